@@ -10,11 +10,10 @@ import duckdb
 from contracts.discovery.installation import Installation
 from contracts.discovery.openapi import Bodies
 
-
 _Value = TypeVar("_Value")
 
 
-class NeedsWorker(Exception):  # noqa: N818 - the API answers it by asking a worker
+class NeedsWorker(Exception):
     """Reading takes more time than the serving process has; a context that `computes_lists` can read it."""
 
 

@@ -326,8 +326,8 @@ PROJECTIONS: tuple[Projection, ...] = (
         capability="holder_comparison",
         max_age_s=7200,
         summary="Two holder lists compared",
-        description="Churn, movers, cohort deltas and concentration between two holder lists: two snapshots, or any two "
-        "blocks or days.",
+        description="Churn, movers, cohort deltas and concentration between two holder lists: two snapshots, or any "
+        "two blocks or days.",
         parameters=HoldersTemporalParameters,
         refusals=(SnapshotUnknown, *MOMENT_REFUSALS),
     ),

@@ -142,7 +142,7 @@ class SeriesPoint(Document):
     hhi: float | None
     price_usd: PointPrice | None
     price_reason: str | None = Field(
-        description="Why there is no price: before_first_observation, not_observed, not_configured; null beside one"
+        description="Why there is no price: before_first_observation, not_observed; null beside one"
     )
     quality: Quality = Field(description="`exact` where a list at its last block is proven, else `derived` by replay")
     proven_block: int | None = Field(description="Block of the newest list that was taken in it and is still readable")

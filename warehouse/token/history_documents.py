@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlencode
 
-import msgspec
+from pydantic import TypeAdapter
 
 from contracts.errors import CursorInvalid
 from contracts.publish.registry import Fields
@@ -16,8 +16,10 @@ from contracts.token.history import DAY_S, EDGES_AMONG, EDGES_FOR, HOUR_S, decod
 from contracts.token.history_documents import (
     AddressTransfersParameters,
     Edge,
+    SeriesPoint,
     TokenHolderEdges,
     TokenHolderParameters,
+    TokenSeries,
 )
 from contracts.token.holder_documents import Links, MomentParameters
 from contracts.token.holders import cohort_of, decimal_text
@@ -102,7 +104,7 @@ def read_address_transfers(context: DocumentContext, address: str, parameters: A
     position = None if parameters.cursor is None else decode_position(parameters.cursor)
     shared = {"token": view.status.token, "chain_id": view.status.chain_id, "address": address, "block": block}
     if block is None:
-        nothing = {"transfers": [], "next_cursor": None, "links": Links(next=None), "basis": None}
+        nothing: Fields = {"transfers": [], "next_cursor": None, "links": Links(next=None), "basis": None}
         return {**view.unavailable(), **shared, **nothing}
     if position is not None and position[0] > block:
         raise CursorInvalid("The cursor is of a newer block than this request; start again without a cursor.")
@@ -121,19 +123,26 @@ def read_address_transfers(context: DocumentContext, address: str, parameters: A
     }
 
 
-def read_token_series(context: DocumentContext, interval: Literal["day", "hour"]) -> Fields:
-    """Reads the fields of `TokenSeries`: every day, or the hours of the last 90 days."""
+def read_token_series(context: DocumentContext, interval: str) -> TokenSeries:
+    """Reads a series: every `day`, or each `hour` of the last 90 days."""
     table = "out_holders__daily" if interval == "day" else "out_holders__hourly"
     measures = "1 as is_day" if interval == "day" else "null as top10_share, null as gini, null as hhi"
     statement = read_sql("series_points").replace("$table", table).replace("$measures", measures)
     width = timedelta(seconds=DAY_S if interval == "day" else HOUR_S)
     row = one_row(context.connection, statement, {"width": width})
     view = token_view(context)
-    shared = {"token": view.status.token, "chain_id": view.status.chain_id, "interval": interval}
-    if view.newest is None:
-        return {**view.unavailable(), **shared, "points": [], "basis": None}
-    freshness = view.freshness(view.newest.block)
-    return {**freshness, **shared, "points": msgspec.Raw(row[0].encode()), "basis": view.basis(view.newest.block)}
+    newest = view.newest
+    return TokenSeries(
+        **(view.unavailable() if newest is None else view.freshness(newest.block)),
+        token=view.status.token,
+        chain_id=view.status.chain_id,
+        interval=interval,
+        points=[] if newest is None else _series_points(row[0]),
+        basis=None if newest is None else view.basis(newest.block),
+    )
+
+
+_series_points = TypeAdapter(list[SeriesPoint]).validate_json
 
 
 def read_holder_edges(context: DocumentContext) -> TokenHolderEdges:

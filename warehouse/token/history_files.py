@@ -1,8 +1,8 @@
 """Stores what the history of balances consists of: immutable files of numeric arrays, and exact integers in them.
 
-A file holds named arrays behind a header and is read through a memory map: a look-up touches a few pages of it. Balances
-are rows of bytes, big-endian in two's complement, as wide as the file's largest one needs. `history_writer` decides
-what the arrays are, `history` answers from them.
+A file holds named arrays behind a header and is read through a memory map: a look-up touches a few pages of it.
+Balances are rows of bytes, big-endian in two's complement, as wide as the file's largest one needs. `history_writer`
+decides what the arrays are, `history` answers from them.
 """
 
 from __future__ import annotations

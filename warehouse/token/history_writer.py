@@ -298,9 +298,9 @@ def _running(
 
 def _last_of_each(touched: Array, blocks: Array) -> NDArray[np.bool_]:
     """Marks the last move of each address in each block."""
-    if not len(touched):
-        return np.zeros(0, np.bool_)
-    return np.r_[(touched[1:] != touched[:-1]) | (blocks[1:] != blocks[:-1]), True]
+    last = np.ones(len(touched), np.bool_)
+    last[:-1] = (touched[1:] != touched[:-1]) | (blocks[1:] != blocks[:-1])
+    return last
 
 
 def _first_held(base: History, ids: Array, group_of_row: Array, balance: Bytes, zero_id: int) -> Array:
@@ -309,7 +309,8 @@ def _first_held(base: History, ids: Array, group_of_row: Array, balance: Bytes, 
     groups, first = np.unique(group_of_row[rows], return_index=True)
     never = base.first_held(ids[groups])[0] == NEVER_S
     real = (ids[groups] != MINTED) & (ids[groups] != zero_id)
-    return rows[first[never & real]]
+    held: Array = rows[first[never & real]]
+    return held
 
 
 def _write_changes(directory: Path, base: History, window: Window) -> HistoryFile:

@@ -92,7 +92,8 @@ def rows_of(holder_list: Path | str) -> str:
     if isinstance(holder_list, str):
         return holder_list
     name = str(holder_list).replace("'", "''")
-    return f"(select null::timestamp as first_held_at where false union all by name from read_parquet('{name}'))"
+    older = "select null::timestamp as first_held_at where false"
+    return f"({older} union all by name from read_parquet('{name}'))"
 
 
 def concentration(connection: duckdb.DuckDBPyConnection, holder_list: Path | str) -> dict[str, float]:
@@ -111,9 +112,10 @@ def compare(
     before_time: datetime,
     after_time: datetime,
 ) -> dict[str, Any]:
-    """Compares two lists, each a file or a table: `churn`, `movers` (20 each way) and `cohorts`, fields as in `TokenHoldersTemporal`.
+    """Compares two lists, each a file or a table: `churn`, `movers` (20 each way) and `cohorts`.
 
-    The times are those of the lists' blocks; the age of an address is computed at the time of its own list.
+    The fields are as in `TokenHoldersTemporal`. The times are those of the lists' blocks; the age of an address is
+    computed at the time of its own list.
     """
     row = one_row(
         connection,

@@ -6,7 +6,7 @@ API serves the tables.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -242,12 +242,12 @@ def _naive(time_s: int) -> datetime:
     return datetime.fromtimestamp(time_s, UTC).replace(tzinfo=None)
 
 
-def record_bucket_prices(connection: duckdb.DuckDBPyConnection, token_address: str, sources: Sequence[str]) -> None:
+def record_bucket_prices(connection: duckdb.DuckDBPyConnection, token_address: str) -> None:
     """Writes open, high, low and close into the rows since the last that has a price; older ones keep theirs.
 
-    Of several sources that answered within a minute, the first of `sources` counts.
+    Of several sources that answered within a minute, the one counts that is believed first.
     """
     for width_s, table in _TABLES.items():
         statement = read_sql("record_bucket_prices").replace("$table", table)
-        values = {"token_address": token_address, "sources": list(sources), "width": timedelta(seconds=width_s)}
+        values = {"token_address": token_address, "width": timedelta(seconds=width_s)}
         connection.execute(statement, values).fetchall()

@@ -31,6 +31,12 @@ select
     last_active_at::timestamp as last_active_at
 from holdings
 
+-- name: daily_holders
+-- One row per day, the newest 500 in their order: its begin (UTC) and the holders at its end.
+select start, holders
+from (select start, holders from out_holders__daily order by start desc limit 500)
+order by start
+
 -- name: delete_tip_blocks
 -- Drops the held blocks above finality that lie outside of [first, last].
 delete from $tip_blocks
@@ -262,15 +268,15 @@ order by start desc
 limit 1
 
 -- name: last_of_series
--- At most one row: the newest row of the series $table.
+-- At most one row: the newest row of a series.
 select start, last_block, holders, new_holders, returned, left_holders, transfers, volume_raw
 from $table
 order by start desc
 limit 1
 
 -- name: record_bucket_prices
--- Sets the prices of the rows of $table since the newest one with a price: sound observations of a token in USD, one a
--- minute, that of the first of $sources.
+-- Sets the prices of a series' rows since the newest one with a price: sound observations of a token in USD, one a
+-- minute, that of the source which is believed first.
 update $table as series
 set price_open = seen.price_open, price_high = seen.price_high, price_low = seen.price_low,
     price_close = seen.price_close
@@ -284,7 +290,12 @@ from (
     from (
         select
             date_trunc('minute', fetched_at) as minute,
-            arg_min(price_usd, coalesce(list_position($sources::varchar[], source), 1000)) as price_usd
+            arg_min(
+                price_usd,
+                coalesce(
+                    list_position((select sources->>'$[*].source' from out_market__token_price), source), 1000
+                )
+            ) as price_usd
         from raw_market__token_prices
         where
             token_address = $token_address
@@ -324,16 +335,15 @@ from out_holders__edges
 order by transfers desc, from_rank, to_rank
 
 -- name: series_points
--- One row: the points of the series $table as a JSON array, oldest first. A point's list is the newest one taken in it;
--- where the list is of the point's last block and proven, the point is exact. $priced is whether a price source is
--- configured.
+-- One row: the points of a series as a JSON array, oldest first. A point's list is the newest one taken in it;
+-- where the list is of the point's last block and proven, the point is exact.
 with points as (
     select
         series.*,
         taken.block as proven_block,
         taken.proof->>'verdict' as verdict,
         first_value(price_close ignore nulls) over (order by start) as earlier_price,
-        exists(select 1 from out_market__token_price) as priced
+        max(price_close) over () as any_price
     from (select *, $measures from $table) as series
     left join (
         select
@@ -362,9 +372,8 @@ select to_json(coalesce(list({
     }),
     priceReason: case
         when price_close is not null then null
-        when earlier_price is not null then 'not_observed'
-        when priced then 'before_first_observation'
-        else 'not_configured'
+        when earlier_price is null and any_price is not null then 'before_first_observation'
+        else 'not_observed'
     end,
     quality: if(proven_block = last_block and verdict = 'proven', 'exact', 'derived'),
     provenBlock: proven_block,

@@ -65,7 +65,7 @@ def test_random_addresses_at_random_blocks_equal_a_replay(house):
         party, block = dice.choice(PARTIES), dice.randint(10, LAST)
         body = get(house, f"{HOLDERS}/{party}?block={block}").json()
         order = holders_at(block)
-        held = dict((who, value) for value, who in order).get(party, 0)
+        held = {who: value for value, who in order}.get(party, 0)
         assert (body["block"], body["balanceRaw"]) == (block, str(held))
         assert body["rank"] == (order.index((held, party)) + 1 if held else None)
         if held:
@@ -253,7 +253,7 @@ def test_days_and_hours_are_published_with_the_lists_that_prove_them(house):
     assert sum(point["transfers"] for point in days["points"]) == sum(row[0] <= LAST for row in ROWS)
     assert [point["provenBlock"] for point in days["points"]] == [None, LISTED, LAST]
     assert [point["quality"] for point in days["points"]] == ["derived", "derived", "exact"]
-    assert {point["priceReason"] for point in days["points"]} == {"not_configured"}
+    assert {point["priceReason"] for point in days["points"]} == {"not_observed"}
     newest = get(house, HOLDERS).json()
     last = days["points"][-1]
     measures = {name: last[name] for name in ("top10Share", "gini", "hhi")}

@@ -17,10 +17,10 @@ from rounds import ROUNDS
 
 from contracts.token.holders import ZERO_ADDRESS
 from warehouse.duck.connection import Warehouse
+from warehouse.token.concentration import concentration_of
 from warehouse.token.fold import fold_balances
 from warehouse.token.history_writer import Sizes, extend_history, history_dir
 from warehouse.token.holders import read_state
-from warehouse.token.concentration import concentration_of
 from warehouse.token.series import record_bucket_prices
 
 A, B, C, D = (address(number) for number in (0xA, 0xB, 0xC, 0xD))
@@ -191,8 +191,13 @@ def test_prices_of_a_day_are_those_of_the_first_source_of_each_minute(warehouse:
             "price_usd) values (?, ?, ?, 1, 'exact', ?, ?)",
             [TOKEN, source, at, suspicious, price],
         )
+    warehouse.execute(
+        "insert into out_market__token_price (token_address, quality, stale, change_check, sources) "
+        """values (?, 'exact', false, '{}', '[{"source": "first"}, {"source": "second"}]')""",
+        [TOKEN],
+    )
     for _ in range(2):
-        record_bucket_prices(warehouse, TOKEN, ["first", "second"])
+        record_bucket_prices(warehouse, TOKEN)
         prices = warehouse.execute(
             "select price_open, price_high, price_low, price_close from out_holders__daily order by start"
         ).fetchall()
