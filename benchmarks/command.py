@@ -13,6 +13,7 @@ import typer
 from benchmarks import (
     access,
     guardrail,
+    history,
     incremental,
     ingestion,
     keys,
@@ -57,6 +58,7 @@ def benches_of(transfers: int, graph_nodes: int) -> list[Bench]:
     return [
         Bench("ingestion", writing, lambda: ingestion.measure(transfers), tables.ingestion_text),
         Bench("incremental", blocks, incremental.measure, tables.incremental_text),
+        Bench("history", "asking for addresses at blocks", history.measure, tables.history_text),
         Bench("serving", "serving a document of 50 kB", serving.run, tables.serving_text),
         Bench("keys", "asking with an API key", keys.measure, tables.keys_text),
         Bench("access", "selling keys", access.measure, tables.access_text),

@@ -60,6 +60,7 @@ def serving_copy(connection: duckdb.DuckDBPyConnection) -> Part:
 class _Open:
     generation: Generation
     connection: duckdb.DuckDBPyConnection
+    installation: Installation
     bodies: dict[str, bytes]
     memo: dict[str, Any] = field(default_factory=dict)
     readers: int = 0
@@ -96,11 +97,10 @@ class ServedGenerations:
             opened.readers += 1
             cursor = opened.connection.cursor()
         try:
-            installation = Installation(opened.generation.manifest.base_url)
             context = DocumentContext(
                 cursor,
                 opened.generation.path / "holders",
-                installation,
+                opened.installation,
                 opened.bodies,
                 computes_lists=computes_lists,
                 memo=opened.memo,
@@ -133,7 +133,9 @@ class ServedGenerations:
                 cure = "Run `svc publish`, which makes it again."
                 raise StoreUnusable(f"{path} can't be opened: {error}.", cure=cure) from error
             bodies = {path: (generation.path / "public" / file_of(path)).read_bytes() for path in _shown(generation)}
-            superseded, self._open, self._pointer = self._open, _Open(generation, connection, bodies), pointer
+            installation = Installation(generation.manifest.base_url)
+            superseded, self._pointer = self._open, pointer
+            self._open = _Open(generation, connection, installation, bodies)
             if superseded is not None:
                 self._close_unless_needed(superseded)
         return self._open

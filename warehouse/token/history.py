@@ -12,7 +12,7 @@ from the next older state on, except where the changes themselves are asked for.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +33,7 @@ from warehouse.token.history_files import (
     integer,
     integers,
     is_positive,
+    key,
     widened,
 )
 
@@ -144,6 +145,38 @@ class Changes:
         reached = np.add.reduceat((self.block <= block).astype(np.int64), self.offsets[:-1].astype(np.int64))
         places = np.flatnonzero(reached)
         return places, self.offsets[:-1][places].astype(np.int64) + reached[places] - 1
+
+    def risen_above(self, balance: int, block: int, are_before: Callable[[Array], NDArray[np.bool_]]) -> int:
+        """Returns how many more addresses stand before a balance at the end of `block` than before these changes.
+
+        Each row adds one where it lifts its address above, and takes one where it drops it. Keys decide nearly all of
+        them; numbers with the key of the balance are compared exactly, and equal ones by `are_before` of the address.
+        """
+        file = self.file
+        end = int(np.searchsorted(file["r_block"], np.uint32(min(block, self.to_block) - self.from_block), "right"))
+        wanted = key(balance, self.balance.shape[1])
+        risen = 0
+        for name, sign in (("r_after", 1), ("r_before", -1)):
+            found = file[name][:end]
+            risen += sign * int(np.count_nonzero(found > wanted))
+            near = np.flatnonzero(found == wanted)
+            if len(near) and self.balance.shape[1] > 8:  # else keys are the numbers themselves
+                rows = file["r_row"][near].astype(np.int64)
+                numbers = self.balance[rows] if sign == 1 else self._before_rows(rows)
+                larger, equal = above_and_equal(numbers, balance)
+                risen += sign * int(np.count_nonzero(larger))
+                near = near[equal]
+            if len(near):
+                risen += sign * int(np.count_nonzero(are_before(file["r_id"][near])))
+        return risen
+
+    def _before_rows(self, rows: Array) -> Bytes:
+        """Returns the numbers before rows: of the row above, or before the changes for an address's first row."""
+        places = np.searchsorted(self.offsets, rows, "right") - 1
+        is_first = self.offsets[places] == rows
+        numbers = self.balance[np.maximum(rows - 1, 0)]
+        numbers[is_first] = self.before[places[is_first]]
+        return numbers
 
 
 class State:
@@ -376,18 +409,25 @@ class History:
         above = self._above_in_state(state, address, balance)
         wanted = np.array(address, ADDRESS)
         for changes in self._changes_between(-1 if state is None else state.block, block):
-            places, rows = changes.last_rows(block)
-            skipped = (changes.ids[places] == MINTED) | (changes.ids[places] == self.zero_id)
-            places, rows = places[~skipped], rows[~skipped]
-            for numbers, sign in ((changes.balance[rows], 1), (changes.before[places], -1)):
-                larger, equal = above_and_equal(numbers, balance)
-                count = int(np.count_nonzero(larger))
-                if equal.any():
-                    count += int(np.count_nonzero(self.addresses_of(changes.ids[places[equal]]) < wanted))
-                above += sign * count
+            above += changes.risen_above(balance, block, self._before(wanted))
         if address != ZERO and (zero_held > balance or zero_held == balance):
             above += 1  # the zero address is the smallest
         return above + 1
+
+    def _before(self, address: Array) -> Callable[[Array], NDArray[np.bool_]]:
+        """Returns a function that decides which numbers are of addresses before this one."""
+        listed = self._addresses
+        place_of_it = 0 if listed is None else int(np.searchsorted(listed["sorted"], address))
+
+        def are_before(ids: Array) -> NDArray[np.bool_]:
+            before = np.zeros(len(ids), np.bool_)
+            old = ids <= (0 if listed is None else len(listed["ids"]))
+            if listed is not None:
+                before[old] = listed["place"][ids[old].astype(np.int64) - 1] < place_of_it
+            before[~old] = self.addresses_of(ids[~old]) < address
+            return before
+
+        return are_before
 
     def _above_in_state(self, state: State | None, address: bytes, balance: int) -> int:
         """Returns the number of holders in a state that stand before an address with this balance."""

@@ -139,10 +139,11 @@ def narrowed(*numbers: Bytes) -> list[Bytes]:
 
 
 def _spare_bytes(rows: Bytes) -> int:
-    sign = np.where(rows[:, :1] >= 128, np.uint8(255), np.uint8(0))
-    differs = (rows != sign).any(axis=0)
-    used = int(differs.argmax()) if differs.any() else rows.shape[1]
-    return max(0, used - 1)  # one byte of the sign stays, so that the highest bit tells it
+    """Returns the number of leading bytes that every number can do without: the next bit tells its sign."""
+    negative = rows[:, :1] >= 128
+    differs = (rows != np.where(negative, np.uint8(255), np.uint8(0))).any(axis=0)
+    used = int(differs.argmax()) if differs.any() else rows.shape[1] - 1
+    return used if ((rows[:, used] >= 128) == negative[:, 0]).all() else used - 1
 
 
 def widened(numbers: Bytes, width: int) -> Bytes:
@@ -174,6 +175,21 @@ def doubles(numbers: Bytes) -> NDArray[np.float64]:
     """Returns the nearest doubles of numbers above zero, for shares and indices; 0 for others."""
     nearest = places_of_numbers(numbers).astype(np.float64) @ (2.0 ** (32 * np.arange(_LIMBS)))
     return np.where(is_positive(numbers), nearest, 0.0)
+
+
+def keys(numbers: Bytes) -> NDArray[np.int64]:
+    """Returns the leading 8 bytes of numbers.
+
+    A larger number never has a smaller key; of two with equal keys either may be larger.
+    """
+    width = numbers.shape[1]
+    rows = numbers if width >= 8 else widened(numbers, 8)
+    return np.ascontiguousarray(rows[:, :8]).view(">i8")[:, 0].astype(np.int64)
+
+
+def key(number: int, width: int) -> int:
+    """Returns the key that a number would have among numbers of `width` bytes; beyond their range, the last key."""
+    return max(-(2**63), min(2**63 - 1, number >> (8 * max(0, width - 8))))
 
 
 def above_and_equal(numbers: Bytes, threshold: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

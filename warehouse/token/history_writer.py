@@ -25,6 +25,7 @@ from warehouse.token.history_files import (
     Array,
     Bytes,
     is_positive,
+    keys,
     narrowed,
     numbers_of,
     places_of,
@@ -196,7 +197,6 @@ def changes_of_window(base: History, window: Window) -> tuple[dict[str, int], di
     zero_id = base.zero_id or next((new.first_id + at for at in np.flatnonzero(new.addresses == zero)), 0)
 
     touched, order, starts, running, before = _running(base, window, party, int(zero_id))
-    ends = np.r_[starts[1:], len(order)]
     last_of_block = _last_of_each(touched, window.block[order // 2])
     rows = np.flatnonzero(last_of_block)
     group_of_row = np.searchsorted(starts, rows, "right") - 1
@@ -205,6 +205,15 @@ def changes_of_window(base: History, window: Window) -> tuple[dict[str, int], di
     blocks, times = window.block[order[rows] // 2], window.time_s[order[rows] // 2]
     held = _first_held(base, ids, group_of_row, balance, int(zero_id))
     balance, before = narrowed(balance, before)
+
+    firsts = np.searchsorted(rows, starts)
+    previous = np.empty_like(balance)
+    previous[1:] = balance[:-1]
+    previous[firsts] = before
+    by_block = np.argsort(blocks, kind="stable")
+    who = ids[group_of_row[by_block]]
+    ranked = (who != MINTED) & (who != zero_id)
+    by_block, who = by_block[ranked], who[ranked]
 
     listed = np.argsort(party, kind="stable")
     once = np.r_[True, (party[listed][1:] != party[listed][:-1]) | (listed[1:] // 2 != listed[:-1] // 2)][: len(listed)]
@@ -225,13 +234,16 @@ def changes_of_window(base: History, window: Window) -> tuple[dict[str, int], di
         "new_seen_block": window.block[new.first_row],
         "new_seen_time_s": window.time_s[new.first_row],
         "ids": ids,
-        "offsets": np.r_[0, np.cumsum(np.add.reduceat(last_of_block.astype(np.int64), starts))].astype("<u4")
-        if len(ends)
-        else np.zeros(1, "<u4"),
+        "offsets": np.r_[firsts, len(rows)].astype("<u4"),
         "before": before,
         "block": blocks,
         "time_s": times,
         "balance": balance,
+        "r_block": (blocks[by_block] - window.from_block).astype("<u4"),
+        "r_row": by_block.astype("<u4"),
+        "r_id": who.astype("<u4"),
+        "r_after": keys(balance)[by_block],
+        "r_before": keys(previous)[by_block],
         "held_ids": ids[group_of_row[held]],
         "held_block": blocks[held],
         "held_time_s": times[held],
@@ -332,8 +344,8 @@ def _write_state(directory: Path, history: History, window: Window) -> list[Hist
     holding[[MINTED, history.zero_id]] = False
     holders = everybody[holding]
     words = wide.view(">u4")[holding]
-    keys = (~words[:, word] for word in range(words.shape[1] - 1, -1, -1))
-    by_rank = holders[np.lexsort((place[holders.astype(np.int64) - 1], *keys))]
+    largest_first = (~words[:, word] for word in range(words.shape[1] - 1, -1, -1))
+    by_rank = holders[np.lexsort((place[holders.astype(np.int64) - 1], *largest_first))]
     (balances,) = narrowed(wide)
     state = HistoryFile("state", f"state-{block}.bin", block, block, time_s, len(everybody))
     write_arrays(
