@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from holder_rows import Row, address, block_time, put_transfers, replay
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from recorded_material import RecordedMaterial
 from rounds import ROUNDS
 
 from contracts.errors import StoreUnusable
@@ -210,3 +212,39 @@ def test_numbers_stay_exact_through_places_narrowing_and_comparison(values: list
         assert above.tolist() == [value > wanted for value in values]
         assert equal.tolist() == [value == wanted for value in values]
     assert doubles(narrow).tolist() == pytest.approx([float(max(value, 0)) for value in values])
+
+
+def test_the_real_history_of_a_token_answers_a_thousand_random_pairs_and_its_published_sheet(
+    warehouse: Any, tmp_path: Path, recorded_material: RecordedMaterial
+) -> None:
+    sheet_block, last_block = 16132364, 16273318
+    published = recorded_material.json(f"data/hum/balanceSheet.block-{sheet_block}.json.gz")
+    sheet = {holder.lower(): int(value) for holder, value in published.items()}
+    rows: list[Row] = []
+    for log in recorded_material.json_lines("data/hum/hum_transfer_logs.rpc.jsonl.gz"):
+        sender, recipient = ("0x" + topic[-40:] for topic in log["topics"][1:])
+        rows.append((int(log["blockNumber"], 16), sender, recipient, int(log["data"], 16)))
+    for after, upto in ((-1, 12_000_000), (12_000_000, sheet_block), (sheet_block, last_block)):
+        fresh = [row for row in rows if after < row[0] <= upto]
+        history = extended(warehouse, tmp_path, fresh, upto, Sizes(changes=500, state=4_000))
+    at_sheet = history.holdings_at(sheet_block)
+    found = zip(at_sheet.addresses, integers(at_sheet.balances), strict=True)
+    assert {"0x" + bytes(who).ljust(20, b"\0").hex(): value for who, value in found} == sheet
+
+    dice = random.Random(18)
+    everybody = sorted({party for row in rows for party in row[1:3]} - {ZERO_ADDRESS})
+    pairs = sorted((dice.randint(rows[0][0], last_block), dice.choice(everybody)) for _ in range(1_000))
+    balances: dict[str, int] = {}
+    coming = iter(rows)
+    row = next(coming, None)
+    for block, party in pairs:
+        while row is not None and row[0] <= block:
+            balances[row[1]] = balances.get(row[1], 0) - row[3]
+            balances[row[2]] = balances.get(row[2], 0) + row[3]
+            row = next(coming, None)
+        number = history.id_of(raw(party))
+        assert number is not None
+        assert history.balance_at(number, block) == balances.get(party, 0)
+        if dice.random() < 0.05 and (held := balances.get(party, 0)) > 0:
+            above = [(-value, who) for who, value in balances.items() if value > 0 and who != ZERO_ADDRESS]
+            assert history.rank_at(raw(party), held, block, 0) == sorted(above).index((-held, party)) + 1
