@@ -174,7 +174,7 @@ class Changes:
         """Returns the numbers before rows: of the row above, or before the changes for an address's first row."""
         places = np.searchsorted(self.offsets, rows, "right") - 1
         is_first = self.offsets[places] == rows
-        numbers = self.balance[np.maximum(rows - 1, 0)]
+        numbers: Bytes = self.balance[np.maximum(rows - 1, 0)]
         numbers[is_first] = self.before[places[is_first]]
         return numbers
 
