@@ -90,6 +90,7 @@ def build_rooms(
     from api.problems import handle_problems
     from api.publish.router import telemetry_router
     from api.routes import merge_routes
+    from api.token.router import token_router
     from api.trust.router import trust_router
     from api.world.queries import world_health_router, world_queries_router
     from api.world.router import world_writes_router
@@ -138,7 +139,8 @@ def build_rooms(
     merge_routes(
         app.router,
         discovery_router(site, (observer or state_observer(stores, lambda: None)).current),
-        telemetry_router(stores.served, installation),
+        telemetry_router(stores.served, installation, lambda: stores.workers),
+        token_router(stores.served),
         trust_router(stores.served),
         guardrail_router(
             lambda: stores.guardrail,

@@ -13,8 +13,8 @@ def main(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Benches to run; all by default. They are ingestion, incremental, storageProof, serving, keys, "
-            "access, guardrail, workTrees, world, worldWrites, mixedLoad and startupS."
+            help="Benches to run; all by default. They are ingestion, incremental, storageProof, history, serving, "
+            "keys, access, guardrail, workTrees, world, worldWrites, mixedLoad and startupS."
         ),
     ] = None,
     transfers: Annotated[int, typer.Option(min=10_000, help="Transfers of the ingestion bench.")] = 300_000,

@@ -13,6 +13,7 @@ import typer
 from benchmarks import (
     access,
     guardrail,
+    history,
     incremental,
     ingestion,
     keys,
@@ -64,6 +65,7 @@ def benches_of(transfers: int, graph_nodes: int) -> list[Bench]:
             storage_proof.measure,
             tables.storage_proof_text,
         ),
+        Bench("history", "asking for addresses at blocks", history.measure, tables.history_text),
         Bench("serving", "serving a document of 50 kB", serving.run, tables.serving_text),
         Bench("keys", "asking with an API key", keys.measure, tables.keys_text),
         Bench("access", "selling keys", access.measure, tables.access_text),

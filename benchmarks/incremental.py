@@ -63,7 +63,7 @@ def _run_on(transfers: int) -> RunCost:
         data_dir = Path(directory)
         held_hash = chain.answer("eth_getBlockByNumber", [hex(HISTORY_BLOCKS), False])["hash"]
         with Warehouse(data_dir).connect() as connection:
-            _write_history(connection, transfers, held_hash)
+            write_history(connection, transfers, held_hash)
             fold_balances(connection)
             mark_checked(connection, "raw_chain__transfers", HISTORY_BLOCKS)
         started, cpu_started = time.perf_counter(), time.process_time()
@@ -101,7 +101,7 @@ async def _publish(data_dir: Path, url: str) -> None:
         publish(context_for(connection, settings), settings)
 
 
-def _write_history(connection: Connection, transfers: int, held_hash: str) -> None:
+def write_history(connection: Connection, transfers: int, held_hash: str) -> None:
     parameters = {
         "transfers": transfers,
         "holders": HOLDERS,
@@ -118,10 +118,10 @@ def _new_logs() -> Iterator[dict[str, Any]]:
     for block in range(HISTORY_BLOCKS + 1, HISTORY_BLOCKS + NEW_BLOCKS + 1):
         for index in range(NEW_TRANSFERS_PER_BLOCK):
             sender, recipient = dice.sample(range(HOLDERS), 2)
-            yield transfer_log(TOKEN, block, index, _account(sender), _account(recipient), 1)
+            yield transfer_log(TOKEN, block, index, account(sender), account(recipient), 1)
 
 
-def _account(number: int) -> str:
+def account(number: int) -> str:
     return f"0x{number + 1:040x}"
 
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from benchmarks import access, guardrail, incremental, mixed_load, storage_proof, work_trees, world, world_writes
+from benchmarks import (
+    access,
+    guardrail,
+    history,
+    incremental,
+    mixed_load,
+    storage_proof,
+    work_trees,
+    world,
+    world_writes,
+)
 from benchmarks.contest import NotRun
 from benchmarks.ingestion import Reading
 from benchmarks.keys import KeyCost
@@ -47,6 +57,20 @@ def ingestion_text(readings: Sequence[Reading | NotRun], _: Mapping[str, Any]) -
             f"{reading.peak_mb:.0f}",
             f"{reading.times_floor:.2f}",
         ),
+    )
+
+
+def history_text(cost: history.HistoryCost, _: Mapping[str, Any]) -> str:
+    return table(
+        (f"any address at any block, {cost.transfers:,} transfers", ""),
+        [
+            ("building the history, CPU s", f"{cost.build_cpu_s:.1f}"),
+            (f"{history.NEW_TRANSFERS} new transfers, CPU s", f"{cost.extend_cpu_s:.3f}"),
+            ("size, MB", f"{cost.megabytes:.0f}"),
+            ("a look-up over HTTP, CPU ms", f"{cost.lookup_cpu_ms:.2f}"),
+            (f"p50 and p99 with {history.CONNECTIONS} connections, ms", f"{cost.p50_ms:.1f} and {cost.p99_ms:.1f}"),
+            ("random pairs equal to a replay", f"{cost.pairs_equal:,} of {cost.pairs:,}"),
+        ],
     )
 
 

@@ -4,17 +4,17 @@ Missing or stale data is a value, never an error.
 
 ServiceError
 ├── RequestProblem                a fault of a request, rendered as RFC 9457 problem+json
-│   ├── BadRequest        400     ParameterInvalid, CursorInvalid, SnapshotUnknown, BodyInvalid, ProposalRejected,
-│   │                             UpgradeUnsupported; SecretInText in contracts/secret_texts.py
+│   ├── BadRequest        400     ParameterInvalid, CursorInvalid, SnapshotUnknown, DateInFuture, BodyInvalid,
+│   │                             ProposalRejected, UpgradeUnsupported; SecretInText in contracts/secret_texts.py
 │   ├── Unauthorized      401     no valid key
 │   ├── OriginForbidden   403     a page of another origin
 │   ├── OperatorRoleNeeded 403    the key is no operator's
 │   ├── OwnApproval       403     an operator approves its own action
-│   ├── NotFound          404     RouteUnknown, NodeUnknown, ClaimTokenUnknown
+│   ├── NotFound          404     RouteUnknown, NodeUnknown, ClaimTokenUnknown, BeforeToken
 │   ├── PaymentNotMatched 402     and the other refusals of a claim, in contracts/access/refusals.py
 │   ├── MethodNotAllowed  405
 │   ├── NotAcceptable     406     the client excluded every encoding of a published file
-│   ├── Conflict          409     RevisionConflict, IdempotencyKeyReused, IdempotencyMismatch
+│   ├── Conflict          409     RevisionConflict, IdempotencyKeyReused, IdempotencyMismatch, BlockNotProven
 │   ├── BodyTooLarge      413
 │   ├── TargetTooLong     414
 │   ├── MediaTypeUnsupported 415
@@ -114,6 +114,11 @@ class SnapshotUnknown(BadRequest):
     title = "No readable snapshot has this id"
 
 
+class DateInFuture(BadRequest):
+    code = "date_in_future"
+    title = "The day has not begun yet"
+
+
 class BodyInvalid(BadRequest):
     code = "body_invalid"
     title = "The request body does not fit its schema"
@@ -149,6 +154,11 @@ class ClaimTokenUnknown(NotFound):
     title = "No capsule waits for this token"
 
 
+class BeforeToken(NotFound):
+    code = "before_token"
+    title = "The token has no transfer yet at this block or day"
+
+
 class MethodNotAllowed(RequestProblem):
     status = 405
     code = "method_not_allowed"
@@ -170,6 +180,12 @@ class Conflict(RequestProblem):
 class RevisionConflict(Conflict):
     code = "revision_conflict"
     title = "Somebody else changed it since the revision that was expected"
+
+
+class BlockNotProven(Conflict):
+    code = "block_not_proven"
+    title = "The block or day is newer than the newest list"
+    retryable = True
 
 
 class IdempotencyKeyReused(Conflict):

@@ -61,6 +61,10 @@ class Problem(Document):
         default="", description="With `amount_mismatch` only: what the quote asks, in smallest units"
     )
     asked: str = Field(default="", description="The same in whole coins, decimal")
+    nearest: dict[str, str] = Field(
+        default={},
+        description="With a refused block or day only: the nearest `block` and `date` (UTC) that can be asked for",
+    )
     links: dict[str, str] = Field(default={}, description="Where to go on, by what is there")
     message: str = Field(default="", description="Under `/blink/` only: the detail, where wallets look for it")
     proof: dict[str, Any] = Field(

@@ -17,14 +17,14 @@ from pipelines.partner import assets as partner
 from pipelines.publish import assets as publish
 from pipelines.resources import runtime_resource
 from pipelines.schedules import JOBS, dagster_job, dagster_schedule
-from pipelines.token import event_assets, holder_assets, transfer_assets
+from pipelines.token import event_assets, history_assets, holder_assets, transfer_assets
 from pipelines.trust import assets as trust
 from pipelines.world import assets as world
 from pipelines.world import positions
 from warehouse.file_modes import keep_files_private
 
 ROOMS = [
-    *(transfer_assets, event_assets, holder_assets, market, bidwall, trust, partner, feed),
+    *(transfer_assets, event_assets, holder_assets, history_assets, market, bidwall, trust, partner, feed),
     *(guardrail, world, positions, access, intake, connect, discovery, derived, publish),
 ]
 """The modules whose assets and checks Dagster loads."""

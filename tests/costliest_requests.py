@@ -14,6 +14,8 @@ from contracts.world.memory.store_kinds import load_store_kinds
 MIB = 1024 * 1024
 KIB_64 = 64 * 1024
 ADDRESS = "0x" + "a" * 40
+KNOWN_ADDRESS = f"0x{1:040x}"
+"""One that holds the token of the small history."""
 CASE_ID = "case_" + "a" * 32
 PAYMENT_ID = "pay_" + "0" * 32
 LONG_HEADERS = {
@@ -41,8 +43,20 @@ def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[s
         ("GET", "/data/{file}"): _names("/data/"),
         ("GET", "/assets/css/{file}"): _names("/assets/css/"),
         ("GET", "/assets/js/{file}"): _names("/assets/js/"),
+        ("GET", "/api/token/holders"): _queries("/api/token/holders", date="2026-01-01"),
+        ("GET", "/api/token/holders/{address}"): [
+            *_names("/api/token/holders/", ADDRESS),
+            *_queries(f"/api/token/holders/{KNOWN_ADDRESS}", limit="500", block="20"),
+        ],
+        ("GET", "/api/token/holders/{address}/transfers"): [
+            *_names("/api/token/holders/", f"{ADDRESS}/transfers"),
+            *_queries(f"/api/token/holders/{KNOWN_ADDRESS}/transfers", limit="500", block="20"),
+        ],
         ("GET", "/api/token/holders-map"): _queries("/api/token/holders-map", limit="5000", view="map"),
-        ("GET", "/api/token/holders-map-temporal"): _queries("/api/token/holders-map-temporal", view="x"),
+        ("GET", "/api/token/holders-map-temporal"): [
+            *_queries("/api/token/holders-map-temporal", view="x"),
+            *_queries("/api/token/holders-map-temporal", from_block="11", to_block="31"),
+        ],
         ("GET", "/api/bidwall/snapshot"): _queries("/api/bidwall/snapshot", view="x"),
         ("GET", "/api/bidwall/events"): _queries("/api/bidwall/events", limit="1000"),
         ("GET", "/api/worldmodel/render"): _queries("/api/worldmodel/render", view="x"),

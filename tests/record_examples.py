@@ -334,6 +334,16 @@ async def _telemetry(recorder: Recorder) -> None:
     compared = {name: str(comparison[name]["block"]) for name in ("from", "to")}
     await recorder.ask("token_holders_map_temporal", "chosen", query=compared)
     await recorder.ask("token_holders_map_temporal", query={"from": "7"})
+    compared = {"from_block": first["block"] - 5, "to_date": "2026-01-01"}
+    await recorder.ask("token_holders_map_temporal", "anyBlocks", query=compared)
+    await recorder.ask("token_holders_map", query={"block": 1})
+    await recorder.ask("token_holders", "atABlock", query={"block": first["block"] - 5})
+    await recorder.ask("token_holders", query={"block": first["block"] + 1})
+    await recorder.ask("token_holders", query={"date": "9998-12-31"})
+    holder = first["holders"][0]["address"]
+    await recorder.ask("token_holder", path={"address": holder}, query={"block": first["block"] - 5})
+    await recorder.ask("token_holder", "unknownAddress", path={"address": REGISTRY})
+    await recorder.ask("token_holder_transfers", path={"address": holder}, query={"limit": 10})
     token = recorder.service.settings.token_address
     await recorder.ask("bidwall_snapshot", query={"events_limit": 5, "scope": "all", "token": token})
     await recorder.ask("bidwall_events", query={"limit": 10, "scope": "all", "token": token})

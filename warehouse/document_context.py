@@ -1,12 +1,20 @@
 """The inputs from which a room reads a document. Publishing and the API make them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 import duckdb
 
 from contracts.discovery.installation import Installation
 from contracts.discovery.openapi import Bodies
+
+_Value = TypeVar("_Value")
+
+
+class NeedsWorker(Exception):
+    """Reading takes more time than the serving process has; a context that `computes_lists` can read it."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +28,25 @@ class DocumentContext:
     bodies: Bodies = field(default_factory=dict)
     """Published bodies by path, for documents that show others (`Projection.describe`), and for variants that show a
     document which is published more often than their tables (`SHOWN_IN_VARIANTS`)."""
+
+    computes_lists: bool = True
+    """Whether a list that was not taken may be computed here, which takes a second for half a million addresses."""
+    memo: dict[str, Any] | None = None
+    """What readers remember of an unchanging generation; None where the tables may change between two readings."""
+
+    def remembered(self, name: str, make: Callable[[], _Value]) -> _Value:
+        """Returns what `make` returned first in this generation, or returns now."""
+        if self.memo is None:
+            return make()
+        if name not in self.memo:
+            self.memo[name] = make()
+        value: _Value = self.memo[name]
+        return value
+
+    @property
+    def history_dir(self) -> Path:
+        """The directory of the history's files, beside that of the lists."""
+        return self.holders_dir.parent / "history"
 
     @property
     def base_url(self) -> str:

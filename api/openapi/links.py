@@ -138,6 +138,20 @@ LINKS = {
             "The next page of the same list; none where nextCursor is null",
             parameters={"cursor": "/nextCursor"},
         ),
+        Link(
+            "largest",
+            "token_holder",
+            "The history of the page's first holder",
+            parameters={"address": "/holders/0/address"},
+        ),
+    ),
+    ("token_holder", 200): (
+        Link(
+            "transfers",
+            "token_holder_transfers",
+            "The transfers of the address",
+            parameters={"address": "/address"},
+        ),
     ),
 }
 """The links from each answer, by operation and status."""

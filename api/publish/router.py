@@ -1,20 +1,18 @@
 """Routes of published documents. The front answers published bodies; only variants are computed here."""
 
-import gzip
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
-import brotli
-import zstandard
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
+from starlette.concurrency import run_in_threadpool
 
-from api.publish.negotiation import IDENTITY, acceptable_encodings, is_unchanged
+from api.publish.answers import computed_answer
+from api.publish.variants import variant, variant_in_worker
 from api.responses import cached, not_ready, problems
 from api.routes import WorkRoute
-from contracts.canonical import sha256_hex
+from api.workers import CLIENT_LEFT, WorkerPool, unless_disconnected
 from contracts.discovery.installation import Installation
 from contracts.errors import (
     InternalFault,
@@ -24,25 +22,23 @@ from contracts.errors import (
     ParameterInvalid,
     RateLimited,
     RequestProblem,
+    WorkersBusy,
 )
 from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection
-from contracts.publish.rendering import Origin, mark_stale, render
-from contracts.publish.routes import CACHE_CONTROL, ENCODINGS, is_limited
-from warehouse.publish.readers import read
-from warehouse.publish.serving import GenerationReading, ServedGenerations
+from contracts.publish.routes import is_limited
+from contracts.token.holder_documents import HoldersTemporalParameters, MomentParameters
+from warehouse.document_context import NeedsWorker
+from warehouse.publish.serving import ServedGenerations
 
-SMALLEST_ENCODED_BYTES = 1024
+MAY_COMPUTE_LISTS = (MomentParameters, HoldersTemporalParameters)
+"""Parameters that may ask for a list that was not taken."""
+
 _OTHER_THAN_WORDS = re.compile(r"\W+")
 
-# Levels for a body that is encoded while somebody waits: 5,000 rows in some 10 ms.
-_ENCODERS: dict[str, Callable[[bytes], bytes]] = {
-    "br": lambda body: brotli.compress(body, quality=4),
-    "zstd": lambda body: zstandard.ZstdCompressor(level=3).compress(body),
-    "gzip": lambda body: gzip.compress(body, 1, mtime=0),
-}
 
-
-def telemetry_router(served: ServedGenerations, installation: Installation) -> APIRouter:
+def telemetry_router(
+    served: ServedGenerations, installation: Installation, workers: Callable[[], WorkerPool]
+) -> APIRouter:
     """Creates the routes of every projection in the registry, at each of its paths, and of every redirect."""
     router = APIRouter(route_class=WorkRoute)
     for projection in PROJECTIONS:
@@ -53,7 +49,7 @@ def telemetry_router(served: ServedGenerations, installation: Installation) -> A
                 path,
                 _unpublished
                 if parameters is None
-                else _variant(projection, parameters, installation.header_fields(headers), served),
+                else _variant(projection, parameters, installation.header_fields(headers), served, workers),
                 summary=projection.summary,
                 description=projection.description if own else f"{projection.description} As {projection.path}.",
                 operation_id=projection.name if own else _OTHER_THAN_WORDS.sub("_", f"at{path}"),
@@ -93,6 +89,8 @@ def _problems(projection: Projection, path: str, parameters: type[BaseModel] | N
         errors.append(RateLimited)
     if parameters is not None:
         errors += [ParameterInvalid, InternalFault, *projection.refusals]
+        if issubclass(parameters, MAY_COMPUTE_LISTS):
+            errors.append(WorkersBusy)
     return errors
 
 
@@ -101,38 +99,36 @@ def _unpublished() -> Response:
 
 
 def _variant(
-    projection: Projection, model: type[BaseModel], own_headers: dict[str, str], served: ServedGenerations
+    projection: Projection,
+    model: type[BaseModel],
+    own_headers: dict[str, str],
+    served: ServedGenerations,
+    workers: Callable[[], WorkerPool],
 ) -> Any:
-    def answer(request: Request, parameters: Annotated[model, Query()]) -> Response:  # type: ignore[valid-type]
-        with served.reading() as reading:
-            body = _render(projection, reading, parameters)
-        tag = sha256_hex(body)[:32]
-        headers = {"Cache-Control": CACHE_CONTROL[projection.cache], "Vary": "Accept-Encoding", **own_headers}
-        encoding = _encoding_for(request, len(body))
-        if encoding is not None:
-            body = _ENCODERS[encoding](body)
-            headers["Content-Encoding"] = encoding
-            tag = f"{tag}-{ENCODINGS[encoding][1:]}"
-        headers["ETag"] = etag = f'"{tag}"'
-        if is_unchanged(request.headers.get("if-none-match", "").encode("latin-1"), etag.encode()):
-            headers.pop("Content-Encoding", None)
-            return Response(status_code=304, headers=headers)
-        return Response(body, headers=headers, media_type=projection.media_type)
+    def in_process(parameters: BaseModel) -> bytes | None:
+        try:
+            with served.reading() as reading:
+                return variant(projection, reading, parameters)
+        except NeedsWorker:
+            return None
+
+    async def answer(request: Request, parameters: Annotated[model, Query()]) -> Response:  # type: ignore[valid-type]
+        asked: BaseModel = parameters
+        body = await run_in_threadpool(in_process, asked)
+        if body is None:
+            given = asked.model_dump(by_alias=True, exclude_none=True)
+            caller = request.client.host if request.client else "unknown"
+            work = workers().run(caller, variant_in_worker, served.data_dir, projection.name, given)
+            body = await unless_disconnected(request.receive, work)
+            if body is None:
+                return Response(status_code=CLIENT_LEFT)
+        return await run_in_threadpool(
+            computed_answer,
+            request,
+            body,
+            media_type=projection.media_type,
+            cache=projection.cache,
+            headers=own_headers,
+        )
 
     return answer
-
-
-def _encoding_for(request: Request, size_bytes: int) -> str | None:
-    """Returns the best encoding that the request allows, or None for small bodies and if only identity is allowed."""
-    accepted = ",".join(request.headers.getlist("accept-encoding")).encode("latin-1")
-    best = next(iter(acceptable_encodings(accepted)), IDENTITY)
-    return best if best in _ENCODERS and size_bytes >= SMALLEST_ENCODED_BYTES else None
-
-
-def _render(projection: Projection, reading: GenerationReading, parameters: BaseModel) -> bytes:
-    entry = reading.generation.manifest.documents.get(projection.path)
-    if entry is None:
-        raise not_ready()
-    content = read(projection, reading.context, parameters)
-    body = render(projection, content, Origin(entry.generation, entry.generated_at), now=datetime.now(UTC))
-    return body if entry.stale_reason is None else mark_stale(projection, body, entry.stale_reason)

@@ -57,7 +57,14 @@ from contracts.discovery.texts import (
     skill_md,
 )
 from contracts.discovery.wallet_actions import ACTIONS_PATH, ActionsRegistry, actions_registry
-from contracts.errors import CursorInvalid, RequestProblem, SnapshotUnknown
+from contracts.errors import (
+    BeforeToken,
+    BlockNotProven,
+    CursorInvalid,
+    DateInFuture,
+    RequestProblem,
+    SnapshotUnknown,
+)
 from contracts.feed import JsonFeed
 from contracts.intake.artifacts import ARTIFACT_KINDS, artifact_texts
 from contracts.intake.links import artifact_path
@@ -69,9 +76,18 @@ from contracts.publish.routes import ACTION_HEADERS, Cache
 from contracts.site.markdown import page_in_markdown
 from contracts.site.page import Page, PageContent, page_content
 from contracts.site.pages import PAGES
+from contracts.token.history_documents import (
+    AddressTransfers,
+    AddressTransfersParameters,
+    TokenHolder,
+    TokenHolderEdges,
+    TokenHolderParameters,
+    TokenSeries,
+)
 from contracts.token.holder_documents import (
     HoldersMapParameters,
     HoldersTemporalParameters,
+    MomentParameters,
     TokenHolders,
     TokenHoldersMap,
     TokenHoldersTemporal,
@@ -250,6 +266,9 @@ FRONT_LINKS = ", ".join(
 PAGE_GROUP = "site"
 """The group of pages for people."""
 
+MOMENT_REFUSALS = (BeforeToken, BlockNotProven, DateInFuture)
+"""Errors of a block or day at which nothing is known."""
+
 PRICE_GROUP = "market"
 """Documents of this group are published every minute, whatever the state of the chain."""
 
@@ -329,7 +348,10 @@ PROJECTIONS: tuple[Projection, ...] = (
         max_age_s=900,
         summary="Holder count with its proof",
         description="Holder count, supply and concentration of the service token at one final block, with the proof "
-        "that the balances add up, how far the chain is read, and what other sources say.",
+        "that the balances add up, how far the chain is read, and what other sources say. `block` or `date` ask for "
+        "any earlier block, where the numbers follow from the transfers up to it.",
+        parameters=MomentParameters,
+        refusals=MOMENT_REFUSALS,
     ),
     Projection(
         name="token_holders_map",
@@ -341,9 +363,9 @@ PROJECTIONS: tuple[Projection, ...] = (
         max_age_s=900,
         summary="Holders by rank",
         description="Holders of the service token by rank, a page at a time. A cursor stays on the list of its first "
-        "page, so a walk over all pages never mixes two states.",
+        "page, so a walk over all pages never mixes two states. `block` or `date` ask for any earlier block.",
         parameters=HoldersMapParameters,
-        refusals=(CursorInvalid,),
+        refusals=(CursorInvalid, *MOMENT_REFUSALS),
     ),
     Projection(
         name="token_holders_map_temporal",
@@ -353,10 +375,48 @@ PROJECTIONS: tuple[Projection, ...] = (
         reader="token.holder_documents:read_holders_temporal",
         capability="holder_comparison",
         max_age_s=7200,
-        summary="Two holder snapshots compared",
-        description="Churn, movers, cohort deltas and concentration between two persisted holder snapshots.",
+        summary="Two holder lists compared",
+        description="Churn, movers, cohort deltas and concentration between two holder lists: two snapshots, or any "
+        "two blocks or days.",
         parameters=HoldersTemporalParameters,
-        refusals=(SnapshotUnknown,),
+        refusals=(SnapshotUnknown, *MOMENT_REFUSALS),
+    ),
+    Projection(
+        name="token_holder_edges",
+        path="/api/token/holders-map/edges",
+        model=TokenHolderEdges,
+        group="holders",
+        reader="token.history_documents:read_holder_edges",
+        capability="token_holders",
+        max_age_s=900,
+        summary="Transfers among the largest holders",
+        description="Who of the 250 largest holders sent to whom of them in the last 30 days, how often and how much: "
+        "the edges of the holder map.",
+    ),
+    Projection(
+        name="token_series_daily",
+        path="/api/token/series/daily",
+        model=TokenSeries,
+        group="holders",
+        reader="token.history_documents:read_token_series",
+        reader_argument="day",
+        capability="token_history",
+        max_age_s=900,
+        summary="Holders, transfers and price by day",
+        description="Every UTC day from that of the first transfer on: holders, who came, came back and left, "
+        "transfers, volume, concentration and price. A day lasts to its 24:00 UTC.",
+    ),
+    Projection(
+        name="token_series_hourly",
+        path="/api/token/series/hourly",
+        model=TokenSeries,
+        group="holders",
+        reader="token.history_documents:read_token_series",
+        reader_argument="hour",
+        capability="token_history",
+        max_age_s=900,
+        summary="Holders, transfers and price by hour",
+        description="The hours of the last 90 days, as the days have them, without concentration.",
     ),
     Projection(
         name="partner_base_snapshot",
@@ -770,6 +830,35 @@ TRUST_SCORE = Projection(
     "registered.",
 )
 """Not published as a file: one body an address, read from the published query copy."""
+
+TOKEN_HOLDER = Projection(
+    name="token_holder",
+    path="/api/token/holders/{address}",
+    model=TokenHolder,
+    group="holders",
+    max_age_s=900,
+    summary="One address at any block",
+    description="Balance, rank and share of an address, since when it is seen and since when it holds, and the changes "
+    "of its balance, at the newest list's block or at any `block` or `date` before. An address that no transfer names "
+    "holds nothing.",
+    parameters=TokenHolderParameters,
+    refusals=(CursorInvalid, *MOMENT_REFUSALS),
+)
+"""Not published as a file: one body an address, block and page, read from the published history."""
+
+ADDRESS_TRANSFERS = Projection(
+    name="token_holder_transfers",
+    path="/api/token/holders/{address}/transfers",
+    model=AddressTransfers,
+    group="holders",
+    max_age_s=900,
+    summary="Transfers of one address",
+    description="Transfers from or to an address up to the newest list's block, or up to a `block` or `date` before, "
+    "newest first, a page at a time.",
+    parameters=AddressTransfersParameters,
+    refusals=(CursorInvalid, *MOMENT_REFUSALS),
+)
+"""Not published as a file, as `TOKEN_HOLDER`."""
 
 REDIRECTS: tuple[Redirect, ...] = (
     *(

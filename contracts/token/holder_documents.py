@@ -1,8 +1,10 @@
 """Defines the holder documents: count, map and temporal comparison."""
 
+from datetime import date as Date
 from enum import StrEnum
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from contracts.base import (
     AddressText,
@@ -15,7 +17,7 @@ from contracts.base import (
     Timestamp,
 )
 from contracts.outside_texts import UNTRUSTED, OutsideName, OutsideSymbol
-from contracts.token.proof import AmountByEvents, Proof
+from contracts.token.proof import AmountByEvents, Proof, Verdict
 
 
 class Token(Document):
@@ -43,6 +45,48 @@ class Consistency(Document):
     block: int = Field(ge=0)
     block_hash: HexHash
     proof: Proof
+
+
+class Basis(Document):
+    """What the numbers at a block follow from: the list of that block, or the transfers up to it."""
+
+    kind: Literal["list", "replay"] = Field(
+        description="`list`: a list was taken at the block; `replay`: computed from the transfers up to it"
+    )
+    block: int = Field(ge=0, description="The block at which the numbers hold")
+    time: Timestamp | None = Field(description="Time of the newest block at or below it whose time is known (UTC)")
+    proven_block: int = Field(
+        ge=0, description="Block of the nearest list at or above: its proof covers all transfers up to here"
+    )
+    proven_block_hash: HexHash
+    verdict: Verdict = Field(description="Verdict of that proof")
+
+
+def _day(text: str) -> str:
+    Date.fromisoformat(text)
+    return text
+
+
+BlockNumber = Annotated[int, Field(ge=0, lt=10**18)]
+Day = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), AfterValidator(_day)]
+"""A UTC day, YYYY-MM-DD: it stands for the last block before its 24:00."""
+
+
+class MomentParameters(BaseModel):
+    """Selects the block at which numbers hold; by default that of the newest list."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    block: BlockNumber | None = Field(default=None, description="Block number, from the first transfer on")
+    date: Day | None = Field(
+        default=None, description="UTC day, YYYY-MM-DD: the last block before 24:00. Not together with `block`"
+    )
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if self.block is not None and self.date is not None:
+            raise ValueError("give a block or a date, not both")
+        return self
 
 
 class Discrepancy(Document):
@@ -95,13 +139,16 @@ class TokenHolders(TelemetryDocument):
     holder_count: int | None = Field(description="Addresses with a balance above zero")
     token: Token | None
     chain_id: int | None
-    total_supply_raw: RawAmount | None = Field(description="`totalSupply()` at the block, smallest units")
+    total_supply_raw: RawAmount | None = Field(
+        description="`totalSupply()` at the block, smallest units; by the events where no list was taken at it"
+    )
     total_supply: DecimalAmount | None = Field(description="The same in whole tokens; null without decimals")
     consistency: Consistency | None
     discrepancy: list[Discrepancy]
     concentration: Concentration | None
     backfill: Backfill | None
     snapshots: list[SnapshotRef] = Field(description="Persisted snapshots, newest first")
+    basis: Basis | None = Field(description="What the numbers follow from; null without any list")
 
 
 class HolderKind(StrEnum):
@@ -129,7 +176,12 @@ class Holder(Document):
     balance_raw: AmountByEvents
     balance: DecimalAmount | None = Field(description="In whole tokens; null where the token has no decimals()")
     share: float = Field(ge=0, le=1, description="Fraction of all balances")
-    first_seen_at: Timestamp = Field(description="Block time of the first transfer from or to the address")
+    first_seen_at: Timestamp = Field(
+        description="Block time of the first transfer from or to the address, also of an amount of zero"
+    )
+    first_held_at: Timestamp | None = Field(
+        description="Block time of the first balance above zero; null in lists that were taken before it was recorded"
+    )
     last_active_at: Timestamp = Field(description="Block time of the last one")
     kind: HolderKind | None = Field(
         description="`contract` where the address has its own code, `wallet` where it has none or delegates by "
@@ -140,10 +192,8 @@ class Holder(Document):
     )
 
 
-class HoldersMapParameters(BaseModel):
+class HoldersMapParameters(MomentParameters):
     """Selects a page of the holder map."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     limit: int = Field(default=100, ge=60, le=5000, description="Rows of a page")
     cursor: str | None = Field(
@@ -152,15 +202,30 @@ class HoldersMapParameters(BaseModel):
 
 
 class HoldersTemporalParameters(BaseModel):
-    """Selects the two snapshots to compare.
+    """Selects the two lists to compare: each side by the id of a snapshot, by a block or by a day.
 
-    The default is the two latest. With only `from`, the other one is the latest.
+    The default is the two latest snapshots, or the first and the latest list where there are fewer. With only the
+    earlier side, the other one is the latest.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     from_: str | None = Field(default=None, alias="from", pattern=r"^[0-9]{1,18}$", description="Snapshot id")
     to: str | None = Field(default=None, pattern=r"^[0-9]{1,18}$", description="Snapshot id")
+    from_block: BlockNumber | None = Field(default=None, description="Block of the earlier side, instead of `from`")
+    to_block: BlockNumber | None = Field(default=None, description="Block of the later side, instead of `to`")
+    from_date: Day | None = Field(default=None, description="UTC day of the earlier side: its last block")
+    to_date: Day | None = Field(default=None, description="UTC day of the later side: its last block")
+
+    @model_validator(mode="after")
+    def _one_for_each_side(self) -> Self:
+        for name, given in (
+            ("from", (self.from_, self.from_block, self.from_date)),
+            ("to", (self.to, self.to_block, self.to_date)),
+        ):
+            if sum(value is not None for value in given) > 1:
+                raise ValueError(f"give one of {name}, {name}_block and {name}_date")
+        return self
 
 
 class Links(Document):
@@ -183,6 +248,7 @@ class TokenHoldersMap(TelemetryDocument):
     links: Links
     consistency: Consistency | None
     backfill: Backfill | None
+    basis: Basis | None = Field(description="What the page follows from; null without any list")
 
 
 class ComparedList(Document):
@@ -233,16 +299,18 @@ class CohortDelta(Document):
 
 
 class Cohorts(Document):
-    """Cohorts by share of supply (as in the holder map) and by time since first seen, each at the block of its side."""
+    """Cohorts by share of supply (as in the holder map) and by time since first seen and since first held, each at the
+    block of its side."""
 
     size: list[CohortDelta]
     age: list[CohortDelta] = Field(
         description="under_1_day, under_7_days, under_30_days, under_90_days, 90_days_or_more since first seen"
     )
+    held: list[CohortDelta] = Field(description="The same since the first balance above zero, where it is recorded")
 
 
 class TokenHoldersTemporal(TelemetryDocument):
-    """The comparison of two persisted holder snapshots, by default the two latest."""
+    """The comparison of two holder lists, by default the two latest snapshots."""
 
     token: Token | None
     chain_id: int | None

@@ -22,6 +22,12 @@ SIZE_COHORTS: tuple[tuple[str, float], ...] = (
 )
 """Name and least share of the supply (fraction), largest first."""
 
+
+def cohort_of(share: float) -> str:
+    """Returns the size cohort of a share of all balances."""
+    return next(name for name, least in SIZE_COHORTS if share >= least)
+
+
 AGE_COHORTS: tuple[tuple[str, int], ...] = (
     ("under_1_day", 0),
     ("under_7_days", 1),

@@ -19,6 +19,8 @@ from pipelines.token.source import range_name, rows_by_block
 from pipelines.token.storage_proof import prove_storage, unproven
 from warehouse.duck.connection import Connection
 from warehouse.token.disputes import open_disputes, record_disputes, settle_disputes
+from warehouse.token.edges import record_edges
+from warehouse.token.history_writer import extend_history, first_held_table
 from warehouse.token.holder_lists import (
     HolderList,
     ListFiles,
@@ -145,11 +147,13 @@ async def take_list(
     """Takes, proves and records the list at the block of the last fold. Returns None before the first fold.
 
     With a `snapshot_reason` it is persisted, as the very first list always is. A recorded list is only promoted: the
-    same block twice is one list. A node that does not answer leaves the list `unproven`.
+    same block twice is one list. A node that does not answer leaves the list `unproven`. The history of balances is
+    extended to that block before.
     """
     state = read_state(connection)
     if state is None:
         return None
+    history = extend_history(connection, data_dir, state)
     reason = "first" if latest_snapshot_taken_at(connection) is None else snapshot_reason
     recorded = recorded_list(connection, state.block)
     if recorded is not None:
@@ -163,12 +167,14 @@ async def take_list(
         block=state.block,
         zero_held=zero_held,
         decimals=token.decimals,
+        first_held=first_held_table(history),
     )
     if files.named.rows <= PROVEN_AT_ONCE or reason is not None:
         storage = await _prove_storage(rpc, data_dir, token.address, files, proof)
     else:
         storage = unproven(StorageReason.BETWEEN_SNAPSHOTS)
     proof = with_storage(proof, storage)
+    record_edges(connection, files.parquet, state)
     return record_list(connection, files, state=state, level=level.value, proof=proof, reason=reason, now=now)
 
 

@@ -6,8 +6,9 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -59,7 +60,9 @@ def serving_copy(connection: duckdb.DuckDBPyConnection) -> Part:
 class _Open:
     generation: Generation
     connection: duckdb.DuckDBPyConnection
+    installation: Installation
     bodies: dict[str, bytes]
+    memo: dict[str, Any] = field(default_factory=dict)
     readers: int = 0
 
 
@@ -78,21 +81,30 @@ class ServedGenerations:
     """
 
     def __init__(self, data_dir: Path) -> None:
-        self._data_dir = data_dir
+        self.data_dir = data_dir
         self._lock = threading.Lock()
         self._pointer: str | None = None
         self._open: _Open | None = None
 
     @contextmanager
-    def reading(self) -> Iterator[GenerationReading]:
-        """Opens a cursor on one generation for the whole block. Raises `NotReady` before the first."""
+    def reading(self, *, computes_lists: bool = False) -> Iterator[GenerationReading]:
+        """Opens a cursor on one generation for the whole block. Raises `NotReady` before the first.
+
+        Only a worker process `computes_lists`.
+        """
         with self._lock:
             opened = self._newest()
             opened.readers += 1
             cursor = opened.connection.cursor()
         try:
-            installation = Installation(opened.generation.manifest.base_url)
-            context = DocumentContext(cursor, opened.generation.path / "holders", installation, opened.bodies)
+            context = DocumentContext(
+                cursor,
+                opened.generation.path / "holders",
+                opened.installation,
+                opened.bodies,
+                computes_lists=computes_lists,
+                memo=opened.memo,
+            )
             yield GenerationReading(opened.generation, context)
         finally:
             with self._lock:
@@ -108,11 +120,11 @@ class ServedGenerations:
                 self._close_unless_needed(opened)
 
     def _newest(self) -> _Open:
-        pointer = current_pointer(self._data_dir)
+        pointer = current_pointer(self.data_dir)
         if pointer is None:
             raise NotReady("The first generation is still being built.", headers={"Retry-After": "5"})
         if self._open is None or pointer != self._pointer:
-            generation = current_generation(self._data_dir)
+            generation = current_generation(self.data_dir)
             assert generation is not None, "the pointer is never removed"
             path = generation.path / FILE_NAME
             try:
@@ -121,7 +133,9 @@ class ServedGenerations:
                 cure = "Run `svc publish`, which makes it again."
                 raise StoreUnusable(f"{path} can't be opened: {error}.", cure=cure) from error
             bodies = {path: (generation.path / "public" / file_of(path)).read_bytes() for path in _shown(generation)}
-            superseded, self._open, self._pointer = self._open, _Open(generation, connection, bodies), pointer
+            installation = Installation(generation.manifest.base_url)
+            superseded, self._pointer = self._open, pointer
+            self._open = _Open(generation, connection, installation, bodies)
             if superseded is not None:
                 self._close_unless_needed(superseded)
         return self._open

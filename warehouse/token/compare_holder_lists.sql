@@ -1,9 +1,9 @@
--- One row about two list files: churn, movers and cohorts as JSON. Amounts are smallest units as decimal text.
+-- One row about two lists: churn, movers and cohorts as JSON. Amounts are smallest units as decimal text.
 with before_list as materialized (
-    select address, balance_raw, rank, cohort, first_seen_at from read_parquet($before)
+    select address, balance_raw, rank, cohort, first_seen_at, first_held_at from $before_rows
 ),
 after_list as materialized (
-    select address, balance_raw, rank, cohort, first_seen_at from read_parquet($after)
+    select address, balance_raw, rank, cohort, first_seen_at, first_held_at from $after_rows
 ),
 pairs as materialized (
     select
@@ -44,20 +44,26 @@ size_counts as (
     from (select cohort, 0 as side from before_list union all select cohort, 1 from after_list)
     group by cohort
 ),
-seen as (
-    select date_diff('second', first_seen_at, $before_time::timestamp) // 86400 as days, 0 as side from before_list
+spans as (
+    select 'age' as since, date_diff('second', first_seen_at, $before_time::timestamp) // 86400 as days, 0 as side
+    from before_list
     union all
-    select date_diff('second', first_seen_at, $after_time::timestamp) // 86400, 1 from after_list
+    select 'age', date_diff('second', first_seen_at, $after_time::timestamp) // 86400, 1 from after_list
+    union all
+    select 'held', date_diff('second', first_held_at, $before_time::timestamp) // 86400, 0 from before_list
+    union all
+    select 'held', date_diff('second', first_held_at, $after_time::timestamp) // 86400, 1 from after_list
 ),
-age_days as (
-    select days, count(*) filter (side = 0) as before_count, count(*) filter (side = 1) as after_count
-    from seen
-    group by days
+span_days as (
+    select since, days, count(*) filter (side = 0) as before_count, count(*) filter (side = 1) as after_count
+    from spans
+    where days is not null
+    group by since, days
 ),
-age_counts as (
-    select ages.cohort, sum(before_count)::bigint as before_count, sum(after_count)::bigint as after_count
-    from age_days asof join ages on age_days.days >= ages.least_days
-    group by ages.cohort
+span_counts as (
+    select since, ages.cohort, sum(before_count)::bigint as before_count, sum(after_count)::bigint as after_count
+    from span_days asof join ages on span_days.days >= ages.least_days
+    group by since, ages.cohort
 ),
 size_rows as (
     select names.cohort, names.position, coalesce(before_count, 0) as b, coalesce(after_count, 0) as a
@@ -66,10 +72,11 @@ size_rows as (
     ) as names
     left join size_counts using (cohort)
 ),
-age_rows as (
-    select ages.cohort, ages.position, coalesce(before_count, 0) as b, coalesce(after_count, 0) as a
+span_rows as (
+    select kinds.since, ages.cohort, ages.position, coalesce(before_count, 0) as b, coalesce(after_count, 0) as a
     from ages
-    left join age_counts using (cohort)
+    cross join (select unnest(['age', 'held']) as since) as kinds
+    left join span_counts on span_counts.cohort = ages.cohort and span_counts.since = kinds.since
 )
 select
     (
@@ -95,5 +102,12 @@ select
     }) as movers,
     to_json({
         size: (select list({cohort: cohort, before: b, after: a, 'change': a - b} order by position) from size_rows),
-        age: (select list({cohort: cohort, before: b, after: a, 'change': a - b} order by position) from age_rows)
+        age: (
+            select list({cohort: cohort, before: b, after: a, 'change': a - b} order by position)
+            from span_rows where since = 'age'
+        ),
+        held: (
+            select list({cohort: cohort, before: b, after: a, 'change': a - b} order by position)
+            from span_rows where since = 'held'
+        )
     }) as cohorts

@@ -1,97 +1,51 @@
 """Reads the content of the three holder documents, for publishing and for the API's variants."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-import duckdb
 import msgspec
 
-from contracts.base import Quality, unpublished
+from contracts.base import Quality
 from contracts.errors import CursorInvalid, SnapshotUnknown
 from contracts.publish.registry import Fields
 from contracts.token.holder_documents import (
-    Backfill,
     Churn,
     Cohorts,
     ComparedList,
-    Concentration,
-    Consistency,
-    ConsistencyLevel,
     Discrepancy,
     HoldersMapParameters,
     HoldersTemporalParameters,
     Links,
+    MomentParameters,
     Movers,
     SnapshotRef,
-    Token,
     TokenHolders,
     TokenHoldersTemporal,
 )
-from contracts.token.holders import decimal_text, decode_cursor, encode_cursor, list_file_name
-from contracts.token.proof import Proof
+from contracts.token.holders import decimal_text, decode_cursor, encode_cursor
 from warehouse.document_context import DocumentContext
 from warehouse.duck.rows import aware_utc
 from warehouse.statements import read_sql
-from warehouse.token.holders import compare, first_row, one_row
+from warehouse.token.holders import compare, one_row, rows_of
+from warehouse.token.lists_at import ComputedList, TakenList, TokenView, token_view
 
 MAP_PATH = "/api/token/holders-map"
 
 
-@dataclass(frozen=True)
-class _Status:
-    """The token and how far its chain is read; `reason` is why there is no list to serve."""
+def read_token_holders(context: DocumentContext, parameters: MomentParameters) -> TokenHolders:
+    """Reads the holder count at a block with its proof, by default that of the newest list.
 
-    chain_id: int | None
-    token: Token | None
-    backfill: Backfill | None
-    reason: str
-
-
-@dataclass(frozen=True)
-class _List:
-    """One readable list, without its rows. Times are aware UTC."""
-
-    block: int
-    block_hash: str
-    block_time: datetime
-    level: str
-    taken_at: datetime
-    snapshot: bool
-    holders: int
-    sum_raw: str
-    quality: Quality
-    proof: Proof
-    concentration: Concentration
-
-    @property
-    def consistency(self) -> Consistency:
-        return Consistency(
-            level=ConsistencyLevel(self.level), block=self.block, block_hash=self.block_hash, proof=self.proof
-        )
-
-    @property
-    def freshness(self) -> dict[str, Any]:
-        return unpublished(
-            source="warehouse",
-            quality=self.quality,
-            reason=None if self.quality is Quality.EXACT else self.proof.reason,
-            observed_at=self.block_time,
-            fetched_at=self.taken_at,
-        )
-
-
-def read_token_holders(context: DocumentContext) -> TokenHolders:
-    """Reads the holder count with its proof, from the newest list."""
-    status, lists = _status(context.connection), _lists(context.connection)
+    Raises as `TokenView.block_of`.
+    """
+    view = token_view(context)
+    status = view.status
     sources = context.connection.execute(read_sql("holder_sources")).fetchall()
     shared = {"token": status.token, "chain_id": status.chain_id, "backfill": status.backfill}
-    if not lists:
+    block = view.block_of(parameters)
+    if block is None or view.newest is None:
         return TokenHolders(
-            **_unavailable(status.reason),
+            **view.unavailable(),
             **shared,
             holder_count=None,
             total_supply_raw=None,
@@ -100,44 +54,48 @@ def read_token_holders(context: DocumentContext) -> TokenHolders:
             discrepancy=[],
             concentration=None,
             snapshots=[],
+            basis=None,
         )
-    newest = lists[0]
-    supply_raw = newest.proof.total_supply
-    decimals = status.token.decimals if status.token else None
+    served = view.list_at(context, block)
+    supply_raw = served.consistency.proof.total_supply if served.consistency else str(int(served.sum_raw) % 2**256)
+    decimals = status.decimals
     return TokenHolders(
-        **newest.freshness,
+        **served.freshness,
         **shared,
-        holder_count=newest.holders,
+        holder_count=served.holders,
         total_supply_raw=supply_raw,
         total_supply=None if supply_raw is None or decimals is None else decimal_text(int(supply_raw), decimals),
-        consistency=newest.consistency,
-        discrepancy=_discrepancies(sources, newest.holders),
-        concentration=newest.concentration,
-        snapshots=_snapshots(lists),
+        consistency=served.consistency,
+        discrepancy=_discrepancies(sources, served.holders) if block == view.newest.block else [],
+        concentration=served.concentration,
+        snapshots=_snapshots(view.lists),
+        basis=view.basis(block),
     )
 
 
 def read_holders_map(context: DocumentContext, parameters: HoldersMapParameters) -> Fields:
-    """Reads the fields of `TokenHoldersMap`: one page of the newest list, or of the cursor's.
+    """Reads the fields of `TokenHoldersMap`: one page of the list of a block, or of the cursor's list.
 
-    Raises `CursorInvalid` where the cursor is not ours or its list is no longer readable.
+    Raises `CursorInvalid` where the cursor is not ours, its list is no longer readable or the request names another
+    block, and as `TokenView.block_of`.
     """
-    status, lists = _status(context.connection), _lists(context.connection)
+    view = token_view(context)
     shared = {
-        "token": status.token,
-        "chain_id": status.chain_id,
-        "backfill": status.backfill,
+        "token": view.status.token,
+        "chain_id": view.status.chain_id,
+        "backfill": view.status.backfill,
         "limit": parameters.limit,
     }
-    after = 0
+    block, after = view.block_of(parameters), 0
+    names_block = parameters.block is not None or parameters.date is not None
     if parameters.cursor is not None:
-        block, after = decode_cursor(parameters.cursor)
-        lists = [listed for listed in lists if listed.block == block and after <= listed.holders]
-        if not lists:
+        of_cursor, after = decode_cursor(parameters.cursor)
+        if (names_block and of_cursor != block) or (not names_block and view.taken_at(of_cursor) is None):
             raise CursorInvalid("The list of this cursor is no longer readable; start again without a cursor.")
-    if not lists:
+        block = of_cursor
+    if block is None or view.newest is None:
         return {
-            **_unavailable(status.reason),
+            **view.unavailable(),
             **shared,
             "snapshot": None,
             "block": None,
@@ -146,15 +104,19 @@ def read_holders_map(context: DocumentContext, parameters: HoldersMapParameters)
             "next_cursor": None,
             "links": Links(next=None),
             "consistency": None,
+            "basis": None,
         }
-    served = lists[0]
+    served = view.list_at(context, block)
+    if after > served.holders:
+        raise CursorInvalid("The list of this cursor has fewer holders; start again without a cursor.")
     row = one_row(
         context.connection,
-        read_sql("holder_page"),
-        {"path": str(context.holders_dir / list_file_name(served.block)), "after": after, "limit": parameters.limit},
+        read_sql("holder_page").replace("$rows", rows_of(view.source(context.connection, served))),
+        {"after": after, "limit": parameters.limit},
     )
     last = after + parameters.limit
     cursor = encode_cursor(served.block, last) if last < served.holders else None
+    at = {"block": served.block} if names_block else {}
     return {
         **served.freshness,
         **shared,
@@ -163,20 +125,21 @@ def read_holders_map(context: DocumentContext, parameters: HoldersMapParameters)
         "total": served.holders,
         "holders": msgspec.Raw(row[0].encode()),
         "next_cursor": cursor,
-        "links": Links(next=cursor and f"{MAP_PATH}?{urlencode({'limit': parameters.limit, 'cursor': cursor})}"),
+        "links": Links(next=cursor and f"{MAP_PATH}?{urlencode({**at, 'limit': parameters.limit, 'cursor': cursor})}"),
         "consistency": served.consistency,
+        "basis": view.basis(block),
     }
 
 
 def read_holders_temporal(context: DocumentContext, parameters: HoldersTemporalParameters) -> TokenHoldersTemporal:
-    """Compares two snapshots. Raises `SnapshotUnknown` where a requested snapshot is not readable."""
-    status = _status(context.connection)
-    snapshots = [listed for listed in _lists(context.connection) if listed.snapshot]
-    shared = {"token": status.token, "chain_id": status.chain_id, "snapshots": _snapshots(snapshots)}
-    sides = _sides(snapshots, parameters)
+    """Compares two lists. Raises `SnapshotUnknown` where a requested snapshot is not readable, and as
+    `TokenView.block_of`."""
+    view = token_view(context)
+    shared = {"token": view.status.token, "chain_id": view.status.chain_id, "snapshots": _snapshots(view.lists)}
+    sides = _sides(view, parameters)
     if sides is None:
         return TokenHoldersTemporal(
-            **_unavailable("not_enough_snapshots" if snapshots else status.reason),
+            **view.unavailable("not_enough_snapshots" if view.lists else None),
             **shared,
             from_=None,
             to=None,
@@ -184,11 +147,11 @@ def read_holders_temporal(context: DocumentContext, parameters: HoldersTemporalP
             movers=None,
             cohorts=None,
         )
-    before, after = sides
+    before, after = (view.list_at(context, block) for block in sides)
     compared = compare(
         context.connection,
-        context.holders_dir / list_file_name(before.block),
-        context.holders_dir / list_file_name(after.block),
+        view.source(context.connection, before),
+        view.source(context.connection, after),
         before_time=before.block_time,
         after_time=after.block_time,
     )
@@ -204,24 +167,41 @@ def read_holders_temporal(context: DocumentContext, parameters: HoldersTemporalP
     )
 
 
-def _sides(snapshots: Sequence[_List], parameters: HoldersTemporalParameters) -> tuple[_List, _List] | None:
-    """Returns the two lists to compare, or None where there are too few. `snapshots` are newest first."""
-    by_id = {str(snapshot.block): snapshot for snapshot in snapshots}
-    for name, wanted in (("from", parameters.from_), ("to", parameters.to)):
-        if wanted is not None and wanted not in by_id:
-            raise SnapshotUnknown(
-                f"No readable snapshot has the id {wanted}.", errors=[(f"/query/{name}", "is not among `snapshots`")]
-            )
-    to = by_id[parameters.to] if parameters.to is not None else next(iter(snapshots), None)
-    if to is None:
+def _sides(view: TokenView, parameters: HoldersTemporalParameters) -> tuple[int, int] | None:
+    """Returns the blocks of the two lists to compare, or None where there are too few."""
+    if view.newest is None:
         return None
-    if parameters.from_ is not None:
-        return by_id[parameters.from_], to
-    earlier = [snapshot for snapshot in snapshots if snapshot.block < to.block]
-    return (earlier[0], to) if earlier else None
+    asked_to = (parameters.to, parameters.to_block, parameters.to_date)
+    asked_from = (parameters.from_, parameters.from_block, parameters.from_date)
+    # Until there are two snapshots, lists of the last hours serve as well.
+    lists = view.snapshots if len(view.snapshots) > 1 else view.lists
+    to = _side(view, "to", *asked_to)
+    if to is None:
+        to = lists[0].block
+    before = _side(view, "from", *asked_from)
+    if before is not None:
+        return before, to
+    earlier = [taken.block for taken in lists if taken.block < to]
+    if not earlier:
+        return None
+    return (earlier[0] if lists is not view.lists else earlier[-1]), to
 
 
-def _compared(side: _List) -> ComparedList:
+def _side(view: TokenView, name: str, snapshot: str | None, block: int | None, day: str | None) -> int | None:
+    """Returns the block of one side, None where the request leaves it open. Raises as `TokenView.block_of`, and
+    `SnapshotUnknown`."""
+    if snapshot is not None:
+        if all(str(taken.block) != snapshot for taken in view.snapshots):
+            raise SnapshotUnknown(
+                f"No readable snapshot has the id {snapshot}.", errors=[(f"/query/{name}", "is not among `snapshots`")]
+            )
+        return int(snapshot)
+    if block is not None:
+        return view.checked_block(block, f"/query/{name}_block")
+    return None if day is None else view.block_of_day(day, f"/query/{name}_date")
+
+
+def _compared(side: TakenList | ComputedList) -> ComparedList:
     return ComparedList(
         id=str(side.block),
         block=side.block,
@@ -232,40 +212,7 @@ def _compared(side: _List) -> ComparedList:
     )
 
 
-def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
-    row = first_row(connection, read_sql("holder_status"))
-    if row is None or row[1] is None:
-        return _Status(None if row is None else row[0], None, None, "not_configured")
-    chain_id, address, name, symbol, decimals, block, finalized_block, percent = row
-    return _Status(
-        chain_id,
-        Token(address=address, name=name, symbol=symbol, decimals=decimals),
-        Backfill(percent=percent or 0.0, block=block, finalized_block=finalized_block),
-        "backfilling",
-    )
-
-
-def _lists(connection: duckdb.DuckDBPyConnection) -> list[_List]:
-    return [
-        _List(
-            block,
-            block_hash,
-            aware_utc(block_time),
-            level,
-            aware_utc(taken_at),
-            snapshot,
-            holders,
-            sum_raw,
-            Quality(quality),
-            Proof.model_validate_json(proof),
-            Concentration.model_validate(json.loads(concentration)),
-        )
-        for block, block_hash, block_time, level, taken_at, snapshot, holders, sum_raw, quality, proof, concentration
-        in connection.execute(read_sql("holder_lists")).fetchall()
-    ]  # fmt: skip
-
-
-def _snapshots(lists: Sequence[_List]) -> list[SnapshotRef]:
+def _snapshots(lists: Sequence[TakenList]) -> list[SnapshotRef]:
     return [
         SnapshotRef(id=str(listed.block), block=listed.block, time=listed.block_time)
         for listed in lists
@@ -287,7 +234,3 @@ def _discrepancies(sources: Sequence[tuple[Any, ...]], ours: int) -> list[Discre
         )
         for source, theirs, reason, fetched_at in sources
     ]
-
-
-def _unavailable(reason: str) -> dict[str, Any]:
-    return unpublished(source=None, quality=Quality.UNAVAILABLE, reason=reason, observed_at=None, fetched_at=None)

@@ -1,5 +1,7 @@
 """Stores holder lists: the state at one block as a pair of immutable files, its recorded proof, and their retention."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import os
@@ -8,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -29,6 +32,9 @@ from warehouse.duck.rows import aware_utc, insert
 from warehouse.file_modes import make_private_directory
 from warehouse.statements import read_sql
 from warehouse.token.holders import FoldedState, concentration, first_row, one_row
+
+if TYPE_CHECKING:  # the API imports this module, and must not pay for pyarrow
+    import pyarrow as pa
 
 _ROWS_PER_GROUP = 6144
 """Parquet row group: whole vectors, and a page of 5,000 touches two groups at most."""
@@ -68,27 +74,29 @@ def write_list_files(
     block: int,
     zero_held: int,
     decimals: int | None,
+    first_held: pa.Table,
 ) -> ListFiles:
     """Ranks the folded balances and writes both files.
 
-    `zero_held`, in smallest units, gives the zero address a row. The CSV has the same bytes for the same balances. A
+    `zero_held`, in smallest units, gives the zero address a row. `first_held` has the time of the first balance above
+    zero by address. The CSV has the same bytes for the same balances. A
     reader sees whole files or none.
     """
     target = lists_dir(data_dir)
     make_private_directory(target)
     row = one_row(connection, read_sql("held_above_zero"))
     total = int(row[0]) + zero_held
-    connection.execute(
-        read_sql("rank_holders"),
-        {
-            "zero": bytes(20),
-            "zero_held": str(zero_held),
-            "sum": str(total),
-            "block": block,
-            "decimals": decimals,
-            **{name: least for name, least in SIZE_COHORTS if least},
-        },
-    )
+    connection.register("first_held", first_held)
+    try:
+        rank(
+            connection,
+            read_sql("folded_holders"),
+            total,
+            decimals,
+            {"zero": bytes(20), "zero_held": str(zero_held), "block": block},
+        )
+    finally:
+        connection.unregister("first_held")
     parquet, csv = target / list_file_name(block), target / csv_file_name(block)
     packer = zlib.compressobj(3, zlib.DEFLATED, 31)  # a gzip stream without time or name: equal rows, equal bytes
     parts = [packer.compress(b"address,balance_raw\n")]
@@ -117,6 +125,26 @@ def write_storage_proof(data_dir: Path, block: int, data: bytes) -> StorageProof
     partial.write_bytes(data)
     _settle(partial, final)
     return StorageProofFile(path=storage_path(block), sha256=hashlib.sha256(data).hexdigest(), bytes=len(data))
+
+
+def rank(
+    connection: duckdb.DuckDBPyConnection,
+    holders: str,
+    total: int,
+    decimals: int | None,
+    parameters: Mapping[str, object],
+    kinds: str = "core_holders__kinds",
+) -> None:
+    """Ranks the rows of a query of holders into the temporary table `holder_list`. `total` is the sum of all."""
+    connection.execute(
+        read_sql("rank_holders").replace("$holders", holders).replace("$kinds", kinds),
+        {
+            **parameters,
+            "sum": str(total),
+            "decimals": decimals,
+            **{name: least for name, least in SIZE_COHORTS if least},
+        },
+    )
 
 
 def record_list(

@@ -89,30 +89,45 @@ def sample_addresses(connection: duckdb.DuckDBPyConnection, points: Sequence[str
     return list(dict.fromkeys(address for (address,) in rows))
 
 
-def concentration(connection: duckdb.DuckDBPyConnection, list_path: Path) -> dict[str, float]:
-    """Computes `top10_share`, `gini` and `hhi` of a list file."""
-    row = one_row(connection, read_sql("holder_concentration"), {"path": str(list_path)})
-    return {"top10_share": row[0], "gini": row[1], "hhi": row[2]}
+def rows_of(holder_list: Path | str) -> str:
+    """Returns a list as SQL reads it: a file, or the table of a computed list.
+
+    Files of earlier versions lack `first_held_at`, which is null then.
+    """
+    if isinstance(holder_list, str):
+        return holder_list
+    name = str(holder_list).replace("'", "''")
+    older = "select null::timestamp as first_held_at where false"
+    return f"({older} union all by name from read_parquet('{name}'))"
+
+
+def concentration(connection: duckdb.DuckDBPyConnection, holder_list: Path | str) -> dict[str, float]:
+    """Computes `top10_share`, `gini` and `hhi` of a list."""
+    from warehouse.token.concentration import concentration_of  # the API imports this module, and computes no list
+
+    shares = connection.sql(f"select share from {rows_of(holder_list)}").pl()  # noqa: S608 - a name of ours
+    return concentration_of(shares["share"])
 
 
 def compare(
     connection: duckdb.DuckDBPyConnection,
-    before_path: Path,
-    after_path: Path,
+    before: Path | str,
+    after: Path | str,
     *,
     before_time: datetime,
     after_time: datetime,
 ) -> dict[str, Any]:
-    """Compares two list files: `churn`, `movers` (20 each way) and `cohorts`, fields as in `TokenHoldersTemporal`.
+    """Compares two lists, each a file or a table: `churn`, `movers` (20 each way) and `cohorts`.
 
-    The times are those of the lists' blocks; the age of an address is computed at the time of its own list.
+    The fields are as in `TokenHoldersTemporal`. The times are those of the lists' blocks; the age of an address is
+    computed at the time of its own list.
     """
     row = one_row(
         connection,
-        read_sql("compare_holder_lists"),
+        read_sql("compare_holder_lists")
+        .replace("$before_rows", rows_of(before))
+        .replace("$after_rows", rows_of(after)),
         {
-            "before": str(before_path),
-            "after": str(after_path),
             "before_time": before_time,
             "after_time": after_time,
             "size_cohorts": [name for name, _ in SIZE_COHORTS],

@@ -1,15 +1,9 @@
--- One row per holder with a balance above zero, by rank: the rows of a holder list. $zero_held is what the zero address
--- holds and $sum the sum of all rows, both decimal text in smallest units; share is a fraction of it.
+-- One row per holder with a balance above zero, by rank: the rows of a holder list. The query of the
+-- holders and the relation of their kinds are put in as text; $sum is the sum of all rows as decimal text in smallest
+-- units, share is a fraction of it.
 create or replace temp table holder_list as
 with holders as (
-    select '0x' || lower(hex(address)) as address, balance_raw, first_seen_at, last_active_at
-    from core_holders__balances
-    where balance_raw > 0::bignum
-    union all
-    select '0x' || lower(hex($zero::blob)), $zero_held::varchar::bignum, min(block_time), max(block_time)
-    from raw_chain__transfers
-    where $zero_held::varchar <> '0' and to_address = $zero and block_number <= $block
-    having $zero_held::varchar <> '0'
+    $holders
 ),
 ranked as (
     select
@@ -18,6 +12,7 @@ ranked as (
         balance_raw::varchar as balance_raw,
         least(balance_raw::double / $sum::varchar::bignum::double, 1) as share,
         first_seen_at,
+        first_held_at,
         last_active_at
     from holders
 ),
@@ -27,7 +22,7 @@ padded as (
 )
 select
     rank,
-    address,
+    padded.address,
     balance_raw,
     case
         when $decimals is null then null
@@ -36,6 +31,7 @@ select
     end as balance,
     share,
     first_seen_at,
+    first_held_at,
     last_active_at,
     kinds.kind,
     case
@@ -46,5 +42,5 @@ select
         else 'shrimp'
     end as cohort
 from padded
-left join core_holders__kinds as kinds using (address)
+left join $kinds as kinds on padded.address = kinds.address
 order by rank

@@ -45,6 +45,22 @@ from holder_list
 group by rank // 20000
 order by rank // 20000
 
+-- name: computed_holders
+-- One row per holder of the registered rows `holdings`, unordered.
+select
+    '0x' || lower(hex(address)) as address,
+    balance_raw::bignum as balance_raw,
+    first_seen_at::timestamp as first_seen_at,
+    first_held_at::timestamp as first_held_at,
+    last_active_at::timestamp as last_active_at
+from holdings
+
+-- name: daily_holders
+-- One row per day, the newest 500 in their order: its begin (UTC) and the holders at its end.
+select start, holders
+from (select start, holders from out_holders__daily order by start desc limit 500)
+order by start
+
 -- name: delete_tip_blocks
 -- Drops the held blocks above finality that lie outside of [first, last].
 delete from $tip_blocks
@@ -87,23 +103,24 @@ select
     block, block_hash, block_time, minted_raw::varchar, sent_to_zero_raw::varchar, zero_to_zero_raw::varchar, transfers
 from core_holders__state
 
+-- name: folded_holders
+-- One row per holder according to the folded balances, unordered. $zero_held is what the zero address holds, decimal
+-- text in smallest units; `first_held` holds the time of each address's first balance above zero.
+select '0x' || lower(hex(held.address)) as address, balance_raw, first_seen_at, first_held_at, last_active_at
+from core_holders__balances as held
+left join first_held on held.address = first_held.address
+where balance_raw > 0::bignum
+union all
+select '0x' || lower(hex($zero::blob)), $zero_held::varchar::bignum, min(block_time), min(block_time), max(block_time)
+from raw_chain__transfers
+where $zero_held::varchar <> '0' and to_address = $zero and block_number <= $block
+having $zero_held::varchar <> '0'
+
 -- name: held_above_zero
 -- One row: sum of the balances above zero as decimal text in smallest units.
 select coalesce(sum(balance_raw), 0::bignum)::varchar
 from core_holders__balances
 where balance_raw > 0::bignum
-
--- name: holder_concentration
--- One row about the list file $path: share of the ten largest, Gini, Herfindahl-Hirschman index (all fractions 0..1).
--- Ranks run from the largest, so the ascending position of the Gini formula is n + 1 - rank.
-select
-    least(coalesce(sum(share) filter (rank <= 10), 0), 1)::double as top10_share,
-    greatest(least(coalesce(sum((count_all + 1 - 2 * rank) * share) / any_value(count_all), 0), 1), 0)::double as gini,
-    least(coalesce(sum(share * share), 0), 1)::double as hhi
-from (
-    select rank, share, count(*) over () as count_all
-    from read_parquet($path)
-)
 
 -- name: holder_list_rows
 -- One row per recorded list, newest first: block, when taken (UTC), whether it is a persisted snapshot.
@@ -114,13 +131,13 @@ order by block desc
 -- name: holder_lists
 -- One row per readable holder list, newest first. Times are UTC, sum_raw is decimal text in smallest units.
 select
-    block, block_hash, block_time, level, taken_at, snapshot, holders, sum_raw, quality, proof::varchar,
+    block, block_hash, block_time, level, taken_at, snapshot, holders, sum_raw, zero_held_raw, quality, proof::varchar,
     concentration::varchar
 from out_holders__lists
 order by block desc
 
 -- name: holder_page
--- One row: holders with rank in ($after, $after + $limit] of the list file $path as a JSON array, by rank.
+-- One row: holders with rank in ($after, $after + $limit] of a list as a JSON array, by rank.
 select to_json(
     coalesce(
         list(
@@ -131,6 +148,7 @@ select to_json(
                 balance: balance,
                 share: share,
                 firstSeenAt: strftime(first_seen_at, '%Y-%m-%dT%H:%M:%SZ'),
+                firstHeldAt: strftime(first_held_at, '%Y-%m-%dT%H:%M:%SZ'),
                 lastActiveAt: strftime(last_active_at, '%Y-%m-%dT%H:%M:%SZ'),
                 kind: kind,
                 cohort: cohort
@@ -140,7 +158,7 @@ select to_json(
         []
     )
 )::varchar
-from read_parquet($path)
+from $rows
 where rank > $after and rank <= $after + $limit
 
 -- name: holder_sources
@@ -315,3 +333,156 @@ set disabled_compression_methods = 'fsst,dict_fsst'
 -- name: write_small
 -- Back to every compression, for all other tables.
 reset disabled_compression_methods
+
+-- name: block_of_transfer
+-- At most one row: the block of the transfer at position $position (from 0) of those in ($after, $upto].
+select block_number
+from raw_chain__transfers
+where block_number > $after and block_number <= $upto
+order by block_number
+limit 1 offset $position
+
+-- name: history_files
+-- One row per file of the history of balances.
+select kind, name, from_block, to_block, to_time, rows
+from out_holders__history
+order by from_block, to_block, kind
+
+-- name: window_transfers
+-- The transfers in ($after, $upto] in the order of the chain: times in seconds since 1970, values as 64-bit limbs, m0
+-- the lowest.
+select
+    block_number,
+    log_index,
+    epoch(block_time)::bigint as time_s,
+    tx_hash,
+    from_address,
+    to_address,
+    value_raw.limb0 as m0,
+    value_raw.limb1 as m1,
+    value_raw.limb2 as m2,
+    value_raw.limb3 as m3
+from raw_chain__transfers
+where block_number > $after and block_number <= $upto
+order by block_number, log_index
+
+-- name: last_concentration
+-- At most one row: the concentration at the end of the newest day.
+select top10_share, gini, hhi
+from out_holders__daily
+order by start desc
+limit 1
+
+-- name: last_of_series
+-- At most one row: the newest row of a series.
+select start, last_block, holders, new_holders, returned, left_holders, transfers, volume_raw
+from $table
+order by start desc
+limit 1
+
+-- name: record_bucket_prices
+-- Sets the prices of a series' rows since the newest one with a price: sound observations of a token in USD, one a
+-- minute, that of the source which is believed first.
+update $table as series
+set price_open = seen.price_open, price_high = seen.price_high, price_low = seen.price_low,
+    price_close = seen.price_close
+from (
+    select
+        time_bucket($width::interval, minute) as start,
+        arg_min(price_usd, minute)::double as price_open,
+        max(price_usd)::double as price_high,
+        min(price_usd)::double as price_low,
+        arg_max(price_usd, minute)::double as price_close
+    from (
+        select
+            date_trunc('minute', fetched_at) as minute,
+            arg_min(
+                price_usd,
+                coalesce(
+                    list_position((select sources->>'$[*].source' from out_market__token_price), source), 1000
+                )
+            ) as price_usd
+        from raw_market__token_prices
+        where
+            token_address = $token_address
+            and price_usd is not null
+            and not suspicious
+            and fetched_at >= coalesce(
+                (select max(start) from $table where price_close is not null), timestamp '1970-01-01'
+            )
+        group by minute
+    )
+    group by start
+) as seen
+where series.start = seen.start
+
+-- name: edges_among
+-- One row per sender and recipient among the $among largest holders of a list: transfers since $since (UTC) up to
+-- $block, and their sum as 64-bit limbs, the lowest first. The $most pairs with most transfers.
+with largest as materialized (
+    select address, unhex(substr(address, 3)) as raw_address, rank from $rows where rank <= $among
+)
+select
+    sender.address, recipient.address, sender.rank, recipient.rank, count(*), min(block_time), max(block_time),
+    sum(value_raw.limb0::hugeint), sum(value_raw.limb1::hugeint), sum(value_raw.limb2::hugeint),
+    sum(value_raw.limb3::hugeint)
+from raw_chain__transfers as moved
+join largest as sender on moved.from_address = sender.raw_address
+join largest as recipient on moved.to_address = recipient.raw_address
+where block_time > $since and block_number <= $block and moved.from_address <> moved.to_address
+group by all
+order by count(*) desc, sender.rank, recipient.rank
+limit $most
+
+-- name: holder_edges
+-- One row per edge among the largest holders.
+select from_address, to_address, from_rank, to_rank, transfers, amount_raw, first_at, last_at
+from out_holders__edges
+order by transfers desc, from_rank, to_rank
+
+-- name: series_points
+-- One row: the points of a series as a JSON array, oldest first. A point's list is the newest one taken in it;
+-- where the list is of the point's last block and proven, the point is exact.
+with points as (
+    select
+        series.*,
+        taken.block as proven_block,
+        taken.proof->>'verdict' as verdict,
+        first_value(price_close ignore nulls) over (order by start) as earlier_price,
+        max(price_close) over () as any_price
+    from (select *, $measures from $table) as series
+    left join (
+        select
+            time_bucket($width::interval, block_time) as taken_in,
+            max(block) as block,
+            arg_max(proof, block) as proof,
+            arg_max(quality, block) as quality
+        from out_holders__lists
+        group by taken_in
+    ) as taken on series.start = taken.taken_in
+)
+select to_json(coalesce(list({
+    start: strftime(start, '%Y-%m-%dT%H:%M:%SZ'),
+    lastBlock: last_block,
+    holders: holders,
+    'new': new_holders,
+    returned: returned,
+    'left': left_holders,
+    transfers: transfers,
+    volumeRaw: volume_raw,
+    top10Share: top10_share,
+    gini: gini,
+    hhi: hhi,
+    priceUsd: if(price_close is null, null, {
+        open: price_open, high: price_high, low: price_low, 'close': price_close
+    }),
+    priceReason: case
+        when price_close is not null then null
+        when earlier_price is null and any_price is not null then 'before_first_observation'
+        else 'not_observed'
+    end,
+    quality: if(proven_block = last_block and verdict = 'proven', 'exact', 'derived'),
+    provenBlock: proven_block,
+    verdict: verdict
+} order by start), []))::varchar
+from points

@@ -19,13 +19,15 @@ from contracts.discovery.installation import Installation
 from contracts.errors import CursorInvalid, SnapshotUnknown
 from contracts.publish.registry import PROJECTIONS
 from contracts.publish.rendering import Origin, render
+from contracts.token.history_documents import TokenHolderParameters
 from contracts.token.holder_documents import ConsistencyLevel, HoldersMapParameters, HoldersTemporalParameters, Token
-from contracts.token.holders import ZERO_ADDRESS, encode_cursor
+from contracts.token.holders import ZERO_ADDRESS, SnapshotReason, encode_cursor
 from pipelines.token.holder_lists import take_list
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Warehouse
 from warehouse.publish.readers import read
 from warehouse.token.fold import fold_balances
+from warehouse.token.history_documents import read_token_holder
 from warehouse.token.holder_lists import lists_dir
 from warehouse.token.holder_status import backfill_percent, known_token, record_source, record_status
 from warehouse.token.holders import compare, concentration
@@ -43,7 +45,9 @@ def context(tmp_path: Path) -> Iterator[DocumentContext]:
         yield DocumentContext(opened, lists_dir(tmp_path), Installation("https://svc.example"))
 
 
-def grow(context: DocumentContext, rows: Sequence[Row], upto: int, **odd: Any) -> None:
+def grow(
+    context: DocumentContext, rows: Sequence[Row], upto: int, snapshot: SnapshotReason | None = "demand", **odd: Any
+) -> None:
     """Fold `rows`, take a snapshot at `upto`, and record the status of a chain that is read to its end."""
     put_transfers(context.connection, rows, upto)
     fold_balances(context.connection)
@@ -58,7 +62,7 @@ def grow(context: DocumentContext, rows: Sequence[Row], upto: int, **odd: Any) -
             context.holders_dir.parent,
             token=THE_TOKEN,
             level=ConsistencyLevel.FINALIZED,
-            snapshot_reason="demand",
+            snapshot_reason=snapshot,
             now=NOW,
         )
     )
@@ -156,7 +160,8 @@ def test_a_walk_by_cursor_gives_every_holder_once_and_stays_on_its_list(context:
     assert newest["holders"][0] == {
         "rank": 1, "address": address(0xFFF), "balanceRaw": "1000000", "balance": "10000",
         "share": pytest.approx(10**6 / (10**6 + sum(1000 + number // 2 for number in range(1, 151)))),
-        "firstSeenAt": "2026-01-01T00:07:00Z", "lastActiveAt": "2026-01-01T00:07:00Z", "kind": "wallet",
+        "firstSeenAt": "2026-01-01T00:07:00Z", "firstHeldAt": "2026-01-01T00:07:00Z",
+        "lastActiveAt": "2026-01-01T00:07:00Z", "kind": "wallet",
         "cohort": "whale",
     }  # fmt: skip
 
@@ -174,6 +179,45 @@ def test_one_snapshot_is_not_enough_to_compare(context: DocumentContext) -> None
     assert (answer["quality"], answer["reason"]) == ("unavailable", "not_enough_snapshots")
     assert (answer["from"], answer["to"], answer["churn"]) == (None, None, None)
     assert [each["id"] for each in answer["snapshots"]] == ["5"]
+
+
+def test_until_there_are_two_snapshots_the_first_and_the_latest_list_are_compared(context: DocumentContext) -> None:
+    for block in (5, 6, 7, 8, 9):
+        grow(context, [(block, ZERO_ADDRESS, address(block), 10)], block, snapshot=None)
+    answer = body("token_holders_map_temporal", context)
+    assert [each["id"] for each in answer["snapshots"]] == ["5"]
+    assert (answer["from"]["id"], answer["to"]["id"], answer["churn"]["entered"]) == ("5", "9", 4)
+
+
+def test_one_list_is_compared_with_any_block_before_it(context: DocumentContext) -> None:
+    grow(context, [(1, ZERO_ADDRESS, A, 10), (3, A, B, 1), (4, B, C, 1)], 5)
+    answer = body("token_holders_map_temporal", context, HoldersTemporalParameters(from_block=3))
+    assert (answer["from"]["block"], answer["to"]["block"], answer["reason"]) == (3, 5, "replayed")
+    assert answer["churn"] == {"entered": 1, "left": 1, "retained": 1, "rate": 0.5}
+
+
+def test_a_list_tells_the_first_transfer_from_the_first_holding(context: DocumentContext) -> None:
+    grow(context, [(1, ZERO_ADDRESS, A, 10), (2, A, B, 0), (4, A, B, 1)], 5)
+    rows = {
+        row["address"]: (row["firstSeenAt"], row["firstHeldAt"])
+        for row in body("token_holders_map", context)["holders"]
+    }
+    assert rows[B] == ("2026-01-01T00:02:00Z", "2026-01-01T00:04:00Z")
+
+
+def test_tokens_that_the_zero_address_holds_have_a_rank_at_any_block(context: DocumentContext) -> None:
+    # This contract keeps what is sent to zero: its supply stays, and it says that zero holds it.
+    rows = [(1, ZERO_ADDRESS, A, 100), (2, A, B, 30), (3, A, ZERO_ADDRESS, 20), (6, A, ZERO_ADDRESS, 25)]
+    grow(context, rows, 9, supply=100, balances={ZERO_ADDRESS: 45})
+    for block, zero, rank in ((2, 0, None), (4, 20, 3), (7, 45, 1)):
+        page = body("token_holders_map", context, HoldersMapParameters(block=block))
+        held = {row["address"]: (row["rank"], int(row["balanceRaw"])) for row in page["holders"]}
+        assert held.get(ZERO_ADDRESS) == ((rank, zero) if zero else None)
+        assert sum(value for _, value in held.values()) == 100
+        for who, (place, value) in held.items():
+            one = read_token_holder(context, who, TokenHolderParameters(block=block))
+            assert (one["rank"], one["balance_raw"]) == (place, str(value))
+            assert one["share"] == pytest.approx(value / 100)
 
 
 def test_two_snapshots_compared_tell_who_came_left_and_moved(context: DocumentContext) -> None:

@@ -1,0 +1,52 @@
+"""Computes variants of published documents, in this process or, where that takes long, in one of the worker pool."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from contracts.errors import NotReady
+from contracts.publish.registry import PROJECTIONS, Content, Projection
+from contracts.publish.rendering import Origin, mark_stale, render
+from warehouse.publish.generations import DocumentEntry
+from warehouse.publish.readers import read
+from warehouse.publish.serving import GenerationReading, ServedGenerations
+
+
+def entry_of(reading: GenerationReading, path: str) -> DocumentEntry:
+    """Returns the published document of a path, whose origin and age a variant shares. Raises `NotReady`."""
+    entry = reading.generation.manifest.documents.get(path)
+    if entry is None:
+        raise NotReady("The first generation is still being built.", headers={"Retry-After": "5"})
+    return entry
+
+
+def body_of(projection: Projection, content: Content, entry: DocumentEntry) -> bytes:
+    """Renders content as of the same origin and age as a published document."""
+    body = render(projection, content, Origin(entry.generation, entry.generated_at), now=datetime.now(UTC))
+    return body if entry.stale_reason is None else mark_stale(projection, body, entry.stale_reason)
+
+
+def variant(projection: Projection, reading: GenerationReading, parameters: BaseModel) -> bytes:
+    """Returns the body of a document for these parameters.
+
+    Raises `NotReady`, the projection's refusals, and `NeedsWorker` where only a worker should compute it.
+    """
+    entry = entry_of(reading, projection.path)
+    return body_of(projection, read(projection, reading.context, parameters), entry)
+
+
+def variant_in_worker(data_dir: Path, name: str, parameters: dict[str, object]) -> bytes:
+    """Calls `variant` with a worker's generations. `parameters` are by their names in the query."""
+    projection = next(row for row in PROJECTIONS if row.name == name)
+    assert projection.parameters is not None
+    with _generations(data_dir).reading(computes_lists=True) as reading:
+        return variant(projection, reading, projection.parameters.model_validate(parameters))
+
+
+@cache
+def _generations(data_dir: Path) -> ServedGenerations:
+    return ServedGenerations(data_dir)

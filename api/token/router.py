@@ -1,0 +1,52 @@
+"""Serves one address at any block from the published history: no request ever reaches the chain."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from api.publish.answers import computed_answer
+from api.publish.variants import body_of, entry_of
+from api.responses import cached, problems
+from api.routes import WorkRoute
+from contracts.addresses import AskedAddress
+from contracts.errors import InternalFault, MethodNotAllowed, NotReady, ParameterInvalid, RateLimited
+from contracts.publish.registry import ADDRESS_TRANSFERS, TOKEN_HOLDER, Fields, Projection
+from contracts.token.history_documents import AddressTransfersParameters, TokenHolderParameters
+from warehouse.document_context import DocumentContext
+from warehouse.publish.serving import ServedGenerations
+from warehouse.token.history_documents import HOLDERS_PATH, read_address_transfers, read_token_holder
+
+_Address = Annotated[AskedAddress, Path(description="The address: lower case, or with its EIP-55 checksum")]
+
+
+def token_router(served: ServedGenerations) -> APIRouter:
+    router = APIRouter(tags=[TOKEN_HOLDER.group], route_class=WorkRoute)
+
+    def answer(request: Request, projection: Projection, read: Callable[[DocumentContext], Fields]) -> Response:
+        with served.reading() as reading:
+            # Published from the same tables, so it has the same age.
+            entry = entry_of(reading, HOLDERS_PATH)
+            body = body_of(projection, read(reading.context), entry)
+        return computed_answer(request, body)
+
+    def holder(request: Request, address: _Address, parameters: Annotated[TokenHolderParameters, Query()]) -> Response:
+        return answer(request, TOKEN_HOLDER, lambda context: read_token_holder(context, address, parameters))
+
+    def transfers(
+        request: Request, address: _Address, parameters: Annotated[AddressTransfersParameters, Query()]
+    ) -> Response:
+        return answer(request, ADDRESS_TRANSFERS, lambda context: read_address_transfers(context, address, parameters))
+
+    for projection, endpoint in ((TOKEN_HOLDER, holder), (ADDRESS_TRANSFERS, transfers)):
+        router.add_api_route(
+            projection.path,
+            endpoint,
+            operation_id=projection.name,
+            summary=projection.summary,
+            description=projection.description,
+            response_class=Response,
+            responses=cached(projection.model)
+            | problems(ParameterInvalid, *projection.refusals, MethodNotAllowed, RateLimited, InternalFault, NotReady),
+        )
+    return router

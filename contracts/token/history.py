@@ -1,0 +1,46 @@
+"""Implements the rules of the history: buckets of the series, days as blocks, cursors of transfers. Pure."""
+
+import base64
+import binascii
+import re
+from datetime import UTC, date, datetime, timedelta
+
+from contracts.errors import CursorInvalid
+
+DAY_S = 86_400
+HOUR_S = 3_600
+HOURLY_FOR = timedelta(days=90)
+"""Time for which hours are kept; days are kept for ever."""
+
+EDGES_AMONG = 250
+EDGES_FOR = timedelta(days=30)
+"""Transfers among so many of the largest holders, in so much time, are shown as edges of the holder map."""
+
+_POSITION = re.compile(r"(\d{1,18})\.(\d{1,9})")
+
+
+def end_of_day_s(day: date) -> int:
+    """Returns the first second (Unix) that is no longer of a UTC day. Raises `OverflowError` behind the last one."""
+    return int((datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=1)).timestamp())
+
+
+def day_of(time_s: int) -> date:
+    """Returns the UTC day of a Unix time."""
+    return datetime.fromtimestamp(time_s, UTC).date()
+
+
+def encode_position(block: int, index: int) -> str:
+    """Returns an opaque cursor that continues below a position in the chain."""
+    return base64.urlsafe_b64encode(f"{block}.{index}".encode()).decode().rstrip("=")
+
+
+def decode_position(cursor: str) -> tuple[int, int]:
+    """Returns the block and index of a cursor. Raises `CursorInvalid` if it is not one of ours."""
+    try:
+        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
+    except (ValueError, binascii.Error):
+        raise CursorInvalid("The cursor is not one of ours.") from None
+    match = _POSITION.fullmatch(text)
+    if match is None:
+        raise CursorInvalid("The cursor is not one of ours.")
+    return int(match[1]), int(match[2])

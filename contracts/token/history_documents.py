@@ -1,0 +1,159 @@
+"""Defines the documents about one address, the series of the holders, and the transfers among the largest."""
+
+from pydantic import Field
+
+from contracts.base import AddressText, DecimalAmount, Document, HexHash, Quality, TelemetryDocument, Timestamp
+from contracts.token.history import EDGES_AMONG, EDGES_FOR
+from contracts.token.holder_documents import Basis, Links, MomentParameters, SizeCohort, Token
+from contracts.token.proof import AmountByEvents, Verdict
+
+SIGNED = r"^-?(0|[1-9][0-9]*)$"
+
+
+class TokenHolderParameters(MomentParameters):
+    """Selects the block of a holder's page, and a page of its history."""
+
+    limit: int = Field(default=20, ge=1, le=500, description="Changes of the balance in one answer")
+    cursor: str | None = Field(default=None, max_length=64, description="`nextCursor` of the answer before")
+
+
+class AddressTransfersParameters(MomentParameters):
+    """Selects a page of an address's transfers up to a block."""
+
+    limit: int = Field(default=50, ge=1, le=500, description="Transfers in one answer")
+    cursor: str | None = Field(default=None, max_length=64, description="`nextCursor` of the answer before")
+
+
+class BalancePoint(Document):
+    """The balance of an address behind a block that touched it."""
+
+    block: int
+    time: Timestamp
+    balance_raw: str = Field(
+        pattern=SIGNED, description="Smallest units; negative only if the token's events are wrong"
+    )
+    balance: DecimalAmount | None = Field(description="In whole tokens; null where the token has no decimals()")
+    change_raw: str = Field(pattern=SIGNED, description="Difference to the balance before the block")
+
+
+class TokenHolder(TelemetryDocument):
+    """One address at one block. An address that no transfer names holds nothing; `reason` says so."""
+
+    token: Token | None
+    chain_id: int | None
+    address: AddressText
+    block: int | None
+    balance_raw: str | None = Field(
+        pattern=SIGNED, description="Smallest units at the block; null before the first list"
+    )
+    balance: DecimalAmount | None = Field(description="In whole tokens; null where the token has no decimals()")
+    rank: int | None = Field(description="By balance, largest first, then by address; null without a balance")
+    share: float | None = Field(ge=0, le=1, description="Fraction of all balances; null without a balance")
+    cohort: SizeCohort | None = Field(description="As in the holder map; null without a balance")
+    first_seen_at: Timestamp | None = Field(
+        description="Time of the first transfer from or to the address, also of an amount of zero; null up to then"
+    )
+    first_seen_block: int | None
+    first_held_at: Timestamp | None = Field(description="Time of the first balance above zero; null up to then")
+    first_held_block: int | None
+    last_active_at: Timestamp | None = Field(description="Time of the latest transfer up to the block")
+    history: list[BalancePoint] = Field(description="Changes of the balance up to the block, newest first")
+    next_cursor: str | None = Field(description="Pass as `cursor` for older changes; null after the first one")
+    links: Links
+    basis: Basis | None = Field(description="What the numbers follow from; null without any list")
+
+
+class AddressTransfer(Document):
+    """One transfer from or to the address."""
+
+    block: int
+    log_index: int
+    time: Timestamp
+    transaction_hash: HexHash
+    from_: AddressText = Field(alias="from", description="The zero address for a mint")
+    to: AddressText = Field(description="The zero address for a burn")
+    value_raw: AmountByEvents = Field(description="Smallest units")
+    value: DecimalAmount | None = Field(description="In whole tokens; null where the token has no decimals()")
+
+
+class AddressTransfers(TelemetryDocument):
+    """Transfers from or to one address up to a block, newest first, a page of them."""
+
+    token: Token | None
+    chain_id: int | None
+    address: AddressText
+    block: int | None
+    transfers: list[AddressTransfer]
+    next_cursor: str | None = Field(description="Pass as `cursor` for older transfers; null after the first one")
+    links: Links
+    basis: Basis | None = Field(description="What the numbers follow from; null without any list")
+
+
+class Edge(Document):
+    """The transfers from one holder to another."""
+
+    from_: AddressText = Field(alias="from")
+    to: AddressText
+    from_rank: int = Field(ge=1)
+    to_rank: int = Field(ge=1)
+    transfers: int = Field(ge=1)
+    amount_raw: AmountByEvents = Field(description="Sum of their amounts, smallest units")
+    amount: DecimalAmount | None = Field(description="The same in whole tokens; null without decimals")
+    first_at: Timestamp
+    last_at: Timestamp
+
+
+class TokenHolderEdges(TelemetryDocument):
+    """Transfers among the largest holders of the newest list."""
+
+    token: Token | None
+    chain_id: int | None
+    block: int | None
+    among: int = Field(description=f"Holders that are looked at: the {EDGES_AMONG} largest")
+    days: int = Field(description=f"Days before the block that are looked at: {EDGES_FOR.days}")
+    edges: list[Edge] = Field(description="Most transfers first, 2,000 at most")
+    basis: Basis | None = Field(description="What the numbers follow from; null without any list")
+
+
+class PointPrice(Document):
+    """Observed prices of one hour or day, USD for one whole token."""
+
+    open: float
+    high: float
+    low: float
+    close: float
+
+
+class SeriesPoint(Document):
+    """What happened to the holders in one hour or day. The zero address is no holder here."""
+
+    start: Timestamp = Field(description="Begin of the hour or day (UTC)")
+    last_block: int = Field(description="Newest block that is known of it, else the one before")
+    holders: int = Field(description="Addresses with a balance above zero at its end, or now if it goes on")
+    new: int = Field(description="Hold at the end, nothing at the begin, never before")
+    returned: int = Field(description="Hold at the end, nothing at the begin, but some time before")
+    left: int = Field(description="Held at the begin and not at the end")
+    transfers: int
+    volume_raw: AmountByEvents = Field(description="Sum of the transfers, smallest units, mints and burns included")
+    top10_share: float | None = Field(
+        description="Share of the ten largest holders at the end of the day; null by hour"
+    )
+    gini: float | None
+    hhi: float | None
+    price_usd: PointPrice | None
+    price_reason: str | None = Field(
+        description="Why there is no price: before_first_observation, not_observed; null beside one"
+    )
+    quality: Quality = Field(description="`exact` where a list at its last block is proven, else `derived` by replay")
+    proven_block: int | None = Field(description="Block of the newest list that was taken in it and is still readable")
+    verdict: Verdict | None = Field(description="Verdict of that list's proof")
+
+
+class TokenSeries(TelemetryDocument):
+    """The holders over time, oldest first and without gaps. The last point goes on."""
+
+    token: Token | None
+    chain_id: int | None
+    interval: str = Field(description="day or hour")
+    points: list[SeriesPoint]
+    basis: Basis | None = Field(description="What the last point follows from; null without any list")

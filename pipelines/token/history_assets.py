@@ -1,0 +1,57 @@
+"""The history of the holders as assets: the files that answer any block, the series, and the edges of the map."""
+
+import dagster as dg
+
+from pipelines.presentation import line_chart, row_count, table_asset
+from pipelines.resources import Runtime
+from warehouse.duck.inspection import preview
+from warehouse.token.series import record_bucket_prices
+
+GROUP = "holders"
+
+
+@table_asset(
+    GROUP,
+    "The history of balances: which address held what at which block, in files that only grow at their end.",
+    deps=["raw_chain__transfers", "out_holders__lists"],
+)
+def out_holders__history(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
+    """Shows the files; taking a list extends them to its block."""
+    with runtime.warehouse.connect() as connection:
+        return dg.MaterializeResult(metadata=row_count(connection, "out_holders__history"))
+
+
+@table_asset(
+    GROUP,
+    "The holders by day: who came, came back and left, transfers, volume, concentration and price.",
+    deps=["out_holders__history", "out_market__token_price"],
+)
+def out_holders__daily(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
+    """Adds observed prices to days and hours; extending the history counts the rest."""
+    settings = runtime.settings
+    with runtime.warehouse.connect() as connection:
+        if settings.token_address:
+            record_bucket_prices(connection, settings.token_address)
+        metadata = row_count(connection, "out_holders__daily")
+        days = preview(connection, "daily_holders")
+    return dg.MaterializeResult(
+        metadata=metadata | {"holders_by_day": line_chart("Holders by day", days.rows(), "holders")}
+    )
+
+
+@table_asset(GROUP, "The holders by hour for 90 days: the same without concentration.", deps=["out_holders__daily"])
+def out_holders__hourly(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
+    """Shows the hours, which are counted with the days."""
+    with runtime.warehouse.connect() as connection:
+        return dg.MaterializeResult(metadata=row_count(connection, "out_holders__hourly"))
+
+
+@table_asset(
+    GROUP,
+    "Transfers among the 250 largest holders in 30 days: the edges of the holder map.",
+    deps=["out_holders__lists"],
+)
+def out_holders__edges(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
+    """Shows the edges, which are summed when a list is taken."""
+    with runtime.warehouse.connect() as connection:
+        return dg.MaterializeResult(metadata=row_count(connection, "out_holders__edges"))

@@ -1,0 +1,204 @@
+"""Hours and days of the holders: what literal transfers give, equal however often the history was extended."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from holder_rows import ORIGIN, TOKEN, Row, address, put_transfers, replay
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rounds import ROUNDS
+
+from contracts.token.holders import ZERO_ADDRESS
+from warehouse.duck.connection import Warehouse
+from warehouse.token.concentration import concentration_of
+from warehouse.token.fold import fold_balances
+from warehouse.token.history_writer import Sizes, extend_history, history_dir
+from warehouse.token.holders import read_state
+from warehouse.token.series import record_bucket_prices
+
+A, B, C, D = (address(number) for number in (0xA, 0xB, 0xC, 0xD))
+DAY = 24 * 60
+"""Blocks, one a minute."""
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Any]:
+    with Warehouse(tmp_path).connect() as opened:
+        yield opened
+
+
+def extend(connection: Any, data_dir: Path, rows: Sequence[Row], upto: int) -> None:
+    put_transfers(connection, rows, upto)
+    fold_balances(connection)
+    state = read_state(connection)
+    assert state is not None
+    extend_history(connection, data_dir, state, Sizes(changes=3, state=7))
+
+
+def daily(connection: Any) -> list[tuple[Any, ...]]:
+    return connection.execute(
+        "select (start::date - date '2026-01-01')::integer, last_block, holders, new_holders, returned, left_holders, "
+        "transfers, volume_raw from out_holders__daily order by start"
+    ).fetchall()
+
+
+def test_a_day_tells_who_came_who_came_back_and_who_left(warehouse: Any, tmp_path: Path) -> None:
+    extend(
+        warehouse,
+        tmp_path,
+        [
+            (5, ZERO_ADDRESS, A, 100),
+            (6, A, B, 40),
+            (7, B, C, 40),  # B comes and leaves within the day
+            (DAY + 1, C, A, 40),
+            (2 * DAY + 1, A, C, 1),
+            (2 * DAY + 2, A, B, 1),
+            (2 * DAY + 3, A, D, 0),
+        ],
+        4 * DAY + 9,
+    )
+    assert daily(warehouse) == [
+        (0, 7, 2, 2, 0, 0, 3, "180"),
+        (1, DAY + 1, 1, 0, 0, 1, 1, "40"),
+        (2, 2 * DAY + 3, 3, 0, 2, 0, 3, "2"),
+        (3, 2 * DAY + 3, 3, 0, 0, 0, 0, "0"),
+        (4, 4 * DAY + 9, 3, 0, 0, 0, 0, "0"),
+    ]
+
+
+def test_an_hour_that_was_counted_half_is_completed_by_the_next_run(warehouse: Any, tmp_path: Path) -> None:
+    extend(warehouse, tmp_path, [(1, ZERO_ADDRESS, A, 10), (2, A, B, 1)], 10)
+    extend(warehouse, tmp_path, [(61, A, C, 2), (62, B, A, 1)], 70)
+    extend(warehouse, tmp_path, [(80, C, B, 2), (81, A, ZERO_ADDRESS, 8)], 90)
+    rows = warehouse.execute(
+        "select hour(start), holders, new_holders, returned, left_holders, transfers, volume_raw "
+        "from out_holders__hourly order by start"
+    ).fetchall()
+    # B left and came back within the hour, C came and left: of both nothing remains
+    assert rows == [(0, 2, 2, 0, 0, 2, "11"), (1, 1, 0, 0, 1, 4, "13")]
+
+
+def test_hours_older_than_ninety_days_go(warehouse: Any, tmp_path: Path) -> None:
+    rows = [(1, ZERO_ADDRESS, A, 1), (100 * DAY, ZERO_ADDRESS, B, 1)]
+    extend(warehouse, tmp_path, rows, 100 * DAY + 1)
+    ((first, last, count),) = warehouse.execute(
+        "select min(start), max(start), count(*) from out_holders__hourly"
+    ).fetchall()
+    assert (last - first).days == 90
+    assert count == 90 * 24 + 1
+    assert len(daily(warehouse)) == 101
+
+
+def expected_days(rows: Sequence[Row], upto: int) -> list[tuple[Any, ...]]:
+    """The series in plain Python: a whole replay for every day."""
+    first_held: dict[str, int] = {}
+    balances: dict[str, int] = {}
+    for block, sender, recipient, value in sorted(rows, key=lambda row: row[0]):
+        moved = replay([(block, sender, recipient, value)])
+        for who, change in moved.items():
+            balances[who] = balances.get(who, 0) + change
+    by_block = sorted({row[0] for row in rows})
+    for block in by_block:
+        state = replay(row for row in rows if row[0] <= block)
+        for who, held in state.items():
+            if held > 0 and who != ZERO_ADDRESS:
+                first_held.setdefault(who, block)
+    days = []
+    for day in range(by_block[0] // DAY, upto // DAY + 1):
+        before, after = (
+            {
+                who
+                for who, held in replay(row for row in rows if row[0] < end).items()
+                if held > 0 and who != ZERO_ADDRESS
+            }
+            for end in (day * DAY, (day + 1) * DAY)
+        )
+        here = [row for row in rows if row[0] // DAY == day]
+        came = after - before
+        new = sum(first_held[who] >= day * DAY for who in came)
+        days.append(
+            (day, len(after), new, len(came) - new, len(before - after), len(here), str(sum(row[3] for row in here)))
+        )
+    return days
+
+
+parties = st.sampled_from([ZERO_ADDRESS, A, B, C, D])
+steps = st.sampled_from([0, 1, 400, 900, 3000])
+amounts = st.sampled_from([0, 1, 2, 5, 2**200, 2**255])
+
+
+@settings(max_examples=8 * ROUNDS, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    moves=st.lists(st.tuples(steps, parties, parties, amounts), min_size=1, max_size=25),
+    cuts=st.lists(st.integers(0, 20_000), max_size=4),
+)
+def test_days_equal_a_whole_replay_however_the_history_was_extended(
+    warehouse: Any, tmp_path: Path, moves: list[tuple[int, str, str, int]], cuts: list[int]
+) -> None:
+    tables = ("core_holders__balances", "core_holders__state", "out_holders__history")
+    for table in ("raw_chain__transfers", "raw_chain__ranges", *tables):
+        warehouse.execute(f"delete from {table}")
+    shutil.rmtree(history_dir(tmp_path), ignore_errors=True)
+    block, rows, last = 0, [], -1
+    for step, sender, recipient, value in moves:
+        block += step
+        rows.append((block, sender, recipient, value))
+    for upto in sorted({*(cut for cut in cuts if cut < block), block}):
+        extend(warehouse, tmp_path, [row for row in rows if last < row[0] <= upto], upto)
+        last = upto
+    assert [(day, *row) for day, _, *row in daily(warehouse)] == expected_days(rows, block)
+
+
+@pytest.mark.parametrize(
+    ("balances", "expected"),
+    [
+        ([1.0], (1.0, 0.0, 1.0)),
+        ([5.0, 5.0, 5.0, 5.0], (1.0, 0.0, 0.25)),
+        ([9.0, 0.5, 0.5, 0.0], (1.0, 0.5666666666666667, 0.815)),
+        ([1.0] * 20, (0.5, 0.0, 0.05)),
+        ([], (0.0, 0.0, 0.0)),
+        ([2.0**255, 2.0**255], (1.0, 0.0, 0.5)),
+    ],
+)
+def test_concentration_of_literal_balances(balances: list[float], expected: tuple[float, float, float]) -> None:
+    measured = concentration_of(pl.Series(balances, dtype=pl.Float64))
+    assert tuple(measured.values()) == pytest.approx(expected)
+
+
+def test_days_without_transfers_repeat_the_concentration(warehouse: Any, tmp_path: Path) -> None:
+    extend(warehouse, tmp_path, [(1, ZERO_ADDRESS, A, 3), (2, ZERO_ADDRESS, B, 1)], 3 * DAY)
+    measured = warehouse.execute("select top10_share, gini, hhi from out_holders__daily").fetchall()
+    assert measured == [(1.0, 0.25, 0.625)] * 4
+
+
+def test_prices_of_a_day_are_those_of_the_first_source_of_each_minute(warehouse: Any, tmp_path: Path) -> None:
+    extend(warehouse, tmp_path, [(1, ZERO_ADDRESS, A, 3)], 2 * DAY)
+    answers = [
+        (DAY + 5, "second", 9, False), (DAY + 5, "first", 2, False), (DAY + 6, "first", 700, True),
+        (DAY + 7, "second", 4, False), (DAY + 8, "first", 1, False), (DAY + 9, "first", 3, False),
+    ]  # fmt: skip
+    for minute, source, price, suspicious in answers:
+        at = datetime.fromtimestamp(ORIGIN.timestamp() + 60 * minute, UTC).replace(tzinfo=None)
+        warehouse.execute(
+            "insert into raw_market__token_prices (token_address, source, fetched_at, latency_ms, quality, suspicious, "
+            "price_usd) values (?, ?, ?, 1, 'exact', ?, ?)",
+            [TOKEN, source, at, suspicious, price],
+        )
+    warehouse.execute(
+        "insert into out_market__token_price (token_address, quality, stale, change_check, sources) "
+        """values (?, 'exact', false, '{}', '[{"source": "first"}, {"source": "second"}]')""",
+        [TOKEN],
+    )
+    for _ in range(2):
+        record_bucket_prices(warehouse, TOKEN)
+        prices = warehouse.execute(
+            "select price_open, price_high, price_low, price_close from out_holders__daily order by start"
+        ).fetchall()
+        assert prices == [(None,) * 4, (2.0, 4.0, 1.0, 3.0), (None,) * 4]

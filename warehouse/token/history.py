@@ -1,0 +1,550 @@
+"""Answers what any address held at any block, from the history's files. `history_writer` writes them.
+
+Addresses are numbered in the order in which they first appear. Number 0 is no address: its balance is what was minted.
+The zero address's balance is what it received, since a mint takes nothing from it.
+
+Three kinds of file make a history. `changes` hold the transfers of contiguous blocks and the balance of each address
+behind each block that touches it. A `state` holds all balances at the end of a block, so that a look-up reads one state
+and the changes after it. `addresses` holds every address up to the newest state. Changes are never read further than
+from the next older state on, except where the changes themselves are asked for.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from warehouse.duck.rows import aware_utc
+from warehouse.statements import read_sql
+from warehouse.token.history_files import (
+    WIDE,
+    Array,
+    ArrayFile,
+    Bytes,
+    above_and_equal,
+    integer,
+    integers,
+    is_positive,
+    key,
+    widened,
+)
+
+Kind = Literal["changes", "state", "addresses"]
+Ids = NDArray[np.uint32]
+Times = NDArray[np.int64]
+
+MINTED = 0
+"""The number whose balance is the sum of all mints."""
+
+ZERO = bytes(20)
+NEVER_S = -1
+ADDRESS = "S20"
+
+
+@dataclass(frozen=True)
+class HistoryFile:
+    """One file of a history: its kind, its name, and the blocks that it covers; a state covers its block only."""
+
+    kind: Kind
+    name: str
+    from_block: int
+    to_block: int
+    to_time_s: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Change:
+    """The balance of an address behind one block that touched it, in smallest units."""
+
+    block: int
+    time_s: int
+    balance: int
+    change: int
+
+
+@dataclass(frozen=True)
+class TransferSeen:
+    """One transfer, with lower-case hexadecimal addresses."""
+
+    block: int
+    log_index: int
+    time_s: int
+    tx_hash: str
+    sender: str
+    recipient: str
+    value: int
+
+
+@dataclass(frozen=True)
+class Holdings:
+    """Every address with a balance above zero at one block, the zero address apart, by number. Times in seconds."""
+
+    ids: Ids
+    addresses: Array
+    balances: Bytes
+    first_seen_s: Times
+    first_held_s: Times
+    last_active_s: Times
+
+
+def address_text(address: bytes) -> str:
+    """Writes an address of an array, from which numpy drops trailing zeros."""
+    return "0x" + bytes(address).ljust(20, b"\0").hex()
+
+
+def history_files(connection: duckdb.DuckDBPyConnection) -> list[HistoryFile]:
+    """Returns the recorded files."""
+    return [
+        HistoryFile(kind, name, from_block, to_block, int(aware_utc(to_time).timestamp()), rows)
+        for kind, name, from_block, to_block, to_time, rows in connection.execute(read_sql("history_files")).fetchall()
+    ]
+
+
+class Changes:
+    """A `changes` file: transfers in the order of the chain, and balances by address and block."""
+
+    def __init__(self, file: ArrayFile) -> None:
+        self.file = file
+        self.from_block = file.facts["from_block"]
+        self.to_block = file.facts["to_block"]
+        self.to_time_s = file.facts["to_time_s"]
+        self.first_new_id = file.facts["first_new_id"]
+        self.zero_id = file.facts["zero_id"]
+        self.ids, self.offsets = file["ids"], file["offsets"]
+        self.before, self.balance = file["before"], file["balance"]
+        self.block, self.time_s = file["block"], file["time_s"]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Returns the number of rows of each touched address."""
+        ends = self.offsets.astype(np.int64)
+        return ends[1:] - ends[:-1]
+
+    def rows_of(self, number: int) -> tuple[int, int, int]:
+        """Returns the place of an address among the touched ones, and its first and next row; equal ones for none."""
+        place = int(np.searchsorted(self.ids, np.uint32(number)))
+        if place == len(self.ids) or self.ids[place] != number:
+            return place, 0, 0
+        return place, int(self.offsets[place]), int(self.offsets[place + 1])
+
+    def last_rows(self, block: int) -> tuple[Array, Array]:
+        """Returns the places of the addresses that were touched up to `block`, and the last row of each then."""
+        if block >= self.to_block:
+            return np.arange(len(self.ids)), self.offsets[1:].astype(np.int64) - 1
+        if not len(self.ids):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        reached = np.add.reduceat((self.block <= block).astype(np.int64), self.offsets[:-1].astype(np.int64))
+        places = np.flatnonzero(reached)
+        return places, self.offsets[:-1][places].astype(np.int64) + reached[places] - 1
+
+    def risen_above(self, balance: int, block: int, are_before: Callable[[Array], NDArray[np.bool_]]) -> int:
+        """Returns how many more addresses stand before a balance at the end of `block` than before these changes.
+
+        Each row adds one where it lifts its address above, and takes one where it drops it. Keys decide nearly all of
+        them; numbers with the key of the balance are compared exactly, and equal ones by `are_before` of the address.
+        """
+        file = self.file
+        end = int(np.searchsorted(file["r_block"], np.uint32(min(block, self.to_block) - self.from_block), "right"))
+        wanted = key(balance, self.balance.shape[1])
+        risen = 0
+        for name, sign in (("r_after", 1), ("r_before", -1)):
+            found = file[name][:end]
+            risen += sign * int(np.count_nonzero(found > wanted))
+            near = np.flatnonzero(found == wanted)
+            if len(near) and self.balance.shape[1] > 8:  # else keys are the numbers themselves
+                rows = file["r_row"][near].astype(np.int64)
+                numbers = self.balance[rows] if sign == 1 else self._before_rows(rows)
+                larger, equal = above_and_equal(numbers, balance)
+                risen += sign * int(np.count_nonzero(larger))
+                near = near[equal]
+            if len(near):
+                risen += sign * int(np.count_nonzero(are_before(file["r_id"][near])))
+        return risen
+
+    def _before_rows(self, rows: Array) -> Bytes:
+        """Returns the numbers before rows: of the row above, or before the changes for an address's first row."""
+        places = np.searchsorted(self.offsets, rows, "right") - 1
+        is_first = self.offsets[places] == rows
+        numbers: Bytes = self.balance[np.maximum(rows - 1, 0)]
+        numbers[is_first] = self.before[places[is_first]]
+        return numbers
+
+
+class State:
+    """A `state` file: the balance of every address at the end of a block, and the holders by rank."""
+
+    def __init__(self, file: ArrayFile) -> None:
+        self.block = file.facts["block"]
+        self.balances, self.last_active_s, self.by_rank = file["balances"], file["last_active_s"], file["by_rank"]
+
+
+class History:
+    """The history up to `to_block`. Threads may share it; files are opened when they are needed first."""
+
+    def __init__(self, directory: Path, files: Sequence[HistoryFile]) -> None:
+        self._directory = directory
+        self.files = tuple(sorted(files, key=lambda file: (file.from_block, file.to_block)))
+        self._changes = [file for file in self.files if file.kind == "changes"]
+        self._states = [file for file in self.files if file.kind == "state"]
+        self._opened_changes_by_name: dict[str, Changes] = {}
+        self._opened_states_by_name: dict[str, State] = {}
+        self._first_blocks = [file.from_block for file in self._changes]
+        self._last_times = [file.to_time_s for file in self._changes]
+        self._state_blocks = [file.to_block for file in self._states]
+        self.to_block = self._changes[-1].to_block if self._changes else -1
+
+    # Files
+
+    def _changes_between(self, after: int, block: int) -> Iterator[Changes]:
+        """Yields the changes behind block `after` up to the one that covers `block`, newest first."""
+        for index in range(bisect_right(self._first_blocks, block) - 1, -1, -1):
+            if self._changes[index].to_block <= after:
+                return
+            yield self._opened_changes(index)
+
+    def _opened_changes(self, index: int) -> Changes:
+        name = self._changes[index].name
+        opened = self._opened_changes_by_name.get(name)
+        if opened is None:
+            opened = self._opened_changes_by_name[name] = Changes(ArrayFile(self._directory / name))
+        return opened
+
+    def changes(self, file: HistoryFile) -> Changes:
+        """Returns an opened file of this history's changes."""
+        return self._opened_changes(self._changes.index(file))
+
+    def _state_at(self, block: int) -> State | None:
+        """Returns the newest state at or below `block`."""
+        index = bisect_right(self._state_blocks, block) - 1
+        if index < 0:
+            return None
+        name = self._states[index].name
+        opened = self._opened_states_by_name.get(name)
+        if opened is None:
+            opened = self._opened_states_by_name[name] = State(ArrayFile(self._directory / name))
+        return opened
+
+    @cached_property
+    def _tail(self) -> list[Changes]:
+        """Changes behind the newest state, oldest first: addresses that are new in them are in no other file."""
+        newest = self._state_blocks[-1] if self._states else -1
+        return [self._opened_changes(index) for index, file in enumerate(self._changes) if file.to_block > newest]
+
+    @cached_property
+    def _addresses(self) -> ArrayFile | None:
+        name = next((file.name for file in self.files if file.kind == "addresses"), None)
+        return None if name is None else ArrayFile(self._directory / name)
+
+    # Addresses
+
+    @cached_property
+    def count(self) -> int:
+        """The next number that a new address gets."""
+        known = 1 if self._addresses is None else len(self._addresses["ids"]) + 1
+        return known + sum(len(changes.file["new_ids"]) for changes in self._tail)
+
+    @cached_property
+    def zero_id(self) -> int:
+        """The number of the zero address; 0 where it took part in no transfer."""
+        known = [0 if self._addresses is None else self._addresses.facts["zero_id"]]
+        return max([*known, *(changes.zero_id for changes in self._tail)])
+
+    def id_of(self, address: bytes) -> int | None:
+        """Returns the number of an address, or None where no transfer names it."""
+        found = int(self.ids_of(np.array([address], ADDRESS))[0])
+        return found or None
+
+    def ids_of(self, addresses: Array) -> Ids:
+        """Returns the numbers of addresses, 0 for unknown ones."""
+        found = np.zeros(len(addresses), np.uint32)
+        tables = [] if self._addresses is None else [(self._addresses["sorted"], self._addresses["ids"])]
+        tables += [(changes.file["new_sorted"], changes.file["new_ids"]) for changes in self._tail]
+        for ordered, ids in tables:
+            if len(ordered):
+                at = np.minimum(np.searchsorted(ordered, addresses), len(ordered) - 1)
+                same = ordered[at] == addresses
+                found[same] = ids[at[same]]
+        return found
+
+    def addresses_of(self, ids: Array) -> Array:
+        """Returns the addresses of numbers from 1 on."""
+        addresses = np.zeros(len(ids), ADDRESS)
+        known = 1
+        if self._addresses is not None:
+            known += len(self._addresses["ids"])
+            old = ids < known
+            addresses[old] = self._addresses["sorted"][self._addresses["place"][ids[old].astype(np.int64) - 1]]
+        for changes in self._tail:
+            ordered, place = changes.file["new_sorted"], changes.file["new_place"]
+            new = (ids >= changes.first_new_id) & (ids < changes.first_new_id + len(place))
+            addresses[new] = ordered[place[ids[new].astype(np.int64) - changes.first_new_id]]
+        return addresses
+
+    def _of_addresses(self, ids: Array, known: str, new: str) -> Times:
+        """Returns a column of the addresses' files by number."""
+        values = np.full(len(ids), NEVER_S, np.int64)
+        if self._addresses is not None:
+            column = self._addresses[known]
+            old = ids <= len(column)
+            values[old] = column[ids[old].astype(np.int64) - 1]
+        for changes in self._tail:
+            column = changes.file[new]
+            here = (ids >= changes.first_new_id) & (ids < changes.first_new_id + len(column))
+            values[here] = column[ids[here].astype(np.int64) - changes.first_new_id]
+        return values
+
+    def first_seen(self, ids: Array) -> tuple[Times, Times]:
+        """Returns block and time (s) of the first transfer of each address."""
+        return (
+            self._of_addresses(ids, "seen_block", "new_seen_block"),
+            self._of_addresses(ids, "seen_time_s", "new_seen_time_s"),
+        )
+
+    def first_held(self, ids: Array) -> tuple[Times, Times]:
+        """Returns block and time (s) of the first balance above zero of each address; -1 where it never had one."""
+        blocks, times = np.full(len(ids), NEVER_S, np.int64), np.full(len(ids), NEVER_S, np.int64)
+        if self._addresses is not None:
+            old = ids <= len(self._addresses["held_block"])
+            at = ids[old].astype(np.int64) - 1
+            blocks[old], times[old] = self._addresses["held_block"][at], self._addresses["held_time_s"][at]
+        for changes in self._tail:
+            held = changes.file["held_ids"]
+            if len(held):
+                at = np.minimum(np.searchsorted(held, ids), len(held) - 1)
+                here = held[at] == ids
+                blocks[here] = changes.file["held_block"][at[here]]
+                times[here] = changes.file["held_time_s"][at[here]]
+        return blocks, times
+
+    def first_seen_of(self, number: int) -> tuple[int, int]:
+        """Returns block and time (s) of an address's first transfer."""
+        blocks, times = self.first_seen(np.array([number], np.uint32))
+        return int(blocks[0]), int(times[0])
+
+    def first_held_of(self, number: int) -> tuple[int, int]:
+        """Returns block and time (s) of an address's first balance above zero; -1 where it never had one."""
+        blocks, times = self.first_held(np.array([number], np.uint32))
+        return int(blocks[0]), int(times[0])
+
+    def first_change_of(self, number: int) -> Change | None:
+        """Returns the first change of an address's balance, or None."""
+        for index in range(len(self._changes)):
+            changes = self._opened_changes(index)
+            place, first, end = changes.rows_of(number)
+            if end > first:
+                balance, before = integer(changes.balance[first]), integer(changes.before[place])
+                return Change(int(changes.block[first]), int(changes.time_s[first]), balance, balance - before)
+        return None
+
+    # Balances
+
+    def balance_at(self, number: int, block: int) -> int:
+        """Returns the balance of an address at the end of `block`, in smallest units."""
+        state = self._state_at(block)
+        for changes in self._changes_between(-1 if state is None else state.block, block):
+            place, first, end = changes.rows_of(number)
+            if end > first:
+                reached = int(np.searchsorted(changes.block[first:end], block, "right"))
+                return integer(changes.balance[first + reached - 1] if reached else changes.before[place])
+        if state is None or number >= len(state.balances):
+            return 0
+        return integer(state.balances[number])
+
+    def balances_at(self, ids: Array, block: int) -> Bytes:
+        """Returns the balances of addresses at the end of `block`, as wide numbers."""
+        state = self._state_at(block)
+        balances = np.zeros((len(ids), WIDE), np.uint8)
+        if state is not None:
+            old = ids < len(state.balances)
+            balances[old] = widened(state.balances[ids[old]], WIDE)
+        for changes in reversed(list(self._changes_between(-1 if state is None else state.block, block))):
+            places, rows = changes.last_rows(block)
+            touched = changes.ids[places]
+            if len(touched):
+                at = np.minimum(np.searchsorted(touched, ids), len(touched) - 1)
+                here = touched[at] == ids
+                balances[here] = widened(changes.balance[rows[at[here]]], WIDE)
+        return balances
+
+    def changes_of(self, number: int, block: int, limit: int) -> list[Change]:
+        """Returns the newest `limit` changes of an address at or below `block`, newest first."""
+        found: list[Change] = []
+        for changes in self._changes_between(-1, block):
+            place, first, end = changes.rows_of(number)
+            if end == first:
+                continue
+            end = first + int(np.searchsorted(changes.block[first:end], block, "right"))
+            begin = max(first, end - (limit - len(found)))
+            if end == begin:
+                continue
+            opening = changes.before[place] if begin == first else changes.balance[begin - 1]
+            values = [integer(opening), *integers(changes.balance[begin:end])]
+            steps = zip(
+                changes.block[begin:end].tolist(),
+                changes.time_s[begin:end].tolist(),
+                values[1:],
+                values[:-1],
+                strict=True,
+            )
+            found += [Change(number_, time_s, after, after - before) for number_, time_s, after, before in steps][::-1]
+            if len(found) >= limit:
+                break
+        return found
+
+    def rank_at(self, address: bytes, balance: int, block: int, zero_held: int) -> int:
+        """Returns the rank of an address with this balance above zero: by balance, largest first, then by address.
+
+        `zero_held` is the balance of the zero address then.
+        """
+        state = self._state_at(block)
+        above = self._above_in_state(state, address, balance)
+        wanted = np.array(address, ADDRESS)
+        for changes in self._changes_between(-1 if state is None else state.block, block):
+            above += changes.risen_above(balance, block, self._before(wanted))
+        if address != ZERO and (zero_held > balance or zero_held == balance):
+            above += 1  # the zero address is the smallest
+        return above + 1
+
+    def _before(self, address: Array) -> Callable[[Array], NDArray[np.bool_]]:
+        """Returns a function that decides which numbers are of addresses before this one."""
+        listed = self._addresses
+        place_of_it = 0 if listed is None else int(np.searchsorted(listed["sorted"], address))
+
+        def are_before(ids: Array) -> NDArray[np.bool_]:
+            before = np.zeros(len(ids), np.bool_)
+            old = ids <= (0 if listed is None else len(listed["ids"]))
+            if listed is not None:
+                before[old] = listed["place"][ids[old].astype(np.int64) - 1] < place_of_it
+            before[~old] = self.addresses_of(ids[~old]) < address
+            return before
+
+        return are_before
+
+    def _above_in_state(self, state: State | None, address: bytes, balance: int) -> int:
+        """Returns the number of holders in a state that stand before an address with this balance."""
+        if state is None:
+            return 0
+        low, high = 0, len(state.by_rank)
+        while low < high:
+            middle = (low + high) // 2
+            number = int(state.by_rank[middle])
+            theirs = integer(state.balances[number])
+            if theirs > balance or (theirs == balance and self._address(number) < address):
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def _address(self, number: int) -> bytes:
+        return bytes(self.addresses_of(np.array([number], np.uint32))[0]).ljust(20, b"\0")
+
+    def supply_at(self, block: int) -> tuple[int, int]:
+        """Returns what was minted and what was sent to the zero address up to `block`, in smallest units."""
+        return self.balance_at(MINTED, block), self.balance_at(self.zero_id, block) if self.zero_id else 0
+
+    def holdings_at(self, block: int) -> Holdings:
+        """Returns every holder at the end of `block`. Costs time for every address of the history."""
+        everybody = np.arange(self.count, dtype=np.uint32)
+        balances = self.balances_at(everybody, block)
+        holding = is_positive(balances)
+        holding[[MINTED, self.zero_id]] = False
+        ids = everybody[holding]
+        return Holdings(
+            ids,
+            self.addresses_of(ids),
+            balances[holding],
+            self.first_seen(ids)[1],
+            self.first_held(ids)[1],
+            self.last_active_at(block)[holding],
+        )
+
+    def last_active_at(self, block: int) -> Times:
+        """Returns the time (s) of the last change of every address at or below `block`, by number."""
+        times = np.full(self.count, NEVER_S, np.int64)
+        state = self._state_at(block)
+        if state is not None:
+            times[: len(state.last_active_s)] = state.last_active_s
+        for changes in reversed(list(self._changes_between(-1 if state is None else state.block, block))):
+            places, rows = changes.last_rows(block)
+            times[changes.ids[places]] = changes.time_s[rows]
+        return times
+
+    # Transfers
+
+    def transfers_of(self, number: int, before: tuple[int, int], limit: int) -> list[TransferSeen]:
+        """Returns the newest `limit` transfers of an address below the position `before` (block, log index)."""
+        found: list[TransferSeen] = []
+        for changes in self._changes_between(-1, before[0]):
+            file = changes.file
+            ids = file["x_ids"]
+            place = int(np.searchsorted(ids, np.uint32(number)))
+            if place == len(ids) or ids[place] != number:
+                continue
+            rows = file["x_rows"][file["x_offsets"][place] : file["x_offsets"][place + 1]].astype(np.int64)
+            if changes.to_block >= before[0]:
+                blocks, indexes = file["t_block"][rows], file["t_index"][rows]
+                rows = rows[(blocks < before[0]) | ((blocks == before[0]) & (indexes < before[1]))]
+            rows = rows[::-1][: limit - len(found)]
+            found += self._transfers(file, rows)
+            if len(found) >= limit:
+                break
+        return found
+
+    def _transfers(self, file: ArrayFile, rows: Array) -> list[TransferSeen]:
+        parties = (self.addresses_of(file[name][rows]) for name in ("t_from", "t_to"))
+        senders, recipients = ([address_text(party) for party in side] for side in parties)
+        return [
+            TransferSeen(block, index, time_s, f"0x{tx_hash.tobytes().hex()}", sender, recipient, value)
+            for block, index, time_s, tx_hash, sender, recipient, value in zip(
+                file["t_block"][rows].tolist(),
+                file["t_index"][rows].tolist(),
+                file["t_time_s"][rows].tolist(),
+                file["t_tx"][rows],
+                senders,
+                recipients,
+                integers(file["t_value"][rows]),
+                strict=True,
+            )
+        ]
+
+    # Blocks and times
+
+    @cached_property
+    def first_block(self) -> int | None:
+        """The block of the first transfer; None without any."""
+        for index in range(len(self._changes)):
+            blocks = self._opened_changes(index).file["t_block"]
+            if len(blocks):
+                return int(blocks[0])
+        return None
+
+    def known_before(self, time_s: int) -> tuple[int, int] | None:
+        """Returns the newest block before a time whose own time is known, and that time (s); None where none is."""
+        index = bisect_left(self._last_times, time_s)
+        if index < len(self._changes):
+            file = self._opened_changes(index).file
+            reached = int(np.searchsorted(file["t_time_s"], time_s))
+            if reached:
+                return int(file["t_block"][reached - 1]), int(file["t_time_s"][reached - 1])
+        return (self._changes[index - 1].to_block, self._changes[index - 1].to_time_s) if index else None
+
+    def known_at(self, block: int) -> tuple[int, int] | None:
+        """Returns the newest block at or below `block` whose time is known, and that time (s); None where none is."""
+        for index in range(bisect_right(self._first_blocks, block) - 1, -1, -1):
+            recorded = self._changes[index]
+            if recorded.to_block <= block:
+                return recorded.to_block, recorded.to_time_s
+            file = self._opened_changes(index).file
+            reached = int(np.searchsorted(file["t_block"], block, "right"))
+            if reached:
+                return int(file["t_block"][reached - 1]), int(file["t_time_s"][reached - 1])
+        return None

@@ -1,0 +1,398 @@
+"""Reads what is known of the token at any block: its status, the lists that were taken, and lists computed from the
+history. The readers of documents are in `holder_documents` and `history_documents`."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from contracts.base import Quality, unpublished
+from contracts.errors import BeforeToken, BlockNotProven, DateInFuture
+from contracts.token.history import day_of, end_of_day_s
+from contracts.token.holder_documents import (
+    Backfill,
+    Basis,
+    Concentration,
+    Consistency,
+    ConsistencyLevel,
+    MomentParameters,
+    Token,
+)
+from contracts.token.holders import list_file_name
+from contracts.token.proof import Proof
+from warehouse.document_context import DocumentContext, NeedsWorker
+from warehouse.duck.rows import aware_utc
+from warehouse.statements import read_sql
+from warehouse.token.history import ZERO, History, history_files
+from warehouse.token.history_files import integers
+from warehouse.token.holder_lists import rank
+from warehouse.token.holders import concentration, first_row, rows_of
+
+REPLAYED = "replayed"
+"""Reason of numbers that follow from the transfers up to a block at which no list was taken."""
+
+COMPUTED_LISTS = 3
+"""Computed lists that a process remembers of a generation: the pages of a walk, and both sides of a comparison."""
+
+
+@dataclass(frozen=True)
+class TokenStatus:
+    """The token and how far its chain is read; `reason` is why there is no list to serve."""
+
+    chain_id: int | None
+    token: Token | None
+    backfill: Backfill | None
+    reason: str
+
+    @property
+    def decimals(self) -> int | None:
+        return None if self.token is None else self.token.decimals
+
+
+@dataclass(frozen=True)
+class TakenList:
+    """One readable list, without its rows. Times are aware UTC."""
+
+    block: int
+    block_hash: str
+    block_time: datetime
+    level: str
+    taken_at: datetime
+    snapshot: bool
+    holders: int
+    sum_raw: str
+    zero_held_raw: str
+    quality: Quality
+    proof: Proof
+    concentration: Concentration
+
+    @property
+    def consistency(self) -> Consistency:
+        return Consistency(
+            level=ConsistencyLevel(self.level), block=self.block, block_hash=self.block_hash, proof=self.proof
+        )
+
+    @property
+    def freshness(self) -> dict[str, Any]:
+        return unpublished(
+            source="warehouse",
+            quality=self.quality,
+            reason=None if self.quality is Quality.EXACT else self.proof.reason,
+            observed_at=self.block_time,
+            fetched_at=self.taken_at,
+        )
+
+
+@dataclass(frozen=True)
+class ComputedList:
+    """A list that was computed from the transfers up to its block; `rows` is an Arrow table."""
+
+    rows: Any
+    block: int
+    block_time: datetime
+    holders: int
+    sum_raw: str
+    concentration: Concentration
+    quality: Quality
+    freshness: dict[str, Any]
+    consistency: None = None
+
+
+class TokenView:
+    """The token as one generation, or the warehouse, has it."""
+
+    def __init__(self, context: DocumentContext) -> None:
+        connection = context.connection
+        self.status = _status(connection)
+        self.lists = _lists(connection)
+        self._files = history_files(connection)
+        self._history_dir = context.history_dir
+        self._computed: OrderedDict[int, ComputedList] = OrderedDict()
+
+    @cached_property
+    def history(self) -> History:
+        return History(self._history_dir, self._files)
+
+    @property
+    def newest(self) -> TakenList | None:
+        """Returns the newest list."""
+        return self.lists[0] if self.lists else None
+
+    @property
+    def snapshots(self) -> list[TakenList]:
+        """Returns the persisted snapshots, newest first."""
+        return [taken for taken in self.lists if taken.snapshot]
+
+    def taken_at(self, block: int) -> TakenList | None:
+        """Returns the readable list of a block, or None."""
+        return next((taken for taken in self.lists if taken.block == block), None)
+
+    # Moments
+
+    def block_of(self, asked: MomentParameters) -> int | None:
+        """Returns the block that a request asks for, that of the newest list by default, or None before any list.
+
+        Raises `BeforeToken`, `BlockNotProven`, `DateInFuture`; each names the nearest block and day.
+        """
+        if self.newest is None:
+            return None
+        if asked.date is not None:
+            return self.block_of_day(asked.date)
+        return self.newest.block if asked.block is None else self.checked_block(asked.block)
+
+    def checked_block(self, block: int, pointer: str = "/query/block") -> int:
+        """Returns a block at which balances are known. Raises `BeforeToken`, `BlockNotProven`."""
+        assert self.newest is not None
+        if block > self.newest.block:
+            raise BlockNotProven(
+                f"The newest list is of block {self.newest.block}.",
+                errors=[(pointer, f"is at most {self.newest.block} now")],
+                extensions=self._nearest(self.newest.block),
+            )
+        first = self._first_block
+        if block < first:
+            raise BeforeToken(
+                f"The token's first transfer is in block {first}.",
+                errors=[(pointer, f"is at least {first}")],
+                extensions=self._nearest(first),
+            )
+        return block
+
+    def block_of_day(self, text: str, pointer: str = "/query/date") -> int:
+        """Returns the last block before 24:00 UTC of a day, by the blocks whose time is known.
+
+        Nothing changes between it and the day's end. The newest list's day goes on, and stands for that list's block.
+        Raises `BeforeToken`, `BlockNotProven`, `DateInFuture`.
+        """
+        assert self.newest is not None
+        day, newest_day = date.fromisoformat(text), day_of(int(self.newest.block_time.timestamp()))
+        if day > newest_day:
+            today = datetime.now(UTC).date()
+            refusal = DateInFuture if day > today else BlockNotProven
+            raise refusal(
+                f"The newest list is of {newest_day} (UTC), block {self.newest.block}.",
+                errors=[(pointer, f"is at most {newest_day} now")],
+                extensions=self._nearest(self.newest.block),
+            )
+        if day == newest_day:
+            return self.newest.block
+        known = self.history.known_before(end_of_day_s(day))
+        taken = max((taken.block for taken in self.lists if taken.block_time.date() <= day), default=-1)
+        block = max(-1 if known is None else known[0], taken)
+        if block < self._first_block:
+            first = self._nearest(self._first_block)
+            raise BeforeToken(
+                f"The token's first transfer is of {first['nearest']['date']} (UTC).",
+                errors=[(pointer, f"is at least {first['nearest']['date']}")],
+                extensions=first,
+            )
+        return block
+
+    def time_at(self, block: int) -> datetime | None:
+        """Returns the time of the newest block at or below `block` whose time is known."""
+        taken = self.taken_at(block)
+        if taken is not None:
+            return taken.block_time
+        known = self.history.known_at(block)
+        return None if known is None else datetime.fromtimestamp(known[1], UTC)
+
+    @property
+    def _first_block(self) -> int:
+        """Returns the block of the first transfer, or of the oldest list where there is no transfer."""
+        first = self.history.first_block
+        return self.lists[-1].block if first is None else first
+
+    def _nearest(self, block: int) -> dict[str, Any]:
+        time = self.time_at(block)
+        day = {} if time is None else {"date": str(time.date())}
+        return {"nearest": {"block": str(block), **day}}
+
+    # Evidence
+
+    def basis(self, block: int) -> Basis:
+        """Returns what numbers at `block` follow from."""
+        proven = self._proving(block)
+        return Basis(
+            kind="list" if proven.block == block else "replay",
+            block=block,
+            time=self.time_at(block),
+            proven_block=proven.block,
+            proven_block_hash=proven.block_hash,
+            verdict=proven.proof.verdict,
+        )
+
+    def freshness(self, block: int) -> dict[str, Any]:
+        """Returns the freshness block of numbers at `block`, without origin."""
+        proven = self._proving(block)
+        if proven.block == block:
+            return proven.freshness
+        quality = max(proven.quality, Quality.DERIVED, key=list(Quality).index)
+        return unpublished(
+            source="warehouse",
+            quality=quality,
+            reason=REPLAYED if quality is Quality.DERIVED else proven.proof.reason,
+            observed_at=self.time_at(block),
+            fetched_at=proven.taken_at,
+        )
+
+    def unavailable(self, reason: str | None = None) -> dict[str, Any]:
+        """Returns the freshness block of a document without any list."""
+        return unpublished(
+            source=None,
+            quality=Quality.UNAVAILABLE,
+            reason=reason or self.status.reason,
+            observed_at=None,
+            fetched_at=None,
+        )
+
+    def zero_held(self, block: int) -> int:
+        """Returns what the zero address holds at a block, in smallest units.
+
+        The newest list says how much of what was sent there is still held rather than burned; earlier it can't have
+        been more than was sent.
+        """
+        held = 0 if self.newest is None else int(self.newest.zero_held_raw)
+        return min(held, self.history.supply_at(block)[1]) if held else 0
+
+    def sum_at(self, block: int) -> int:
+        """Returns the sum of all balances at a block by the events, in smallest units."""
+        minted, sent_to_zero = self.history.supply_at(block)
+        return minted - sent_to_zero + self.zero_held(block)
+
+    def _proving(self, block: int) -> TakenList:
+        """Returns the nearest list at or above a block."""
+        ordered = self.lists[::-1]
+        return ordered[bisect_left([taken.block for taken in ordered], block)]
+
+    # Lists
+
+    def list_at(self, context: DocumentContext, block: int) -> TakenList | ComputedList:
+        """Returns the list of a block: one that was taken, else a computed one.
+
+        Raises `NeedsWorker` where it has to be computed and the context does not do that.
+        """
+        taken = self.taken_at(block)
+        if taken is not None:
+            return taken
+        if not context.computes_lists:
+            raise NeedsWorker
+        known = self._computed.get(block)
+        if known is None:
+            known = self._computed[block] = self._compute(context.connection, block)
+            if len(self._computed) > COMPUTED_LISTS:
+                self._computed.popitem(last=False)
+        self._computed.move_to_end(block)
+        return known
+
+    def _compute(self, connection: duckdb.DuckDBPyConnection, block: int) -> ComputedList:
+        rows, total = _rows(self.history, block, self.zero_held(block))
+        newest = self.newest
+        assert newest is not None
+        connection.register("holdings", rows)
+        try:
+            newest_rows = rows_of(self.source(connection, newest))
+            kinds = f"(select address, kind from {newest_rows} where kind is not null)"  # noqa: S608 - our own names
+            rank(connection, read_sql("computed_holders"), total, self.status.decimals, {}, kinds)
+            measured = concentration(connection, "holder_list")
+            ranked = connection.sql("from holder_list order by rank").to_arrow_table()
+            connection.execute("drop table holder_list")
+        finally:
+            connection.unregister("holdings")
+        return ComputedList(
+            rows=ranked,
+            block=block,
+            block_time=self.time_at(block) or newest.block_time,
+            holders=rows.num_rows,
+            sum_raw=str(total),
+            concentration=Concentration.model_validate(measured),
+            quality=self.freshness(block)["quality"],
+            freshness=self.freshness(block),
+        )
+
+    def source(self, connection: duckdb.DuckDBPyConnection, holder_list: TakenList | ComputedList) -> Path | str:
+        """Returns where a connection finds the rows of a list: its file, or a name for the computed ones."""
+        if isinstance(holder_list, ComputedList):
+            name = f"holders_at_{holder_list.block}"
+            connection.register(name, holder_list.rows)
+            return name
+        return self._history_dir.parent / "holders" / list_file_name(holder_list.block)
+
+
+def token_view(context: DocumentContext) -> TokenView:
+    """Returns the token as this context has it."""
+    return context.remembered("token", lambda: TokenView(context))
+
+
+def _rows(history: History, block: int, zero_held: int) -> tuple[Any, int]:
+    """Returns the holders at a block as an Arrow table, unordered, and the sum of their balances."""
+    import pyarrow as pa  # only a worker computes lists, and the API imports this module
+
+    holdings = history.holdings_at(block)
+    balances, addresses = integers(holdings.balances), holdings.addresses.tobytes()
+    times: Mapping[str, list[int]] = {
+        "first_seen_at": holdings.first_seen_s.tolist(),
+        "first_held_at": holdings.first_held_s.tolist(),
+        "last_active_at": holdings.last_active_s.tolist(),
+    }
+    if zero_held:
+        first = history.first_change_of(history.zero_id)
+        (last,) = history.changes_of(history.zero_id, block, 1)
+        assert first is not None, "it holds what it received"
+        balances.append(zero_held)
+        addresses += ZERO
+        times["first_seen_at"].append(first.time_s)
+        times["first_held_at"].append(first.time_s)
+        times["last_active_at"].append(last.time_s)
+    table = pa.table(
+        {
+            "address": pa.FixedSizeBinaryArray.from_buffers(
+                pa.binary(20), len(balances), [None, pa.py_buffer(addresses)]
+            ),
+            "balance_raw": pa.array(map(str, balances), pa.string()),
+            **{name: pa.array(values, pa.timestamp("s")) for name, values in times.items()},
+        }
+    )
+    return table, sum(balances)
+
+
+def _status(connection: duckdb.DuckDBPyConnection) -> TokenStatus:
+    row = first_row(connection, read_sql("holder_status"))
+    if row is None or row[1] is None:
+        return TokenStatus(None if row is None else row[0], None, None, "not_configured")
+    chain_id, address, name, symbol, decimals, block, finalized_block, percent = row
+    return TokenStatus(
+        chain_id,
+        Token(address=address, name=name, symbol=symbol, decimals=decimals),
+        Backfill(percent=percent or 0.0, block=block, finalized_block=finalized_block),
+        "backfilling",
+    )
+
+
+def _lists(connection: duckdb.DuckDBPyConnection) -> Sequence[TakenList]:
+    return [
+        TakenList(
+            block,
+            block_hash,
+            aware_utc(block_time),
+            level,
+            aware_utc(taken_at),
+            snapshot,
+            holders,
+            sum_raw,
+            zero_held_raw,
+            Quality(quality),
+            Proof.model_validate_json(proof),
+            Concentration.model_validate(json.loads(measured)),
+        )
+        for block, block_hash, block_time, level, taken_at, snapshot, holders, sum_raw, zero_held_raw, quality, proof,
+        measured in connection.execute(read_sql("holder_lists")).fetchall()
+    ]  # fmt: skip

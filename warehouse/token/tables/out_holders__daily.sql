@@ -1,0 +1,32 @@
+-- One row per UTC day from that of the first transfer on: what happened to the holders, the zero address apart.
+create table if not exists out_holders__daily (
+    start timestamp not null,  -- Begin of the day, UTC
+    last_block bigint not null,  -- Newest block of the day that is known; the newest one before it where none is
+    holders bigint not null,  -- Addresses with a balance above zero at the end of the day
+    new_holders bigint not null,  -- Of these, those that held nothing at its begin and never before
+    returned bigint not null,  -- Of these, those that held nothing at its begin and had held before
+    left_holders bigint not null,  -- Addresses that held at its begin and not at its end
+    transfers bigint not null,  -- Transfers, mints and burns included
+    volume_raw varchar not null,  -- Sum of their amounts in the token's smallest unit, as decimal text
+    top10_share double,  -- Share of the ten largest holders at the end of the day, a fraction
+    gini double,  -- Gini coefficient of the balances then
+    hhi double,  -- Herfindahl-Hirschman index of the balances then
+    price_open double,  -- First price of the day, USD for one whole token; null where none was observed
+    price_high double,  -- Highest price, USD
+    price_low double,  -- Lowest price, USD
+    price_close double  -- Last price, USD
+);
+
+-- checks (warning): No day is missing or doubled; holders follow from those of the day before.
+with ordered as (
+    select
+        start,
+        holders - new_holders - returned + left_holders as before,
+        lag(holders) over (order by start) as previous_holders,
+        lag(start) over (order by start) as previous_start
+    from out_holders__daily
+)
+select
+    (select count(*) from ordered) as checked_rows,
+    (select count(*) from ordered where start <> previous_start + interval 1 day) as gaps,
+    (select count(*) from ordered where before <> previous_holders) as holders_unlike_before
