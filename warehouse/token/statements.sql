@@ -153,9 +153,9 @@ limit 10
 select count(*) filter (reasked)
 from raw_chain__ranges
 
--- name: readable_list_blocks
--- One row per readable holder list: its block.
-select block
+-- name: readable_lists
+-- One row per readable holder list: its block, and how many holders it has.
+select block, holders
 from out_holders__lists
 order by block
 
