@@ -1,4 +1,4 @@
-"""Implements `svc verify URL`: proves a published generation again, from only its files and an RPC.
+"""Implements `svc verify`: proves a published generation again, from only its files and an RPC.
 
 The judging is pure and elsewhere.
 """
@@ -11,6 +11,8 @@ import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import IO, TypeVar
 
 import httpx
@@ -19,7 +21,8 @@ from pydantic import BaseModel, ValidationError
 
 from cli.environment import effective_settings, given_address
 from cli.output import operator_problems, print_json, say
-from contracts.errors import ChainMismatch, OperatorProblem, RpcUnavailable
+from cli.verify_mirror import mirror_checks
+from contracts.errors import ChainMismatch, OperatorProblem, RpcUnavailable, SettingsInvalid
 from contracts.token.holder_documents import Consistency, TokenHolders, TokenHoldersMap
 from contracts.token.proof import HolderListFile, Missing, Verdict, pick_sample
 from contracts.token.verification import (
@@ -53,12 +56,25 @@ class NothingToVerify(OperatorProblem):
     code = "nothing_to_verify"
 
 
-def verify(url: str, rpc: str | None, as_json: bool) -> None:
-    """Proves the published holder list again: file, sums, supply and sampled balances.
+def verify(
+    url: str | None,
+    rpc: str | None,
+    as_json: bool,
+    mirror: str | None = None,
+    keys: Path | None = None,
+    seen: Path | None = None,
+) -> None:
+    """Proves the published holder list again: file, sums, supply and sampled balances; or checks a mirror.
 
     Exits with 0 only if it is proven.
     """
     with operator_problems(as_json):
+        if mirror is not None:
+            with blocking_client(_TIMEOUT_S, proxied=True) as client:
+                _report(mirror_checks(client, mirror, url, keys, seen, datetime.now(UTC)), as_json)
+            return
+        if url is None:
+            raise SettingsInvalid("No service is named.", cure="Pass its address as URL, or a mirror's with --mirror.")
         given_address("URL", url)
         if rpc:
             given_address("--rpc", rpc)
@@ -67,6 +83,11 @@ def verify(url: str, rpc: str | None, as_json: bool) -> None:
             raise RpcUnavailable("No RPC is known to ask.", cure="Pass --rpc URL, or set SVC_RPC_URLS.")
         with blocking_client(_TIMEOUT_S, proxied=True) as client:
             checks = list(run_checks(client, url.rstrip("/"), urls))
+    _report(checks, as_json)
+
+
+def _report(checks: Sequence[Check], as_json: bool) -> None:
+    """Prints the checks and their verdict. Exits with 1 unless everything is proven."""
     verdict = verdict_of(checks)
     if as_json:
         print_json(

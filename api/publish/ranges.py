@@ -43,7 +43,9 @@ def select_bytes(
     - `bytes=1000-` and `bytes=5-2` raise; so does `bytes=-0`.
     - `bytes=0-0,-1` and `lines=1-2` give None.
     """
-    if range_field is None or range_field[: len(UNIT)].lower() != UNIT or len(range_field) > LONGEST_SET_BYTES:
+    if range_field is None or not len(UNIT) < len(range_field) <= LONGEST_SET_BYTES:
+        return None
+    if range_field[: len(UNIT)].lower() != UNIT:
         return None
     if if_range is not None and not _is_same(if_range, etag, last_modified):
         return None

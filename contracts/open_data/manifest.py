@@ -93,11 +93,11 @@ def signed_manifest(
 
 
 def judge_manifest(
-    body: bytes, jwks: Mapping[str, Any], *, service: str | None, seen_version: int, now: datetime
+    body: bytes, jwks: Mapping[str, Any], *, service: str | None, seen: Mapping[str, int], now: datetime
 ) -> tuple[PublicManifest | None, Fault | None]:
     """Returns the manifest, and the fault that makes it worthless, or None.
 
-    `service` is the base URL that it has to be of, None for any; `seen_version` is the newest version seen so far.
+    `service` is the base URL that it has to be of, None for any; `seen` has the newest version seen of each service.
     """
     try:
         manifest = msgspec.json.decode(body, type=PublicManifest)
@@ -110,7 +110,7 @@ def judge_manifest(
         return manifest, Fault.FORGED
     if service is not None and manifest.service != service:
         return manifest, Fault.FOREIGN
-    if manifest.version < seen_version:
+    if manifest.version < seen.get(manifest.service, 0):
         return manifest, Fault.REPLAYED
     if now >= manifest.expires_at:
         return manifest, Fault.EXPIRED
