@@ -32,7 +32,7 @@ _SAID = {
     Fault.MALFORMED: "is no manifest of this form",
     Fault.FORGED: "is not signed by a key of the service",
     Fault.FOREIGN: "is of another service",
-    Fault.REPLAYED: "is older than one that was seen before",
+    Fault.REPLAYED: "is older than one that was seen before: the mirror went back",
     Fault.EXPIRED: "has expired: the mirror stands still",
     Fault.FROM_THE_FUTURE: "was signed in the future of this clock",
 }
@@ -105,7 +105,7 @@ def _judge(
     if manifest is None or fault is not None:
         return None, _SAID[fault or Fault.MALFORMED]
     lags = origin is not None and manifest.version < origin.version and origin.signed_at - manifest.signed_at > MOST_LAG
-    return (None, f"{_SAID[Fault.REPLAYED]}: {manifest.version}") if lags else (manifest, "")
+    return (None, _SAID[Fault.REPLAYED]) if lags else (manifest, "")
 
 
 def _differences(client: httpx.Client, mirror: str, files: Mapping[str, ManifestFile]) -> dict[str, str]:

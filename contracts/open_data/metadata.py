@@ -9,6 +9,16 @@ from contracts.open_data.names import CROISSANT_PATH, INDEX_PATH
 
 MEDIA_TYPES = {"parquet": "application/vnd.apache.parquet", "csv": "text/csv", "csv.gz": "application/gzip"}
 
+DATA_MEDIA_TYPES = (
+    "application/vnd.apache.parquet",
+    "text/csv",
+    "application/gzip",
+    "application/octet-stream",
+    "application/json",
+    "application/yaml",
+)
+"""The media types of everything below `/data/`."""
+
 _FRICTIONLESS: dict[Kind, str] = {"decimal": "number"}
 """Kinds that have another name in a Data Package."""
 
