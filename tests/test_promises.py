@@ -151,7 +151,12 @@ def test_what_is_published_is_described_and_nothing_else_is(houses):
     table = json.loads((houses["full"].current / "public/routes.json").read_text())
     assert set(table["routes"]) == set(ROWS)
     assert {path: route["to"] for path, route in table["redirects"].items()} == REDIRECTED
-    assert {*ROWS, *REDIRECTED, *(f"{prefix}{{file}}" for prefix in table["folders"])} <= set(DESCRIPTION["paths"])
+    assert {
+        *ROWS,
+        *REDIRECTED,
+        *(f"{pattern.partition('*')[0]}{{file}}" for pattern in table["folders"]),
+        *table["indexes"],
+    } <= set(DESCRIPTION["paths"])
     for path, route in table["routes"].items():
         described = {parameter["name"] for parameter in DESCRIPTION["paths"][path]["get"].get("parameters", [])}
         assert described == set(route.get("parameters", [])), path

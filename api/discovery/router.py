@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 from api.discovery.state import ServiceState
 from api.openapi.headers import header_refs
 from api.publish.site import PublishedSite
-from api.responses import UNCHANGED, cached, not_ready, problems
+from api.responses import UNCHANGED, not_ready, problems
 from api.routes import WorkRoute
 from contracts.discovery.health import MOST_CLOCK_SKEW_S, Health
 from contracts.errors import InternalFault, MethodNotAllowed, NotReady, RangeNotSatisfiable, RouteUnknown
@@ -59,7 +59,7 @@ def discovery_router(
     @router.get(
         DATA_PREFIX,
         response_class=Response,
-        responses=cached(DataIndex) | problems(MethodNotAllowed, NotReady),
+        responses=_INDEX | UNCHANGED | problems(MethodNotAllowed, NotReady),
         summary="Open data",
         description="Every published table with its columns, files and exact sums, beside the signed manifest.",
         operation_id="data_index",
@@ -103,10 +103,12 @@ def _file(media_type: str, schema: dict[str, Any]) -> dict[int | str, dict[str, 
 
 
 def _data_file() -> dict[int | str, dict[str, Any]]:
-    schema = {"type": "string", "format": "binary"}
-    content = {media_type: {"schema": schema} for media_type in DATA_MEDIA_TYPES}
+    schemas = {"application/json": {"type": "object"}}
+    binary = {"type": "string", "format": "binary"}
+    content = {media_type: {"schema": schemas.get(media_type, binary)} for media_type in DATA_MEDIA_TYPES}
     part = {"description": "The range that was asked for", "content": content, "headers": header_refs("Content-Range")}
     return {200: {"description": "The file, as it is", "content": content}, 206: part, **UNCHANGED}
 
 
+_INDEX: dict[int | str, dict[str, Any]] = {200: {"model": DataIndex, "description": "The index"}}
 _HEALTH: dict[int | str, dict[str, Any]] = {200: {"model": Health, "description": "A generation is served"}}

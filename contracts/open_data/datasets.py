@@ -143,14 +143,6 @@ class IndexDataset(Document):
     files: list[IndexFile]
 
 
-class IndexDatabase(Document):
-    """All datasets in one DuckDB file, rewritten at most hourly. DuckDB 1.5 and 2 read it."""
-
-    url: str
-    bytes: int
-    sha256: Sha256Hex
-
-
 class DataIndex(Document):
     """Everything that is published as open data. Each file can be read in ranges, and none counts against a limit."""
 
@@ -158,22 +150,18 @@ class DataIndex(Document):
     manifest: str = Field(description="The signed manifest of everything public")
     data_package: str
     croissant: str
-    database: IndexDatabase | None
+    database: str = Field(description="All datasets in one file for DuckDB 1.5 and 2, rewritten at most hourly")
     datasets: list[IndexDataset]
 
 
-def data_index(
-    base_url: str, datasets: Sequence[Dataset], files: Sequence[DataFile], database: tuple[int, str] | None
-) -> DataIndex:
-    """Builds the index. `database` is size and SHA-256 of the DuckDB file, or None before the first."""
+def data_index(base_url: str, datasets: Sequence[Dataset], files: Sequence[DataFile]) -> DataIndex:
+    """Builds the index."""
     return DataIndex(
         service=base_url,
         manifest=base_url + MANIFEST_PATH,
         data_package=base_url + DATA_PACKAGE_PATH,
         croissant=base_url + CROISSANT_PATH,
-        database=None
-        if database is None
-        else IndexDatabase(url=base_url + DATABASE_PATH, bytes=database[0], sha256=database[1]),
+        database=base_url + DATABASE_PATH,
         datasets=[_dataset(base_url, dataset, files_of(dataset, files)) for dataset in datasets],
     )
 

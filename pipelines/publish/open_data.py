@@ -26,7 +26,7 @@ from contracts.settings import Settings
 from contracts.world.audit import AuditHead
 from pipelines.publish.site import FOLDERS
 from warehouse.access.signing_keys import SigningKeys
-from warehouse.open_data.data_files import DATABASE_FILE, FOLDER
+from warehouse.open_data.data_files import FOLDER
 from warehouse.open_data.public_tables import public_tables
 from warehouse.publish.generations import Component, DocumentEntry, Draft, Part, Seal
 
@@ -77,8 +77,7 @@ def _descriptions(components: Mapping[str, Component], draft: Draft, base_url: s
     """Returns index and metadata, by path within the generation."""
     datasets = [public.dataset for public in public_tables().values()]
     files = _data_files(components, draft)
-    database = components.get(DATABASE_FILE)
-    index = data_index(base_url, datasets, files, None if database is None else (database.bytes, database.sha256))
+    index = data_index(base_url, datasets, files)
     described = {
         INDEX_PATH: _json(index.model_dump(mode="json", by_alias=True)),
         DATA_PACKAGE_PATH: _json(data_package(base_url, datasets, files)),
