@@ -168,11 +168,10 @@ def data_contract(base_url: str, dataset: Dataset) -> dict[str, Any]:
 
 
 def _field(column: DataColumn) -> dict[str, Any]:
-    described: dict[str, Any] = {
-        "name": column.name,
-        "type": _FRICTIONLESS.get(column.kind, column.kind),
-        "description": column.meaning,
-    }
+    # Frictionless reads Parquet as pandas does, where a whole number that may be missing is a float.
+    optional_integer = column.kind == "integer" and not column.required
+    type_ = "number" if optional_integer else _FRICTIONLESS.get(column.kind, column.kind)
+    described: dict[str, Any] = {"name": column.name, "type": type_, "description": column.meaning}
     return described | ({"constraints": {"required": True}} if column.required else {})
 
 
