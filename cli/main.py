@@ -189,8 +189,11 @@ def doctor(as_json: AsJson = False) -> None:
 @runs("cli.verify:verify")
 def verify(
     url: Annotated[
-        str, typer.Argument(help="Address of the service, such as http://127.0.0.1:8000; offline also a folder.")
-    ],
+        str | None,
+        typer.Argument(
+            help="Address of the service, such as http://127.0.0.1:8000; offline also a folder.", show_default=False
+        ),
+    ] = None,
     rpc: Annotated[
         str | None, typer.Option(help="JSON-RPC address to ask; default SVC_RPC_URLS or the demo's.")
     ] = None,
@@ -201,10 +204,19 @@ def verify(
         str | None, typer.Option(help="Hash of the list's block, from a source that you trust; for --offline.")
     ] = None,
     as_json: AsJson = False,
+    mirror: Annotated[
+        str | None, typer.Option(help="Address of a mirror: check all its files against the service's signed manifest.")
+    ] = None,
+    keys: Annotated[Path | None, typer.Option(help="Saved key set of the service; default: its jwks.json.")] = None,
+    seen: Annotated[
+        Path | None, typer.Option(help="File that remembers the newest version seen, so that older ones are found.")
+    ] = None,
 ) -> None:
     """Prove a published holder list again: file, sums, supply and balances. Exits with 0 only if it is proven.
 
     With --offline a service or a folder needs the list and its storage proof, both in /data/.
+
+    With --mirror, URL is the service whose copy is checked; by default it is this installation.
 
     Example: `svc verify https://agents.example --rpc https://node.example`
     """

@@ -13,6 +13,7 @@ import tempfile
 import zlib
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Protocol, TypeVar
 
@@ -22,6 +23,7 @@ from pydantic import BaseModel, ValidationError
 
 from cli.environment import effective_settings, given_address
 from cli.output import operator_problems, print_json, say
+from cli.verify_mirror import mirror_checks
 from contracts.errors import ChainMismatch, OperatorProblem, RpcUnavailable, SettingsInvalid
 from contracts.token.holder_documents import Consistency, TokenHolders, TokenHoldersMap
 from contracts.token.holders import csv_file_name
@@ -75,13 +77,28 @@ class NamedFile(Protocol):
     def bytes(self) -> int: ...
 
 
-def verify(url: str, rpc: str | None, as_json: bool, offline: bool = False, block_hash: str | None = None) -> None:
-    """Proves the published holder list again.
+def verify(
+    url: str | None,
+    rpc: str | None,
+    as_json: bool,
+    offline: bool = False,
+    block_hash: str | None = None,
+    mirror: str | None = None,
+    keys: Path | None = None,
+    seen: Path | None = None,
+) -> None:
+    """Proves the published holder list again, or checks the files of a mirror against the signed manifest.
 
     With an RPC: file, sums, supply and sampled balances, and every balance where there is a storage proof. `offline`:
     every balance from the files alone, and from `block_hash`. Exits with 0 only if it is proven.
     """
     with operator_problems(as_json):
+        if mirror is not None:
+            with blocking_client(_TIMEOUT_S, proxied=True) as client:
+                _report(mirror_checks(client, mirror, url, keys, seen, datetime.now(UTC)), as_json)
+            return
+        if url is None:
+            raise SettingsInvalid("No service is named.", cure="Pass its address as URL, or a mirror's with --mirror.")
         if block_hash is not None and not _HASH.fullmatch(block_hash):
             raise SettingsInvalid(
                 f"--block-hash {block_hash!r} is no block hash.", cure="Pass 0x and 64 hex digits, from any source."
@@ -94,6 +111,11 @@ def verify(url: str, rpc: str | None, as_json: bool, offline: bool = False, bloc
         else:
             given_address("URL", url)
             checks = _checks_of_url(url.rstrip("/"), rpc, offline, trusted)
+    _report(checks, as_json)
+
+
+def _report(checks: Sequence[Check], as_json: bool) -> None:
+    """Prints the checks and their verdict. Exits with 1 unless everything is proven."""
     verdict = verdict_of(checks)
     if as_json:
         print_json(

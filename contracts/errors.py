@@ -18,6 +18,7 @@ ServiceError
 │   ├── BodyTooLarge      413
 │   ├── TargetTooLong     414
 │   ├── MediaTypeUnsupported 415
+│   ├── RangeNotSatisfiable 416   no byte of the range lies within the file
 │   ├── HostUnknown       421     the Host header names another service
 │   ├── RateLimited       429     QuotaExceeded, SessionLimited
 │   ├── HeadersTooLarge   431
@@ -283,6 +284,11 @@ class MediaTypeUnsupported(RequestProblem):
     status = 415
     code = "media_type_unsupported"
     title = "The request body is not JSON"
+
+
+class RangeNotSatisfiable(RequestProblem):
+    code = "range_not_satisfiable"
+    status, title = 416, "Range not satisfiable"
 
 
 class RateLimited(RequestProblem):

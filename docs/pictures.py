@@ -39,7 +39,8 @@ comment in the warehouse (`select * from duckdb_columns()`), and Dagster shows t
 
 Amounts of tokens are exact over all of uint256: integer limbs in tables, decimal strings in JSON. A document states in
 its freshness block its `source`, `observedAt`, `quality` and `staleAfter`. The models in `contracts/` are the
-reference, and `/openapi.json` of a running service is made from them.
+reference, and `/openapi.json` of a running service is made from them. [Open data](open-data.md) shows which tables are
+public, and how to read them.
 """
 
 

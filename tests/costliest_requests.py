@@ -40,7 +40,11 @@ class Costly(NamedTuple):
 def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[str, str], list[Costly]]:
     """Requests by method and path of their route, for all routes that take more than a head."""
     return {
-        ("GET", "/data/{file}"): _names("/data/"),
+        ("GET", "/data/{file}"): [
+            *_names("/data/"),
+            Costly("many ranges", "/data/index.json", headers={"range": "bytes=" + "0-," * 5_000}),
+            Costly("a range of many digits", "/data/index.json", headers={"range": "bytes=" + "9" * 15_000 + "-"}),
+        ],
         ("GET", "/assets/css/{file}"): _names("/assets/css/"),
         ("GET", "/assets/js/{file}"): _names("/assets/js/"),
         ("GET", "/api/token/holders"): _queries("/api/token/holders", date="2026-01-01"),

@@ -155,7 +155,12 @@ def test_what_is_published_is_described_and_nothing_else_is(houses):
     assert set(table["routes"]) == set(ROWS) | PAGES
     led = {path: route["to"] for path, route in table["redirects"].items()}
     assert {path: to for path, to in led.items() if to not in PAGES} == REDIRECTED
-    assert {*ROWS, *REDIRECTED, *(f"{prefix}{{file}}" for prefix in table["folders"])} <= set(DESCRIPTION["paths"])
+    assert {
+        *ROWS,
+        *REDIRECTED,
+        *(f"{pattern.partition('*')[0]}{{file}}" for pattern in table["folders"]),
+        *table["indexes"],
+    } <= set(DESCRIPTION["paths"])
     for path in table["routes"].keys() - PAGES:
         route = table["routes"][path]
         described = {parameter["name"] for parameter in DESCRIPTION["paths"][path]["get"].get("parameters", [])}

@@ -7,11 +7,15 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from api.discovery.state import ServiceState
+from api.openapi.headers import header_refs
 from api.publish.site import PublishedSite
 from api.responses import UNCHANGED, not_ready, problems
 from api.routes import WorkRoute
 from contracts.discovery.health import MOST_CLOCK_SKEW_S, Health
-from contracts.errors import InternalFault, MethodNotAllowed, NotReady, RouteUnknown
+from contracts.errors import InternalFault, MethodNotAllowed, NotReady, RangeNotSatisfiable, RouteUnknown
+from contracts.open_data.datasets import DataIndex
+from contracts.open_data.metadata import DATA_MEDIA_TYPES
+from contracts.open_data.names import DATA_PREFIX
 
 
 def discovery_router(
@@ -55,12 +59,24 @@ def discovery_router(
         return Response(body.model_dump_json(by_alias=True), media_type="application/json")
 
     @router.get(
+        DATA_PREFIX,
+        response_class=Response,
+        responses=_INDEX | UNCHANGED | problems(MethodNotAllowed, NotReady),
+        summary="Open data",
+        description="Every published table with its columns, files and exact sums, beside the signed manifest.",
+        operation_id="data_index",
+    )
+    def data_index() -> Response:
+        raise not_ready()
+
+    @router.get(
         "/data/{file}",
         response_class=Response,
-        responses=_file("application/gzip", {"type": "string", "format": "binary"})
-        | problems(MethodNotAllowed, RouteUnknown),
-        summary="An immutable file that a document names",
-        description="Whole holder lists, as their proofs name them. The content under a name never changes.",
+        responses=_data_file() | problems(MethodNotAllowed, RouteUnknown, RangeNotSatisfiable),
+        summary="A file of open data",
+        description="Parquet, CSV and DuckDB files, their metadata and the signed manifest, as the index names them. "
+        "One range of bytes can be asked for (Range, If-Range); of several the whole file is the answer. Nothing here "
+        "counts against a limit.",
         operation_id="data_file",
     )
     def data_file(file: str) -> Response:
@@ -88,4 +104,13 @@ def _file(media_type: str, schema: dict[str, Any]) -> dict[int | str, dict[str, 
     return {200: {"description": "The file, as it is", "content": content}, **UNCHANGED}
 
 
+def _data_file() -> dict[int | str, dict[str, Any]]:
+    schemas = {"application/json": {"type": "object"}}
+    binary = {"type": "string", "format": "binary"}
+    content = {media_type: {"schema": schemas.get(media_type, binary)} for media_type in DATA_MEDIA_TYPES}
+    part = {"description": "The range that was asked for", "content": content, "headers": header_refs("Content-Range")}
+    return {200: {"description": "The file, as it is", "content": content}, 206: part, **UNCHANGED}
+
+
+_INDEX: dict[int | str, dict[str, Any]] = {200: {"model": DataIndex, "description": "The index"}}
 _HEALTH: dict[int | str, dict[str, Any]] = {200: {"model": Health, "description": "A generation is served"}}

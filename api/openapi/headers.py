@@ -33,6 +33,7 @@ HEADERS: dict[str, dict[str, Any]] = {
         '"permin";r=19;t=58',
         required=False,
     ),
+    "Content-Range": _header("The range that is sent, and the size of the whole", "bytes 0-99/1234"),
     "Retry-After": _header("After how many seconds to send the same again", 5, type="integer", minimum=0),
     "Allow": _header("Methods of this path", "GET, HEAD"),
     "Location": _header("The path to go on to", "/api/worldmodel/live", format="uri-reference"),
@@ -50,7 +51,13 @@ HEADERS: dict[str, dict[str, Any]] = {
 PAID_PREFIX = "/api/v2/"
 """Operations below it answer a request without a key with an x402 challenge, where payments are taken."""
 
-_OF_PROBLEM = {401: ("WWW-Authenticate",), 405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-After",)}
+_OF_PROBLEM = {
+    401: ("WWW-Authenticate",),
+    405: ("Allow",),
+    416: ("Content-Range",),
+    429: ("Retry-After",),
+    503: ("Retry-After",),
+}
 _POLICY, _LEFT = "RateLimit-Policy", "RateLimit"
 
 

@@ -14,6 +14,7 @@ from api.key_gate import CALLER, DAY_S, STORE_FAILED, Admission, is_counted, pre
 from api.limits import Counted, limit_fields, over_limit, policy_of
 from api.publish.client_address import ClientAddresses
 from api.publish.negotiation import is_unchanged, prefers_markdown
+from api.publish.ranges import Unsatisfiable, select_bytes
 from api.publish.site import READ_ALONE, READS, Message, PublishedFile, PublishedSite, choose_encoding, load_site
 from api.receiving import (
     BODY_LIMIT_BYTES,
@@ -34,6 +35,7 @@ from contracts.errors import (
     MethodNotAllowed,
     NotAcceptable,
     OperatorProblem,
+    RangeNotSatisfiable,
     RequestProblem,
     StoreUnavailable,
     UpgradeUnsupported,
@@ -165,7 +167,7 @@ class Front:
             elif method not in _READS:
                 await self._refuse(scope, send, _wrong_method(), counted, admission)
             elif file is not None:
-                await _send_file(file, method, joined_values(headers, b"if-none-match"), send)
+                await self._send_file(scope, send, file)
             elif redirect is not None:
                 await send(redirect)
                 await send(_NO_BODY)
@@ -189,6 +191,17 @@ class Front:
         elif if_none_match is not None and is_unchanged(if_none_match, encoded.etag):
             await send(encoded.not_modified)
             await send(_NO_BODY)
+        elif b"range" in fields and method == "GET":
+            try:
+                part = select_bytes(
+                    joined_values(headers, b"range"), fields.get(b"if-range"), encoded.size, encoded.etag
+                )
+            except Unsatisfiable:
+                await self._refuse(scope, send, _no_such_range(encoded.size), counted, admission)
+                return
+            body = encoded.body["body"]
+            await send(encoded.start if part is None else encoded.partial_start(part))
+            await send(_body(body if part is None else body[part.first : part.last + 1]))
         else:
             await send(encoded.start)
             await send(encoded.body if method == "GET" else _NO_BODY)
@@ -320,6 +333,38 @@ class Front:
         await self._keys.give_back(admission, now_s)
         return counted._replace(taken=counted.taken._replace(remaining=counted.taken.remaining + 1))
 
+    async def _send_file(self, scope: Scope, send: Send, file: PublishedFile) -> None:
+        """Answers with a file, or a range of it, a piece at a time: no file is ever held in memory."""
+        headers, encoded = scope["headers"], file.encoded
+        if_none_match = joined_values(headers, b"if-none-match")
+        if if_none_match is None:
+            unchanged = joined_values(headers, b"if-modified-since") == encoded.last_modified
+        else:
+            unchanged = is_unchanged(if_none_match, encoded.etag)
+        if unchanged:
+            await send(encoded.not_modified)
+            await send(_NO_BODY)
+            return
+        if scope["method"] == "HEAD":
+            await send(encoded.start)
+            await send(_NO_BODY)
+            return
+        asked, condition = joined_values(headers, b"range"), joined_values(headers, b"if-range")
+        try:
+            part = select_bytes(asked, condition, encoded.size, encoded.etag, encoded.last_modified)
+        except Unsatisfiable:
+            await self._refuse(scope, send, _no_such_range(encoded.size))
+            return
+        left = encoded.size if part is None else part.length
+        with Path(file.path).open("rb") as content:
+            content.seek(0 if part is None else part.first)
+            await send(encoded.start if part is None else encoded.partial_start(part))
+            while left and (chunk := content.read(min(left, _CHUNK_BYTES))):
+                left -= len(chunk)
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                await asyncio.sleep(0)  # a fast client must not keep the others waiting for a whole file
+            await send(_NO_BODY)
+
     async def _refuse(
         self,
         scope: Scope,
@@ -383,22 +428,6 @@ class Front:
         await self._application(inner, receive, send_on)
 
 
-async def _send_file(file: PublishedFile, method: str, if_none_match: bytes | None, send: Send) -> None:
-    if if_none_match is not None and is_unchanged(if_none_match, file.encoded.etag):
-        await send(file.encoded.not_modified)
-        await send(_NO_BODY)
-        return
-    if method == "HEAD":
-        await send(file.encoded.start)
-        await send(_NO_BODY)
-        return
-    with Path(file.path).open("rb") as content:
-        await send(file.encoded.start)
-        while chunk := content.read(_CHUNK_BYTES):
-            await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        await send(_NO_BODY)
-
-
 def _refusal_of_head(scope: Scope, fields: dict[bytes, bytes]) -> RequestProblem | None:
     """Returns the problem with a request's header fields or target, if any."""
     size_bytes = 0
@@ -409,6 +438,17 @@ def _refusal_of_head(scope: Scope, fields: dict[bytes, bytes]) -> RequestProblem
     if b"upgrade" in fields and fields[b"upgrade"].lower() == b"websocket":
         return UpgradeUnsupported("Send the request without the Upgrade field; there are no WebSockets here.")
     return None
+
+
+def _no_such_range(size: int) -> RangeNotSatisfiable:
+    return RangeNotSatisfiable(
+        f"Ask for one range within the {size:,} bytes, such as `bytes=0-99`.",
+        headers={"Content-Range": f"bytes */{size}"},
+    )
+
+
+def _body(content: bytes) -> Message:
+    return {"type": "http.response.body", "body": content}
 
 
 def _wrong_method() -> MethodNotAllowed:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from api.publish.negotiation import IDENTITY, acceptable_encodings
+from api.publish.ranges import Slice
 from contracts.canonical import sha256_hex
 from contracts.publish.routes import (
     CACHE_CONTROL,
@@ -32,12 +34,20 @@ READS = "GET, HEAD, OPTIONS"
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """One encoding of a body: its entity tag, and the messages of a 200 and of a 304."""
+    """One encoding of a body: its entity tag, its size in bytes, and the messages of a 200 and of a 304."""
 
     etag: bytes
     start: Message
     body: Message
     not_modified: Message
+    size: int
+    last_modified: bytes | None = None
+
+    def partial_start(self, part: Slice) -> Message:
+        """Returns the message of a 206 with a part of the body."""
+        kept = [field for field in self.start["headers"] if field[0] not in (b"content-length", b"accept-ranges")]
+        content_range = f"bytes {part.first}-{part.last}/{self.size}".encode()
+        return _start(206, [*kept, (b"content-range", content_range), (b"content-length", str(part.length).encode())])
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +121,15 @@ def load_site(generation: Generation, rate_limit_policy: str | None) -> Publishe
     files = {}
     for name, component in generation.manifest.components.items():
         path = "/" + name.removeprefix("public/")
-        for prefix, folder in table.folders.items():
-            if name.startswith("public/") and path.startswith(prefix):
-                encoded = _encoded(folder.headers, component.sha256[:32], component.bytes)
-                files[path] = PublishedFile(generation.path / name, encoded)
+        folder = table.folder_of(path) if name.startswith("public/") else None
+        if folder is not None:
+            headers = {**folder.headers, "Last-Modified": formatdate(component.mtime, usegmt=True)}
+            files[path] = PublishedFile(
+                generation.path / name, _encoded(headers, component.sha256[:32], component.bytes)
+            )
+    for path, index in table.indexes.items():
+        if index in files:
+            files[path] = files[index]
     redirects = {path: _redirect(path, route, rate_limit_policy) for path, route in table.redirects.items()}
     return PublishedSite(generation, documents, files, redirects)
 
@@ -185,11 +200,14 @@ def _encoded(headers: dict[str, str], tag: str, length: int, body: bytes = b"") 
         if name in headers
     ]
     tagged = [*always, (b"etag", etag)]
+    sized = [(b"accept-ranges", b"bytes"), (b"content-length", str(length).encode())]
     return Encoded(
         etag,
-        _start(200, [*tagged, *described, (b"content-length", str(length).encode())]),
+        _start(200, [*tagged, *described, *sized]),
         {"type": "http.response.body", "body": body},
         _start(304, tagged),
+        length,
+        headers["Last-Modified"].encode() if "Last-Modified" in headers else None,
     )
 
 

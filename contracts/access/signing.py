@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -82,20 +82,28 @@ class KeySet:
     def verifies(self, signature: Mapping[str, str], hash_hex: str) -> bool:
         """Decides whether `signature` is valid for `hash_hex` and the key of the set that it names."""
         key = next((key for key in self.keys if key.kid == signature.get("kid")), None)
-        header, _, signed = signature.get("jws", "").partition("..")
-        if key is None or header != _protected_header(key.kid):
-            return False
-        try:
-            padded = signed + "=" * (-len(signed) % 4)
-            message = f"{header}.{_base64url(hash_hex.encode())}".encode()
-            key.private.public_key().verify(base64.urlsafe_b64decode(padded), message)
-        except (ValueError, InvalidSignature):
-            return False
-        return True
+        return key is not None and _verifies(key.private.public_key(), key.kid, signature, hash_hex)
 
     def jwks(self) -> dict[str, list[dict[str, str]]]:
         """Returns the published key set, newest first."""
         return {"keys": [key.jwk for key in reversed(self.keys)]}
+
+
+def verifies_by_jwks(jwks: Mapping[str, Any], signature: Mapping[str, str], hash_hex: str) -> bool:
+    """Decides whether `signature` is valid for `hash_hex` and the key that it names of a published key set.
+
+    A key counts under its own thumbprint only. Anything malformed is not valid.
+    """
+    keys = jwks.get("keys")
+    for jwk in keys if isinstance(keys, list) else ():
+        try:
+            public = Ed25519PublicKey.from_public_bytes(base64.urlsafe_b64decode(jwk["x"] + "=" * (-len(jwk["x"]) % 4)))
+        except (KeyError, TypeError, ValueError):
+            continue
+        kid = thumbprint(public)
+        if kid == signature.get("kid") and _verifies(public, kid, signature, hash_hex):
+            return True
+    return False
 
 
 def parse_key_set(text: str, source: str) -> KeySet:
@@ -131,6 +139,18 @@ def new_private_key() -> Ed25519PrivateKey:
 def thumbprint(public: Ed25519PublicKey) -> str:
     """Returns the name of a public key: its RFC 7638 thumbprint."""
     return _base64url(bytes.fromhex(canonical_sha256(_public_jwk(public))))
+
+
+def _verifies(public: Ed25519PublicKey, kid: str, signature: Mapping[str, str], hash_hex: str) -> bool:
+    header, _, signed = signature.get("jws", "").partition("..")
+    if header != _protected_header(kid):
+        return False
+    try:
+        raw = base64.urlsafe_b64decode(signed + "=" * (-len(signed) % 4))
+        public.verify(raw, f"{header}.{_base64url(hash_hex.encode())}".encode())
+    except (ValueError, InvalidSignature):
+        return False
+    return _base64url(raw) == signed  # decoding ignores foreign characters and the last character's spare bits
 
 
 @lru_cache(maxsize=64)

@@ -31,6 +31,7 @@ from contracts.discovery.service import (
 )
 from contracts.discovery.texts import SKILL_DESCRIPTION, SKILL_NAME, skill_md
 from contracts.intake.links import artifact_url
+from contracts.open_data.names import DATA_PREFIX
 
 REGISTRATION_TYPE = "https://eips.ethereum.org/EIPS/eip-8004#registration-v1"
 SKILLS_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
@@ -80,6 +81,7 @@ def api_catalog(installation: Installation) -> dict[str, Any]:
 
     described = [
         link(LLMS_PATH, "text/markdown"),
+        link(DATA_PREFIX, "application/json"),
         link(CAPABILITIES_PATH, "application/json"),
         link(PUBLIC_CONTRACT_PATH, "application/json"),
         link(REGISTRATION_PATH, "application/json"),

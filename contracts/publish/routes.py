@@ -20,8 +20,8 @@ CACHE_CONTROL: dict[Cache, str] = {
 
 OPEN_HEADERS = {
     "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": "ETag, Idempotent-Replayed, Link, Location, PAYMENT-REQUIRED, PAYMENT-RESPONSE, "
-    "RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id",
+    "Access-Control-Expose-Headers": "Accept-Ranges, Content-Range, ETag, Idempotent-Replayed, Link, Location, "
+    "PAYMENT-REQUIRED, PAYMENT-RESPONSE, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id",
     "X-Content-Type-Options": "nosniff",
 }
 """Sent with every answer, so that any page may read any of them."""
@@ -34,7 +34,7 @@ PREFLIGHT_HEADERS = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST, OPTIONS",
     # x402's clients send the first of these with a paid request, although it belongs to answers.
     "Access-Control-Allow-Headers": "Access-Control-Expose-Headers, Accept, Authorization, Content-Type, "
-    "Idempotency-Key, If-None-Match, PAYMENT-SIGNATURE, X-Api-Key",
+    "Idempotency-Key, If-None-Match, If-Range, PAYMENT-SIGNATURE, Range, X-Api-Key",
     "Access-Control-Max-Age": "86400",
 }
 """The answer to a preflight request of another origin's page."""
@@ -123,8 +123,9 @@ class Folder(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class RouteTable(msgspec.Struct, frozen=True, rename="camel"):
-    """Routes by path, folders by the prefix of their paths, redirects by path.
+    """Routes by path, folders by a pattern, redirects by path; `indexes` are paths that answer with a folder's file.
 
+    A pattern is the beginning of a path, `*`, and its end: `/data/*.json`. A file is in the first folder that matches.
     Headers contain a base URL's own path, `prefix`, but these paths do not: a proxy removes it.
     """
 
@@ -132,6 +133,17 @@ class RouteTable(msgspec.Struct, frozen=True, rename="camel"):
     folders: dict[str, Folder]
     redirects: dict[str, RedirectRoute] = msgspec.field(default_factory=dict)
     prefix: str = ""
+    indexes: dict[str, str] = msgspec.field(default_factory=dict)
+
+    def folder_of(self, path: str) -> Folder | None:
+        """Returns the folder of the file at `path`, or None."""
+        return next((folder for pattern, folder in self.folders.items() if is_in_folder(pattern, path)), None)
+
+
+def is_in_folder(pattern: str, path: str) -> bool:
+    """Returns whether the path is in the folder of a pattern."""
+    beginning, _, end = pattern.partition("*")
+    return path.startswith(beginning) and path.endswith(end) and len(path) > len(beginning) + len(end)
 
 
 def headers_of(media_type: str, cache: Cache) -> dict[str, str]:

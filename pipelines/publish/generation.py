@@ -4,7 +4,7 @@ The caller holds the run lock.
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,10 +20,12 @@ from pipelines.publish.documents import (
     published_document,
     stale_again,
 )
+from pipelines.publish.open_data import is_sealed, seal_of
 from pipelines.publish.site import filled, route_table, site_files
 from warehouse.document_context import DocumentContext
+from warehouse.open_data.data_files import data_parts, recent_day_parts
 from warehouse.publish.generations import Built, DocumentEntry, Draft, Generation, Part, begin, build
-from warehouse.publish.readers import holder_list_blocks, read
+from warehouse.publish.readers import holders_by_list, read
 from warehouse.publish.serving import FILE_NAME, serving_copy
 from warehouse.token.disputes import count_open_disputes
 from warehouse.token.history import history_files
@@ -71,11 +73,11 @@ def publish(
         | _holder_parts(context)
         | snapshot_parts(context.connection, settings.data_dir, draft.previous)
         | {FILE_NAME: serving_copy(context.connection)}
+        | data_parts(context.connection, context.holders_dir, holders_by_list(context), draft)
     )
     entries = {document.path: document.entry for document in documents}
-    head = audit_head(settings, draft)
     disputes = count_open_disputes(context.connection)
-    built = build(settings.data_dir, draft, parts, entries, settings.public_base_url, head, disputes=disputes)
+    built = _built(settings, draft, parts, entries, settings.public_base_url, disputes)
     return _report(draft, built, started)
 
 
@@ -118,7 +120,8 @@ def republish(
     rows = [row for row in projections if row.path in entries and entries[row.path].stale_reason is None]
     shown_in = [row for row in _rows_that_show({row.path for row in rows}) if row not in rows and row.path in entries]
     documents = _documents([*rows, *shown_in], context, draft)
-    return _report(draft, _with(settings, draft.previous, draft, documents), started)
+    data = recent_day_parts(context.connection, draft)
+    return _report(draft, _with(settings, draft.previous, draft, documents, data), started)
 
 
 def _documents(rows: Iterable[Projection], context: DocumentContext, draft: Draft) -> list[PublishedDocument]:
@@ -177,16 +180,34 @@ def _read_all(rows: Iterable[Projection], context: DocumentContext, draft: Draft
 
 
 def _with(
-    settings: Settings, previous: Generation, draft: Draft, documents: Iterable[PublishedDocument]
+    settings: Settings,
+    previous: Generation,
+    draft: Draft,
+    documents: Iterable[PublishedDocument],
+    data: dict[str, Part] | None = None,
 ) -> Built | None:
-    """Builds the previous generation with these documents in place of its own."""
+    """Builds the previous generation with these documents and data files in place of its own."""
     replaced = tuple(documents)
     last = previous.manifest
-    untouched = {path: Part(component.version) for path, component in last.components.items()}
+    untouched = {path: Part(component.version) for path, component in last.components.items() if not is_sealed(path)}
     entries = last.documents | {document.path: document.entry for document in replaced}
+    return _built(
+        settings, draft, untouched | document_parts(replaced) | (data or {}), entries, last.base_url, last.disputes
+    )
+
+
+def _built(
+    settings: Settings,
+    draft: Draft,
+    parts: Mapping[str, Part],
+    entries: Mapping[str, DocumentEntry],
+    base_url: str,
+    disputes: int,
+) -> Built | None:
+    """Builds a generation with the head of the audit and the signed manifest of everything public."""
     head = audit_head(settings, draft)
-    parts = untouched | document_parts(replaced)
-    return build(settings.data_dir, draft, parts, entries, last.base_url, head, disputes=last.disputes)
+    seal = seal_of(settings, draft, entries, base_url, head)
+    return build(settings.data_dir, draft, parts, entries, base_url, head, seal, disputes=disputes)
 
 
 def _mark(
@@ -203,7 +224,7 @@ def _mark(
 
 def _holder_parts(context: DocumentContext) -> dict[str, Part]:
     parts: dict[str, Part] = {}
-    for block in holder_list_blocks(context):
+    for block in holders_by_list(context):
         parts[f"holders/{list_file_name(block)}"] = Part.of_file(context.holders_dir / list_file_name(block))
         parts[f"public{csv_path(block)}"] = Part.of_file(context.holders_dir / csv_file_name(block))
         storage = context.holders_dir / storage_file_name(block)

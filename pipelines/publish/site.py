@@ -1,5 +1,6 @@
 """Builds the published tree around the documents: the route table, and the server and CDN configuration from it."""
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,7 @@ import msgspec
 
 from contracts.canonical import sha256_hex
 from contracts.discovery.installation import Installation
+from contracts.open_data.names import INDEX_PATH
 from contracts.publish.registry import PROJECTIONS, REDIRECTS, Content, ExpiringBody, Projection, Redirect
 from contracts.publish.rendering import fields_of
 from contracts.publish.routes import Folder, RedirectRoute, Route, RouteTable, file_of
@@ -18,10 +20,19 @@ from contracts.site.page import PageContent
 SITE = Path(__file__).resolve().parents[2] / "site"
 
 FOLDERS = {
-    "/data/": Folder(media_type="application/gzip"),
-    "/assets/css/": Folder(media_type="text/css; charset=utf-8"),
-    "/assets/js/": Folder(media_type="text/javascript; charset=utf-8"),
+    "/data/*.csv.gz": Folder(media_type="application/gzip"),
+    "/data/*.json.gz": Folder(media_type="application/gzip"),
+    "/data/*.parquet": Folder(media_type="application/vnd.apache.parquet", cache="revalidated"),
+    "/data/*.csv": Folder(media_type="text/csv; charset=utf-8", cache="revalidated"),
+    "/data/*.duckdb": Folder(media_type="application/octet-stream", cache="revalidated"),
+    "/data/*.json": Folder(media_type="application/json", cache="revalidated"),
+    "/data/*.yaml": Folder(media_type="application/yaml", cache="revalidated"),
+    "/assets/css/*": Folder(media_type="text/css; charset=utf-8"),
+    "/assets/js/*": Folder(media_type="text/javascript; charset=utf-8"),
 }
+"""Patterns without overlap, since a CDN applies every rule that matches."""
+
+INDEXES = {"/data/": INDEX_PATH}
 
 ASSETS = {file.name: f"/assets{file.suffix.replace('.', '/')}/" for file in sorted((SITE / "assets").iterdir())}
 """Assets that pages load, by name in `site/assets/`, and their published folder, where names contain a hash."""
@@ -47,7 +58,7 @@ def route_table(
         redirect.path: RedirectRoute(installation.prefix + redirect.to, installation.header_fields(redirect.headers))
         for redirect in redirects
     }
-    return RouteTable(dict(sorted(routes.items())), FOLDERS, leading, installation.prefix)
+    return RouteTable(dict(sorted(routes.items())), FOLDERS, leading, installation.prefix, INDEXES)
 
 
 def site_files(table: RouteTable, api_address: str) -> dict[str, bytes]:
@@ -112,6 +123,11 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
+def _expression(pattern: str) -> str:
+    """Returns a folder's pattern as a regular expression of nginx and Caddy."""
+    return "^" + ".+".join(map(re.escape, pattern.split("*"))) + "$"
+
+
 @cache
 def _templates() -> jinja2.Environment:
     environment = jinja2.Environment(
@@ -123,4 +139,5 @@ def _templates() -> jinja2.Environment:
         autoescape=jinja2.select_autoescape(enabled_extensions=("html.j2",), default=False),
     )
     environment.filters["quoted"] = _quoted
+    environment.filters["expression"] = _expression
     return environment

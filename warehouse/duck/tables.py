@@ -1,24 +1,37 @@
 """Reads declarations of the warehouse's tables: `<room>/tables/<table>.sql` is the only description of its table.
 
-A file opens with the table's grain and continues with `create table if not exists` and a meaning behind every column.
-A derived table continues with `-- rows:` and a query of all its rows, whose columns are named as the table's. A file
-may end in `-- checks (blocking):` or `-- checks (warning):` with a query of one row. In that row a column that begins
-with `checked_` counts the checked rows; every other column counts violations. Schema, comments in every database,
-column schema and checks of the asset, the whole asset of a derived table, and the Great Expectations suite follow from
-the file.
+A file opens with the table's grain, perhaps with how the table is published, and continues with `create table if not
+exists` and a meaning behind every column. A derived table continues with `-- rows:` and a query of all its rows, whose
+columns are named as the table's. A file may end in `-- checks (blocking):` or `-- checks (warning):` with a query of
+one row. In that row a column that begins with `checked_` counts the checked rows; every other column counts violations.
+Schema, comments in every database, column schema and checks of the asset, the whole asset of a derived table, the Great
+Expectations suite and the published data contract follow from the file.
+
+`-- public: <name>` behind the grain publishes the table under `/data/` with a name of its own: whole, `by block of
+<column>` or `by day of <column>` (files of ranges of blocks, or one a UTC day), `without <columns>` that stay here.
+Only rooms that read nothing but the chain and public feeds can publish tables.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 from warehouse.statements import ROOMS, without_comments
 
 MEASURE = "checked_"
 
+PUBLIC_ROOMS = frozenset({"bidwall", "market", "token", "trust"})
+"""Rooms whose tables come from the chain and public feeds only. No other table may be published: keys, registrations,
+sessions and the graph hold what people told the service."""
+
 _FILE = re.compile(
-    r"(?P<grain>(?:--.*\n)+)(?P<sql>create table if not exists (?P<name>\w+) \(\n(?P<columns>(?s:.*?\n))\);\n(?s:.*))"
+    r"(?P<grain>(?:--(?! public:).*\n)+)(?:-- public: (?P<public>.*)\n)?"
+    r"(?P<sql>create table if not exists (?P<name>\w+) \(\n(?P<columns>(?s:.*?\n))\);\n(?s:.*))"
+)
+_PUBLIC = re.compile(
+    r"(?P<name>[a-z][a-z0-9_]*)(?: by (?P<split>block|day) of (?P<column>\w+))?(?: without (?P<without>\w+(?:, \w+)*))?"
 )
 _ROWS = re.compile(r"(?P<words>.*\n(?:--.*\n)*)(?P<query>\w(?s:.+))")
 _CHECKS = re.compile(rf"\((?P<on_failure>blocking|warning)\):{_ROWS.pattern}")
@@ -42,12 +55,30 @@ class Checks:
     query: str
 
 
+Split = Literal["whole", "block", "day"]
+
+
+@dataclass(frozen=True)
+class Publication:
+    """The way in which a table is published: its public name, its files, and the columns that are left out.
+
+    `split` names the kind of files, and `column` the column that decides which file a row is in.
+    """
+
+    name: str
+    split: Split = "whole"
+    column: str | None = None
+    without: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True)
 class Table:
-    """One declared table. `sql` creates it; `meanings` has an entry per column, in order."""
+    """One declared table. `sql` creates it; `meanings` has an entry per column, in order; `public` is None where the
+    table stays within the service."""
 
     name: str
     grain: str
+    public: Publication | None
     sql: str
     meanings: Mapping[str, str]
     rows: Rows | None
@@ -64,7 +95,7 @@ class Table:
 def tables() -> Mapping[str, Table]:
     """Returns every declared table by its name."""
     files = sorted(ROOMS.glob("*/tables/*.sql"))
-    declared = {file.stem: read_table(file.read_text()) for file in files}
+    declared = {file.stem: read_table(file.read_text(), room=file.parts[-3]) for file in files}
     assert all(name == table.name for name, table in declared.items()), "a file has the name of its table"
     assert len(declared) == len(files), "a table is declared once"
     return declared
@@ -77,8 +108,11 @@ def schema() -> str:
     return "\n".join((types, *(table.sql + table.comments() for table in tables().values())))
 
 
-def read_table(text: str) -> Table:
-    """Reads one declaration. Raises `ValueError` where it lacks its grain, or a column lacks its meaning."""
+def read_table(text: str, *, room: str) -> Table:
+    """Reads one declaration of a room.
+
+    Raises `ValueError` where it lacks its grain, a column lacks its meaning, or it must not be public.
+    """
     declaration, checks_opening, rest = text.partition("\n-- checks ")
     declaration, rows_opening, filling = declaration.partition("\n-- rows:")
     file, rows, checks = _FILE.fullmatch(declaration), _ROWS.fullmatch(filling), _CHECKS.fullmatch(rest)
@@ -88,14 +122,31 @@ def read_table(text: str) -> Table:
     undescribed = without_comments(_COLUMN.sub("", file["columns"])).strip()
     if undescribed:
         raise ValueError(f"A column of {file['name']} has no meaning: {undescribed}")
+    if file["public"] is not None and (room not in PUBLIC_ROOMS or file["name"].startswith("raw_ledger__")):
+        raise ValueError(
+            f"{file['name']} of the room {room} can't be public: only {', '.join(sorted(PUBLIC_ROOMS))} can."
+        )
     return Table(
         file["name"],
         _prose(file["grain"]),
+        None if file["public"] is None else _publication(file["name"], file["public"], columns),
         file["sql"],
         columns,
         rows and Rows(_prose(rows["words"]), rows["query"]),
         checks and Checks(_prose(checks["words"]), checks["on_failure"] == "blocking", checks["query"]),
     )
+
+
+def _publication(table: str, text: str, columns: Mapping[str, str]) -> Publication:
+    parsed = _PUBLIC.fullmatch(text)
+    if parsed is None:
+        raise ValueError(f"{table} says in no known form how it is public: {text}")
+    without = frozenset((parsed["without"] or "").split(", ")) - {""}
+    unknown = ({parsed["column"]} - {None} | without) - columns.keys()
+    if unknown or parsed["column"] in without:
+        raise ValueError(f"{table} is public by columns that it does not have: {text}")
+    split: Split = "whole" if parsed["split"] is None else "block" if parsed["split"] == "block" else "day"
+    return Publication(parsed["name"], split, parsed["column"], without)
 
 
 def _prose(comment: str) -> str:

@@ -29,14 +29,18 @@ _ID = re.compile(r"^(\d{8}T\d{6}Z)-(\d{6,})$")
 _BUILDING = ".building-"
 
 
-class Component(msgspec.Struct, frozen=True):
-    """One file of a generation. Equal versions mean equal contents; `since` names the first generation with it."""
+class Component(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One file of a generation. Equal versions mean equal contents; `since` names the first generation with it.
+
+    A file of rows has their number.
+    """
 
     version: str
     sha256: str
     bytes: int
     mtime: int
     since: str
+    rows: int | None = None
 
 
 class DocumentEntry(msgspec.Struct, frozen=True, rename="camel"):
@@ -79,11 +83,15 @@ class Generation:
 
 @dataclass(frozen=True)
 class Part:
-    """A file to write: its version, and how to write it, or the finished file to link."""
+    """A file to write: its version, and how to write it, or the finished file to link.
+
+    A file of rows has their number.
+    """
 
     version: str
     write: Callable[[Path], object] | None = None
     link: Path | None = None
+    rows: int | None = None
 
     @classmethod
     def of_bytes(cls, content: bytes) -> Part:
@@ -100,6 +108,18 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Seal:
+    """Files that describe all others of a generation, so they are made last: their paths, and their parts.
+
+    `due`: they have to be made again although nothing else changed.
+    """
+
+    covers: Callable[[str], bool]
+    make: Callable[[Mapping[str, Component]], Mapping[str, Part]]
+    due: bool = False
+
+
+@dataclass(frozen=True)
 class Draft:
     """A generation about to be built: its id, its time (whole UTC seconds), and what is served until then.
 
@@ -110,6 +130,11 @@ class Draft:
     created_at: datetime
     ahead_s: float
     previous: Generation | None
+
+    @property
+    def number(self) -> int:
+        """Returns the place of the generation among all of this data directory, from 1."""
+        return _number(self.id)
 
 
 @dataclass(frozen=True)
@@ -187,19 +212,22 @@ def build(
     documents: Mapping[str, DocumentEntry],
     base_url: str,
     audit_head: AuditHead | None = None,
+    seal: Seal | None = None,
     *,
     disputes: int = 0,
 ) -> Built | None:
-    """Builds the drafted generation of `parts` (by path within it), and points to it.
+    """Builds the drafted generation of `parts` (by path within it, written in their order), and points to it.
 
-    Returns None if nothing would differ.
+    Returns None if nothing would differ, and the seal is not due.
 
     Parts with the same version in the last generation are hard-linked with their times. Any failure leaves the last
     generation unchanged. Raises `DiskFull`, or what a part's `write` raises.
     """
     previous_components = {} if draft.previous is None else draft.previous.manifest.components
-    if draft.previous is not None and _same(draft.previous.manifest, parts, documents, base_url):
-        return None
+    if draft.previous is not None and not (seal is not None and seal.due):
+        compared = {path: c for path, c in previous_components.items() if seal is None or not seal.covers(path)}
+        if _same(draft.previous.manifest, compared, parts, documents, base_url):
+            return None
     time.sleep(draft.ahead_s)
     root = data_dir / "generations"
     building = root / f"{_BUILDING}{draft.id}"
@@ -207,16 +235,23 @@ def build(
         building.mkdir(parents=True)
         make_data_directory(data_dir)
         components: dict[str, Component] = {}
-        for path, part in sorted(parts.items()):
-            target = building / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            last = previous_components.get(path)
-            if draft.previous is not None and last is not None and last.version == part.version:
-                os.link(draft.previous.path / path, target)
-                components[path] = last
-            else:
-                components[path] = _place(target, part, draft)
-            set_mode(data_dir, target)
+
+        def place_all(placed: Mapping[str, Part]) -> None:
+            for path, part in placed.items():
+                target = building / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                last = previous_components.get(path)
+                if draft.previous is not None and last is not None and last.version == part.version:
+                    os.link(draft.previous.path / path, target)
+                    components[path] = last
+                else:
+                    components[path] = _place(target, part, draft)
+                set_mode(data_dir, target)
+
+        place_all(parts)
+        if seal is not None:
+            place_all(seal.make(components))
+        components = dict(sorted(components.items()))
         manifest = Manifest(draft.id, draft.created_at, base_url, components, dict(documents), audit_head, disputes)
         _write_synced(building / "manifest.json", msgspec.json.format(msgspec.json.encode(manifest), indent=1))
         set_mode(data_dir, building / "manifest.json")
@@ -261,8 +296,14 @@ def remove_older(data_dir: Path) -> int:
     return len(older)
 
 
-def _same(last: Manifest, parts: Mapping[str, Part], documents: Mapping[str, DocumentEntry], base_url: str) -> bool:
-    versions = {path: component.version for path, component in last.components.items()}
+def _same(
+    last: Manifest,
+    components: Mapping[str, Component],
+    parts: Mapping[str, Part],
+    documents: Mapping[str, DocumentEntry],
+    base_url: str,
+) -> bool:
+    versions = {path: component.version for path, component in components.items()}
     return (
         versions == {path: part.version for path, part in parts.items()}
         and last.documents == dict(documents)
@@ -281,7 +322,7 @@ def _place(target: Path, part: Part, draft: Draft) -> Component:
     status = target.stat()
     with target.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return Component(part.version, sha256, status.st_size, int(status.st_mtime), draft.id)
+    return Component(part.version, sha256, status.st_size, int(status.st_mtime), draft.id, part.rows)
 
 
 def _point(data_dir: Path, generation_id: str) -> None:

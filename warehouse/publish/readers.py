@@ -67,6 +67,6 @@ def read_row(connection: duckdb.DuckDBPyConnection, statement: str) -> Fields:
     }
 
 
-def holder_list_blocks(context: DocumentContext) -> list[int]:
-    """Returns blocks of the readable holder lists, whose files belong to a generation."""
-    return [block for (block,) in context.connection.execute(read_sql("readable_list_blocks")).fetchall()]
+def holders_by_list(context: DocumentContext) -> dict[int, int]:
+    """Returns the numbers of holders of the readable lists, whose files belong to a generation, by block."""
+    return dict(context.connection.execute(read_sql("readable_lists")).fetchall())

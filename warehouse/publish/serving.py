@@ -1,8 +1,6 @@
 """Writes the query copy inside a generation from the warehouse, and reads it while generations come and go."""
 
-import errno
 import hashlib
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +16,7 @@ from contracts.publish.routes import file_of
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import STORAGE_VERSION, transaction
 from warehouse.duck.tables import tables
+from warehouse.publish.disk import full_disk_named
 from warehouse.publish.generations import Generation, Part, current_generation, current_pointer
 from warehouse.publish.readers import SHOWN_IN_VARIANTS
 from warehouse.statements import read_sql
@@ -37,7 +36,7 @@ def serving_copy(connection: duckdb.DuckDBPyConnection) -> Part:
 
     def write(path: Path) -> None:
         name = str(path).replace("'", "''")
-        try:
+        with full_disk_named(path):
             connection.execute(f"attach '{name}' as serving_copy (storage_version '{STORAGE_VERSION}')")
             try:
                 with transaction(connection):
@@ -47,11 +46,6 @@ def serving_copy(connection: duckdb.DuckDBPyConnection) -> Part:
                 connection.execute("checkpoint serving_copy")
             finally:
                 connection.execute("detach database if exists serving_copy")
-        except duckdb.Error as error:
-            # DuckDB reports a full disk as text only, and some of its error classes carry it.
-            if "No space left on device" in str(error):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
-            raise
 
     return Part(digest.hexdigest(), write=write)
 

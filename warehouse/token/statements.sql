@@ -257,9 +257,9 @@ order by
     md5($seed || '/' || from_block::varchar)
 limit $count
 
--- name: readable_list_blocks
--- One row per readable holder list: its block.
-select block
+-- name: readable_lists
+-- One row per readable holder list: its block, and how many holders it has.
+select block, holders
 from out_holders__lists
 order by block
 

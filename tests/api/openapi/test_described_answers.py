@@ -39,6 +39,8 @@ REACHED_ELSEWHERE = {
     ("agent_access_recovery", 409): "tests/api/access/test_recovery.py",
     ("agent_access_recovery_challenge", 409): "tests/api/access/test_recovery.py",
     ("agent_access_case_supplement", 409): "tests/api/access/test_cases.py",
+    ("data_file", 206): "tests/api/publish/test_ranges.py",
+    ("data_file", 416): "tests/api/publish/test_ranges.py",
     ("mcp", 202): "tests/api/connect",
     ("mcp_preflight", 429): "tests/api/connect",
     ("mcp", 403): "tests/api/connect",

@@ -20,7 +20,7 @@ from contracts.publish.routes import CACHE_CONTROL, OPEN_HEADERS
 from warehouse.publish.generations import current_generation
 
 LIST = "/data/holders-20.csv.gz"
-OF_A_SERVER = ("etag", "vary", "content-length", "location")
+OF_A_SERVER = ("etag", "vary", "content-length", "location", "accept-ranges", "last-modified")
 """What each server says in its own way."""
 
 
@@ -55,9 +55,22 @@ def expected(house) -> dict[str, dict[str, str]]:
     if LIST in site.files:
         assert said(site.files[LIST].encoded.start["headers"]) == DATA_HEADERS
     return sent | {
-        f"{prefix}*": {**DATA_HEADERS, "content-type": folder["mediaType"]}
-        for prefix, folder in table_of(house)["folders"].items()
+        pattern: {
+            **DATA_HEADERS,
+            "content-type": folder["mediaType"],
+            "cache-control": CACHE_CONTROL[folder["cache"]],
+        }
+        for pattern, folder in table_of(house)["folders"].items()
     }
+
+
+def headers_of_index(house) -> dict[str, str]:
+    return expected(house)["/data/*.json"]
+
+
+def expression(pattern: str) -> str:
+    beginning, end = pattern.split("*")
+    return f"^{re.escape(beginning)}.+{re.escape(end)}$"
 
 
 def expected_redirects(house) -> dict[str, tuple[str, dict[str, str]]]:
@@ -91,7 +104,7 @@ def test_the_headers_file_says_what_the_map_says(house):
         else:
             name, _, value = line.strip().partition(": ")
             rule[name.lower()] = value
-    for path, headers in expected(house).items():
+    for path, headers in (expected(house) | {"/data/": headers_of_index(house)}).items():
         assert read.pop(path) == headers, path
     assert read == {}
     assert all(len(line) <= 2000 for line in (house.current / "public/_headers").read_text().splitlines())
@@ -103,6 +116,7 @@ def test_the_redirects_file_leads_each_path_to_its_body(house):
     assert len(read) == len(lines)
     led_on = {path: (to, "302") for path, (to, _) in expected_redirects(house).items()}
     assert {path: rule for path, rule in read.items() if rule[1] == "302"} == led_on
+    assert read.pop("/data/") == ("/data/index.json", "200")
     site = load_site(current_generation(house.data_dir), None)
     for path, document in site.documents.items():
         file, status = read.get(path, (f"{path}index.html" if path.endswith("/") else path, "200"))
@@ -115,13 +129,18 @@ def test_the_redirects_file_leads_each_path_to_its_body(house):
 def test_the_nginx_configuration_says_what_the_map_says(house):
     text = (house.current / "hosting/nginx.conf").read_text()
     read, led_on = {}, {}
-    for path, block in re.findall(r"location (?:= |(?=/\w))(/\S*) \{\n((?:            .*\n)+)", text):
+    patterns = {expression(pattern): pattern for pattern in table_of(house)["folders"]}
+    for path, block in re.findall(r"location (?:= |~ \")([/^][^ \"]*)\"? \{\n((?:            .*\n)+)", text):
+        path = patterns.get(path.replace("\\\\", "\\"), path)
+        if path == "/data/":
+            assert "rewrite ^ /data/index.json last;" in block
+            continue
         headers = unquoted(re.findall(rf"add_header (\S+) {QUOTED};", block))
         if (to := re.search(r"return 302 (\S+);", block)) is not None:
             led_on[path] = (to[1], headers)
             continue
         headers["content-type"] = re.search(rf"default_type {QUOTED};", block)[1]
-        read[f"{path}*" if path in table_of(house)["folders"] else path] = headers
+        read[path] = headers
         variants = table_of(house)["routes"].get(path, {}).get("parameters", [])
         assert ("if ($args)" in block) == bool(variants), path
         markdown = table_of(house)["routes"].get(path, {}).get("markdown")
@@ -131,7 +150,10 @@ def test_the_nginx_configuration_says_what_the_map_says(house):
 
 def test_the_caddy_configuration_says_what_the_map_says(house):
     text = (house.current / "hosting/Caddyfile").read_text()
-    names = dict(re.findall(r"(@(?:route|redirect|folder)\d+) \{\n\t\tmethod GET HEAD\n\t\tpath (\S+)", text))
+    patterns = {expression(pattern): pattern for pattern in table_of(house)["folders"]}
+    found = re.findall(r"(@(?:route|redirect|folder)\d+) \{\n\t\tmethod GET HEAD\n\t\tpath(?:_regexp)? (\S+)", text)
+    names = {matcher: patterns.get(path, path) for matcher, path in found}
+    assert "\trewrite @index1 /data/index.json\n" in text
     read, led_on = {}, {}
     for matcher, block in re.findall(r"\thandle (@\S+|/\S+) \{\n((?:\t\t.*\n)+)\t\}", text):
         headers = unquoted(re.findall(rf"header (\S+) {QUOTED}", block))
@@ -192,6 +214,8 @@ def test_nginx_answers_as_the_front_does(house, encoding):
                 assert theirs.status_code == ours.status_code, path
                 assert ours.status_code in (200, 302), path
                 same = set(ours.headers) - {"etag"}
+                if encoding == "gzip":
+                    same -= {"accept-ranges"}  # nginx gives no ranges of pre-compressed files
                 if ours.status_code == 302:
                     same -= {"content-length"}  # nginx sends a page with it
                 else:

@@ -30,7 +30,7 @@ select count(*) - count(distinct day) as doubled_days from out_shop__days
 
 
 def test_a_declaration_is_read_whole():
-    table = read_table(DECLARATION)
+    table = read_table(DECLARATION, room="shop")
     assert (table.name, table.grain) == ("out_shop__days", "One row per day.")
     assert table.meanings == {
         "day": "UTC day; its first instant is midnight",
@@ -58,7 +58,7 @@ def test_a_declaration_is_read_whole():
 def test_a_declaration_that_lacks_something_is_refused(line: str, instead: str, problem: str):
     assert line in DECLARATION
     with pytest.raises(ValueError, match=problem):
-        read_table(DECLARATION.replace(line, instead))
+        read_table(DECLARATION.replace(line, instead), room="shop")
 
 
 def described(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, dict[str, str]]]:

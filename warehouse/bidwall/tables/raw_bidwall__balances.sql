@@ -1,4 +1,5 @@
 -- One row per block at which the balance was read, or per failed reading: reason says why, and the balance is null.
+-- public: contract_balances by day of fetched_at
 create table if not exists raw_bidwall__balances (
     contract_address varchar not null,  -- The watched contract, lower-case hex
     block bigint,  -- Block at which the balance was read; null where reading failed

@@ -1,4 +1,5 @@
 -- One row per answer of a source about ETH, including failed ones.
+-- public: eth_prices by day of fetched_at
 create table if not exists raw_market__eth_prices (
     source varchar not null,  -- Short name of the source
     fetched_at timestamp not null,  -- Time of the answer or of giving up, UTC

@@ -1,4 +1,5 @@
 -- One row per answer of a source about the token, including failed ones, which have a reason instead of a price.
+-- public: token_prices by day of fetched_at
 create table if not exists raw_market__token_prices (
     token_address varchar not null,  -- The token, lower-case hex
     source varchar not null,  -- Short name of the source

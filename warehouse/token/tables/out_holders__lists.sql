@@ -1,5 +1,6 @@
 -- One row per readable holder list: the state at one block, its files and its proof. The zero address is a row of the
 -- list where its balance is not 0.
+-- public: holder_lists
 create table if not exists out_holders__lists (
     block bigint not null,  -- Block whose state the list is
     block_hash varchar not null,  -- Its hash

@@ -1,4 +1,5 @@
 -- One row per attestation of the trust registry at or below finality, ordered by (block_number, log_index).
+-- public: attestations by block of block_number without metadata_uri
 create table if not exists raw_chain__attestations (
     block_number bigint not null,  -- Block of the event
     log_index integer not null,  -- Position of the event among the logs of its block

@@ -1,4 +1,5 @@
 -- One row per Transfer event at or below finality, ordered by (block_number, log_index).
+-- public: transfers by block of block_number
 create table if not exists raw_chain__transfers (
     block_number bigint not null,  -- Block of the event
     log_index integer not null,  -- Position of the event among the logs of its block

@@ -1,4 +1,5 @@
 -- One row per agent: its scores as served.
+-- public: trust_scores
 create table if not exists out_trust__scores (
     agent varchar not null,  -- Attested agent, lower-case hex
     attestation_count bigint not null,  -- Its attestations

@@ -1,0 +1,76 @@
+"""Selects the bytes of a Range request (RFC 9110, sections 13.1.5 and 14). Pure.
+
+One range is answered with 206. Of several the Range field is ignored and the whole body is sent, as RFC 9110 allows:
+so no set of ranges, however many, overlapping or large, can ask for more than the body. A set that is malformed, or of
+which no range lies within the body, is refused with 416. nginx answers the same with `max_ranges 1`.
+"""
+
+import re
+from dataclasses import dataclass
+
+UNIT = b"bytes="
+LONGEST_SET_BYTES = 1024
+"""A longer set is ignored, as several ranges are: nobody needs so many digits for one."""
+
+_RANGE = re.compile(rb"(\d+) *- *(\d*)|-(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Bytes `first` to `last` of a body, both included."""
+
+    first: int
+    last: int
+
+    @property
+    def length(self) -> int:
+        return self.last - self.first + 1
+
+
+class Unsatisfiable(Exception):
+    """The Range field is malformed, or no byte of it lies within the body."""
+
+
+def select_bytes(
+    range_field: bytes | None, if_range: bytes | None, size: int, etag: bytes, last_modified: bytes | None = None
+) -> Slice | None:
+    """Returns the one range of a body of `size` bytes that is asked for, or None where the whole body is the answer.
+
+    `if_range` makes the range depend on the body's entity tag, compared strongly, or on its exact modification time.
+    Raises `Unsatisfiable`. Examples for a body of 1,000 bytes:
+
+    - `bytes=0-99` gives the first 100 bytes, `bytes=900-` and `bytes=-100` the last 100, `bytes=900-5000` too.
+    - `bytes=1000-` and `bytes=5-2` raise; so does `bytes=-0`.
+    - `bytes=0-0,-1` and `lines=1-2` give None.
+    """
+    if range_field is None or not len(UNIT) < len(range_field) <= LONGEST_SET_BYTES:
+        return None
+    if range_field[: len(UNIT)].lower() != UNIT:
+        return None
+    if if_range is not None and not _is_same(if_range, etag, last_modified):
+        return None
+    found: list[Slice] = []
+    for text in range_field[len(UNIT) :].split(b","):
+        parsed = _RANGE.fullmatch(text.strip(b" "))
+        if parsed is None:
+            raise Unsatisfiable
+        first, last = _bounds(parsed, size)
+        if first <= last:
+            found.append(Slice(first, last))
+        elif size == 0:
+            return None
+    if not found:
+        raise Unsatisfiable
+    return found[0] if len(found) == 1 else None
+
+
+def _bounds(parsed: re.Match[bytes], size: int) -> tuple[int, int]:
+    if parsed[3] is not None:
+        return max(0, size - int(parsed[3])), size - 1
+    return int(parsed[1]), min(int(parsed[2]), size - 1) if parsed[2] else size - 1
+
+
+def _is_same(if_range: bytes, etag: bytes, last_modified: bytes | None) -> bool:
+    """Decides whether the condition names this body. A weak tag never does."""
+    value = if_range.strip(b" \t")
+    return value == etag or (last_modified is not None and value == last_modified)

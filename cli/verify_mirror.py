@@ -1,0 +1,193 @@
+"""Implements `svc verify --mirror URL`: checks every file of a mirror against the service's signed manifest.
+
+The judging of manifests is pure and elsewhere.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+
+from cli.environment import effective_settings, given_address
+from contracts.access.signing import JWKS_PATH
+from contracts.errors import OperatorProblem, SettingsInvalid
+from contracts.open_data.manifest import LARGEST_BYTES, Fault, ManifestFile, PublicManifest, judge_manifest
+from contracts.open_data.names import MANIFEST_PATH
+from contracts.publish.routes import file_of
+from contracts.token.verification import Check, check
+
+_TRIES_AGAIN = 2
+"""Further attempts at files that differ: a mirror may take a newer generation while it is read."""
+
+MOST_LAG = timedelta(minutes=10)
+"""The time by which a mirror's manifest may be older than the service's own newest one."""
+
+_SAID = {
+    Fault.MALFORMED: "is no manifest of this form",
+    Fault.FORGED: "is not signed by a key of the service",
+    Fault.FOREIGN: "is of another service",
+    Fault.REPLAYED: "is older than one that was seen before: the mirror went back",
+    Fault.EXPIRED: "has expired: the mirror stands still",
+    Fault.FROM_THE_FUTURE: "was signed in the future of this clock",
+}
+
+
+class KeysUnknown(OperatorProblem):
+    """There is no key set to check a mirror's signature with."""
+
+    code = "keys_unknown"
+
+
+def mirror_checks(
+    client: httpx.Client, mirror: str, url: str | None, keys_file: Path | None, seen_file: Path | None, now: datetime
+) -> list[Check]:
+    """Returns every check of the mirror at `now`.
+
+    Keys come from a saved key set, else from the service at `url`, by default this installation's. The newest version
+    that was seen comes from `seen_file`, which is updated, and from the service where it answers.
+    """
+    mirror = given_address("--mirror", mirror).rstrip("/")
+    origin = (given_address("URL", url) if url else effective_settings().public_base_url).rstrip("/")
+    keys = _key_set(client, origin, keys_file)
+    seen = _seen_versions(seen_file)
+    known = _origin_manifest(client, origin, keys, now)
+    service = known.service if known is not None else None if keys_file is not None else origin
+    checks, newest = _checked(client, mirror, lambda body: _judge(body, keys, service, seen, known, now))
+    if seen_file is not None and newest is not None:
+        seen[newest.service] = max(newest.version, seen.get(newest.service, 0))
+        seen_file.write_text(json.dumps(seen, indent=1, sort_keys=True) + "\n")
+    return checks
+
+
+def _checked(
+    client: httpx.Client, mirror: str, judge: Callable[[bytes], tuple[PublicManifest | None, str]]
+) -> tuple[list[Check], PublicManifest | None]:
+    """Returns the checks, and the mirror's manifest where it is sound."""
+    manifest, problem = _judged(client, mirror, judge)
+    if manifest is None:
+        return [check("manifest", False, f"{MANIFEST_PATH} {problem}")], None
+    left = _differences(client, mirror, manifest.files)
+    for _ in range(_TRIES_AGAIN):
+        newer, _ = _judged(client, mirror, judge) if left else (None, "")
+        if newer is None or newer.version == manifest.version:
+            break
+        manifest = newer
+        left = _differences(client, mirror, {path: newer.files[path] for path in left if path in newer.files})
+    signed = check("manifest", True, f"version {manifest.version}, signed {manifest.signed_at:%Y-%m-%d %H:%M:%S} UTC")
+    if left:
+        return [signed, *(check("file", False, f"{path} {problem}") for path, problem in left.items())], manifest
+    return [signed, check("files", True, f"{len(manifest.files)}, all as the manifest has them")], manifest
+
+
+def _judged(
+    client: httpx.Client, mirror: str, judge: Callable[[bytes], tuple[PublicManifest | None, str]]
+) -> tuple[PublicManifest | None, str]:
+    body = _body(client, mirror + MANIFEST_PATH)
+    return (None, "can't be read at the mirror") if body is None else judge(body)
+
+
+def _judge(
+    body: bytes,
+    keys: Mapping[str, Any],
+    service: str | None,
+    seen: Mapping[str, int],
+    origin: PublicManifest | None,
+    now: datetime,
+) -> tuple[PublicManifest | None, str]:
+    """Returns the manifest where it is sound, else what is wrong with it."""
+    manifest, fault = judge_manifest(body, keys, service=service, seen=seen, now=now)
+    if manifest is None or fault is not None:
+        return None, _SAID[fault or Fault.MALFORMED]
+    lags = origin is not None and manifest.version < origin.version and origin.signed_at - manifest.signed_at > MOST_LAG
+    return (None, _SAID[Fault.REPLAYED]) if lags else (manifest, "")
+
+
+def _differences(client: httpx.Client, mirror: str, files: Mapping[str, ManifestFile]) -> dict[str, str]:
+    """Returns how the mirror's files differ, by path."""
+    compared = {path: _difference(client, mirror, path, file) for path, file in files.items()}
+    return {path: difference for path, difference in compared.items() if difference is not None}
+
+
+def _difference(client: httpx.Client, mirror: str, path: str, file: ManifestFile) -> str | None:
+    """Returns how the mirror's file differs, or None. A copy of the tree has documents by the names of their files."""
+    for address in dict.fromkeys((path, f"/{file_of(path)}")):
+        try:
+            with client.stream("GET", mirror + address, headers={"accept-encoding": "identity"}) as response:
+                if response.status_code == 404:
+                    continue
+                if response.status_code != 200:
+                    return f"answers {response.status_code}"
+                digest, size = hashlib.sha256(), 0
+                for part in response.iter_raw():
+                    size += len(part)
+                    if size > file.longest:
+                        return f"is longer than {file.longest} bytes"
+                    digest.update(part)
+        except httpx.HTTPError as error:
+            return f"can't be read ({error})"
+        if file.matches(size, digest.hexdigest()):
+            return None
+        return f"differs: {size} bytes, SHA-256 {digest.hexdigest()}"
+    return "is not there"
+
+
+def _key_set(client: httpx.Client, origin: str, keys_file: Path | None) -> Mapping[str, Any]:
+    if keys_file is not None:
+        try:
+            text = keys_file.read_bytes()
+        except OSError as error:
+            raise SettingsInvalid(
+                f"{keys_file} can't be read: {error.strerror}.", cure=f"Save {JWKS_PATH} of the service there."
+            ) from None
+    else:
+        text = _body(client, origin + JWKS_PATH) or b""
+    with suppress(msgspec.MsgspecError, UnicodeDecodeError):
+        return msgspec.json.decode(text, type=dict[str, Any])
+    raise KeysUnknown(
+        f"There is no key set at {keys_file or origin + JWKS_PATH}.",
+        cure="Give the service's address as URL, or a key set that was saved from it with --keys FILE.",
+    )
+
+
+def _origin_manifest(
+    client: httpx.Client, origin: str, keys: Mapping[str, Any], now: datetime
+) -> PublicManifest | None:
+    """Returns the service's own newest manifest, or None where it doesn't answer with a sound one."""
+    body = _body(client, origin + MANIFEST_PATH)
+    if body is None:
+        return None
+    manifest, fault = judge_manifest(body, keys, service=None, seen={}, now=now)
+    return manifest if fault is None else None
+
+
+def _seen_versions(seen_file: Path | None) -> dict[str, int]:
+    if seen_file is None or not seen_file.exists():
+        return {}
+    try:
+        return msgspec.json.decode(seen_file.read_bytes(), type=dict[str, int])
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        raise SettingsInvalid(
+            f"{seen_file} holds no versions by service.", cure="Name a file that this command wrote, or a new one."
+        ) from None
+
+
+def _body(client: httpx.Client, address: str) -> bytes | None:
+    """Returns a body of a bounded size, or None where there is none."""
+    try:
+        with client.stream("GET", address, headers={"accept-encoding": "identity"}) as response:
+            if response.status_code != 200:
+                return None
+            body = bytearray()
+            for part in response.iter_raw():
+                body += part
+                if len(body) > LARGEST_BYTES:
+                    return None
+            return bytes(body)
+    except httpx.HTTPError:
+        return None

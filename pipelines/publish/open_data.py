@@ -1,0 +1,124 @@
+"""Makes the files about open data: index, metadata of datasets, and the signed manifest of everything public."""
+
+from collections.abc import Mapping
+
+import msgspec
+import yaml
+
+from contracts.open_data.datasets import DataFile, data_index
+from contracts.open_data.manifest import (
+    SIGNED_AGAIN_AFTER,
+    ManifestFile,
+    ManifestHead,
+    signed_manifest,
+)
+from contracts.open_data.metadata import croissant, data_contract, data_package
+from contracts.open_data.names import (
+    CROISSANT_PATH,
+    DATA_PACKAGE_PATH,
+    INDEX_PATH,
+    MANIFEST_PATH,
+    contract_path,
+    parse_file_name,
+)
+from contracts.publish.routes import file_of, is_in_folder
+from contracts.settings import Settings
+from contracts.world.audit import AuditHead
+from pipelines.publish.site import FOLDERS
+from warehouse.access.signing_keys import SigningKeys
+from warehouse.open_data.data_files import FOLDER
+from warehouse.open_data.public_tables import public_tables
+from warehouse.publish.generations import Component, DocumentEntry, Draft, Part, Seal
+
+_MANIFEST_FILE = f"public{MANIFEST_PATH}"
+_SEALED = (".json", ".yaml")
+"""Endings of the files here; those of the data files differ."""
+
+
+def is_sealed(path: str) -> bool:
+    """Returns whether the component at `path` within a generation is made here."""
+    return path.startswith(FOLDER) and path.endswith(_SEALED)
+
+
+def seal_of(
+    settings: Settings, draft: Draft, documents: Mapping[str, DocumentEntry], base_url: str, head: AuditHead | None
+) -> Seal:
+    """Returns how to make these files for a pending generation. Raises `SettingsInvalid`, `StoreUnusable`: bad keys."""
+
+    def make(components: Mapping[str, Component]) -> Mapping[str, Part]:
+        described = _descriptions(components, draft, base_url)
+        listed = {path: Part.of_bytes(content) for path, content in described.items()}
+        files = _public_files(components, documents) | {
+            path.removeprefix("public"): ManifestFile(part.version, len(described[path]))
+            for path, part in listed.items()
+        }
+        key = SigningKeys(settings).current().signer(draft.created_at)
+        signed = signed_manifest(
+            base_url,
+            draft.id,
+            draft.number,
+            draft.created_at,
+            files,
+            None if head is None else ManifestHead(head.decisions, head.link),
+            key,
+        )
+        return listed | {_MANIFEST_FILE: Part.of_bytes(signed)}
+
+    return Seal(is_sealed, make, due=_is_old(draft))
+
+
+def _is_old(draft: Draft) -> bool:
+    """Returns whether the last manifest has to be signed again before it expires."""
+    last = None if draft.previous is None else draft.previous.manifest.components.get(_MANIFEST_FILE)
+    return last is None or draft.created_at.timestamp() - last.mtime >= SIGNED_AGAIN_AFTER.total_seconds()
+
+
+def _descriptions(components: Mapping[str, Component], draft: Draft, base_url: str) -> dict[str, bytes]:
+    """Returns index and metadata, by path within the generation."""
+    datasets = [public.dataset for public in public_tables().values()]
+    files = _data_files(components, draft)
+    index = data_index(base_url, datasets, files)
+    described = {
+        INDEX_PATH: _json(index.model_dump(mode="json", by_alias=True)),
+        DATA_PACKAGE_PATH: _json(data_package(base_url, datasets, files)),
+        CROISSANT_PATH: _json(croissant(base_url, datasets, files)),
+    }
+    described |= {
+        contract_path(dataset.name): yaml.dump(
+            data_contract(base_url, dataset), Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=120
+        ).encode()
+        for dataset in datasets
+    }
+    return {f"public{path}": content for path, content in described.items()}
+
+
+def _data_files(components: Mapping[str, Component], draft: Draft) -> list[DataFile]:
+    today = draft.created_at.date().isoformat()
+    files = []
+    for path, component in components.items():
+        name = parse_file_name(path.removeprefix(FOLDER)) if path.startswith(FOLDER) else None
+        if name is not None:
+            grows = name.day is not None and name.day >= today
+            files.append(DataFile(name, component.bytes, component.sha256, component.rows, grows))
+    return files
+
+
+def _public_files(
+    components: Mapping[str, Component], documents: Mapping[str, DocumentEntry]
+) -> dict[str, ManifestFile]:
+    """Returns every file that has an address of its own, by its path there: documents, data, and what pages load."""
+    files: dict[str, ManifestFile] = {}
+    for path in documents:
+        fresh, stale = components[f"public/{file_of(path)}"], components.get(f"stale/{file_of(path)}")
+        files[path] = ManifestFile(
+            fresh.sha256, fresh.bytes, None if stale is None else stale.sha256, None if stale is None else stale.bytes
+        )
+    for name, component in components.items():
+        path = name.removeprefix("public")
+        if path != name and any(is_in_folder(pattern, path) for pattern in FOLDERS):
+            files[path] = ManifestFile(component.sha256, component.bytes)
+    return files
+
+
+def _json(value: object) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=1)

@@ -1,0 +1,158 @@
+"""The public form of tables: what may be published, and amounts that stay exact."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from contracts.open_data.datasets import EXACT_SUM_SQL
+from warehouse.duck.inspection import derived_tables, tables_read
+from warehouse.duck.tables import PUBLIC_ROOMS, read_table, tables
+from warehouse.open_data.public_tables import Unit, prepare, public_tables
+from warehouse.statements import ROOMS
+
+DECLARATION = """\
+-- One row per sale.
+-- public: sales by block of block_number without buyer
+create table if not exists raw_shop__sales (
+    block_number bigint not null,  -- Block
+    buyer varchar not null,  -- Buyer
+    price_raw bignum not null  -- Price, in the smallest unit
+);
+"""
+
+
+def test_a_flag_says_how_a_table_is_public():
+    table = read_table(DECLARATION, room="token")
+    assert table.grain == "One row per sale."
+    public = table.public
+    assert (public.name, public.split, public.column, public.without) == ("sales", "block", "block_number", {"buyer"})
+    assert (
+        read_table(DECLARATION.replace(" by block of block_number without buyer", ""), room="token").public.split
+        == "whole"
+    )
+    assert read_table(DECLARATION.replace("block of", "day of"), room="token").public.split == "day"
+    unflagged = "".join(line for line in DECLARATION.splitlines(keepends=True) if "public" not in line)
+    assert read_table(unflagged, room="shop").public is None
+
+
+@pytest.mark.parametrize(
+    ("flag", "problem"),
+    [
+        ("sales by week of block_number", "no known form"),
+        ("Sales", "no known form"),
+        ("../sales", "no known form"),
+        ("sales by block of height", "does not have"),
+        ("sales without seller", "does not have"),
+        ("sales by block of buyer without buyer", "does not have"),
+    ],
+)
+def test_a_flag_of_no_sense_is_refused(flag, problem):
+    text = DECLARATION.replace("sales by block of block_number without buyer", flag)
+    with pytest.raises(ValueError, match=problem):
+        read_table(text, room="token")
+
+
+@pytest.mark.parametrize("file", sorted(ROOMS.glob("*/tables/*.sql")), ids=lambda file: file.stem)
+def test_a_table_of_people_can_t_be_public(file: Path):
+    """Of every table that is declared: a flag is refused unless its room reads the chain and public feeds only."""
+    room = file.parts[-3]
+    lines = [line for line in file.read_text().splitlines(keepends=True) if not line.startswith("-- public:")]
+    place = next(number for number, line in enumerate(lines) if line.startswith("create table"))
+    flagged = "".join([*lines[:place], "-- public: anything\n", *lines[place:]])
+    if room in PUBLIC_ROOMS:
+        assert read_table(flagged, room=room).public.name == "anything"
+    else:
+        with pytest.raises(ValueError, match="can't be public"):
+            read_table(flagged, room=room)
+
+
+def test_no_ledger_table_is_public_whatever_its_room():
+    with pytest.raises(ValueError, match="can't be public"):
+        read_table(DECLARATION.replace("raw_shop__sales", "raw_ledger__sales"), room="token")
+
+
+def test_public_tables_follow_from_nothing_but_tables_of_public_rooms():
+    rooms = {file.stem: file.parts[-3] for file in ROOMS.glob("*/tables/*.sql")}
+    for public in public_tables().values():
+        rows = derived_tables().get(public.source.name)
+        read = set() if rows is None else tables_read(rows.query)
+        assert {rooms[table] for table in read} <= PUBLIC_ROOMS, public.dataset.name
+
+
+def test_every_public_column_says_what_it_means():
+    assert {"transfers", "token_prices", "eth_prices", "contract_balances", "trust_scores", "holders"} <= set(
+        public_tables()
+    )
+    for public in public_tables().values():
+        names = [column.name for column in public.dataset.columns]
+        assert len(names) == len(set(names)) == len(public.expressions)
+        assert all(column.meaning for column in public.dataset.columns)
+        for name in public.dataset.amounts:
+            assert {f"{name}_raw", name, f"{name}_limb1", f"{name}_limb2"} <= set(names)
+    assert not any(table.public and table.name.startswith("raw_ledger") for table in tables().values())
+
+
+@pytest.fixture(scope="module")
+def connection():
+    with duckdb.connect() as opened:
+        prepare(opened)
+        opened.execute("create type u256 as struct(limb3 ubigint, limb2 ubigint, limb1 ubigint, limb0 ubigint)")
+        yield opened
+
+
+def limbs_of(number: int) -> list[int]:
+    return [number >> (64 * place) & (2**64 - 1) for place in (3, 2, 1, 0)]
+
+
+edges = [0, 1, 2**63, 2**64, 2**127 - 1, 2**127, 2**128 - 1, 2**128, 2**255, 2**256 - 1, 10**26, 10**52, 10**77]
+
+
+@given(st.lists(st.integers(0, 2**256 - 1) | st.integers(0, 10**30), min_size=1, max_size=20))
+@example(edges)
+def test_amounts_and_their_sums_are_exact_over_256_bits(connection, numbers):
+    values = ", ".join(
+        "({}::ubigint, {}::ubigint, {}::ubigint, {}::ubigint)".format(*limbs_of(number)) for number in numbers
+    )
+    connection.execute(
+        f"create or replace temp table amounts as select u256_text(row(a, b, c, d)::u256) as amount_raw "
+        f"from (values {values}) as t(a, b, c, d)"
+    )
+    rows = connection.execute("from amounts").fetchall()
+    assert [int(text) for (text,) in rows] == numbers
+    assert [text for (text,) in rows] == [str(number) for number in numbers]
+    connection.execute(
+        "create or replace temp table limbs as select amount_raw, "
+        + ", ".join(f"amount_limb(amount_raw, {place}) as amount_limb{place}" for place in range(3))
+        + " from amounts"
+    )
+    for low, middle, high in connection.execute("select columns('amount_limb.') from limbs").fetchall():
+        assert 0 <= low < 10**26 and 0 <= middle < 10**26 and 0 <= high < 10**26
+    ((total,),) = connection.execute(EXACT_SUM_SQL.format(name="amount", dataset="limbs")).fetchall()
+    assert total == str(sum(numbers))
+
+
+@given(st.integers(-(2**255), 2**255))
+def test_limbs_have_the_sign_of_their_amount(connection, number):
+    ((low, middle, high),) = connection.execute(
+        "select amount_limb($text, 0), amount_limb($text, 1), amount_limb($text, 2)", {"text": str(number)}
+    ).fetchall()
+    assert int(low) + int(middle) * 10**26 + int(high) * 10**52 == number
+
+
+def test_whole_units_of_another_token_are_not_guessed(connection):
+    ours, other = "0x" + "11" * 20, "0x" + "22" * 20
+    transfers = public_tables()["contract_transfers"]
+    names = [column.name for column in transfers.dataset.columns]
+    rows = ", ".join(
+        f"(1, 1, ''::blob, unhex('{token[2:]}'), ''::blob, ''::blob, row(0, 0, 0, 250)::u256, now()::timestamp, '')"
+        for token in (ours, other)
+    )
+    connection.execute(
+        f"create or replace temp table moved as from (values {rows}) as t({', '.join(transfers.source.meanings)})"
+    )
+    found = connection.execute(f"select {transfers.select(Unit(ours, 2))} from moved").fetchall()
+    values = [dict(zip(names, row, strict=True)) for row in found]
+    assert [(value["value_raw"], value["value"]) for value in values] == [("250", 2.5), ("250", None)]

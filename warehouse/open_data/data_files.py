@@ -1,0 +1,239 @@
+"""Makes the data files of a generation from the warehouse: Parquet and CSV of public tables, and one DuckDB file.
+
+A part's version is a digest of everything that its bytes follow from, so a file whose rows did not change is linked
+from the last generation instead of written.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
+from pathlib import Path
+
+import duckdb
+
+from contracts.open_data.block_ranges import RangeFacts, plan_ranges
+from contracts.open_data.names import DATABASE_PATH, FileName, parse_file_name
+from contracts.token.holders import list_file_name
+from warehouse.duck.connection import STORAGE_VERSION, transaction
+from warehouse.open_data.public_tables import HOLDERS, PublicTable, Unit, prepare, public_tables
+from warehouse.publish.disk import full_disk_named
+from warehouse.publish.generations import Draft, Part
+from warehouse.statements import read_sql
+
+FOLDER = "public/data/"
+DATABASE_FILE = f"public{DATABASE_PATH}"
+
+DATABASE_AT_MOST_EVERY = timedelta(hours=1)
+
+_FORM = "1"
+"""Changes when the same rows get other bytes."""
+
+_ROWS_PER_GROUP = 6144
+"""Whole vectors of DuckDB. A look-up of one key reads the file's index and one group."""
+
+_COUNTED_BLOCKS = 1000
+"""Blocks per bucket when rows are counted; below that, blocks are counted one by one."""
+
+_PARQUET = f"format parquet, compression zstd, row_group_size {_ROWS_PER_GROUP}"
+_CSV = "format csv, header, timestampformat '%Y-%m-%dT%H:%M:%SZ'"
+
+
+def data_parts(
+    connection: duckdb.DuckDBPyConnection, holders_dir: Path, blocks: Mapping[int, int], draft: Draft
+) -> dict[str, Part]:
+    """Returns every data file. `blocks` are those of the readable holder lists, with their numbers of holders.
+
+    The DuckDB file comes last, since it is made of the others, and is not made again within an hour.
+    """
+    prepare(connection)
+    unit = _unit(connection)
+    parts: dict[str, Part] = {}
+    for public in public_tables().values():
+        if public.dataset.name != HOLDERS:
+            parts |= _table_parts(connection, public, unit, date.min)
+    parts |= _list_parts(connection, holders_dir, blocks, unit)
+    return parts | {DATABASE_FILE: _database(connection, parts, unit, draft)}
+
+
+def recent_day_parts(connection: duckdb.DuckDBPyConnection, draft: Draft) -> dict[str, Part]:
+    """Returns the files of yesterday and today of tables that are published by day: prices are read every minute.
+
+    All other files stay as they are, including the DuckDB file.
+    """
+    prepare(connection)
+    unit = _unit(connection)
+    since = draft.created_at.date() - timedelta(days=1)
+    parts: dict[str, Part] = {}
+    for public in public_tables().values():
+        if public.dataset.split == "day":
+            parts |= _by_day(connection, public, unit, since)
+    return parts
+
+
+def _table_parts(
+    connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: Unit, since: date
+) -> Iterator[tuple[str, Part]]:
+    match public.dataset.split:
+        case "block":
+            return _by_block(connection, public, unit)
+        case "day":
+            return _by_day(connection, public, unit, since)
+        case _:
+            return _whole(connection, public, unit)
+
+
+def _by_block(connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: Unit) -> Iterator[tuple[str, Part]]:
+    table, column = public.source.name, public.publication.column
+    ((highest,),) = connection.execute(_filled("highest_block", public)).fetchall()
+    buckets = _facts(connection, public, 0, highest, _COUNTED_BLOCKS)
+
+    def facts_of(first: int, last: int) -> RangeFacts:
+        if first % _COUNTED_BLOCKS == 0 and ((last + 1) % _COUNTED_BLOCKS == 0 or last == highest):
+            wanted = range(first // _COUNTED_BLOCKS, last // _COUNTED_BLOCKS + 1)
+            found = [buckets[bucket] for bucket in wanted if bucket in buckets]
+        else:
+            found = list(_facts(connection, public, first, last, 1).values())
+        digest = 0
+        for facts in found:
+            digest ^= facts.digest
+        return RangeFacts(
+            sum(facts.rows for facts in found), max((facts.last_block for facts in found), default=-1), digest
+        )
+
+    for part in plan_ranges(highest, facts_of):
+        name = FileName(public.dataset.name, first_block=part.first, last_block=part.last)
+        rows = f"{table} where {column} between {part.first} and {part.last}"
+        yield _part(connection, name, public.select(unit), rows, part.facts.rows, part.facts.digest)
+
+
+def _by_day(
+    connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: Unit, since: date
+) -> Iterator[tuple[str, Part]]:
+    table, column = public.source.name, public.publication.column
+    for day, rows, digest in connection.execute(_filled("day_facts", public, since=since.isoformat())).fetchall():
+        of_day = f"{table} where {column}::date = '{day}'::date order by {column}"
+        yield _part(connection, FileName(public.dataset.name, day=day), public.select(unit), of_day, rows, digest)
+
+
+def _whole(connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: Unit) -> Iterator[tuple[str, Part]]:
+    """Yields the same rows as Parquet and as CSV."""
+    digested = read_sql("table_digest").replace("$table", public.source.name)
+    ((rows, digest),) = connection.execute(digested).fetchall()
+    for format_ in ("parquet", "csv"):
+        name = FileName(public.dataset.name, format_)
+        yield _part(connection, name, public.select(unit), f"{public.source.name} order by all", rows, digest)
+
+
+def _list_parts(
+    connection: duckdb.DuckDBPyConnection, holders_dir: Path, blocks: Mapping[int, int], unit: Unit
+) -> Iterator[tuple[str, Part]]:
+    """Yields the holder lists by address, so that one address is found in one group of rows."""
+    public = public_tables()[HOLDERS]
+    for block, holders in blocks.items():
+        file = holders_dir / list_file_name(block)
+        name = FileName(HOLDERS, first_block=block, last_block=block)
+        source = f"read_parquet('{_quoted(file)}')"
+        yield _part(
+            connection, name, public.select(unit), f"{source} order by address", holders, Part.of_file(file).version
+        )
+
+
+def _part(
+    connection: duckdb.DuckDBPyConnection, name: FileName, columns: str, source: str, rows: int, digest: object
+) -> tuple[str, Part]:
+    """Returns the path and the part of one file. `source` follows `from`; the digest stands for its rows."""
+    options = _CSV if name.format == "csv" else _PARQUET
+
+    def write(path: Path) -> None:
+        with full_disk_named(path):
+            connection.execute(f"copy (select {columns} from {source}) to '{_quoted(path)}' ({options})")  # noqa: S608
+
+    version = hashlib.sha256(repr((_FORM, columns, options, rows, digest)).encode()).hexdigest()
+    return f"{FOLDER}{name}", Part(version, write=write, rows=rows)
+
+
+def _database(connection: duckdb.DuckDBPyConnection, parts: Mapping[str, Part], unit: Unit, draft: Draft) -> Part:
+    """Makes the file of all datasets with their comments. Of the holder lists it has the newest."""
+    described = "\n".join(public.comments("open_data") for public in public_tables().values())
+    versions = {path: part.version for path, part in parts.items()}
+    version = hashlib.sha256(repr((_FORM, STORAGE_VERSION, described, versions)).encode()).hexdigest()
+    kept = _too_young_to_change(draft)
+    if kept is not None:
+        return Part(kept)
+
+    def write(path: Path) -> None:
+        sources = _sources(path.parent, parts)
+        with full_disk_named(path):
+            connection.execute(f"attach '{_quoted(path)}' as open_data (storage_version '{STORAGE_VERSION}')")
+            try:
+                with transaction(connection):
+                    for name, public in public_tables().items():
+                        connection.execute(_created(public, unit, sources.get(name, [])))
+                    connection.execute(described)
+                connection.execute("checkpoint open_data")
+            finally:
+                connection.execute("detach database if exists open_data")
+
+    return Part(version, write=write)
+
+
+def _created(public: PublicTable, unit: Unit, files: list[Path]) -> str:
+    columns = ", ".join(
+        f'"{column.name}" {column.type}{" not null" if column.required else ""}' for column in public.dataset.columns
+    )
+    create = f"create table open_data.{public.dataset.name} ({columns});"
+    if not files:
+        return create
+    listed = ", ".join(f"'{_quoted(file)}'" for file in files)
+    return create + f"insert into open_data.{public.dataset.name} by name from read_parquet([{listed}]);"
+
+
+def _sources(folder: Path, parts: Mapping[str, Part]) -> dict[str, list[Path]]:
+    """Returns the Parquet files of each dataset, in the order of their rows; of the holder lists the newest."""
+    named = [parse_file_name(path.removeprefix(FOLDER)) for path in parts]
+    names = [name for name in named if name is not None and name.format == "parquet"]
+    found: dict[str, list[Path]] = {}
+    for name in sorted(names, key=lambda name: (name.dataset, name.first_block or 0, name.day or "")):
+        file = folder / str(name)
+        found[name.dataset] = [file] if name.dataset == HOLDERS else [*found.get(name.dataset, []), file]
+    return found
+
+
+def _too_young_to_change(draft: Draft) -> str | None:
+    """Returns the version of the last generation's file where that is less than an hour old, else None."""
+    last = None if draft.previous is None else draft.previous.manifest.components.get(DATABASE_FILE)
+    if last is None or draft.created_at.timestamp() - last.mtime >= DATABASE_AT_MOST_EVERY.total_seconds():
+        return None
+    return last.version
+
+
+def _facts(
+    connection: duckdb.DuckDBPyConnection, public: PublicTable, first: int, last: int, length: int
+) -> dict[int, RangeFacts]:
+    statement = _filled("block_facts", public, first=first, last=last, length=length)
+    return {bucket: RangeFacts(*facts) for bucket, *facts in connection.execute(statement).fetchall()}
+
+
+def _filled(name: str, public: PublicTable, **values: object) -> str:
+    """Returns a statement about a table, whose names can't be parameters."""
+    assert public.publication.column is not None
+    # Texts and hashes take most of the time to read, and don't change where numbers and times stay.
+    digested = [
+        f'"{column}"'
+        for column in public.source.meanings
+        if column not in public.publication.without and not column.endswith(("_address", "_hash"))
+    ]
+    values |= {"table": public.source.name, "column": public.publication.column, "digested": ", ".join(digested)}
+    statement = read_sql(name)
+    for key in sorted(values, key=len, reverse=True):
+        statement = statement.replace(f"${key}", str(values[key]))
+    return statement
+
+
+def _unit(connection: duckdb.DuckDBPyConnection) -> Unit:
+    row = connection.execute(read_sql("service_token")).fetchone()
+    return Unit(None, None) if row is None else Unit(*row)
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")

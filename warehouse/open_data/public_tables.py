@@ -1,0 +1,180 @@
+"""Derives the public form of tables from their declarations: which columns are published, as what, by which SQL.
+
+Addresses and hashes become hex text. An amount in smallest units (`<name>_raw` or `<name>_wei`) becomes exact decimal
+text (`<name>_raw`), a double in whole units (`<name>`), and three limbs of 26 digits whose sums are exact. Another
+exact decimal becomes a double, and text (`<name>_exact`).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import duckdb
+
+from contracts.open_data.datasets import DataCheck, DataColumn, Dataset, Kind
+from warehouse.duck.inspection import empty_warehouse
+from warehouse.duck.tables import MEASURE, Checks, Publication, Table, read_table, tables
+from warehouse.statements import read_sql
+
+HOLDERS = "holders"
+"""The dataset of holder lists, whose rows are in files instead of a table."""
+
+_PLAIN: Mapping[str, Kind] = {
+    "BIGINT": "integer",
+    "INTEGER": "integer",
+    "SMALLINT": "integer",
+    "TINYINT": "integer",
+    "DOUBLE": "number",
+    "FLOAT": "number",
+    "BOOLEAN": "boolean",
+    "TIMESTAMP": "datetime",
+    "DATE": "date",
+    "VARCHAR": "string",
+}
+_U256 = "STRUCT(limb3 UBIGINT, limb2 UBIGINT, limb1 UBIGINT, limb0 UBIGINT)"
+_AMOUNT_ENDINGS = ("_raw", "_wei")
+_WEI_DECIMALS = 18
+_LIMBS = ("lowest 26 digits", "26 digits above those of limb 0", "digits above those of limb 1")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The service token: its address (lower-case hex) and decimals. Both are None where they are not known."""
+
+    token: str | None
+    decimals: int | None
+
+
+@dataclass(frozen=True)
+class PublicTable:
+    """One table in its public form. `source` is the declared table, or the declaration of the holder lists' rows."""
+
+    publication: Publication
+    source: Table
+    dataset: Dataset
+    expressions: tuple[str, ...]
+    """The SQL of each column. `$whole` stands for the smallest units in a whole token."""
+
+    def select(self, unit: Unit) -> str:
+        """Returns the columns of a select over the declared table's columns."""
+        whole = self._whole(unit)
+        return ", ".join(
+            f'{expression.replace("$whole", whole)} as "{column.name}"'
+            for expression, column in zip(self.expressions, self.dataset.columns, strict=True)
+        )
+
+    def _whole(self, unit: Unit) -> str:
+        """Returns the SQL of the smallest units in a whole token. Of a table of any token's amounts only ours are
+        known."""
+        if unit.decimals is None:
+            return "null::double"
+        names = [column.name for column in self.dataset.columns]
+        if "token_address" not in names:
+            return f"1e{unit.decimals}"
+        return f"if({self.expressions[names.index('token_address')]} = '{unit.token}', 1e{unit.decimals}, null)"
+
+    def comments(self, database: str) -> str:
+        """Returns statements that describe the table and its columns in a database."""
+        place = f"{database}.{self.dataset.name}"
+        columns = (
+            f"comment on column {place}.{column.name} is {_quoted(column.meaning)};" for column in self.dataset.columns
+        )
+        return "\n".join((f"comment on table {place} is {_quoted(self.dataset.grain)};", *columns))
+
+
+@cache
+def public_tables() -> Mapping[str, PublicTable]:
+    """Returns every published table by its public name, in the order of these names.
+
+    Raises `ValueError` on two of one name, and on a column whose type has no public form.
+    """
+    declared = [table for table in tables().values() if table.public is not None]
+    holders = read_table((Path(__file__).parent / "holders.sql").read_text(), room="token")
+    found: dict[str, PublicTable] = {}
+    with empty_warehouse().cursor() as connection:
+        connection.execute(holders.sql.replace("create table", "create temp table", 1))
+        for table in (*declared, holders):
+            public = _public_table(connection, table)
+            if public.dataset.name in found:
+                raise ValueError(f"{table.name} is public by the name of another table: {public.dataset.name}")
+            found[public.dataset.name] = public
+    return dict(sorted(found.items()))
+
+
+def prepare(connection: duckdb.DuckDBPyConnection) -> None:
+    """Creates the macros of the public form for this connection."""
+    connection.execute(read_sql("amount_macros"))
+
+
+def _public_table(connection: duckdb.DuckDBPyConnection, table: Table) -> PublicTable:
+    assert table.public is not None
+    described = connection.execute(f"describe {table.name}").fetchall()
+    columns = [
+        column
+        for name, type_, nullable, *_ in described
+        if name not in table.public.without
+        for column in _public_columns(table.name, name, type_, table.meanings[name], required=nullable == "NO")
+    ]
+    types = _types(connection, table.name, columns)
+    dataset = Dataset(
+        table.public.name,
+        table.grain,
+        [DataColumn(name, types[name], kind, meaning, required) for name, kind, meaning, required, _ in columns],
+        "list" if table.public.name == HOLDERS else table.public.split,
+        None if table.checks is None else _check(table.checks),
+    )
+    return PublicTable(table.public, table, dataset, tuple(expression for *_, expression in columns))
+
+
+_Column = tuple[str, Kind, str, bool, str]
+"""Name, kind, meaning, whether it always has a value, and SQL."""
+
+
+def _public_columns(table: str, name: str, type_: str, meaning: str, *, required: bool) -> Iterator[_Column]:
+    base = next((name.removesuffix(ending) for ending in _AMOUNT_ENDINGS if name.endswith(ending)), None)
+    text = f'u256_text("{name}")' if type_ == _U256 else f'"{name}"::varchar'
+    if type_ in (_U256, "BIGNUM") and base is None:
+        raise ValueError(f"{table}.{name} is a large number, and its name says no unit: end it in _raw or _wei")
+    if base is not None and type_ in (_U256, "BIGNUM", "VARCHAR"):
+        whole = f"1e{_WEI_DECIMALS}" if name.endswith("_wei") else "$whole"
+        units = "ETH" if name.endswith("_wei") else "whole tokens, null where their decimals are not known"
+        yield f"{base}_raw", "string", f"{meaning}; exact, as decimal text in smallest units", required, text
+        yield base, "number", f"{meaning}; rounded, in {units}", False, f"({text})::double / {whole}"
+        for place, digits in enumerate(_LIMBS):
+            limb = f"{meaning}; {digits} in smallest units, for exact sums"
+            yield f"{base}_limb{place}", "decimal", limb, required, f"amount_limb({text}, {place})"
+    elif type_ == "BLOB":
+        yield name, "string", f"{meaning}; as 0x and lower-case hex", required, f'hex_text("{name}")'
+    elif type_.startswith("ENUM(") or type_ == "JSON":
+        yield name, "string", meaning, required, f'"{name}"::varchar'
+    elif type_.startswith("DECIMAL("):
+        yield name, "number", f"{meaning}; rounded", required, f'"{name}"::double'
+        exact = f"rtrim(rtrim(\"{name}\"::varchar, '0'), '.')" if not type_.endswith(",0)") else f'"{name}"::varchar'
+        yield f"{name}_exact", "string", f"{meaning}; exact, as decimal text", required, exact
+    elif type_ == "HUGEINT":
+        yield name, "decimal", meaning, required, f'"{name}"::decimal(38, 0)'
+    elif type_ in _PLAIN:
+        yield name, _PLAIN[type_], meaning, required, f'"{name}"'
+    else:
+        raise ValueError(f"{table}.{name} has no public form: {type_}")
+
+
+def _types(connection: duckdb.DuckDBPyConnection, table: str, columns: list[_Column]) -> dict[str, str]:
+    """Returns the DuckDB type of each public column."""
+    prepare(connection)
+    selected = ", ".join(f'{expression.replace("$whole", "1e0")} as "{name}"' for name, *_, expression in columns)
+    described = connection.execute(f"describe select {selected} from {table}").fetchall()  # noqa: S608 - ours
+    return {name: type_ for name, type_, *_ in described}
+
+
+def _check(checks: Checks) -> DataCheck:
+    query = checks.query.strip().rstrip(";").replace("$after_block", "-1")
+    with empty_warehouse().cursor() as connection:
+        described = connection.execute(f"describe {query}").fetchall()
+    names = [name for name, *_ in described if not name.startswith(MEASURE)]
+    return DataCheck(checks.promise, {name: f"select {name} from ({query})" for name in names})  # noqa: S608 - ours
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
