@@ -73,7 +73,7 @@ def refuse_without_chain(settings: Settings) -> None:
 
 def _summary(assets: dict[str, dict[str, Any]], checks: dict[str, bool]) -> Iterator[str]:
     """Describes a run: transfers read, the list and its verdict, and the checks that did not pass."""
-    read, holder_list = assets["raw_chain__transfers"], assets["out_holders__lists"]
+    read, holder_list = assets.get("raw_chain__transfers", {}), assets.get("out_holders__lists", {})
     if "to_block" in read:
         yield f"read {read['new_transfers']:,} new transfers, up to block {read['to_block']:,}"
     if "verdict" in holder_list:

@@ -95,6 +95,11 @@ def _facts_batch() -> "BatchDefinition[Any]":
     )
 
 
+def warm_up() -> None:
+    """Imports Great Expectations before a run needs it: that takes seconds of CPU."""
+    _facts_batch()
+
+
 def expectation_checks() -> list[dg.AssetChecksDefinition]:
     """Builds one asset check per table that declares checks."""
     return [_check(table.name, table.checks) for table in tables().values() if table.checks is not None]

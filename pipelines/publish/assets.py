@@ -13,6 +13,9 @@ from pipelines.resources import Runtime
 from warehouse.publish.lineage import tables_of
 from warehouse.publish.readers import context_for
 
+QUERY_COPY, LINKED = "svc/query_copy", "linked"
+"""The tag of a run that publishes a few documents, and leaves the query copy of the tables as it is."""
+
 
 def document_key(projection: Projection) -> dg.AssetKey:
     """Returns the asset key of a document: `document/api/token/holders` for `/api/token/holders`."""
@@ -53,14 +56,18 @@ def _freshness(projection: Projection) -> dg.FreshnessPolicy | None:
 def publish_generation(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
 ) -> Iterator[dg.MaterializeResult[None]]:
-    """Builds the next generation from the changed documents, or from the selected ones, and points to it."""
+    """Builds the next generation from the selected documents, and points to it.
+
+    A run of one room links the query copy; a run of the chain writes it again.
+    """
     chosen = [row for row in PROJECTIONS if document_key(row) in context.selected_asset_keys]
     with runtime.warehouse.connect() as connection:
         documents = context_for(connection, runtime.settings)
-        if len(chosen) == len(PROJECTIONS):
-            report = publish(documents, runtime.settings)
-        else:
+        if context.run.tags.get(QUERY_COPY) == LINKED:
             report = republish(documents, runtime.settings, chosen)
+        else:
+            unmoved = [row for row in PROJECTIONS if row not in chosen]
+            report = publish(documents, runtime.settings, unmoved=unmoved)
     for projection in chosen:
         yield dg.MaterializeResult(
             asset_key=document_key(projection),

@@ -1,16 +1,16 @@
 """Publishes a generation from the warehouse, or the last one with some documents read again or marked stale.
 
-The caller holds the run lock.
+The caller holds the run lock. Runs side by side in one process build one generation after another.
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection, Redirect
-from contracts.publish.routes import file_of
+from contracts.publish.routes import ENCODINGS, file_of
 from contracts.settings import Settings
 from contracts.token.holders import csv_file_name, csv_path, list_file_name
 from pipelines.publish.documents import (
@@ -21,6 +21,7 @@ from pipelines.publish.documents import (
 )
 from pipelines.publish.site import filled, route_table, site_files
 from warehouse.document_context import DocumentContext
+from warehouse.duck.connection import publish_lock
 from warehouse.publish.generations import Built, DocumentEntry, Draft, Generation, Part, begin, build
 from warehouse.publish.readers import holder_list_blocks, read
 from warehouse.publish.serving import FILE_NAME, serving_copy
@@ -50,28 +51,33 @@ def publish(
     *,
     projections: Iterable[Projection] = PROJECTIONS,
     redirects: Iterable[Redirect] = REDIRECTS,
+    unmoved: Collection[Projection] = (),
     now: datetime | None = None,
 ) -> PublishReport:
     """Reads every projection, and makes the next generation if any document changed.
 
-    `context` is of the open warehouse. Raises `DiskFull`, `pydantic.ValidationError` (a body that breaks its model) and
-    any error that reading raises; the last generation is untouched then.
+    Documents of `unmoved`, whose inputs are known to be the same, are linked from the last generation where it is good
+    and of the same address. `context` is of the open warehouse. Raises `DiskFull`, `pydantic.ValidationError` (a body
+    that breaks its model) and any error that reading raises; the last generation is untouched then.
     """
     started = time.monotonic()
     rows = tuple(projections)
-    draft = begin(settings.data_dir, now or datetime.now(UTC))
-    documents = _documents(rows, context, draft)
-    files = site_files(route_table(context.installation, rows, redirects), f"{settings.host}:{settings.port}")
-    parts = (
-        document_parts(documents)
-        | {path: Part.of_bytes(content) for path, content in files.items()}
-        | _holder_parts(context)
-        | snapshot_parts(context.connection, settings.data_dir, draft.previous)
-        | {FILE_NAME: serving_copy(context.connection)}
-    )
-    entries = {document.path: document.entry for document in documents}
-    head = audit_head(settings, draft)
-    built = build(settings.data_dir, draft, parts, entries, settings.public_base_url, head)
+    with publish_lock(settings.data_dir):
+        draft = begin(settings.data_dir, now or datetime.now(UTC))
+        kept = _kept(unmoved, draft.previous, settings.public_base_url)
+        documents = _documents([row for row in rows if row.path not in kept.entries], context, draft)
+        files = site_files(route_table(context.installation, rows, redirects), f"{settings.host}:{settings.port}")
+        parts = (
+            kept.parts
+            | document_parts(documents)
+            | {path: Part.of_bytes(content) for path, content in files.items()}
+            | _holder_parts(context)
+            | snapshot_parts(context.connection, settings.data_dir, draft.previous)
+            | {FILE_NAME: serving_copy(context.connection)}
+        )
+        entries = kept.entries | {document.path: document.entry for document in documents}
+        head = audit_head(settings, draft)
+        built = build(settings.data_dir, draft, parts, entries, settings.public_base_url, head)
     return _report(draft, built, started)
 
 
@@ -88,11 +94,12 @@ def republish_stale(
     mark. Before the first generation there is nothing to mark.
     """
     started = time.monotonic()
-    draft = begin(settings.data_dir, now or datetime.now(UTC))
-    if draft.previous is None:
-        return PublishReport(None, published=False)
-    marked = _mark(draft.previous.path, draft.previous.manifest.documents, projections, reason)
-    return _report(draft, _with(settings, draft.previous, draft, marked), started)
+    with publish_lock(settings.data_dir):
+        draft = begin(settings.data_dir, now or datetime.now(UTC))
+        if draft.previous is None:
+            return PublishReport(None, published=False)
+        marked = _mark(draft.previous.path, draft.previous.manifest.documents, projections, reason)
+        return _report(draft, _with(settings, draft.previous, draft, marked), started)
 
 
 def republish(
@@ -104,13 +111,42 @@ def republish(
     generation there is nothing to do. Raises as `publish`.
     """
     started = time.monotonic()
-    draft = begin(settings.data_dir, now or datetime.now(UTC))
-    if draft.previous is None:
-        return PublishReport(None, published=False)
-    entries = draft.previous.manifest.documents
-    rows = [row for row in projections if row.path in entries and entries[row.path].stale_reason is None]
-    documents = _documents(rows, context, draft)
-    return _report(draft, _with(settings, draft.previous, draft, documents), started)
+    with publish_lock(settings.data_dir):
+        draft = begin(settings.data_dir, now or datetime.now(UTC))
+        if draft.previous is None:
+            return PublishReport(None, published=False)
+        entries = draft.previous.manifest.documents
+        rows = [row for row in projections if row.path in entries and entries[row.path].stale_reason is None]
+        documents = _documents(rows, context, draft)
+        return _report(draft, _with(settings, draft.previous, draft, documents), started)
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """Documents that are linked from the last generation: their entries and the files of each."""
+
+    entries: dict[str, DocumentEntry]
+    parts: dict[str, Part]
+
+
+def _kept(unmoved: Collection[Projection], previous: Generation | None, base_url: str) -> _Kept:
+    if previous is None or previous.manifest.base_url != base_url:
+        return _Kept({}, {})
+    last = previous.manifest
+    paths = [
+        path
+        for row in unmoved
+        if all(path in last.documents and last.documents[path].stale_reason is None for path, _ in row.bodies)
+        for path, _ in row.bodies
+    ]
+    names = [
+        f"{folder}/{file_of(path)}{suffix}"
+        for path in paths
+        for folder in ("public", "stale")
+        for suffix in ("", *ENCODINGS.values())
+    ]
+    parts = {name: Part(last.components[name].version) for name in names if name in last.components}
+    return _Kept({path: last.documents[path] for path in paths}, parts)
 
 
 def _documents(rows: Iterable[Projection], context: DocumentContext, draft: Draft) -> list[PublishedDocument]:
