@@ -148,7 +148,7 @@ def out_holders__lists(runtime: dg.ResourceParam[Runtime], config: ListConfig) -
 
 
 @dg.asset_check(
-    asset="out_holders__lists",
+    asset=dg.AssetKey(["document", "api", "token", "holders"]),
     pool=POOL,
     description="The newest list is proven: its sum is what the chain says. A token that breaks the rule is flagged.",
 )
