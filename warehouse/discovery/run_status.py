@@ -1,7 +1,7 @@
 """Stores how the runs of each job went, in a file that the API reads: `<data_dir>/runs.json`. Pipelines write it."""
 
 import fcntl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from contracts.discovery.health import JobFacts
 from warehouse.file_modes import make_data_directory
 
 FILE_NAME = "runs.json"
@@ -102,6 +103,19 @@ def update_run_status(data_dir: Path, update: Callable[[RunStatus], RunStatus]) 
     return after
 
 
-def failing_jobs(status: RunStatus) -> Mapping[str, JobStatus]:
-    """Returns the jobs whose newest run failed, by name."""
-    return {name: job for name, job in sorted(status.jobs.items()) if job.consecutive_failures}
+def job_facts(data_dir: Path) -> tuple[JobFacts, ...]:
+    """Returns what `/health` and `/metrics` say of the jobs, by name."""
+    return tuple(
+        JobFacts(
+            name,
+            job.last_ended_at,
+            job.last_seconds,
+            job.last_success_at,
+            job.failing_since,
+            job.reason,
+            job.consecutive_failures,
+            job.runs,
+            job.failures,
+        )
+        for name, job in sorted(read_run_status(data_dir).jobs.items())
+    )
