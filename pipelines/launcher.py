@@ -11,7 +11,7 @@ from dagster._core.launcher import CheckRunHealthResult, LaunchRunContext, RunLa
 from dagster._core.storage.dagster_run import DagsterRun
 from dagster._serdes import ConfigurableClass, ConfigurableClassData
 
-from pipelines.runs import PROCESS_TAG, process_of
+from pipelines.runs import PROCESS_TAG, is_taken, process_of
 
 PIPE = "worker.pipe"
 KILL_AFTER_S = 3.0
@@ -61,6 +61,8 @@ class WorkerLauncher(RunLauncher[Any], ConfigurableClass):
     def launch_run(self, context: LaunchRunContext) -> None:
         """Hands the run over. Without a worker it waits for one, until Dagster's monitoring ends it."""
         run = context.dagster_run
+        if is_taken(run):  # a retry has the tags of the run before it
+            self._instance.add_run_tags(run.run_id, {PROCESS_TAG: ""})
         if not hand_over(Path(self._instance.root_directory), run.run_id):
             self._instance.report_engine_event("No worker is running; the next one takes this run.", run)
 
@@ -90,7 +92,7 @@ class WorkerLauncher(RunLauncher[Any], ConfigurableClass):
 
     def check_run_worker_health(self, run: DagsterRun) -> CheckRunHealthResult:
         """Returns whether the process of a run lives."""
-        if PROCESS_TAG not in run.tags:
+        if not is_taken(run):
             return CheckRunHealthResult(WorkerStatus.UNKNOWN, "No process has taken this run.")
         if process_of(run) is None:
             return CheckRunHealthResult(WorkerStatus.FAILED, "The process of this run is gone.")

@@ -12,7 +12,7 @@ import dagster as dg
 
 from contracts.settings import Settings
 from pipelines.clients.rpc import RpcPool
-from pipelines.runs import PROCESS_TAG, this_process
+from pipelines.runs import PROCESS_TAG, is_taken, this_process
 from warehouse.duck.connection import Warehouse, run_lock
 
 RUN_LOCK_WAIT_S = 600.0
@@ -91,7 +91,7 @@ def runtime_resource(settings: Settings) -> dg.ResourceDefinition:
 
     @contextmanager
     def hold(context: dg.InitResourceContext) -> Iterator[Runtime]:
-        if context.run and context.instance and PROCESS_TAG not in context.run.tags:
+        if context.run and context.instance and not is_taken(context.run):
             context.instance.add_run_tags(context.run.run_id, {PROCESS_TAG: this_process()})
         with shared() as warehouse:
             yield Runtime(settings, shared_warehouse=warehouse)

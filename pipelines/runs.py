@@ -31,12 +31,19 @@ def this_process() -> str:
     return f"{process.pid} {process.create_time():.2f}"
 
 
+def is_taken(run: dg.DagsterRun) -> bool:
+    """Returns whether a process has taken this run."""
+    return bool(run.tags.get(PROCESS_TAG))
+
+
 def process_of(run: dg.DagsterRun) -> psutil.Process | None:
     """Returns the process of a run, or None where none has taken it or that one is gone."""
-    pid, created_at = run.tags.get(PROCESS_TAG, "0 0").split()
+    if not is_taken(run):
+        return None
+    pid, created_at = run.tags[PROCESS_TAG].split()
     try:
         process = psutil.Process(int(pid))
-        return process if pid != "0" and f"{process.create_time():.2f}" == created_at else None
+        return process if f"{process.create_time():.2f}" == created_at else None
     except psutil.NoSuchProcess:
         return None
 
@@ -51,7 +58,7 @@ def end_lost_runs(instance: dg.DagsterInstance, unfinished: Iterable[dg.DagsterR
 
     Dagster's own monitoring ends runs that no process ever took.
     """
-    lost = [run for run in unfinished if PROCESS_TAG in run.tags and process_of(run) is None]
+    lost = [run for run in unfinished if is_taken(run) and process_of(run) is None]
     for run in lost:
         instance.report_run_failed(run, "The process of this run is gone.")
     return len(lost)

@@ -27,7 +27,7 @@ from pipelines.definitions import build_definitions
 from pipelines.instance import prepare_home
 from pipelines.launcher import PIPE
 from pipelines.run_status import record_run_status
-from pipelines.runs import PROCESS_TAG, end_lost_runs, opened_instance, this_process, unfinished_runs
+from pipelines.runs import PROCESS_TAG, end_lost_runs, is_taken, opened_instance, this_process, unfinished_runs
 from pipelines.schedules import CHAIN_LANE, JOBS
 from warehouse.file_modes import keep_files_private
 
@@ -89,7 +89,7 @@ class Worker:
         end_lost_runs(self._instance, unfinished_runs(self._instance))
         waiting = self._instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTING]))
         for run in reversed(waiting):
-            if PROCESS_TAG not in run.tags:
+            if not is_taken(run):
                 self.take(run.run_id)
         self.look()
 
@@ -106,7 +106,7 @@ class Worker:
     def _execute(self, run_id: str) -> None:
         try:
             run = self._instance.get_run_by_id(run_id)
-            if run is None or run.status is not dg.DagsterRunStatus.STARTING or PROCESS_TAG in run.tags:
+            if run is None or run.status is not dg.DagsterRunStatus.STARTING or is_taken(run):
                 return  # taken before, cancelled or timed out meanwhile
             self._instance.add_run_tags(run_id, {PROCESS_TAG: this_process()})
             job = _HookedJob(self._definitions.resolve_job_def(run.job_name))
