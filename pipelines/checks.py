@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -24,6 +24,7 @@ from pipelines.resources import Runtime
 from warehouse.duck.connection import Connection
 from warehouse.duck.facts import (
     Bounded,
+    ColumnFacts,
     asserted_facts,
     gather_columns,
     gather_facts,
@@ -59,14 +60,14 @@ def judge_name() -> str:
     return f"{_GX} {version(_GX)}" if _GX in sys.modules else BOUNDS
 
 
-def judge(table: str, asserted: Sequence[Bounded]) -> tuple[TableVerdict, str]:
-    """Returns the verdict over the facts of `table`, and who judged."""
-    if judge_name() == BOUNDS and all(bounded.within for bounded in asserted):
-        return TableVerdict(passed=True, failures=()), BOUNDS
-    return run_suite(table, asserted), judge_name()
+def judge(table: str, facts: Mapping[str, Any], columns: Sequence[ColumnFacts] = ()) -> TableVerdict:
+    """Returns the verdict over the facts of `table` and of its columns. `judge_name` says afterwards who judged."""
+    if judge_name() == BOUNDS and all(bounded.within for bounded in asserted_facts(table, facts, columns)):
+        return TableVerdict(passed=True, failures=())
+    return run_suite(table, facts, columns)
 
 
-def run_suite(table: str, asserted: Sequence[Bounded]) -> TableVerdict:
+def run_suite(table: str, facts: Mapping[str, Any], columns: Sequence[ColumnFacts] = ()) -> TableVerdict:
     """Runs the suite of `table` over its row of facts.
 
     A fact of null fails too, although the expectation passes it.
@@ -74,12 +75,13 @@ def run_suite(table: str, asserted: Sequence[Bounded]) -> TableVerdict:
     import pandas as pd
     from great_expectations.core.expectation_suite import ExpectationSuite
 
-    facts = {bounded.fact: bounded.value for bounded in asserted}
-    batch = _facts_batch().get_batch(batch_parameters={"dataframe": pd.DataFrame([facts])})
+    asserted = asserted_facts(table, facts, columns)
+    values = {bounded.fact: bounded.value for bounded in asserted}
+    batch = _facts_batch().get_batch(batch_parameters={"dataframe": pd.DataFrame([values])})
     result = batch.validate(ExpectationSuite(name=table, expectations=_expectations(asserted)), result_format="BASIC")
-    missing = [(NOT_NULL, fact, None) for fact, value in facts.items() if value is None]
+    missing = [(NOT_NULL, fact, None) for fact, value in values.items() if value is None]
     failures = [
-        (config.type, fact := config.kwargs.get("column", ""), facts.get(fact))
+        (config.type, fact := config.kwargs.get("column", ""), values.get(fact))
         for outcome in result.results
         if not outcome.success and (config := outcome.expectation_config) is not None
     ]
@@ -229,13 +231,14 @@ def check_table(connection: Connection, table: str, *, quick: bool) -> TableOutc
     facts, now = gather_facts(connection, table), datetime.now(UTC)
     if not quick:
         record_columns(connection, table, gather_columns(connection, table), now)
-    asserted = asserted_facts(table, facts, recorded_columns(connection, table))
+    columns = recorded_columns(connection, table)
+    asserted = asserted_facts(table, facts, columns)
     judges = {f"{_GX} {version(_GX)}", judge_name()}
     passed_at = last_pass(connection, table, [asserted_sha256(asserted, judged_by) for judged_by in sorted(judges)])
     if passed_at is not None:
         verdict, judged = TableVerdict(passed=True, failures=()), f"equal to what passed at {passed_at:%F %T} UTC"
     else:
-        verdict, judged_by = judge(table, asserted)
+        verdict, judged_by = judge(table, facts, columns), judge_name()
         digest = asserted_sha256(asserted, judged_by) if verdict.passed else None
         record_judged(connection, table, asserted, judged_by, now, digest=digest)
         judged = f"now, by {judged_by}"
