@@ -31,6 +31,9 @@ auto_materialize:
 concurrency:
   pools:
     granularity: run
+instance_class:
+  module: pipelines.dagster_instance
+  class: ThreadedInstance
 event_log_storage:
   module: pipelines.event_log
   class: OpenEventLog

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,11 +19,13 @@ from api.routes import merge_routes
 class Manifest:
     generation: str = "g"
     created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    documents: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
 class Generation:
     manifest: Manifest = field(default_factory=Manifest)
+    path: Path = Path("nothing is published here")
 
 
 @dataclass
@@ -42,7 +45,7 @@ def test_a_clock_that_is_off_by_more_than_half_a_minute_degrades_health(skew_s: 
     site: Any = FreshSite()
     app = FastAPI()
     observer = StateObserver(lambda: ServiceState(True, None, skew_s))
-    merge_routes(app.router, discovery_router(lambda: site, observer.current))
+    merge_routes(app.router, discovery_router(lambda: site, observer.current, dict, dict))
 
     async def asked() -> dict[str, Any]:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
