@@ -128,6 +128,7 @@ JOBS = (
         when="Every minute, where a price source is configured, also while the chain is read.",
         headless_due=prices_due,
         lane=MARKET_LANE,
+        tags=QUICK | LINKED_COPY | {"dagster/max_runtime": "120"},
     ),
     Job(
         name="partner",

@@ -8,6 +8,7 @@ import fcntl
 import logging
 import os
 import selectors
+import signal
 import sys
 from collections.abc import Callable, Iterator, Set
 from concurrent.futures import ThreadPoolExecutor
@@ -144,6 +145,8 @@ def serve(settings: Settings) -> None:
         worker = Worker(settings, instance)
         worker.recover()
         warm_up()
+        # Nothing is tidied up at the end: what a killed worker leaves is mended anyway, and threads can't be ended.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         for run_id in _lines(pipe, worker.look):
             worker.take(run_id)
 
