@@ -126,13 +126,13 @@ def build_rooms(
     urls = ServiceUrls(settings.public_base_url, settings.app_url, payments_live=not access.rail.missing)
     merge_routes(
         app.router,
-        telemetry_router(stores.served, installation),
         discovery_router(
             site,
             (observer or state_observer(stores, lambda: None, tuple)).current,
             lambda: claims_by_state(stores.ledger),
             answered,
         ),
+        telemetry_router(stores.served, installation),
         trust_router(stores.served),
         guardrail_router(
             lambda: stores.guardrail,

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from contracts.base import Document, Timestamp
 
-CHECKS_PATH = "/data/checks.json"
+CHECKS_PATH = "/checks.json"
 
 
 class CheckedFact(Document):

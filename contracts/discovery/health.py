@@ -98,7 +98,7 @@ class Health(Document):
     age_s: int = Field(ge=0, description="Seconds since then")
     stale_documents: list[str] = Field(description="Paths of published documents past their `staleAfter`")
     failing_jobs: list[FailingJob] = Field(description="Jobs of the pipeline whose newest run failed")
-    failed_checks: list[str] = Field(description="Tables whose checks did not pass; `/data/checks.json` says which")
+    failed_checks: list[str] = Field(description="Tables whose checks did not pass; `/checks.json` says which")
     ledger_reachable: bool
     guardrail_problem: str | None = Field(
         description="The first fault of the rule files as they are now; the rules in use are the last good ones"

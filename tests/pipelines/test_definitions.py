@@ -193,7 +193,7 @@ def test_what_moved_and_what_follows_from_it_is_made_and_nothing_else(graph: Any
 
 def test_the_results_of_checks_are_published_whatever_moved(graph: Any):
     for moved in ({"evm_chain"}, {"raw_ledger__quotes"}, {"core_world__nodes"}):
-        assert dg.AssetKey(["document", "data", "checks.json"]) in moved_assets(graph, frozenset(moved)), moved
+        assert dg.AssetKey(["document", "checks.json"]) in moved_assets(graph, frozenset(moved)), moved
 
 
 def test_a_check_is_named_for_what_holds_where_it_passes():
