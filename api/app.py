@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from api.access.settlements import Settlements
     from api.access.watcher import Watcher
     from api.connect.edge import Edge
+    from api.discovery.metrics import Answered
     from api.discovery.state import StateObserver
     from api.key_gate import Admission, KeyGate
     from api.stores import Stores
@@ -44,7 +45,7 @@ def create_app(settings: Settings, *, providers: Providers | None = None) -> Fro
 
     make_data_directory(settings.data_dir)
     counters = open_counters_when_possible(settings, settings.data_dir, wait_s=0.25)
-    rooms = App(settings, lambda: front.site, counters, providers)
+    rooms = App(settings, lambda: front.site, counters, providers, answered=lambda: front.answered)
     front = Front(settings, rooms, counters.take, take_waits=settings.ledger_url is not None, keys=rooms)
     return front
 
@@ -64,11 +65,13 @@ def build_rooms(
     observer: StateObserver | None = None,
     providers: Providers | None = None,
     settlements: Settlements | None = None,
+    answered: Callable[[], Answered] = dict,
 ) -> FastAPI:
     """Creates the framework's application with every room's routes.
 
     `observer` provides the state for `/health`; the default one does not know the chain's clock. `providers` ask the
-    chain, by default those of the settings, and `settlements` settle signed payments.
+    chain, by default those of the settings, and `settlements` settle signed payments. `answered` returns the answers
+    that the front has counted.
     """
     from fastapi import FastAPI
 
@@ -97,6 +100,7 @@ def build_rooms(
     from contracts.access.tiers import REQUESTS_A_DAY
     from contracts.discovery.installation import installation_of
     from contracts.intake.answers import ServiceUrls
+    from warehouse.access.claims import claims_by_state
 
     installation = installation_of(stores.settings)
     app = FastAPI(title=SERVICE_NAME, version=SERVICE_VERSION, docs_url=None, redoc_url=None, openapi_url=None)
@@ -138,7 +142,12 @@ def build_rooms(
     urls = ServiceUrls(settings.public_base_url, settings.app_url, payments_live=not access.rail.missing)
     merge_routes(
         app.router,
-        discovery_router(site, (observer or state_observer(stores, lambda: None)).current),
+        discovery_router(
+            site,
+            (observer or state_observer(stores, lambda: None, tuple)).current,
+            lambda: claims_by_state(stores.ledger),
+            answered,
+        ),
         telemetry_router(stores.served, installation, lambda: stores.workers),
         token_router(stores.served),
         trust_router(stores.served),
@@ -187,12 +196,21 @@ def settlements_of(stores: Stores, providers: Providers) -> Settlements:
     )
 
 
-def state_observer(stores: Stores, clock_skew_s: Callable[[], int | None]) -> StateObserver:
-    """Creates an observer of the ledger, the guardrail rules and how far our clock is ahead of the chain's."""
+def state_observer(
+    stores: Stores, clock_skew_s: Callable[[], int | None], nodes_answering: Callable[[], tuple[bool, ...]]
+) -> StateObserver:
+    """Creates an observer of the ledger, the guardrail rules, our clock and the pipeline's runs."""
     from api.discovery.state import ServiceState, StateObserver
+    from warehouse.discovery.run_status import job_facts
 
     def observe() -> ServiceState:
-        return ServiceState(stores.ledger_reachable(), stores.guardrail_problem(), clock_skew_s())
+        return ServiceState(
+            stores.ledger_reachable(),
+            stores.guardrail_problem(),
+            clock_skew_s(),
+            nodes_answering(),
+            job_facts(stores.settings.data_dir),
+        )
 
     return StateObserver(observe)
 
@@ -255,9 +273,12 @@ class App:
         site: Callable[[], PublishedSite | None],
         counters: Counters,
         providers: Providers | None = None,
+        *,
+        answered: Callable[[], Answered] = dict,
     ) -> None:
         self._settings = settings
         self._providers = providers
+        self._answered = answered
         self._site = site
         self._counters = counters
         self._stores: Stores | None = None
@@ -349,5 +370,5 @@ class App:
         watcher = self._watcher = Watcher(
             rail_of(self._settings), providers, lambda: stores.ledger, settle=settlements.drive
         )
-        observer = self._observer = state_observer(stores, lambda: watcher.skew_s)
-        return build_rooms(stores, self._site, observer, providers, settlements)
+        observer = self._observer = state_observer(stores, lambda: watcher.skew_s, lambda: watcher.nodes_answering)
+        return build_rooms(stores, self._site, observer, providers, settlements, self._answered)

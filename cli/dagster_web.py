@@ -28,12 +28,12 @@ from cli.same_origin import LOOPBACK_ADDRESS, SameOrigin
 WORKSPACE = Path(__file__).resolve().parents[1] / "workspace.yaml"
 
 
-def serve_dagster(port: int, log_format: str, *, may_launch: bool) -> None:
+def serve_dagster(workspace: Path, port: int, log_format: str, *, may_launch: bool) -> None:
     """Serves the instance of DAGSTER_HOME until a signal comes; without `may_launch` every mutation is refused."""
     configure_loggers(formatter=log_format, log_level="INFO")
     with DagsterInstance.get() as instance:
         instance.optimize_for_webserver(DEFAULT_DB_STATEMENT_TIMEOUT, DEFAULT_POOL_RECYCLE, DEFAULT_POOL_MAX_OVERFLOW)
-        target = WorkspaceFileTarget([str(WORKSPACE)])
+        target = WorkspaceFileTarget([str(workspace)])
         with WorkspaceProcessContext(instance, target, version=__version__, read_only=not may_launch) as context:
             application = create_app_from_workspace_process_context(context, lifespan=_lifespan)
             uvicorn.run(
@@ -51,11 +51,12 @@ async def _lifespan(_application: object) -> AsyncIterator[None]:
 def main() -> None:
     """Reads the arguments that `svc run` gives."""
     parser = argparse.ArgumentParser(prog="python -m cli.dagster_web", description=__doc__)
+    parser.add_argument("--workspace", type=Path, default=WORKSPACE)
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--log-format", choices=["colored", "json"], default="colored")
     parser.add_argument("--may-launch", action="store_true", help="Let its pages launch runs and switch schedules.")
     arguments = parser.parse_args()
-    serve_dagster(arguments.port, arguments.log_format, may_launch=arguments.may_launch)
+    serve_dagster(arguments.workspace, arguments.port, arguments.log_format, may_launch=arguments.may_launch)
 
 
 if __name__ == "__main__":

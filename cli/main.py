@@ -153,6 +153,17 @@ def pipeline_run(
     """
 
 
+@pipeline.command("datadocs")
+@runs("cli.pipeline:datadocs")
+def pipeline_datadocs(as_json: AsJson = False) -> None:
+    """Write the Data Docs of Great Expectations, from the facts of every checked table as they are now.
+
+    They are pages for the operator in `SVC_DATA_DIR/datadocs`; nothing publishes them.
+
+    Example: `svc pipeline datadocs`
+    """
+
+
 @pipeline.command("status")
 @runs("cli.pipeline:status")
 def pipeline_status(as_json: AsJson = False) -> None:

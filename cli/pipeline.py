@@ -11,11 +11,15 @@ from contracts.errors import RunBusy, SettingsInvalid
 from contracts.publish.routes import file_of
 from contracts.settings import Settings
 from contracts.token.holder_documents import TokenHolders
-from warehouse.duck.connection import Connection, Warehouse
+from warehouse.duck.connection import Connection, Warehouse, run_lock
+from warehouse.file_modes import make_private_directory
 from warehouse.publish.generations import Generation, current_generation
 from warehouse.token.chain_head import read_head
 from warehouse.token.holder_lists import recorded_list
 from warehouse.token.holders import read_state
+
+DATA_DOCS = "datadocs"
+DATA_DOCS_WAIT_S = 120.0
 
 
 def run(*, snapshot: bool, as_json: bool) -> None:
@@ -35,6 +39,25 @@ def run(*, snapshot: bool, as_json: bool) -> None:
         for line in _summary(report.assets, report.checks):
             say(line)
         say(f"published {report.generation}")
+
+
+def datadocs(as_json: bool) -> None:
+    with operator_problems(as_json):
+        settings = effective_settings()
+        make_data_dir(settings.data_dir)
+        from pipelines.checks import write_data_docs  # Dagster and Great Expectations take seconds to import
+
+        directory = settings.data_dir / DATA_DOCS
+        make_private_directory(directory)
+        with (
+            run_lock(settings.data_dir, wait_s=DATA_DOCS_WAIT_S),
+            Warehouse(settings.data_dir).connect() as connection,
+        ):
+            page = write_data_docs(connection, directory)
+    if as_json:
+        print_json({"ok": True, "page": str(page)})
+    else:
+        say(str(page))
 
 
 def status(as_json: bool) -> None:
@@ -73,7 +96,7 @@ def refuse_without_chain(settings: Settings) -> None:
 
 def _summary(assets: dict[str, dict[str, Any]], checks: dict[str, bool]) -> Iterator[str]:
     """Describes a run: transfers read, the list and its verdict, and the checks that did not pass."""
-    read, holder_list = assets["raw_chain__transfers"], assets["out_holders__lists"]
+    read, holder_list = assets.get("raw_chain__transfers", {}), assets.get("out_holders__lists", {})
     if "to_block" in read:
         yield f"read {read['new_transfers']:,} new transfers, up to block {read['to_block']:,}"
     if "verdict" in holder_list:

@@ -4,10 +4,11 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -22,7 +23,7 @@ from cli.supervise import Children, end_leftovers, only_one
 from contracts.errors import ConfigurationProblem, DemoChainLost, OperatorProblem
 from contracts.secrets import require_secrets
 from contracts.settings import Settings, load_settings
-from pipelines.instance import prepare_home
+from pipelines.instance import prepare_home, prepare_workspace
 from warehouse.access.watch import newest_final_block
 from warehouse.duck.connection import Warehouse
 from warehouse.file_modes import make_private_directory
@@ -35,6 +36,12 @@ ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 API_READY_S = 60.0
 DAGSTER_READY_S = 300.0
+
+DAEMON_PACE = {
+    "DAGSTER_EVENT_LOG_CONSUMER_DAEMON_INTERVAL_SECONDS": "30",
+    "FRESHNESS_DAEMON_INTERVAL_SECONDS": "60",
+}
+"""How often Dagster's daemon looks for failed runs to retry, and at the age of assets. Each look costs CPU."""
 
 
 class PartEnded(OperatorProblem):
@@ -112,8 +119,9 @@ class _Service:
         self._demo: DemoChain | None = None
 
     def run(self) -> None:
+        sockets = tempfile.TemporaryDirectory(prefix="svc-")  # private, and short: a socket's path is limited
         try:
-            self._start()
+            self._start(Path(sockets.name))
             with operator_problems(as_json=False):  # the one JSON value has been printed
                 self._wait()
         finally:
@@ -121,13 +129,15 @@ class _Service:
             self._children.stop()
             if self._demo:
                 self._demo.stop()
+            sockets.cleanup()
             self._announce("stopped", f"every process ended in {time.monotonic() - started:.1f} s")
 
-    def _start(self) -> None:
+    def _start(self, sockets: Path) -> None:
         if not self._settings.rpc_urls:
             self._start_demo()
         settings = self._settings
-        environment = as_environment(settings) | {"DAGSTER_HOME": str(prepare_home(settings.data_dir))}
+        home = prepare_home(settings.data_dir)
+        environment = as_environment(settings) | {"DAGSTER_HOME": str(home)} | DAEMON_PACE
         logs = settings.data_dir / "logs"
         make_private_directory(logs)
 
@@ -145,12 +155,20 @@ class _Service:
             self._announce("pipeline", "the first run failed, as said above; the schedule goes on trying")
 
         log_format = "json" if settings.log_format == "json" else "colored"
-        web = [sys.executable, "-P", "-m", "cli.dagster_web", "--port", str(settings.dagster_port)]
+        worker = [sys.executable, "-P", "-m", "pipelines.worker"]
+        self._children.start("worker", worker, environment, logs / "worker.log", restarted=True)
+        socket_path = sockets / "code"
+        code = [str(BIN / "dagster"), "api", "grpc", "--socket", str(socket_path), "--log-format", log_format]
+        code += ["--module-name", "pipelines.definitions", "--working-directory", str(ROOT)]
+        code += ["--location-name", "pipelines.definitions", "--lazy-load-user-code"]
+        self._children.start("dagster code server", code, environment, logs / "dagster-code.log", restarted=True)
+        self._until_listening(socket_path, DAGSTER_READY_S)
+        workspace = ["--workspace", str(prepare_workspace(home, socket_path))]
+        web = [sys.executable, "-P", "-m", "cli.dagster_web", *workspace, "--port", str(settings.dagster_port)]
         web += ["--log-format", log_format, *(["--may-launch"] if self._dagster_launch else [])]
         self._children.start("dagster web server", web, environment, logs / "dagster-webserver.log")
-        workspace = ["--workspace", str(ROOT / "workspace.yaml")]
         daemon = [str(BIN / "dagster-daemon"), "run", *workspace, "--log-format", log_format]
-        self._children.start("dagster daemon", daemon, environment, logs / "dagster-daemon.log")
+        self._children.start("dagster daemon", daemon, environment, logs / "dagster-daemon.log", restarted=True)
         if self._demo:
             self._demo.start_traffic()
         self._until_answering(f"{self._dagster_url}/server_info", DAGSTER_READY_S)
@@ -210,11 +228,24 @@ class _Service:
                     continue
         raise PartEnded(f"{url} gave no answer in {timeout_s:.0f} s.", cure=f"See {self._settings.data_dir}/logs.")
 
+    def _until_listening(self, path: Path, timeout_s: float) -> None:
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline:
+            self._refuse_ended()
+            if self._stopping.wait(0.1):
+                raise typer.Exit(0)
+            with socket.socket(socket.AF_UNIX) as probe, suppress(OSError):
+                probe.connect(str(path))
+                return
+        raise PartEnded(f"{path} is not listened on in {timeout_s:.0f} s.", cure=f"See {self._settings.data_dir}/logs.")
+
     def _wait(self) -> None:
         while not self._stopping.wait(0.5):
             self._refuse_ended()
 
     def _refuse_ended(self) -> None:
+        for name in self._children.restart_ended():
+            self._announce("restarted", f"the {name}, which had ended by itself")
         for name, code in self._children.ended().items():
             raise PartEnded(f"The {name} ended with {code}.", cure=f"See {self._settings.data_dir}/logs.")
         if self._demo and not self._demo.running():

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +26,11 @@ STOP_TIMEOUT_S = 6.0
 """After this long a child that ignores SIGTERM is killed; the whole stop stays under ten seconds."""
 
 
+RESTARTS_AT_MOST = 5
+RESTARTS_WITHIN_S = 120.0
+"""A child that ends more often than this counts as ended for good."""
+
+
 class ServiceRunning(OperatorProblem):
     """Another `svc run` holds the data directory."""
 
@@ -39,9 +44,22 @@ class Children:
     record: Path
     stop_timeout_s: float = STOP_TIMEOUT_S
     _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict, init=False)
+    _again: dict[str, Callable[[], None]] = field(default_factory=dict, init=False)
+    _restarts_s: dict[str, list[float]] = field(default_factory=dict, init=False)
 
-    def start(self, name: str, command: Sequence[str], environment: Mapping[str, str], log: Path | None = None) -> None:
-        """Starts `command` as the leader of its own process group; its output goes to `log`, or to ours."""
+    def start(
+        self,
+        name: str,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        log: Path | None = None,
+        *,
+        restarted: bool = False,
+    ) -> None:
+        """Starts `command` as the leader of its own process group; its output goes to `log`, or to ours.
+
+        `restarted`: `restart_ended` starts it again after it ended by itself.
+        """
         child = subprocess.Popen(
             list(command),
             env=dict(environment),
@@ -51,6 +69,8 @@ class Children:
             stderr=subprocess.STDOUT if log else None,
         )
         self._running[name] = child
+        if restarted:
+            self._again[name] = lambda: self.start(name, command, environment, log, restarted=True)
         if log and child.stdout:
             threading.Thread(target=_keep_log, args=(child.stdout, log), name=f"log of {name}", daemon=True).start()
         self._write_record()
@@ -58,6 +78,22 @@ class Children:
     def ended(self) -> dict[str, int]:
         """Returns name -> exit code of every child that has ended by itself."""
         return {name: code for name, child in self._running.items() if (code := child.poll()) is not None}
+
+    def restart_ended(self) -> list[str]:
+        """Starts those ended children again that may be, and returns their names.
+
+        What is left of an ended child's group is killed first. A child that ends again and again is left ended.
+        """
+        names = []
+        for name in self.ended():
+            now_s = time.monotonic()
+            recent_s = [at_s for at_s in self._restarts_s.get(name, ()) if now_s - at_s < RESTARTS_WITHIN_S]
+            if name in self._again and len(recent_s) < RESTARTS_AT_MOST:
+                _signal_group(self._running[name].pid, signal.SIGKILL)
+                self._restarts_s[name] = [*recent_s, now_s]
+                self._again[name]()
+                names.append(name)
+        return names
 
     def stop(self) -> None:
         """Ends every group: SIGTERM, then SIGKILL to the rest after `stop_timeout_s`."""
@@ -73,6 +109,7 @@ class Children:
             _signal_group(child.pid, signal.SIGKILL)
             child.wait()
         self._running.clear()
+        self._again.clear()
         self.record.unlink(missing_ok=True)
 
     def _write_record(self) -> None:

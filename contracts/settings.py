@@ -148,6 +148,9 @@ class Settings(BaseSettings):
     )
     signature_above_usd: int | None = Field(default=None, ge=0, description="Payer proof is required above this amount")
     contact_email: str | None = Field(default=None, description="Contact published in discovery documents")
+    alert_url: WebAddress | None = Field(
+        default=None, description="Gets a POST of JSON when a job of the pipeline begins to fail, and when it recovers"
+    )
     log_format: Literal["text", "json"] = Field(default="text", description="Log lines for people or for machines")
 
     @property

@@ -1,22 +1,39 @@
-"""Builds asset checks from the checks that tables declare. Great Expectations judges each table's row of facts.
+"""Builds asset checks from the checks that tables declare. DuckDB reduces a table to facts, Great Expectations judges.
 
-Every run gathers the facts, and judges them only where they differ from those that passed last. Great Expectations is
-imported only for facts with a violation: the import costs seconds of CPU, a third of a first run.
+Every run gathers the facts, and has them judged only where they differ from those that passed last. What each column is
+like is gathered where a run has time for pictures, at most hourly. Importing Great Expectations costs seconds of CPU:
+the warm worker has done it, any other process does it only for facts that lie outside of their bounds.
 """
 
 import hashlib
 import json
 import os
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
+from pipelines.presentation import QUICK, table_spec
 from pipelines.resources import Runtime
-from warehouse.duck.facts import gather_facts, last_pass, mark_checked, mark_passed, violations_of
+from warehouse.duck.connection import Connection
+from warehouse.duck.facts import (
+    Bounded,
+    ColumnFacts,
+    asserted_facts,
+    gather_columns,
+    gather_facts,
+    last_pass,
+    mark_checked,
+    record_columns,
+    record_judged,
+    recorded_columns,
+)
 from warehouse.duck.tables import Checks, tables
 
 if TYPE_CHECKING:
@@ -24,56 +41,104 @@ if TYPE_CHECKING:
 
 NOT_NULL = "expect_column_values_to_not_be_null"
 BETWEEN = "expect_column_values_to_be_between"
+BOUNDS = "bounds"
+"""The judge where every fact lies within its bounds and Great Expectations is not imported."""
+
+_GX = "great_expectations"
 
 
 @dataclass(frozen=True)
 class TableVerdict:
-    """The judgement of one row of facts: `failures` holds (expectation, column, observed) for each broken one."""
+    """The judgement of a table's facts: `failures` holds (expectation, fact, observed) for each broken one."""
 
     passed: bool
     failures: tuple[tuple[str, str, Any], ...]
 
 
-def judge(table: str, facts: dict[str, Any]) -> TableVerdict:
-    """Returns the verdict of the suite of `table` over its row of facts.
+def judge_name() -> str:
+    """Returns who judges facts that lie within their bounds in this process."""
+    return f"{_GX} {version(_GX)}" if _GX in sys.modules else BOUNDS
 
-    A suite asserts only that each count is 0, so a row of zeros passes without running it.
-    """
-    if all(type(count) is int and count == 0 for count in violations_of(facts).values()):
+
+def judge(table: str, facts: Mapping[str, Any], columns: Sequence[ColumnFacts] = ()) -> TableVerdict:
+    """Returns the verdict over the facts of `table` and of its columns. `judge_name` says afterwards who judged."""
+    if judge_name() == BOUNDS and all(bounded.within for bounded in asserted_facts(table, facts, columns)):
         return TableVerdict(passed=True, failures=())
-    return run_suite(table, facts)
+    return run_suite(table, facts, columns)
 
 
-def run_suite(table: str, facts: dict[str, Any]) -> TableVerdict:
+def run_suite(table: str, facts: Mapping[str, Any], columns: Sequence[ColumnFacts] = ()) -> TableVerdict:
     """Runs the suite of `table` over its row of facts.
 
-    A count of null fails too, although the expectation passes it.
+    A fact of null fails too, although the expectation passes it.
     """
     import pandas as pd
     from great_expectations.core.expectation_suite import ExpectationSuite
 
-    counts = violations_of(facts)
-    suite = ExpectationSuite(name=table, expectations=_expectations(counts))
-    batch = _facts_batch().get_batch(batch_parameters={"dataframe": pd.DataFrame([counts])})
-    result = batch.validate(suite, result_format="BASIC")
-    missing = [(NOT_NULL, column, None) for column, count in counts.items() if count is None]
+    asserted = asserted_facts(table, facts, columns)
+    values = {bounded.fact: bounded.value for bounded in asserted}
+    batch = _facts_batch().get_batch(batch_parameters={"dataframe": pd.DataFrame([values])})
+    result = batch.validate(ExpectationSuite(name=table, expectations=_expectations(asserted)), result_format="BASIC")
+    missing = [(NOT_NULL, fact, None) for fact, value in values.items() if value is None]
     failures = [
-        (config.type, column := config.kwargs.get("column", ""), counts.get(column))
+        (config.type, fact := config.kwargs.get("column", ""), values.get(fact))
         for outcome in result.results
         if not outcome.success and (config := outcome.expectation_config) is not None
     ]
     return TableVerdict(passed=bool(result.success) and not missing, failures=(*missing, *failures))
 
 
-def asserted_sha256(facts: dict[str, Any]) -> str:
-    """Returns a digest of everything that a verdict depends on: expectations, counts, and the judge's version."""
-    counts = violations_of(facts)
-    judged = [version("great_expectations"), _expectations(counts), list(map(repr, counts.values()))]
+def asserted_sha256(asserted: Sequence[Bounded], judged_by: str) -> str:
+    """Returns a digest of everything that a verdict depends on: expectations, facts and the judge."""
+    judged = [judged_by, _expectations(asserted), [repr(bounded.value) for bounded in asserted]]
     return hashlib.sha256(json.dumps(judged, sort_keys=True).encode()).hexdigest()
 
 
-def _expectations(counts: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{"type": BETWEEN, "kwargs": {"column": name, "min_value": 0, "max_value": 0}} for name in counts]
+def warm_up() -> None:
+    """Imports Great Expectations before a run needs it: that takes seconds of CPU."""
+    _facts_batch()
+
+
+def write_data_docs(connection: Connection, directory: Path) -> Path:
+    """Writes the Data Docs of Great Expectations for the facts as they are now, and returns their first page.
+
+    They are pages for the operator, and are not published.
+    """
+    import pandas as pd
+
+    context = _context(directory)
+    import great_expectations as gx  # after the context, which sets its environment
+    from great_expectations.checkpoint.actions import UpdateDataDocsAction
+
+    batch_definition = _batch_definition(context)
+    for table in tables().values():
+        if table.checks is not None:
+            columns = gather_columns(connection, table.name)
+            facts = asserted_facts(table.name, gather_facts(connection, table.name), columns)
+            name = f"{table.name}.{table.checks.name}"
+            suite = context.suites.add_or_update(gx.ExpectationSuite(name=name, expectations=_expectations(facts)))
+            definition = context.validation_definitions.add_or_update(
+                gx.ValidationDefinition(name=name, data=batch_definition, suite=suite)
+            )
+            frame = pd.DataFrame([{bounded.fact: bounded.value for bounded in facts}])
+            checkpoint = gx.Checkpoint(
+                name=name,
+                validation_definitions=[definition],
+                actions=[UpdateDataDocsAction(name="pages")],
+            )
+            context.checkpoints.add_or_update(checkpoint).run(batch_parameters={"dataframe": frame})
+    (page,) = context.build_data_docs().values()
+    return Path(page.removeprefix("file://"))
+
+
+def _expectations(asserted: Sequence[Bounded]) -> list[dict[str, Any]]:
+    return [
+        {
+            "type": BETWEEN,
+            "kwargs": {"column": bounded.fact, "min_value": bounded.minimum, "max_value": bounded.maximum},
+        }
+        for bounded in asserted
+    ]
 
 
 @cache
@@ -82,20 +147,44 @@ def _facts_batch() -> "BatchDefinition[Any]":
 
     It keeps nothing between frames.
     """
+    return _batch_definition(_context(None))
+
+
+def _context(directory: Path | None) -> Any:
+    """Makes a context that keeps nothing, or one that keeps its project in `directory`."""
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
     import great_expectations as gx
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
-    context = gx.get_context(mode="ephemeral")
+    if directory is None:
+        context: Any = gx.get_context(mode="ephemeral")
+    else:
+        context = gx.get_context(mode="file", project_root_dir=directory)
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
-    return (
-        context.data_sources.add_pandas("warehouse")
-        .add_dataframe_asset("facts")
-        .add_batch_definition_whole_dataframe("row")
+    return context
+
+
+def _batch_definition(context: Any) -> "BatchDefinition[Any]":
+    source = context.data_sources.add_or_update_pandas("warehouse")
+    definition: BatchDefinition[Any] = source.add_dataframe_asset("facts").add_batch_definition_whole_dataframe("row")
+    return definition
+
+
+check_tables = [
+    table_spec(
+        name,
+        "checks",
+        description,
+        deps=sorted(table.name for table in tables().values() if table.checks is not None),
     )
+    for name, description in {
+        "out_checks__results": "Facts as they were judged last, with their bounds. The checks of the tables write it.",
+        "out_checks__columns": "What the columns of checked tables are like. The checks of the tables write it hourly.",
+    }.items()
+]
 
 
-def expectation_checks() -> list[dg.AssetChecksDefinition]:
+def table_checks() -> list[dg.AssetChecksDefinition]:
     """Builds one asset check per table that declares checks."""
     return [_check(table.name, table.checks) for table in tables().values() if table.checks is not None]
 
@@ -103,35 +192,56 @@ def expectation_checks() -> list[dg.AssetChecksDefinition]:
 def _check(table: str, checks: Checks) -> dg.AssetChecksDefinition:
     @dg.asset_check(
         asset=dg.AssetKey(table),
-        name="expectations",
+        name=checks.name,
         description=checks.promise,
         blocking=checks.blocking,
         pool="warehouse",
     )
-    def check(runtime: dg.ResourceParam[Runtime]) -> dg.AssetCheckResult:
+    def check(context: dg.AssetCheckExecutionContext, runtime: dg.ResourceParam[Runtime]) -> dg.AssetCheckResult:
         with runtime.warehouse.connect() as connection:
-            facts = gather_facts(connection, table)
-            asserted = asserted_sha256(facts)
-            passed_at = last_pass(connection, table, asserted)
-            verdict = judge(table, facts) if passed_at is None else TableVerdict(passed=True, failures=())
-            if verdict.passed and passed_at is None:
-                mark_passed(connection, table, asserted, datetime.now(UTC))
-            if verdict.passed and "checked_to_block" in facts:
-                mark_checked(connection, table, facts["checked_to_block"])
+            outcome = check_table(connection, table, quick=QUICK.items() <= context.run.tags.items())
         return dg.AssetCheckResult(
-            passed=verdict.passed,
+            passed=outcome.verdict.passed,
             severity=dg.AssetCheckSeverity.ERROR if checks.blocking else dg.AssetCheckSeverity.WARN,
             metadata={
                 "table": dg.MetadataValue.asset(dg.AssetKey(table)),
-                "facts": dg.MetadataValue.md(_table(facts)),
-                "judged": "now" if passed_at is None else f"equal to what passed at {passed_at:%Y-%m-%d %H:%M:%S} UTC",
-                "failures": dg.MetadataValue.json([list(map(str, failure)) for failure in verdict.failures]),
+                "judged": outcome.judged,
+                "failures": dg.MetadataValue.json([list(map(str, failure)) for failure in outcome.verdict.failures]),
+                **outcome.facts,
             },
         )
 
     return check
 
 
-def _table(facts: dict[str, Any]) -> str:
-    rows = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
-    return f"| fact | value |\n|---|---|\n{rows}"
+@dataclass(frozen=True)
+class TableOutcome:
+    """A verdict, when and by whom it was reached, and the facts: numbers as numbers."""
+
+    verdict: TableVerdict
+    judged: str
+    facts: dict[str, Any]
+
+
+def check_table(connection: Connection, table: str, *, quick: bool) -> TableOutcome:
+    """Gathers the facts of `table`, judges them where they changed, and records the results. The caller holds the lock.
+
+    A `quick` one takes what columns are like from the record.
+    """
+    facts, now = gather_facts(connection, table), datetime.now(UTC)
+    if not quick:
+        record_columns(connection, table, gather_columns(connection, table), now)
+    columns = recorded_columns(connection, table)
+    asserted = asserted_facts(table, facts, columns)
+    judges = {f"{_GX} {version(_GX)}", judge_name()}
+    passed_at = last_pass(connection, table, [asserted_sha256(asserted, judged_by) for judged_by in sorted(judges)])
+    if passed_at is not None:
+        verdict, judged = TableVerdict(passed=True, failures=()), f"equal to what passed at {passed_at:%F %T} UTC"
+    else:
+        verdict, judged_by = judge(table, facts, columns), judge_name()
+        digest = asserted_sha256(asserted, judged_by) if verdict.passed else None
+        record_judged(connection, table, asserted, judged_by, now, digest=digest)
+        judged = f"now, by {judged_by}"
+    if verdict.passed and "checked_to_block" in facts:
+        mark_checked(connection, table, facts["checked_to_block"])
+    return TableOutcome(verdict, judged, {name: value for name, value in facts.items() if value is not None})

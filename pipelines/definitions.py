@@ -3,10 +3,9 @@
 import dagster as dg
 
 from contracts.settings import Settings, load_settings
-from pipelines import derived
+from pipelines import checks, derived
 from pipelines.access import assets as access
 from pipelines.bidwall import assets as bidwall
-from pipelines.checks import expectation_checks
 from pipelines.connect import assets as connect
 from pipelines.discovery import assets as discovery
 from pipelines.feed import assets as feed
@@ -25,7 +24,7 @@ from warehouse.file_modes import keep_files_private
 
 ROOMS = [
     *(transfer_assets, event_assets, holder_assets, history_assets, market, bidwall, trust, partner, feed),
-    *(guardrail, world, positions, access, intake, connect, discovery, derived, publish),
+    *(guardrail, world, positions, access, intake, connect, discovery, derived, checks, publish),
 ]
 """The modules whose assets and checks Dagster loads."""
 
@@ -34,7 +33,7 @@ def build_definitions(settings: Settings) -> dg.Definitions:
     """Returns everything that Dagster shows and runs, for one installation."""
     return dg.Definitions(
         assets=dg.load_assets_from_modules(ROOMS, include_specs=True),
-        asset_checks=[*expectation_checks(), *dg.load_asset_checks_from_modules(ROOMS)],
+        asset_checks=[*checks.table_checks(), *dg.load_asset_checks_from_modules(ROOMS)],
         jobs=[dagster_job(job) for job in JOBS],
         schedules=[dagster_schedule(job, settings) for job in JOBS],
         resources={

@@ -1,7 +1,9 @@
-"""Decides whether a run of the chain job is due, and why."""
+"""Decides whether a run of the chain job is due, why, and what of it has moved."""
 
 import asyncio
+from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import datetime
 
 from contracts.discovery.installation import installation_of
@@ -16,7 +18,7 @@ from pipelines.failure import mark_stale
 from pipelines.token.head import ChainHead, probe
 from warehouse.access.claim_sync import ACCESS
 from warehouse.connect.session_sync import CONNECT
-from warehouse.duck.connection import Warehouse, run_lock
+from warehouse.duck.connection import Connection, Warehouse, run_lock
 from warehouse.intake.intake_sync import INTAKE
 from warehouse.ledger.ledger import open_ledger
 from warehouse.ledger.sync import LedgerSync
@@ -34,6 +36,17 @@ LOCK_PATIENCE_S = 5.0
 """Limit on how long a tick of the chain waits for a run of another job to end."""
 
 
+@dataclass(frozen=True)
+class DueRun:
+    """Why a run is due, in a few words, and the assets whose inputs moved: these and what follows from them are made.
+
+    `moved` is None where everything is to be made.
+    """
+
+    why: str
+    moved: frozenset[str] | None = None
+
+
 async def poll_chain(settings: Settings) -> ChainHead:
     """Reads the head of the chain, in one batch per node."""
     async with RpcPool(
@@ -42,8 +55,8 @@ async def poll_chain(settings: Settings) -> ChainHead:
         return await probe(pool, confirmations=settings.confirmations)
 
 
-def chain_due(settings: Settings, now: datetime, *, lock_wait_s: float = LOCK_PATIENCE_S) -> str | None:
-    """Polls the chain and returns `due_reason` for its head.
+def chain_due(settings: Settings, now: datetime, *, lock_wait_s: float = LOCK_PATIENCE_S) -> DueRun | None:
+    """Polls the chain and returns `due_run` for its head.
 
     An unreachable chain is treated like a failed run: published documents are marked stale, and the problem is raised.
     Raises `RunBusy` where another run holds the lock for longer than `lock_wait_s` seconds.
@@ -54,25 +67,7 @@ def chain_due(settings: Settings, now: datetime, *, lock_wait_s: float = LOCK_PA
         except OperatorProblem as problem:
             mark_stale(settings, problem)
             raise
-        return due_reason(settings, head, now)
-
-
-def graph_has_unsynced_changes(settings: Settings) -> bool:
-    """Returns whether the ledger holds graph events that are not folded yet. Raises `RunBusy` during a run."""
-    with closing(open_ledger(settings, settings.data_dir)) as ledger, ledger.read() as reader:
-        revision = head_revision(reader)
-    with Warehouse(settings.data_dir).read_only() as connection:
-        return connection is not None and read_world_state(connection).revision < revision
-
-
-def has_unsynced_changes(settings: Settings, room: LedgerSync) -> bool:
-    """Returns whether the ledger holds changes of a room that no run has synced. Raises `RunBusy` during a run."""
-    with Warehouse(settings.data_dir).read_only() as connection:
-        if connection is None:
-            return False
-        since = room.synced_to(connection)
-    with closing(open_ledger(settings, settings.data_dir)) as ledger:
-        return room.has_moved(ledger, since)
+        return due_run(settings, head, now)
 
 
 def stated_settings_changed(settings: Settings, generation: Generation) -> bool:
@@ -86,35 +81,60 @@ def stated_settings_changed(settings: Settings, generation: Generation) -> bool:
     )
 
 
-def due_reason(settings: Settings, head: ChainHead | None, now: datetime) -> str | None:
-    """Returns why a run would change something, in a few words, or None. Raises `RunBusy` during a run.
+SYNCED_ROOMS: tuple[tuple[str, LedgerSync, frozenset[str]], ...] = (
+    ("quotes, claims or keys have changed", ACCESS, frozenset({"raw_ledger__quotes"})),
+    ("intakes have changed", INTAKE, frozenset({"raw_ledger__intakes"})),
+    ("connect sessions have changed", CONNECT, frozenset({"raw_ledger__connect_sessions"})),
+)
+"""What the ledger's changes of each room are called, and an asset of the step that syncs them."""
 
-    `head` is the current head of the chain, None where no token is configured.
+CHAIN = frozenset({"evm_chain"})
+WORLD = frozenset({"core_world__nodes"})
+
+
+def due_run(settings: Settings, head: ChainHead | None, now: datetime) -> DueRun | None:
+    """Returns the run that would change something, or None. Raises `RunBusy` during a run.
+
+    `head` is the current head of the chain, None where no token is configured. An hourly or daily snapshot makes
+    everything, so that what follows from time alone is never older than an hour.
     """
     generation = current_generation(settings.data_dir)
     if generation is None or generation.manifest.base_url != settings.public_base_url:
-        return "nothing is published for this address"
+        return DueRun("nothing is published for this address")
     if any(document.stale_reason for document in generation.manifest.documents.values()):
-        return "what is published is marked stale"
+        return DueRun("what is published is marked stale")
     if stated_settings_changed(settings, generation):
-        return "what documents state of the settings has changed"
-    if graph_has_unsynced_changes(settings):
-        return "the graph has moved"
-    if has_unsynced_changes(settings, ACCESS):
-        return "quotes, claims or keys have changed"
-    if has_unsynced_changes(settings, INTAKE):
-        return "intakes have changed"
-    if has_unsynced_changes(settings, CONNECT):
-        return "connect sessions have changed"
-    if head is None:
-        return None
+        return DueRun("what documents state of the settings has changed")
     with Warehouse(settings.data_dir).read_only() as connection:
         if connection is None:
-            return "nothing is read yet"
-        seen, state = read_head(connection), read_state(connection)
-        if seen is None or state is None or state.block < head.finalized.number:
-            return "there are new final blocks"
-        if (seen.head_hash, seen.finalized_hash) != (head.head.hash, head.finalized.hash):
-            return "the tip has moved"
-        due = due_snapshot(latest_snapshot_taken_at(connection), now)
-    return f"the {due} snapshot is due" if due else None
+            return None if head is None else DueRun("nothing is read yet")
+        snapshot = due_snapshot(latest_snapshot_taken_at(connection), now) if head else None
+        if snapshot:
+            return DueRun(f"the {snapshot} snapshot is due")
+        reasons = [*_ledger_moved(settings, connection), *_chain_moved(connection, head)]
+    if not reasons:
+        return None
+    return DueRun("; ".join(why for why, _ in reasons), frozenset().union(*(moved for _, moved in reasons)))
+
+
+def _ledger_moved(settings: Settings, connection: Connection) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yields what the ledger holds that no run has synced."""
+    with closing(open_ledger(settings, settings.data_dir)) as ledger:
+        with ledger.read() as reader:
+            revision = head_revision(reader)
+        if read_world_state(connection).revision < revision:
+            yield "the graph has moved", WORLD
+        for why, room, assets in SYNCED_ROOMS:
+            if room.has_moved(ledger, room.synced_to(connection)):
+                yield why, assets
+
+
+def _chain_moved(connection: Connection, head: ChainHead | None) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yields what the chain holds that no run has read."""
+    if head is None:
+        return
+    seen, state = read_head(connection), read_state(connection)
+    if seen is None or state is None or state.block < head.finalized.number:
+        yield "there are new final blocks", CHAIN
+    elif (seen.head_hash, seen.finalized_hash) != (head.head.hash, head.finalized.hash):
+        yield "the tip has moved", CHAIN

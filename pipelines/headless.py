@@ -1,6 +1,6 @@
 """Runs the jobs that are due without any Dagster process, for `svc pipeline run` and cron."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -10,13 +10,15 @@ import dagster as dg
 from contracts.errors import OperatorProblem
 from contracts.settings import Settings
 from pipelines.access.watch import watch_claims
+from pipelines.alerts import send_alerts
 from pipelines.definitions import build_definitions
-from pipelines.due import chain_due
+from pipelines.due import DueRun, chain_due
 from pipelines.failure import failure_marked
 from pipelines.instance import prepare_home
 from pipelines.resources import RUN_LOCK_WAIT_S
-from pipelines.runs import end_lost_runs, opened_instance
-from pipelines.schedules import CHAIN_JOB, JOBS, quiet_console
+from pipelines.run_status import record_run_status
+from pipelines.runs import end_lost_runs, opened_instance, unfinished_runs
+from pipelines.schedules import CHAIN_JOB, JOBS, MARKET_LANE, Job, moved_assets, quiet_console
 from pipelines.token.holder_assets import ListConfig
 from warehouse.duck.connection import run_lock
 from warehouse.publish.generations import current_generation
@@ -37,49 +39,66 @@ def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
     """Runs slice after slice until the chain is read up to finality, publishing after each one.
 
     Waits for a run in progress. Raises `CheckFailed`, or the exception that stopped a step; the last good generation is
-    marked stale then, except for stores of another chain or token. Where the chain has nothing new, or does not answer,
-    only the other due jobs run. Issued claims are watched first, so that their state is synced.
+    marked stale then, except for stores of another chain or token. Prices are asked before each slice. Where the chain
+    has nothing new, or does not answer, only the other due jobs run. Issued claims are watched first, so that their
+    state is synced. How the runs went is recorded, and told to SVC_ALERT_URL.
     """
     prepare_home(settings.data_dir)
     watch_claims(settings)
+    with opened_instance(settings.data_dir) as instance:
+        end_lost_runs(instance, unfinished_runs(instance))
+        try:
+            return _run_due(settings, instance, snapshot=snapshot)
+        finally:
+            send_alerts(settings, record_run_status(settings, instance, datetime.now(UTC)))
+
+
+def _run_due(settings: Settings, instance: dg.DagsterInstance, *, snapshot: bool) -> PipelineReport:
+    definitions = build_definitions(settings)
     try:
         due = chain_due(settings, datetime.now(UTC), lock_wait_s=RUN_LOCK_WAIT_S)
     except OperatorProblem:
-        _run_other_jobs(settings)
+        _run_jobs(settings, instance, definitions, JOBS)
         raise
-    why = "a snapshot is asked for" if snapshot else due
-    if why is None:
-        return _run_other_jobs(settings)
-    job = build_definitions(settings).resolve_job_def(CHAIN_JOB)
+    if snapshot:
+        due = DueRun("a snapshot is asked for")
+    if due is None:
+        return _run_jobs(settings, instance, definitions, JOBS)
+    job = definitions.resolve_job_def(CHAIN_JOB)
+    chosen = None if due.moved is None else moved_assets(definitions.resolve_asset_graph(), due.moved)
     config = quiet_console("CRITICAL")  # a failure is raised, and reported once
-    config.ops["out_holders__lists"] = ListConfig(snapshot=snapshot)
-    with opened_instance(settings.data_dir) as instance:
-        end_lost_runs(instance)
-        runs = 0
-        while True:
-            with failure_marked(settings, lock_wait_s=RUN_LOCK_WAIT_S):
-                result = job.execute_in_process(instance=instance, run_config=config, tags={"why": why})
-            runs += 1
-            assets, checks = _facts(result)
-            if all(facts.get("complete", True) for facts in assets.values()):
-                return PipelineReport(runs, why, _generation(settings), assets, checks)
+    if snapshot:
+        config.ops["out_holders__lists"] = ListConfig(snapshot=True)
+    runs = 0
+    while True:
+        _run_jobs(settings, instance, definitions, [row for row in JOBS if row.lane == MARKET_LANE])
+        with failure_marked(settings, lock_wait_s=RUN_LOCK_WAIT_S):
+            result = job.execute_in_process(
+                instance=instance, run_config=config, tags={"why": due.why}, asset_selection=chosen
+            )
+        runs += 1
+        assets, checks = _facts(result)
+        if all(facts.get("complete", True) for facts in assets.values()):
+            return PipelineReport(runs, due.why, _generation(settings), assets, checks)
 
 
-def _run_other_jobs(settings: Settings) -> PipelineReport:
-    """Runs the due jobs other than the chain's. Their failures mark nothing: their documents age."""
+def _run_jobs(
+    settings: Settings, instance: dg.DagsterInstance, definitions: dg.Definitions, jobs: Sequence[Job]
+) -> PipelineReport:
+    """Runs those of the jobs that are due without a daemon. Their failures mark nothing: their documents age."""
     reasons: list[str] = []
     assets: dict[str, dict[str, Any]] = {}
-    for job in JOBS:
+    for job in jobs:
         if job.headless_due is None:
             continue
         with run_lock(settings.data_dir, wait_s=RUN_LOCK_WAIT_S):
             reason = job.headless_due(settings, datetime.now(UTC))
         if reason is not None:
-            made = build_definitions(settings).resolve_job_def(job.name)
-            with opened_instance(settings.data_dir) as instance:
-                config = quiet_console("CRITICAL")
-                result = made.execute_in_process(instance=instance, run_config=config, tags={"why": reason})
-            reasons.append(reason)
+            made = definitions.resolve_job_def(job.name)
+            result = made.execute_in_process(
+                instance=instance, run_config=quiet_console("CRITICAL"), tags={"why": str(reason)}
+            )
+            reasons.append(str(reason))
             assets |= _facts(result)[0]
     return PipelineReport(len(reasons), "; ".join(reasons) or None, _generation(settings), assets, {})
 

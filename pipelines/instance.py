@@ -6,20 +6,34 @@ from pathlib import Path
 from contracts.errors import StoreUnusable
 from warehouse.file_modes import make_data_directory, make_private_directory
 
-# DuckDB has one writer, so one run at a time; a run's own steps share it in one process.
-# Monitoring ends runs that never start, which would hold up all others.
+# Runs go to the warm worker at once, which queues them: a queue of Dagster's own is polled every few seconds.
+# Monitoring ends runs that no worker takes, that outlive their worker or that hang. A slice of a chain takes a minute.
+# The worker runs jobs in threads, which can't have their output captured one by one.
+# No asset has an automation condition, so nothing evaluates them.
 # The event log lies where Dagster's default lies.
 DAGSTER_YAML = """\
 telemetry:
   enabled: false
 nux:
   enabled: false
+run_coordinator:
+  module: dagster._core.run_coordinator
+  class: DefaultRunCoordinator
+run_launcher:
+  module: pipelines.launcher
+  class: WorkerLauncher
+compute_logs:
+  module: dagster._core.storage.noop_compute_log_manager
+  class: NoOpComputeLogManager
+auto_materialize:
+  enabled: false
+  use_sensors: false
 concurrency:
-  runs:
-    max_concurrent_runs: 1
   pools:
     granularity: run
-    default_limit: 1
+instance_class:
+  module: pipelines.dagster_instance
+  class: ThreadedInstance
 event_log_storage:
   module: pipelines.event_log
   class: OpenEventLog
@@ -27,7 +41,12 @@ event_log_storage:
     base_dir: {history}
 run_monitoring:
   enabled: true
-  start_timeout_seconds: 180
+  start_timeout_seconds: 600
+  max_runtime_seconds: 900
+  poll_interval_seconds: 60
+run_retries:
+  enabled: true
+  max_retries: 1
 retention:
   schedule:
     purge_after_days:
@@ -40,6 +59,15 @@ retention:
       success: 7
       failure: 30
 """
+
+
+WORKSPACE_YAML = """\
+load_from:
+  - grpc_server:
+      socket: {socket}
+      location_name: pipelines.definitions
+"""
+"""One code server for daemon and web server: each would start its own, and the daemon a new one every minute."""
 
 
 DIARY_CURE = "Dagster begins a new one, and nothing but its own records of runs is lost."
@@ -61,6 +89,13 @@ def prepare_home(data_dir: Path) -> Path:
     except OSError as error:
         raise diary_unusable(home, f"{error.filename}: {error.strerror}") from error
     return home
+
+
+def prepare_workspace(home: Path, socket: Path) -> Path:
+    """Writes the workspace of the code server that listens on `socket`, and returns its file."""
+    workspace = home / "workspace.yaml"
+    workspace.write_text(WORKSPACE_YAML.replace("{socket}", json.dumps(str(socket))))
+    return workspace
 
 
 def diary_unusable(home: Path, why: str) -> StoreUnusable:

@@ -1,9 +1,10 @@
 """The resources of assets: the settings and what follows from them. One object per run, made under the run lock."""
 
 import logging
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import dagster as dg
 
 from contracts.settings import Settings
 from pipelines.clients.rpc import RpcPool
-from pipelines.runs import PROCESS_TAG, this_process
+from pipelines.runs import PROCESS_TAG, is_taken, this_process
 from warehouse.duck.connection import Warehouse, run_lock
 
 RUN_LOCK_WAIT_S = 600.0
@@ -25,6 +26,8 @@ class Runtime:
     """Everything that an asset needs besides data."""
 
     settings: Settings
+    shared_warehouse: Warehouse | None = field(default=None, kw_only=True)
+    """The warehouse that runs of this process share, where they do."""
 
     @property
     def data_dir(self) -> Path:
@@ -34,7 +37,7 @@ class Runtime:
     @cached_property
     def warehouse(self) -> Warehouse:
         """Returns the DuckDB warehouse; connect only for as long as a step needs it."""
-        return Warehouse(self.data_dir)
+        return self.shared_warehouse or Warehouse(self.data_dir)
 
     def rpc_pool(self) -> RpcPool:
         """Returns the chain's nodes, to be entered with `async with`."""
@@ -45,22 +48,52 @@ class Runtime:
         return {}
 
 
+class _SharedHold:
+    """The run lock and the open warehouse, held from the first of this process's runs to the last that overlaps it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._entering = threading.Lock()
+        self._runs = 0
+        self._held = ExitStack()
+        self._warehouse = Warehouse(settings.data_dir)
+
+    @contextmanager
+    def __call__(self) -> Iterator[Warehouse]:
+        with self._entering:
+            if not self._runs:
+                lock = run_lock(self._settings.data_dir, wait_s=RUN_LOCK_WAIT_S, waiting=self._waiting)
+                with ExitStack() as held:
+                    held.enter_context(lock)
+                    held.enter_context(self._warehouse.kept_open())
+                    self._held = held.pop_all()
+            self._runs += 1
+        try:
+            yield self._warehouse
+        finally:
+            with self._entering:
+                self._runs -= 1
+                if not self._runs:
+                    self._held.close()
+
+    @staticmethod
+    def _waiting() -> None:
+        logger.info("waiting for the run that holds the warehouse")
+
+
 def runtime_resource(settings: Settings) -> dg.ResourceDefinition:
     """Makes the run's `Runtime`.
 
-    Dagster enters it once per run, so the lock is held from the first step to the last.
+    Dagster enters it once per run, so the lock is held from the first step to the last. Runs side by side in one
+    process, which the worker's lanes keep apart by what they write, share lock and warehouse.
     """
+    shared = _SharedHold(settings)
 
     @contextmanager
     def hold(context: dg.InitResourceContext) -> Iterator[Runtime]:
-        def waiting() -> None:
-            logger.info("waiting for the run that holds the warehouse")
-
-        if context.run and context.instance:
+        if context.run and context.instance and not is_taken(context.run):
             context.instance.add_run_tags(context.run.run_id, {PROCESS_TAG: this_process()})
-        with run_lock(settings.data_dir, wait_s=RUN_LOCK_WAIT_S, waiting=waiting):
-            runtime = Runtime(settings)
-            with runtime.warehouse.kept_open():
-                yield runtime
+        with shared() as warehouse:
+            yield Runtime(settings, shared_warehouse=warehouse)
 
     return dg.resource(description="Settings, warehouse and chain of this run")(hold)

@@ -3,7 +3,7 @@
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -31,21 +31,43 @@ def this_process() -> str:
     return f"{process.pid} {process.create_time():.2f}"
 
 
-def end_lost_runs(instance: dg.DagsterInstance) -> int:
-    """Records runs as failed whose process is gone, since they would block every later one. Returns their number.
+def is_taken(run: dg.DagsterRun) -> bool:
+    """Returns whether a process has taken this run."""
+    return bool(run.tags.get(PROCESS_TAG))
 
-    Dagster's own monitoring ends runs that never named their process.
+
+def process_of(run: dg.DagsterRun) -> psutil.Process | None:
+    """Returns the process of a run, or None where none has taken it or that one is gone."""
+    if not is_taken(run):
+        return None
+    pid, created_at = run.tags[PROCESS_TAG].split()
+    try:
+        process = psutil.Process(int(pid))
+        return process if f"{process.create_time():.2f}" == created_at else None
+    except psutil.NoSuchProcess:
+        return None
+
+
+def unfinished_runs(instance: dg.DagsterInstance) -> list[dg.DagsterRun]:
+    """Returns the runs that wait, start or are in progress, newest first."""
+    return list(instance.get_runs(dg.RunsFilter(statuses=UNFINISHED)))
+
+
+def end_lost_runs(instance: dg.DagsterInstance, unfinished: Iterable[dg.DagsterRun]) -> int:
+    """Records those runs as failed whose process is gone, since they would block every later one. Returns their number.
+
+    Dagster's own monitoring ends runs that no process ever took.
     """
-    unfinished = instance.get_runs(dg.RunsFilter(statuses=UNFINISHED))
-    lost = [run for run in unfinished if PROCESS_TAG in run.tags and not _lives(run.tags[PROCESS_TAG])]
+    lost = [run for run in unfinished if is_taken(run) and process_of(run) is None]
     for run in lost:
         instance.report_run_failed(run, "The process of this run is gone.")
     return len(lost)
 
 
-def a_run_is_on(instance: dg.DagsterInstance, job_name: str) -> bool:
-    """Returns whether a run of this job waits, starts or is in progress."""
-    return bool(instance.get_runs(dg.RunsFilter(job_name=job_name, statuses=UNFINISHED), limit=1))
+def a_run_is_on(instance: dg.DagsterInstance, job_names: Collection[str]) -> bool:
+    """Returns whether a run of one of these jobs waits, starts or is in progress, in a process that lives."""
+    unfinished = [run for run in unfinished_runs(instance) if run.job_name in job_names]
+    return bool(unfinished) and len(unfinished) > end_lost_runs(instance, unfinished)
 
 
 def delete_old_runs(instance: dg.DagsterInstance, now: datetime) -> int:
@@ -88,7 +110,7 @@ def delete_diary(instance: dg.DagsterInstance, home: Path) -> int:
         for record in ended:
             instance.delete_run(record.dagster_run.run_id)
         deleted += len(ended)
-    going_on = {run.run_id for run in instance.get_runs(dg.RunsFilter(statuses=UNFINISHED))}
+    going_on = {run.run_id for run in unfinished_runs(instance)}
     for path in (*home.glob("history/runs/*"), *home.glob("storage/*")):
         run_id = path.name.partition(".")[0]
         if _RUN_ID.fullmatch(run_id) and run_id not in going_on:
@@ -102,11 +124,3 @@ def delete_diary(instance: dg.DagsterInstance, home: Path) -> int:
 def databases(home: Path) -> list[Path]:
     """Returns Dagster's SQLite databases."""
     return sorted(home.glob("**/*.db"))
-
-
-def _lives(tag: str) -> bool:
-    pid, created_at = tag.split()
-    try:
-        return f"{psutil.Process(int(pid)).create_time():.2f}" == created_at
-    except psutil.NoSuchProcess:
-        return False

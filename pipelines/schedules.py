@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -12,23 +12,35 @@ from typing import Any
 import dagster as dg
 
 from contracts.errors import OperatorProblem, RunBusy
+from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 from pipelines.access.watch import claims_due, watch_claims
 from pipelines.discovery.probe import hourly_probe_due, probe_due
-from pipelines.due import chain_due
+from pipelines.due import LOCK_PATIENCE_S, DueRun, chain_due
 from pipelines.failure import leave_last_good
-from pipelines.market.observe import prices_due
+from pipelines.market.observe import prices_configured, prices_due
 from pipelines.partner.source import partner_due
 from pipelines.presentation import QUICK
-from pipelines.runs import a_run_is_on, delete_old_runs, end_lost_runs
+from pipelines.publish.assets import LINKED, QUERY_COPY, document_key
+from pipelines.runs import a_run_is_on, delete_old_runs
 from warehouse.connect.sessions import delete_ended
+from warehouse.duck.connection import run_lock
 from warehouse.guardrail.approvals import delete_expired
 from warehouse.ledger.ledger import open_ledger
 
 CHAIN_JOB = "chain"
 
-Due = Callable[[Settings, datetime], str | None]
-"""Returns why a job is due, in a few words, or None. Raises `RunBusy` where a run is writing the warehouse."""
+CHAIN_LANE, MARKET_LANE = "chain", "market"
+"""The worker's queues: runs of one follow one another, runs of two go side by side and write different tables."""
+
+Due = Callable[[Settings, datetime], DueRun | str | None]
+"""Returns the run that is due, or only why, in a few words, or None. Raises `RunBusy` where a run is writing the
+warehouse."""
+
+LINKED_COPY = {QUERY_COPY: LINKED}
+RETRIED = {"dagster/retry_strategy": "ALL_STEPS"}
+"""Tags of a run that leaves the query copy as it is, and of one that begins again after a failure: its steps share
+what they hold."""
 
 
 @dg.op(description="Look at the payment of every issued claim that may still leave the chain.")
@@ -61,7 +73,8 @@ class Job:
     """One row of the table. `makes` are the assets of an asset job, or the ops of any other job.
 
     A tick of `cron` starts a run where `due` gives a reason and neither this job nor one of `not_beside` is running.
-    Without Dagster's daemon the job runs where `headless_due` gives one; None where the chain's run does its work.
+    `reads_warehouse` tells that `due` opens the warehouse, so that it waits a moment for a run that holds it. Without
+    Dagster's daemon the job runs where `headless_due` gives a reason; None where the chain's run does its work.
     """
 
     name: str
@@ -73,14 +86,21 @@ class Job:
     headless_due: Due | None = None
     not_beside: tuple[str, ...] = ()
     hooks: frozenset[dg.HookDefinition] = frozenset()
-    tags: Mapping[str, str] = field(default_factory=lambda: QUICK)
+    tags: Mapping[str, str] = field(default_factory=lambda: QUICK | LINKED_COPY)
+    lane: str = CHAIN_LANE
+    reads_warehouse: bool = False
+
+
+def everything_but(group: str) -> dg.AssetSelection:
+    """Selects all assets except those of a group."""
+    return dg.AssetSelection.all() - dg.AssetSelection.groups(group)
 
 
 def room_and_its_documents(group: str) -> dg.AssetSelection:
-    """Selects the assets of a group and the documents that read them, without checks."""
+    """Selects the assets of a group with their checks, and the documents that read them without theirs."""
     room = dg.AssetSelection.groups(group)
     documents = room.downstream(depth=1, include_self=False) & dg.AssetSelection.groups("publish")
-    return (room | documents).without_checks()
+    return room | documents.without_checks()
 
 
 def hourly(settings: Settings, now: datetime) -> str:
@@ -92,10 +112,10 @@ JOBS = (
     Job(
         name=CHAIN_JOB,
         description="From the chain to published documents: ingest, fold, prove, check, publish.",
-        makes=dg.AssetSelection.all(),
+        makes=everything_but("market"),
         due=chain_due,
         cron="*/2 * * * *",
-        when="Every two minutes, when the chain has moved or a snapshot is due; else nothing starts.",
+        when="Every two minutes, when the chain or the ledger has moved: what follows from that. Hourly: everything.",
         hooks=frozenset({leave_last_good}),
         tags={},
     ),
@@ -103,11 +123,12 @@ JOBS = (
         name="prices",
         description="Ask every price source, and publish the documents that read prices; all others are linked.",
         makes=room_and_its_documents("market"),
-        due=prices_due,
+        due=prices_configured,
         cron="* * * * *",
-        when="Every minute, where a price source is configured and no other run is on.",
+        when="Every minute, where a price source is configured, also while the chain is read.",
         headless_due=prices_due,
-        not_beside=(CHAIN_JOB,),
+        lane=MARKET_LANE,
+        tags=QUICK | LINKED_COPY | {"dagster/max_runtime": "120"},
     ),
     Job(
         name="partner",
@@ -118,6 +139,7 @@ JOBS = (
         when="Checks every minute whether to ask the partner (every 5 minutes) or the marketplace (every 15).",
         headless_due=partner_due,
         not_beside=(CHAIN_JOB,),
+        reads_warehouse=True,
     ),
     Job(
         name="discovery",
@@ -128,6 +150,7 @@ JOBS = (
         when="Checks every minute whether to ask the service: every 5 minutes, every minute while it is silent.",
         headless_due=hourly_probe_due,
         not_beside=(CHAIN_JOB,),
+        reads_warehouse=True,
     ),
     Job(
         name="claims",
@@ -178,6 +201,8 @@ def dagster_job(job: Job) -> Any:
 def dagster_schedule(job: Job, settings: Settings) -> dg.ScheduleDefinition:
     """Makes Dagster's schedule of a row, running from the start."""
 
+    waits = job.reads_warehouse
+
     @dg.schedule(
         name=f"{job.name}_schedule",
         job_name=job.name,
@@ -186,15 +211,36 @@ def dagster_schedule(job: Job, settings: Settings) -> dg.ScheduleDefinition:
         description=job.when,
     )
     def schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-        end_lost_runs(context.instance)
-        if any(a_run_is_on(context.instance, name) for name in (job.name, *job.not_beside)):
+        if a_run_is_on(context.instance, (job.name, *job.not_beside)):
             return dg.SkipReason("a run is going on")
+        now = datetime.now(UTC)
         try:
-            reason = job.due(settings, datetime.now(UTC))
+            with run_lock(settings.data_dir, wait_s=LOCK_PATIENCE_S) if waits else nullcontext():
+                due = job.due(settings, now)
         except RunBusy:
             return dg.SkipReason("a run is going on")
         except OperatorProblem as problem:
             return dg.SkipReason(f"{problem.code}: {problem}")
-        return dg.RunRequest(tags={"why": reason}) if reason else dg.SkipReason("nothing is due")
+        if due is None:
+            return dg.SkipReason("nothing is due")
+        run = due if isinstance(due, DueRun) else DueRun(due)
+        if run.moved is None:
+            return dg.RunRequest(tags={"why": run.why} | RETRIED)
+        assert context.repository_def is not None, "a daemon evaluates schedules of a code location"
+        chosen = moved_assets(context.repository_def.asset_graph, run.moved)
+        return dg.RunRequest(tags={"why": run.why} | RETRIED | QUICK, asset_selection=chosen)
 
     return schedule
+
+
+def moved_assets(graph: Any, moved: frozenset[str]) -> list[dg.AssetKey]:
+    """Returns what a run of the chain job makes when these assets have moved: they, and all that follows from them.
+
+    Prices have a job of their own. Documents that show other documents follow from each of them. Steps that make
+    several tables make all of them.
+    """
+    roots = dg.AssetSelection.assets(*moved)
+    chosen = (roots | roots.downstream()) & everything_but("market")
+    described = {document_key(row) for row in PROJECTIONS if row.describe is not None}
+    together = {key for made in chosen.resolve(graph) for key in graph.get(made).execution_set_asset_keys} | described
+    return sorted(together & set(graph.materializable_asset_keys), key=dg.AssetKey.to_user_string)

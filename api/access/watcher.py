@@ -36,11 +36,17 @@ class Watcher:
     settle: Callable[[], Awaitable[None]] | None = None
     """Settles signed payments that nobody waits for, as after a kill."""
     _skew_s: int | None = field(default=None, init=False)
+    _answering: tuple[bool, ...] = field(default=(), init=False)
 
     @property
     def skew_s(self) -> int | None:
         """Seconds by which our clock was ahead of the newest head; None if no provider answered."""
         return self._skew_s
+
+    @property
+    def nodes_answering(self) -> tuple[bool, ...]:
+        """Whether each provider answered last, in the order of the settings."""
+        return self._answering
 
     async def run(self) -> None:
         """Watches until cancelled; retries failures the next time."""
@@ -60,7 +66,9 @@ class Watcher:
 
     async def compare_clocks(self) -> None:
         """Compares our clock with the newest head of any provider."""
-        heads = [head for head in await self.providers.heads() if isinstance(head, BlockView)]
+        answers = await self.providers.heads()
+        self._answering = tuple(isinstance(answer, BlockView) for answer in answers)
+        heads = [head for head in answers if isinstance(head, BlockView)]
         newest = max((head.time_s for head in heads), default=None)
         self._skew_s = None if newest is None else int(self.clock().timestamp()) - newest
         if self._skew_s is not None and abs(self._skew_s) > MOST_CLOCK_SKEW_S:

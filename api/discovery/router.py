@@ -1,28 +1,48 @@
 """Serves the service's health and the files that its documents name."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
+from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
+from api.deps import caller_of, key_owner
 from api.discovery.state import ServiceState
 from api.openapi.headers import header_refs
 from api.publish.site import PublishedSite
 from api.responses import UNCHANGED, not_ready, problems
 from api.routes import WorkRoute
-from contracts.discovery.health import MOST_CLOCK_SKEW_S, Health
-from contracts.errors import InternalFault, MethodNotAllowed, NotReady, RangeNotSatisfiable, RouteUnknown
+from contracts.access.tiers import Role
+from contracts.discovery.checks_document import CHECKS_PATH, PublishedChecks
+from contracts.discovery.health import Health, ServiceFacts, health_of
+from contracts.errors import (
+    InternalFault,
+    MethodNotAllowed,
+    NotReady,
+    OperatorRoleNeeded,
+    RangeNotSatisfiable,
+    RouteUnknown,
+)
 from contracts.open_data.datasets import DataIndex
 from contracts.open_data.metadata import DATA_MEDIA_TYPES
 from contracts.open_data.names import DATA_PREFIX
+from contracts.publish.routes import METRICS_PATH, file_of
 
 
 def discovery_router(
-    site: Callable[[], PublishedSite | None], state: Callable[[], Awaitable[tuple[ServiceState, int]]]
+    site: Callable[[], PublishedSite | None],
+    state: Callable[[], Awaitable[tuple[ServiceState, int]]],
+    claims: Callable[[], Mapping[str, int]],
+    answered: Callable[[], Mapping[tuple[str, int], int]],
 ) -> APIRouter:
     """Creates the routes. `site` returns the published site, `state` the newest observation of the service and its age
-    in seconds; neither may wait for a thread that requests share."""
+    in seconds; neither may wait for a thread that requests share. `claims` counts claims by state; `answered` returns
+    the answers that this process gave."""
     router = APIRouter(tags=["discovery"], route_class=WorkRoute)
 
     @router.get(
@@ -35,28 +55,46 @@ def discovery_router(
         operation_id="health",
     )
     async def health() -> Response:
+        body = health_of(await facts())
+        return Response(body.model_dump_json(by_alias=True), media_type="application/json")
+
+    @router.get(METRICS_PATH, include_in_schema=False)
+    async def metrics(request: Request) -> Response:
+        """Answers this machine, and operators. To anybody else the path does not exist."""
+        if not is_local(request) and key_owner(request) is None:
+            raise RouteUnknown("Nothing is published here.")
+        if not is_local(request) and caller_of(request).role is not Role.OPERATOR:
+            raise OperatorRoleNeeded("Metrics are for a key of the role operator.")
+        from api.discovery.metrics import MEDIA_TYPE, openmetrics  # few services are scraped, and it takes 0.1 s
+
+        text = openmetrics(await facts(), await asyncio.to_thread(claims), answered(), str(os.getpid()))
+        return Response(text, media_type=MEDIA_TYPE)
+
+    async def facts() -> ServiceFacts:
         served = site()
         if served is None:
             raise not_ready()
         now = datetime.now(UTC)
         manifest = served.generation.manifest
-        stale = served.stale_paths(now.timestamp())
+        stale = set(served.stale_paths(now.timestamp()))
         observed, observed_age_s = await state()
-        in_time = observed.clock_skew_s is None or abs(observed.clock_skew_s) <= MOST_CLOCK_SKEW_S
-        fine = observed.ledger_reachable and observed.guardrail_problem is None and in_time
-        body = Health(
-            status="ok" if fine and not stale and not manifest.disputes else "degraded",
+        return ServiceFacts(
+            now=now,
             generation=manifest.generation,
             generated_at=manifest.created_at,
-            age_s=max(0, int((now - manifest.created_at).total_seconds())),
-            stale_documents=stale,
+            documents={
+                path: (max(0, int((now - entry.generated_at).total_seconds())), path in stale)
+                for path, entry in manifest.documents.items()
+            },
             ledger_reachable=observed.ledger_reachable,
             guardrail_problem=observed.guardrail_problem,
             clock_skew_s=observed.clock_skew_s,
             disputes=manifest.disputes,
             observed_age_s=observed_age_s,
+            nodes_answering=observed.nodes_answering,
+            jobs=observed.jobs,
+            checks=passed_checks(served.generation.path),
         )
-        return Response(body.model_dump_json(by_alias=True), media_type="application/json")
 
     @router.get(
         DATA_PREFIX,
@@ -113,4 +151,34 @@ def _data_file() -> dict[int | str, dict[str, Any]]:
 
 
 _INDEX: dict[int | str, dict[str, Any]] = {200: {"model": DataIndex, "description": "The index"}}
+
+
+def is_local(request: Request) -> bool:
+    """Returns whether a program on this machine asks for this machine, and no proxy stands between."""
+    if request.client is None or any(name in request.headers for name in _FORWARDING):
+        return False
+    host = request.url.hostname or ""
+    return all(name == "localhost" or _is_loopback(name) for name in (request.client.host, host))
+
+
+def _is_loopback(name: str) -> bool:
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+@lru_cache(maxsize=2)
+def passed_checks(generation: Path) -> Mapping[str, bool]:
+    """Returns whether the checks of each table passed, as a generation says; none in one of an earlier version."""
+    try:
+        body = (generation / "public" / file_of(CHECKS_PATH)).read_bytes()
+    except FileNotFoundError:
+        return {}
+    return {table.table: table.passed for table in PublishedChecks.model_validate_json(body).tables}
+
+
+_FORWARDING = ("forwarded", "via", "x-forwarded-for", "x-real-ip")
+"""Header fields by which a proxy tells that it asks for somebody else."""
+
 _HEALTH: dict[int | str, dict[str, Any]] = {200: {"model": Health, "description": "A generation is served"}}

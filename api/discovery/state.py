@@ -9,6 +9,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
+from contracts.discovery.health import JobFacts
+
 OBSERVE_EVERY_S = 1.0
 FRESH_FOR_S = 2.0
 """Age above which a request asks for a new observation, if no background task makes them."""
@@ -22,11 +24,14 @@ UNANSWERED_AFTER_S = 5.0
 
 @dataclass(frozen=True)
 class ServiceState:
-    """One observation. `clock_skew_s` is the time by which our clock is ahead of the chain's, or None if unknown."""
+    """One observation. `clock_skew_s` is the time by which our clock is ahead of the chain's, or None if unknown;
+    `nodes_answering` whether each RPC node answered last; `jobs` how the pipeline's jobs went."""
 
     ledger_reachable: bool
     guardrail_problem: str | None
     clock_skew_s: int | None
+    nodes_answering: tuple[bool, ...] = ()
+    jobs: tuple[JobFacts, ...] = ()
 
 
 class StateObserver:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import secrets
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -107,6 +108,8 @@ class Front:
         self._pointer: str | None = None
         self._next_check_at = 0.0
         self.site: PublishedSite | None = None
+        self.answered: Counter[tuple[str, int]] = Counter()
+        """Answers by who gave them and HTTP status, for `/metrics`."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Judges the head of a request, counts it, and answers it, in this order.
@@ -167,8 +170,10 @@ class Front:
             elif method not in _READS:
                 await self._refuse(scope, send, _wrong_method(), counted, admission)
             elif file is not None:
+                self.answered["file", 200] += 1
                 await self._send_file(scope, send, file)
             elif redirect is not None:
+                self.answered["published", 302] += 1
                 await send(redirect)
                 await send(_NO_BODY)
             return
@@ -189,6 +194,7 @@ class Front:
             problem = NotAcceptable("Accept br, zstd, gzip or identity.")
             await self._refuse(scope, send, problem, counted, admission)
         elif if_none_match is not None and is_unchanged(if_none_match, encoded.etag):
+            self.answered["published", 304] += 1
             await send(encoded.not_modified)
             await send(_NO_BODY)
         elif b"range" in fields and method == "GET":
@@ -200,9 +206,11 @@ class Front:
                 await self._refuse(scope, send, _no_such_range(encoded.size), counted, admission)
                 return
             body = encoded.body["body"]
+            self.answered["published", 200 if part is None else 206] += 1
             await send(encoded.start if part is None else encoded.partial_start(part))
             await send(_body(body if part is None else body[part.first : part.last + 1]))
         else:
+            self.answered["published", 200] += 1
             await send(encoded.start)
             await send(encoded.body if method == "GET" else _NO_BODY)
 
@@ -389,6 +397,7 @@ class Front:
             **problem.headers,
             **limit_fields(counted),
         }
+        self.answered["front", problem.status] += 1
         await send({"type": "http.response.start", "status": problem.status, "headers": _encode_headers(headers)})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
@@ -412,6 +421,7 @@ class Front:
         async def send_on(message: MutableMapping[str, Any]) -> None:
             nonlocal counted
             if message["type"] == "http.response.start":
+                self.answered["rooms", message["status"]] += 1
                 counted = await self._settle(scope, admission, counted, message["status"], work.began)
                 sent = dict(message["headers"])
                 cache = sent.get(b"cache-control")

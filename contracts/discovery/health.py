@@ -1,5 +1,8 @@
-"""The service's health, as it says it itself."""
+"""The state of the service: what `/health` and `/metrics` say of it, both from the same facts."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 from pydantic import Field
@@ -10,18 +13,94 @@ MOST_CLOCK_SKEW_S = 30
 """Beyond it the time of a payment's block can't be held against ours well enough."""
 
 
+@dataclass(frozen=True)
+class JobFacts:
+    """How the runs of one job of the pipeline went. `reason` is the stable code of the newest failure."""
+
+    name: str
+    last_ended_at: datetime
+    last_seconds: float
+    last_success_at: datetime | None
+    failing_since: datetime | None
+    reason: str | None
+    consecutive_failures: int
+    runs: int
+    failures: int
+
+
+@dataclass(frozen=True)
+class ServiceFacts:
+    """Everything that is known of the service at `now`. Times are UTC.
+
+    `documents` gives the age in seconds of each published document, and whether it is stale. `nodes_answering` holds,
+    for each RPC node, whether it answered last; it is empty where payments are not set up. `disputes` counts facts on
+    which RPC nodes disagree.
+    """
+
+    now: datetime
+    generation: str
+    generated_at: datetime
+    documents: Mapping[str, tuple[int, bool]]
+    ledger_reachable: bool
+    guardrail_problem: str | None
+    clock_skew_s: int | None
+    disputes: int
+    observed_age_s: int
+    nodes_answering: tuple[bool, ...]
+    jobs: tuple[JobFacts, ...]
+    checks: Mapping[str, bool]
+
+    @property
+    def stale_documents(self) -> list[str]:
+        """Returns the paths of stale documents, in order."""
+        return sorted(path for path, (_, stale) in self.documents.items() if stale)
+
+    @property
+    def age_s(self) -> int:
+        """Returns the age of the served generation in seconds."""
+        return max(0, int((self.now - self.generated_at).total_seconds()))
+
+    @property
+    def failing_jobs(self) -> list[JobFacts]:
+        """Returns the jobs whose newest run failed."""
+        return [job for job in self.jobs if job.consecutive_failures]
+
+    @property
+    def failed_checks(self) -> list[str]:
+        """Returns the tables whose checks did not pass, in order."""
+        return sorted(table for table, passed in self.checks.items() if not passed)
+
+    @property
+    def is_fine(self) -> bool:
+        """Returns whether nothing is known that an operator should see to."""
+        in_time = self.clock_skew_s is None or abs(self.clock_skew_s) <= MOST_CLOCK_SKEW_S
+        sound = not (self.stale_documents or self.failing_jobs or self.disputes)
+        return sound and self.ledger_reachable and self.guardrail_problem is None and in_time
+
+
+class FailingJob(Document):
+    """A job of the pipeline whose newest run failed."""
+
+    job: str
+    since: Timestamp = Field(description="When the first of the failures in a row ended (UTC)")
+    reason: str | None = Field(description="Why the newest run failed, as a stable code; null where it is not known")
+    consecutive_failures: int = Field(ge=1)
+
+
 class Health(Document):
     """The served generation, its age and its stale documents. Before the first one, the answer is 503 `not_ready`."""
 
     ok: Literal[True] = True
     status: Literal["ok", "degraded"] = Field(
-        description="`degraded` where a document is stale, the ledger can't be reached, the guardrail has a problem, "
-        "the clock is wrong or RPC nodes disagree"
+        description="`degraded` where a document is stale, a job of the pipeline fails, the ledger can't be reached, "
+        "the guardrail has a problem, the clock is wrong or RPC nodes disagree"
     )
     generation: str
     generated_at: Timestamp = Field(description="When that generation was built (UTC)")
     age_s: int = Field(ge=0, description="Seconds since then")
     stale_documents: list[str] = Field(description="Paths of published documents past their `staleAfter`")
+    failing_jobs: list[FailingJob] = Field(description="Jobs of the pipeline whose newest run failed")
+    failed_checks: list[str] = Field(description="Tables whose checks did not pass; `/checks.json` says which")
     ledger_reachable: bool
     guardrail_problem: str | None = Field(
         description="The first fault of the rule files as they are now; the rules in use are the last good ones"
@@ -38,4 +117,30 @@ class Health(Document):
     observed_age_s: int = Field(
         ge=0,
         description="Seconds since ledger, guardrail rules and clock were last checked; about one while all is well",
+    )
+
+
+def health_of(facts: ServiceFacts) -> Health:
+    """Returns what `/health` says of the facts."""
+    return Health(
+        status="ok" if facts.is_fine else "degraded",
+        generation=facts.generation,
+        generated_at=facts.generated_at,
+        age_s=facts.age_s,
+        stale_documents=facts.stale_documents,
+        failing_jobs=[
+            FailingJob(
+                job=job.name,
+                since=job.failing_since or job.last_ended_at,
+                reason=job.reason,
+                consecutive_failures=job.consecutive_failures,
+            )
+            for job in facts.failing_jobs
+        ],
+        failed_checks=facts.failed_checks,
+        ledger_reachable=facts.ledger_reachable,
+        guardrail_problem=facts.guardrail_problem,
+        clock_skew_s=facts.clock_skew_s,
+        disputes=facts.disputes,
+        observed_age_s=facts.observed_age_s,
     )

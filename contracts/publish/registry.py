@@ -25,6 +25,7 @@ from contracts.bidwall import (
 )
 from contracts.discovery import service
 from contracts.discovery.agent_card import API_V2_PATH
+from contracts.discovery.checks_document import CHECKS_PATH, PublishedChecks
 from contracts.discovery.encoding import document_bytes
 from contracts.discovery.installation import Installation
 from contracts.discovery.manifests import agent_skills, ai_plugin, api_catalog, erc8004_registration
@@ -469,6 +470,16 @@ PROJECTIONS: tuple[Projection, ...] = (
         reader="publish.overview:read_service_context",
         summary="What the service is",
         description="What the service is and where everything lies, for an agent that knows nothing of it yet.",
+    ),
+    Projection(
+        name="checks",
+        path=CHECKS_PATH,
+        model=PublishedChecks,
+        group="discovery",
+        reader="discovery.checks:read_checks",
+        summary="Results of the data checks",
+        description="Every fact that was judged of the tables behind the published numbers, with its value and bounds, "
+        "who judged it and when, and what the columns of these tables are like.",
     ),
     Projection(
         name="event_feed",

@@ -41,8 +41,9 @@ PREFLIGHT_HEADERS = {
 
 
 BLINK_PREFIX = "/blink/"
+METRICS_PATH = "/metrics"
 
-LIMITED_PREFIXES = ("/api/", BLINK_PREFIX)
+LIMITED_PREFIXES = ("/api/", BLINK_PREFIX, METRICS_PATH)
 
 
 def file_of(path: str) -> str:

@@ -5,18 +5,20 @@ from decimal import Decimal
 
 from contracts.settings import Settings
 from pipelines.market.sources import configured_sources
-from warehouse.duck.connection import Connection
+from warehouse.duck.connection import Connection, publish_lock
 from warehouse.market.prices import Market, choose_eth_price, choose_token_price, fresh_eth_price
 
 
 def choose_eth(connection: Connection, settings: Settings, now: datetime) -> None:
     """Chooses the ETH/USD that is served from now on."""
-    choose_eth_price(connection, _names("eth", settings), now)
+    with publish_lock(settings.data_dir):
+        choose_eth_price(connection, _names("eth", settings), now)
 
 
 def choose_token(connection: Connection, settings: Settings, now: datetime) -> None:
     """Chooses the token price that is served from now on."""
-    choose_token_price(connection, settings.token_address, _names("token", settings), now)
+    with publish_lock(settings.data_dir):
+        choose_token_price(connection, settings.token_address, _names("token", settings), now)
 
 
 def fresh_eth(connection: Connection, settings: Settings, now: datetime) -> Decimal | None:

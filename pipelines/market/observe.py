@@ -10,7 +10,7 @@ from pipelines.market.ask import ask_sources
 from pipelines.market.choose import fresh_eth
 from pipelines.market.price_source import PriceSource
 from pipelines.market.sources import PRICE_SOURCES, configured_sources
-from warehouse.duck.connection import Connection, Warehouse
+from warehouse.duck.connection import Connection, Warehouse, publish_lock
 from warehouse.market.prices import Market, SourceAnswer, pool_past, record_prices
 
 
@@ -26,7 +26,7 @@ def poll_eth_sources(connection: Connection, settings: Settings, now: datetime) 
     """Asks the sources of ETH/USD that are due this minute, and stores their answers."""
     due = _due(connection, "eth", settings, now)
     answers = asyncio.run(ask_sources(due, settings)) if due else []
-    return _stored(connection, "eth", answers)
+    return _stored(connection, "eth", answers, settings)
 
 
 def poll_token_sources(connection: Connection, settings: Settings, now: datetime) -> PollResult:
@@ -37,21 +37,28 @@ def poll_token_sources(connection: Connection, settings: Settings, now: datetime
     eth_usd = fresh_eth(connection, settings, now)
     past = pool_past(connection, settings.pool_address, now) if settings.pool_address else None
     answers = asyncio.run(ask_sources(due, settings, eth_usd=eth_usd, past=past))
-    return _stored(connection, "token", answers, token=settings.token_address)
+    return _stored(connection, "token", answers, settings)
+
+
+def prices_configured(settings: Settings, now: datetime) -> str | None:
+    """Returns why a poll is due at every tick of a minute, or None where no source is configured.
+
+    It asks no store: a run that reads the chain may hold the warehouse, and prices don't wait for it. Each source
+    decides again within the run whether it may be asked.
+    """
+    return "a minute has passed" if any(source.is_configured(settings) for source in PRICE_SOURCES) else None
 
 
 def prices_due(settings: Settings, now: datetime) -> str | None:
     """Returns why a poll is due, in a few words; None where no source is configured, or all were asked this minute.
 
-    The first poll belongs to the first whole run: before it there is nothing to publish prices into. Raises `RunBusy`
-    while a run writes the warehouse.
+    Raises `RunBusy` while a run writes the warehouse.
     """
-    if not any(source.is_configured(settings) for source in PRICE_SOURCES):
+    configured = [source for source in PRICE_SOURCES if source.is_configured(settings)]
+    if not configured:
         return None
     with Warehouse(settings.data_dir).read_only() as connection:
-        if connection is None:
-            return None
-        due = [source.name for source in PRICE_SOURCES if source.is_due(connection, settings, now)]
+        due = [source.name for source in configured if connection is None or source.is_due(connection, settings, now)]
     return f"prices of {', '.join(due)} are due" if due else None
 
 
@@ -59,9 +66,8 @@ def _due(connection: Connection, market: Market, settings: Settings, now: dateti
     return [source for source in configured_sources(market, settings) if source.is_due(connection, settings, now)]
 
 
-def _stored(
-    connection: Connection, market: Market, answers: Sequence[SourceAnswer], *, token: str | None = None
-) -> PollResult:
-    record_prices(connection, market, answers, token=token)
+def _stored(connection: Connection, market: Market, answers: Sequence[SourceAnswer], settings: Settings) -> PollResult:
+    with publish_lock(settings.data_dir):
+        record_prices(connection, market, answers, token=settings.token_address if market == "token" else None)
     failed = {answer.attempt.source: answer.attempt.reason for answer in answers if answer.attempt.reason is not None}
     return PollResult(tuple(answer.attempt.source for answer in answers), failed)

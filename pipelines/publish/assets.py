@@ -10,8 +10,13 @@ from contracts.publish.registry import PROJECTIONS, Projection
 from pipelines.presentation import OWNERS, POOL, model_schema
 from pipelines.publish.generation import publish, republish
 from pipelines.resources import Runtime
+from warehouse.discovery.checks import check_results
+from warehouse.duck.tables import room_of
 from warehouse.publish.lineage import tables_of
 from warehouse.publish.readers import context_for
+
+QUERY_COPY, LINKED = "svc/query_copy", "linked"
+"""The tag of a run that publishes a few documents, and leaves the query copy of the tables as it is."""
 
 
 def document_key(projection: Projection) -> dg.AssetKey:
@@ -49,18 +54,63 @@ def _freshness(projection: Projection) -> dg.FreshnessPolicy | None:
     return dg.FreshnessPolicy.time_window(fail_window=2 * age, warn_window=age)
 
 
+NUMBERS = "numbers_passed_their_checks"
+"""The name of the check of a document: those of the rooms whose tables it reads have passed."""
+
+CHECKED = {
+    document_key(row): frozenset(map(room_of, tables_of(row)))
+    for row in PROJECTIONS
+    if row.freshness is not None and tables_of(row)
+}
+"""The documents that give numbers, and the rooms that these come from."""
+
+
+@dg.multi_asset_check(
+    specs=[
+        dg.AssetCheckSpec(
+            NUMBERS,
+            asset=key,
+            description="The checks of all tables of the rooms that the document reads have passed.",
+        )
+        for key in CHECKED
+    ],
+    can_subset=True,
+    pool=POOL,
+)
+def numbers_passed_their_checks(
+    context: dg.AssetCheckExecutionContext, runtime: dg.ResourceParam[Runtime]
+) -> Iterator[dg.AssetCheckResult]:
+    """Shows on each document what was judged of its numbers. Blocks nothing: the checks themselves do."""
+    with runtime.warehouse.connect() as connection:
+        results = check_results(connection)
+    for check_key in sorted(context.selected_asset_check_keys, key=str):
+        of_document = [result for result in results if room_of(result.table_name) in CHECKED[check_key.asset_key]]
+        failed = [f"{result.table_name}: {result.fact}" for result in of_document if not result.passed]
+        yield dg.AssetCheckResult(
+            asset_key=check_key.asset_key,
+            check_name=check_key.name,
+            passed=not failed,
+            severity=dg.AssetCheckSeverity.WARN,
+            metadata={"facts": len(of_document), "failed": dg.MetadataValue.json(failed)},
+        )
+
+
 @dg.multi_asset(name="publish_generation", specs=[*map(_spec, PROJECTIONS)], pool=POOL, can_subset=True)
 def publish_generation(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
 ) -> Iterator[dg.MaterializeResult[None]]:
-    """Builds the next generation from the changed documents, or from the selected ones, and points to it."""
+    """Builds the next generation from the selected documents, and points to it.
+
+    A run of one room links the query copy; a run of the chain writes it again.
+    """
     chosen = [row for row in PROJECTIONS if document_key(row) in context.selected_asset_keys]
     with runtime.warehouse.connect() as connection:
         documents = context_for(connection, runtime.settings)
-        if len(chosen) == len(PROJECTIONS):
-            report = publish(documents, runtime.settings)
-        else:
+        if context.run.tags.get(QUERY_COPY) == LINKED:
             report = republish(documents, runtime.settings, chosen)
+        else:
+            unmoved = [row for row in PROJECTIONS if row not in chosen]
+            report = publish(documents, runtime.settings, unmoved=unmoved)
     for projection in chosen:
         yield dg.MaterializeResult(
             asset_key=document_key(projection),

@@ -1,17 +1,17 @@
 """Publishes a generation from the warehouse, or the last one with some documents read again or marked stale.
 
-The caller holds the run lock.
+The caller holds the run lock. Runs side by side in one process build one generation after another.
 """
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from contracts.discovery.installation import Installation, installation_of
 from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection, Redirect
-from contracts.publish.routes import file_of
+from contracts.publish.routes import ENCODINGS, file_of
 from contracts.settings import Settings
 from contracts.token.holders import csv_file_name, csv_path, list_file_name, storage_file_name, storage_path
 from pipelines.publish.documents import (
@@ -23,6 +23,7 @@ from pipelines.publish.documents import (
 from pipelines.publish.open_data import is_sealed, seal_of
 from pipelines.publish.site import filled, route_table, site_files
 from warehouse.document_context import DocumentContext
+from warehouse.duck.connection import publish_lock
 from warehouse.open_data.data_files import data_parts, recent_day_parts
 from warehouse.publish.generations import Built, DocumentEntry, Draft, Generation, Part, begin, build
 from warehouse.publish.readers import holders_by_list, read
@@ -55,29 +56,34 @@ def publish(
     *,
     projections: Iterable[Projection] = PROJECTIONS,
     redirects: Iterable[Redirect] = REDIRECTS,
+    unmoved: Collection[Projection] = (),
     now: datetime | None = None,
 ) -> PublishReport:
     """Reads every projection, and makes the next generation if any document changed.
 
-    `context` is of the open warehouse. Raises `DiskFull`, `pydantic.ValidationError` (a body that breaks its model) and
-    any error that reading raises; the last generation is untouched then.
+    Documents of `unmoved`, whose inputs are known to be the same, are linked from the last generation where it is good
+    and of the same address. `context` is of the open warehouse. Raises `DiskFull`, `pydantic.ValidationError` (a body
+    that breaks its model) and any error that reading raises; the last generation is untouched then.
     """
     started = time.monotonic()
     rows = tuple(projections)
-    draft = begin(settings.data_dir, now or datetime.now(UTC))
-    documents = _documents(rows, context, draft)
-    files = site_files(route_table(context.installation, rows, redirects), f"{settings.host}:{settings.port}")
-    parts = (
-        document_parts(documents)
-        | {path: Part.of_bytes(content) for path, content in files.items()}
-        | _holder_parts(context)
-        | snapshot_parts(context.connection, settings.data_dir, draft.previous)
-        | {FILE_NAME: serving_copy(context.connection)}
-        | data_parts(context.connection, context.holders_dir, holders_by_list(context), draft)
-    )
-    entries = {document.path: document.entry for document in documents}
-    disputes = count_open_disputes(context.connection)
-    built = _built(settings, draft, parts, entries, settings.public_base_url, disputes)
+    with publish_lock(settings.data_dir):
+        draft = begin(settings.data_dir, now or datetime.now(UTC))
+        kept = _kept(_without_those_that_show_moved(rows, unmoved), draft.previous, settings.public_base_url)
+        documents = _documents([row for row in rows if row.path not in kept.entries], context, draft)
+        files = site_files(route_table(context.installation, rows, redirects), f"{settings.host}:{settings.port}")
+        parts = (
+            kept.parts
+            | document_parts(documents)
+            | {path: Part.of_bytes(content) for path, content in files.items()}
+            | _holder_parts(context)
+            | snapshot_parts(context.connection, settings.data_dir, draft.previous)
+            | {FILE_NAME: serving_copy(context.connection)}
+            | data_parts(context.connection, context.holders_dir, holders_by_list(context), draft)
+        )
+        entries = kept.entries | {document.path: document.entry for document in documents}
+        disputes = count_open_disputes(context.connection)
+        built = _built(settings, draft, parts, entries, settings.public_base_url, disputes)
     return _report(draft, built, started)
 
 
@@ -94,14 +100,15 @@ def republish_stale(
     mark. Before the first generation there is nothing to mark.
     """
     started = time.monotonic()
-    draft = begin(settings.data_dir, now or datetime.now(UTC))
-    if draft.previous is None:
-        return PublishReport(None, published=False)
-    marked = _mark(draft.previous.path, draft.previous.manifest.documents, projections, reason)
-    bodies = _bodies_of(draft.previous) | {document.path: document.body for document in marked}
-    shown_in = _rows_that_show({document.path for document in marked} & bodies.keys())
-    marked += _described(shown_in, installation_of(settings), bodies, draft)
-    return _report(draft, _with(settings, draft.previous, draft, marked), started)
+    with publish_lock(settings.data_dir):
+        draft = begin(settings.data_dir, now or datetime.now(UTC))
+        if draft.previous is None:
+            return PublishReport(None, published=False)
+        marked = _mark(draft.previous.path, draft.previous.manifest.documents, projections, reason)
+        bodies = _bodies_of(draft.previous) | {document.path: document.body for document in marked}
+        shown_in = _rows_that_show({document.path for document in marked} & bodies.keys())
+        marked += _described(shown_in, installation_of(settings), bodies, draft)
+        return _report(draft, _with(settings, draft.previous, draft, marked), started)
 
 
 def republish(
@@ -113,15 +120,52 @@ def republish(
     generation there is nothing to do. Raises as `publish`.
     """
     started = time.monotonic()
-    draft = begin(settings.data_dir, now or datetime.now(UTC))
-    if draft.previous is None:
-        return PublishReport(None, published=False)
-    entries = draft.previous.manifest.documents
-    rows = [row for row in projections if row.path in entries and entries[row.path].stale_reason is None]
-    shown_in = [row for row in _rows_that_show({row.path for row in rows}) if row not in rows and row.path in entries]
-    documents = _documents([*rows, *shown_in], context, draft)
-    data = recent_day_parts(context.connection, draft)
-    return _report(draft, _with(settings, draft.previous, draft, documents, data), started)
+    with publish_lock(settings.data_dir):
+        draft = begin(settings.data_dir, now or datetime.now(UTC))
+        if draft.previous is None:
+            return PublishReport(None, published=False)
+        entries = draft.previous.manifest.documents
+        rows = [row for row in projections if row.path in entries and entries[row.path].stale_reason is None]
+        shown_in = [row for row in _rows_that_show({row.path for row in rows}) if row.path in entries]
+        chosen = [*rows, *(row for row in shown_in if row not in rows)]
+        data = recent_day_parts(context.connection, draft)
+        documents = _documents(chosen, context, draft)
+        return _report(draft, _with(settings, draft.previous, draft, documents, data), started)
+
+
+def _without_those_that_show_moved(rows: Iterable[Projection], unmoved: Collection[Projection]) -> list[Projection]:
+    """Returns the rows of `unmoved` that show no document of a moved one."""
+    names = {row.name for row in unmoved}
+    shown_in = {row.name for row in _rows_that_show(row.path for row in rows if row.name not in names)}
+    return [row for row in unmoved if row.name not in shown_in]
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """Documents that are linked from the last generation: their entries and the files of each."""
+
+    entries: dict[str, DocumentEntry]
+    parts: dict[str, Part]
+
+
+def _kept(unmoved: Collection[Projection], previous: Generation | None, base_url: str) -> _Kept:
+    if previous is None or previous.manifest.base_url != base_url:
+        return _Kept({}, {})
+    last = previous.manifest
+    paths = [
+        path
+        for row in unmoved
+        if all(path in last.documents and last.documents[path].stale_reason is None for path, _ in row.bodies)
+        for path, _ in row.bodies
+    ]
+    names = [
+        f"{folder}/{file_of(path)}{suffix}"
+        for path in paths
+        for folder in ("public", "stale")
+        for suffix in ("", *ENCODINGS.values())
+    ]
+    parts = {name: Part(last.components[name].version) for name in names if name in last.components}
+    return _Kept({path: last.documents[path] for path in paths}, parts)
 
 
 def _documents(rows: Iterable[Projection], context: DocumentContext, draft: Draft) -> list[PublishedDocument]:

@@ -164,7 +164,7 @@ def out_chain__disputes(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRes
 
 
 @dg.asset_check(
-    asset="out_holders__lists",
+    asset=dg.AssetKey(["document", "api", "token", "holders"]),
     pool=POOL,
     description="The newest list is proven: its sum is what the chain says, and the nodes agree. A token that breaks "
     "the rule is flagged.",

@@ -9,7 +9,7 @@ import psutil
 import pytest
 from patience import HANG_S, slowness
 
-from cli.supervise import LOG_BYTES, STOP_TIMEOUT_S, Children, ServiceRunning, end_leftovers, only_one
+from cli.supervise import LOG_BYTES, RESTARTS_AT_MOST, STOP_TIMEOUT_S, Children, ServiceRunning, end_leftovers, only_one
 
 PARENT_AND_CHILD = "import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', '{child}']); time.sleep(60)"
 IGNORES_SIGTERM = (
@@ -111,3 +111,16 @@ def test_a_data_directory_has_one_supervisor(tmp_path: Path):
         pass
     with only_one(tmp_path / "service.lock"):
         pass
+
+
+def test_a_child_that_ends_by_itself_is_started_again_until_it_does_so_too_often(tmp_path: Path):
+    children = Children(tmp_path / "children.json")
+    children.start("short", [sys.executable, "-c", ""], os.environ, restarted=True)
+    children.start("once", [sys.executable, "-c", ""], os.environ)
+    for _ in range(RESTARTS_AT_MOST):
+        wait_for(lambda: "short" in children.ended())
+        assert children.restart_ended() == ["short"]
+    wait_for(lambda: children.ended() == {"short": 0, "once": 0})
+    assert children.restart_ended() == []
+    assert children.ended() == {"short": 0, "once": 0}
+    children.stop()

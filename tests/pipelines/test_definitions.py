@@ -11,10 +11,10 @@ import yaml
 from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 from pipelines.definitions import ROOMS, build_definitions
-from pipelines.publish.assets import document_key
-from pipelines.schedules import CHAIN_JOB, JOBS
+from pipelines.publish.assets import CHECKED, NUMBERS, document_key
+from pipelines.schedules import CHAIN_JOB, JOBS, moved_assets
 from warehouse.duck.connection import Warehouse
-from warehouse.duck.tables import tables
+from warehouse.duck.tables import UNNAMED, tables
 from warehouse.publish.lineage import tables_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,7 +47,7 @@ def test_every_module_that_declares_assets_is_loaded():
         for path in ROOMS_FOLDER.glob("**/*.py")
         if re.search(r"^@(table_asset|dg\.(multi_)?asset(_check)?)\(", path.read_text(), re.MULTILINE)
     }
-    assert declaring == {module.__name__ for module in ROOMS}
+    assert declaring == {module.__name__ for module in ROOMS} - {"pipelines.checks"}, "whose checks are made of tables"
 
 
 def test_no_asset_depends_on_one_that_nothing_declares(graph: Any):
@@ -108,14 +108,15 @@ def test_every_document_shows_its_fields_with_what_they_mean(graph: Any):
 
 def test_checks_stand_on_the_tables_and_the_failing_of_rows_blocks(graph: Any):
     checks = {f"{name_of(key.asset_key)}:{key.name}": graph.get(key).blocking for key in graph.asset_check_keys}
-    declared = {f"{table.name}:expectations" for table in tables().values() if table.checks is not None}
+    declared = {f"{table.name}:{table.checks.name}" for table in tables().values() if table.checks is not None}
+    of_documents = {f"{name_of(key)}:{NUMBERS}" for key in CHECKED}
     others = {
-        "out_holders__lists:proof",
+        "document/api/token/holders:proof",
         "core_trust__checks:contract_agrees",
         "raw_ledger__unmatched_payments:none_waits",
     }
-    assert set(checks) == declared | others
-    assert {name.removesuffix(":expectations") for name, blocking in checks.items() if blocking} == {
+    assert set(checks) == declared | of_documents | others
+    assert {name.partition(":")[0] for name, blocking in checks.items() if blocking} == {
         "raw_chain__transfers",
         "core_holders__balances",
         "out_holders__lists",
@@ -159,7 +160,7 @@ def test_a_failure_of_the_chain_marks_documents_and_no_failure_of_another_job_do
     assert marking == {CHAIN_JOB}
 
 
-def test_a_run_of_prices_makes_prices_and_what_reads_them_and_checks_nothing(definitions: dg.Definitions, graph: Any):
+def test_a_run_of_prices_makes_and_checks_prices_and_makes_what_reads_them(definitions: dg.Definitions, graph: Any):
     job = definitions.resolve_job_def("prices")
     made = {name_of(key) for key in job.asset_layer.selected_asset_keys}
     prices = {name_of(node.key) for node in graph.asset_nodes if "_market__" in name_of(node.key)}
@@ -169,12 +170,36 @@ def test_a_run_of_prices_makes_prices_and_what_reads_them_and_checks_nothing(def
             dg.AssetKey("out_market__token_price"),
             dg.AssetKey("out_market__eth_price"),
         }, name
-    assert {node.name for node in job.nodes} == {*prices, "publish_generation"}
+    checks = {f"{name}_served_price_is_sound" for name in prices if name.startswith("out_")}
+    assert {node.name for node in job.nodes} == {*prices, *checks, "publish_generation"}
 
 
-def test_a_run_of_the_chain_makes_every_asset_that_any_run_makes(definitions: dg.Definitions, graph: Any):
-    made = definitions.resolve_job_def(CHAIN_JOB).asset_layer.selected_asset_keys
-    assert made == graph.materializable_asset_keys
+def test_the_chain_and_prices_make_every_asset_and_write_no_table_both(definitions: dg.Definitions, graph: Any):
+    chain = definitions.resolve_job_def(CHAIN_JOB).asset_layer.selected_asset_keys
+    prices = definitions.resolve_job_def("prices").asset_layer.selected_asset_keys
+    assert chain | prices == graph.materializable_asset_keys
+    assert {key for key in chain & prices if key.path[0] != "document"} == set()
+
+
+def test_what_moved_and_what_follows_from_it_is_made_and_nothing_else(graph: Any):
+    made = {name_of(key) for key in moved_assets(graph, frozenset({"raw_ledger__quotes"}))}
+    assert {"raw_ledger__quotes", "raw_ledger__claims", "out_access__funnel"} <= made, "with the whole of its step"
+    assert not {name for name in made if name.startswith(("raw_chain", "out_holders", "out_market"))}
+
+    chain = {name_of(key) for key in moved_assets(graph, frozenset({"evm_chain"}))}
+    assert {"raw_chain__transfers", "out_holders__lists", "document/api/token/holders"} <= chain
+    assert not {name for name in chain if "_market__" in name or name.startswith("raw_ledger__")}
+
+
+def test_the_results_of_checks_are_published_whatever_moved(graph: Any):
+    for moved in ({"evm_chain"}, {"raw_ledger__quotes"}, {"core_world__nodes"}):
+        assert dg.AssetKey(["document", "checks.json"]) in moved_assets(graph, frozenset(moved)), moved
+
+
+def test_a_check_is_named_for_what_holds_where_it_passes():
+    names = [table.checks.name for table in tables().values() if table.checks is not None]
+    assert UNNAMED not in names
+    assert "expectations" not in names
 
 
 def test_the_workspace_names_a_module_whose_definitions_load():

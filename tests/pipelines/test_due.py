@@ -19,8 +19,8 @@ from contracts.evm.codec import BlockHeader
 from contracts.settings import Settings
 from contracts.token.holder_documents import ConsistencyLevel
 from pipelines.definitions import build_definitions
-from pipelines.due import LOCK_PATIENCE_S, POLL_PATIENCE_S, POLL_TIMEOUT_S, chain_due, due_reason
-from pipelines.runs import RUNS_KEPT_FOR, delete_old_runs, end_lost_runs, this_process
+from pipelines.due import LOCK_PATIENCE_S, POLL_PATIENCE_S, POLL_TIMEOUT_S, DueRun, chain_due, due_run
+from pipelines.runs import RUNS_KEPT_FOR, delete_old_runs, end_lost_runs, this_process, unfinished_runs
 from pipelines.token.head import ChainHead
 from warehouse.duck.connection import Warehouse, run_lock
 from warehouse.token.chain_head import SeenHead, record_head
@@ -61,18 +61,19 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> House:
 def test_a_run_is_due_when_it_would_change_something(
     house: House, head: ChainHead | None, after: timedelta, settings: dict[str, Any], why: str | None
 ):
-    assert due_reason(house.settings.model_copy(update=settings), head, NOON + after) == why
+    due = due_run(house.settings.model_copy(update=settings), head, NOON + after)
+    assert (due and due.why) == why
 
 
 def test_a_run_is_due_before_anything_is_published(tmp_path: Path):
     settings = Settings(data_dir=tmp_path, _env_file=None)
-    assert due_reason(settings, None, NOON) == "nothing is published for this address"
+    assert due_run(settings, None, NOON) == DueRun("nothing is published for this address")
 
 
 def test_a_run_is_due_while_documents_are_marked_stale(house: House, tmp_path: Path):
     marked = house.copied(tmp_path)
     marked.republish_stale("check_failed")
-    assert due_reason(marked.settings, chain_at(), NOON) == "what is published is marked stale"
+    assert due_run(marked.settings, chain_at(), NOON) == DueRun("what is published is marked stale")
 
 
 @pytest.fixture
@@ -90,7 +91,10 @@ def instance(tmp_path: Path):
 def tick(place: Place, instance: dg.DagsterInstance) -> dg.RunRequest | dg.SkipReason:
     """What the schedule answers to one evaluation."""
     schedule = build_definitions(place.settings()).resolve_schedule_def("chain_schedule")
-    with dg.build_schedule_context(instance=instance, scheduled_execution_time=datetime.now(UTC)) as context:
+    repository = build_definitions(place.settings()).get_repository_def()
+    with dg.build_schedule_context(
+        instance=instance, scheduled_execution_time=datetime.now(UTC), repository_def=repository
+    ) as context:
         data = schedule.evaluate_tick(context)
     return data.run_requests[0] if data.run_requests else dg.SkipReason(data.skip_message)
 
@@ -141,7 +145,7 @@ def test_a_run_whose_process_was_killed_does_not_hold_up_the_schedule(place: Pla
 def test_runs_that_live_or_have_no_process_yet_are_left_alone(instance: dg.DagsterInstance):
     record_run(instance, dg.DagsterRunStatus.STARTED, svc__process=this_process())
     record_run(instance, dg.DagsterRunStatus.STARTING)
-    assert end_lost_runs(instance) == 0
+    assert end_lost_runs(instance, unfinished_runs(instance)) == 0
 
 
 def test_the_schedule_skips_with_the_reason_where_the_chain_does_not_answer(

@@ -13,7 +13,7 @@ from contracts.access.provider_views import BlockView
 from contracts.access.quotes import Quote
 from warehouse.access.keys import alive_key_of_claim, reinstate_key, suspend_key
 from warehouse.intake.intakes import follow_claim
-from warehouse.ledger.ledger import Reader, Row, Transaction, utc_text
+from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction, utc_text
 from warehouse.ledger.records import columns_of, record_of
 
 QUOTE_CHANGED = "quote"
@@ -230,3 +230,9 @@ def _claim(row: Row | None) -> Claim | None:
 
 def _payment(row: Row) -> Payment:
     return record_of(Payment, row, final=row["final_at"] is not None)
+
+
+def claims_by_state(ledger: Ledger) -> dict[str, int]:
+    """Returns the number of claims in each state."""
+    with ledger.read() as reader:
+        return {str(row["state"]): int(row["claims"]) for row in reader.rows("access_claims_by_state")}

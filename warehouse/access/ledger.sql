@@ -58,6 +58,10 @@ from access_claims c
 join access_quotes q on q.quote_id = c.quote_id
 where c.claim_id in (select entity_id from ledger_changes where seq > :seq and kind = 'claim')
 
+-- name: access_claims_by_state
+-- One row per state that any claim is in.
+select state, count(*) as claims from access_claims group by state order by state
+
 -- name: access_changed_keys
 -- One row per key that changed above a seq, as it is now; without whose it is and anything of its text.
 select key_id, family_id, claim_id, tier, state, paid_until, created_at, changed_at

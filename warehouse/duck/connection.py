@@ -6,9 +6,10 @@ Statements and declarations of tables are text beside each room.
 import fcntl
 import os
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -61,6 +62,7 @@ class Warehouse:
     def __init__(self, data_dir: Path) -> None:
         self.data_dir = data_dir
         self.path = data_dir / "warehouse.duckdb"
+        self._opening = threading.Lock()
         self._kept: ExitStack | None = None
         self._database: duckdb.DuckDBPyConnection | None = None
 
@@ -81,15 +83,18 @@ class Warehouse:
         """
         with ExitStack() as alone:
             try:
-                database = self._database
-                if database is None:
-                    database = (self._kept or alone).enter_context(self._opened())
-                    self._database = database if self._kept else None
+                with self._opening:  # threads that share a kept file share its one instance
+                    database = self._database
+                    if database is None:
+                        database = (self._kept or alone).enter_context(self._opened())
+                        self._database = database if self._kept else None
                 with _failures_named(self.path):
                     connection = alone.enter_context(closing(database.cursor()))
                     connection.execute("use warehouse")
                     yield connection
-                    connection.execute("checkpoint")
+                    # a thread that is still writing refuses the checkpoint, and makes its own at its end
+                    with suppress(duckdb.TransactionException):
+                        connection.execute("checkpoint")
             except RuntimeError as error:
                 if str(error) == "Query interrupted":  # a signal came, and DuckDB swallowed what its handler raised
                     raise KeyboardInterrupt from error
@@ -189,6 +194,18 @@ def stamp(connection: duckdb.DuckDBPyConnection, identity: ChainIdentity) -> Non
             f"The warehouse holds {_identity_text(stored)}, the settings ask for {_identity_text(identity)}.",
             cure="Set SVC_DATA_DIR to another directory, or the settings back to what they were.",
         )
+
+
+@contextmanager
+def publish_lock(data_dir: Path) -> Iterator[None]:
+    """Holds the lock under which a generation is read and built, or rows are written that another thread publishes.
+
+    Threads of one process share the run lock, so that prices never wait for a slice of the chain; they wait here.
+    """
+    make_data_directory(data_dir)
+    with (data_dir / "publish.lock").open("a") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
 
 
 @contextmanager

@@ -1,13 +1,52 @@
-"""Gathers facts, the row that a table's checks query returns, and records which facts passed before."""
+"""Gathers facts: the row that a table's checks query returns, and what each column is like. Records which passed.
 
-from collections.abc import Mapping
+DuckDB reduces a table to facts; who judges them never sees its rows.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 import duckdb
 
-from warehouse.duck.rows import aware_utc, upsert
+from warehouse.duck.connection import transaction
+from warehouse.duck.inspection import columns_of
+from warehouse.duck.rows import aware_utc, insert, upsert
 from warehouse.duck.tables import MEASURE, tables
+
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UBIGINT", "UINTEGER", "FLOAT", "DOUBLE", "DECIMAL")
+_DECILES = [round(tenth / 10, 1) for tenth in range(1, 10)]
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A fact and the bounds within which it passes. `maximum` is None where there is no limit."""
+
+    fact: str
+    value: Any
+    minimum: float = 0
+    maximum: float | None = 0
+
+    @property
+    def within(self) -> bool:
+        """Returns whether the value is a number within its bounds."""
+        if type(self.value) not in (int, float):
+            return False
+        return bool(self.minimum <= self.value and (self.maximum is None or self.value <= self.maximum))
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What one column is like. `least`, `greatest` and `deciles` are None where its values are no numbers."""
+
+    column_name: str
+    rows: int
+    nulls: int
+    distinct_about: int
+    least: float | None
+    greatest: float | None
+    deciles: list[float] | None
 
 
 def gather_facts(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, Any]:
@@ -22,6 +61,57 @@ def gather_facts(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str,
     return dict(zip(names, values or (), strict=True))
 
 
+def gather_columns(connection: duckdb.DuckDBPyConnection, table: str) -> list[ColumnFacts]:
+    """Returns what every column of `table` is like, by one scan."""
+    columns = columns_of(table)
+    parts = ["count(*)"]
+    for column in columns:
+        name = f'"{column.name}"'
+        parts += [f"count(*) - count({name})", f"approx_count_distinct({name})"]
+        if column.type.startswith(_NUMBERS):
+            number = f"{name}::double"
+            parts += [f"min({number})", f"max({number})", f"approx_quantile({number}, {_DECILES})"]
+        else:
+            parts += ["null", "null", "null"]
+    row = connection.execute(f"select {', '.join(parts)} from {table}").fetchone()  # noqa: S608 - names of ours
+    assert row is not None, "an aggregate gives a row"
+    rows, values = row[0], row[1:]
+    return [ColumnFacts(column.name, rows, *values[5 * place : 5 * place + 5]) for place, column in enumerate(columns)]
+
+
+def record_columns(
+    connection: duckdb.DuckDBPyConnection, table: str, facts: Sequence[ColumnFacts], now: datetime
+) -> None:
+    """Replaces what is recorded of the columns of `table`."""
+    with transaction(connection):
+        connection.execute("delete from out_checks__columns where table_name = ?", [table])
+        rows = [{"table_name": table, **asdict(column), "gathered_at": now} for column in facts]
+        insert(connection, "out_checks__columns", rows)
+
+
+def recorded_columns(connection: duckdb.DuckDBPyConnection, table: str) -> list[ColumnFacts]:
+    """Returns what was recorded of the columns of `table`."""
+    rows = connection.execute(
+        "select column_name, rows, nulls, distinct_about, least, greatest, deciles from out_checks__columns "
+        "where table_name = ? order by column_name",
+        [table],
+    ).fetchall()
+    return [ColumnFacts(*row) for row in rows]
+
+
+def asserted_facts(table: str, facts: Mapping[str, Any], columns: Sequence[ColumnFacts] = ()) -> list[Bounded]:
+    """Returns the facts that are judged, with their bounds: counts of violations, and columns that declare a range."""
+    counts = [Bounded(name, value) for name, value in violations_of(facts).items()]
+    bounds = tables()[table].bounds
+    ranged = [
+        Bounded(f"{column.column_name}.{edge}", value, *bounds[column.column_name])
+        for column in columns
+        if column.column_name in bounds and column.rows > column.nulls
+        for edge, value in (("least", column.least), ("greatest", column.greatest))
+    ]
+    return counts + ranged
+
+
 def violations_of(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the facts that count violations: 0 is right in each. The others count checked rows."""
     return {name: value for name, value in facts.items() if not name.startswith(MEASURE)}
@@ -32,15 +122,46 @@ def mark_checked(connection: duckdb.DuckDBPyConnection, table: str, block: int) 
     upsert(connection, "core_checks__watermarks", {"suite": table, "block": block})
 
 
-def last_pass(connection: duckdb.DuckDBPyConnection, table: str, asserted_sha256: str) -> datetime | None:
-    """Returns the time (UTC) at which facts with this digest passed, or None where other facts passed last."""
+def last_pass(connection: duckdb.DuckDBPyConnection, table: str, digests: Sequence[str]) -> datetime | None:
+    """Returns the time (UTC) at which facts with one of these digests passed, or None where others passed last."""
     row = connection.execute(
-        "select passed_at from core_checks__passed where suite = ? and asserted_sha256 = ?", [table, asserted_sha256]
+        "select passed_at from core_checks__passed where suite = ? and asserted_sha256 in (select unnest(?))",
+        [table, list(digests)],
     ).fetchone()
     return aware_utc(row[0]) if row else None
 
 
-def mark_passed(connection: duckdb.DuckDBPyConnection, table: str, asserted_sha256: str, now: datetime) -> None:
-    """Records the digest of the facts that passed."""
-    passed = {"suite": table, "asserted_sha256": asserted_sha256, "passed_at": now}
-    upsert(connection, "core_checks__passed", passed)
+def record_judged(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    asserted: Sequence[Bounded],
+    judged_by: str,
+    now: datetime,
+    *,
+    digest: str | None,
+) -> None:
+    """Replaces the published results of `table`. `digest` is that of facts that passed, None where some did not."""
+    checks = tables()[table].checks
+    assert checks is not None, f"{table} declares checks"
+    with transaction(connection):
+        connection.execute("delete from out_checks__results where table_name = ?", [table])
+        rows = [
+            {
+                "table_name": table,
+                "check_name": checks.name,
+                "blocking": checks.blocking,
+                "fact": bounded.fact,
+                "value": bounded.value if isinstance(bounded.value, int | float) else None,
+                "minimum": bounded.minimum,
+                "maximum": bounded.maximum,
+                "passed": bounded.within,
+                "judged_by": judged_by,
+                "judged_at": now,
+            }
+            for bounded in asserted
+        ]
+        insert(connection, "out_checks__results", rows)
+        if digest is None:
+            connection.execute("delete from core_checks__passed where suite = ?", [table])
+        else:
+            upsert(connection, "core_checks__passed", {"suite": table, "asserted_sha256": digest, "passed_at": now})

@@ -43,9 +43,9 @@ class SourceHealth:
 
 
 def record_attempt(connection: duckdb.DuckDBPyConnection, attempt: Attempt) -> None:
-    """Stores one attempt, and deletes those older than a week."""
+    """Stores one attempt, and deletes those of its source older than a week: others may be written at the same time."""
     oldest = naive_utc(attempt.asked_at) - KEPT_FOR
-    connection.execute("delete from raw_feeds__attempts where asked_at < ?", [oldest])
+    connection.execute("delete from raw_feeds__attempts where source = ? and asked_at < ?", [attempt.source, oldest])
     insert(connection, "raw_feeds__attempts", asdict(attempt) | {"ok": attempt.reason is None})
 
 

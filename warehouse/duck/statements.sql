@@ -41,3 +41,13 @@ select
     count(*) as row_count,
     sha256(coalesce(string_agg(to_json(t)::varchar, chr(10) order by to_json(t)::varchar), '')) as rows_sha256
 from $table as t
+
+-- name: check_results
+-- Every fact that was judged last.
+select table_name, check_name, blocking, fact, value, minimum, maximum, passed, judged_by, judged_at
+from out_checks__results order by table_name, fact;
+
+-- name: check_columns
+-- What each column of a checked table is like.
+select table_name, column_name, rows, nulls, distinct_about, least, greatest, deciles
+from out_checks__columns order by table_name, column_name;

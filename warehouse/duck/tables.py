@@ -2,10 +2,11 @@
 
 A file opens with the table's grain, perhaps with how the table is published, and continues with `create table if not
 exists` and a meaning behind every column. A derived table continues with `-- rows:` and a query of all its rows, whose
-columns are named as the table's. A file may end in `-- checks (blocking):` or `-- checks (warning):` with a query of
-one row. In that row a column that begins with `checked_` counts the checked rows; every other column counts violations.
-Schema, comments in every database, column schema and checks of the asset, the whole asset of a derived table, the Great
-Expectations suite and the published data contract follow from the file.
+columns are named as the table's. A file may end in `-- checks (blocking) name_of_what_holds:` or `-- checks (warning)
+...:` with a query of one row. In that row a column that begins with `checked_` counts the checked rows; every other
+column counts violations. A meaning that says `0..100` bounds its column. Schema, comments in every database, column
+schema and checks of the asset, the whole asset of a derived table, the Great Expectations suite and the published data
+contract follow from the file.
 
 `-- public: <name>` behind the grain publishes the table under `/data/` with a name of its own: whole, `by block of
 <column>` or `by day of <column>` (files of ranges of blocks, or one a UTC day), `without <columns>` that stay here.
@@ -34,7 +35,9 @@ _PUBLIC = re.compile(
     r"(?P<name>[a-z][a-z0-9_]*)(?: by (?P<split>block|day) of (?P<column>\w+))?(?: without (?P<without>\w+(?:, \w+)*))?"
 )
 _ROWS = re.compile(r"(?P<words>.*\n(?:--.*\n)*)(?P<query>\w(?s:.+))")
-_CHECKS = re.compile(rf"\((?P<on_failure>blocking|warning)\):{_ROWS.pattern}")
+_CHECKS = re.compile(rf"\((?P<on_failure>blocking|warning)\)(?: (?P<name>\w+))?:{_ROWS.pattern}")
+_BOUNDS = re.compile(r"(?<![\w.])(-?\d+)\.\.(-?\d+)(?![\w.])")
+UNNAMED = "rows_are_as_declared"
 _COLUMN = re.compile(r"^    (?P<name>\w+) [^\n]+?  (?P<meaning>--.*\n(?:    --.*\n)*)", re.MULTILINE)
 
 
@@ -48,8 +51,12 @@ class Rows:
 
 @dataclass(frozen=True)
 class Checks:
-    """The promise of a table in words, and the query that counts its violations; `blocking` ones stop publishing."""
+    """The promise of a table in words, and the query that counts its violations; `blocking` ones stop publishing.
 
+    `name` says what holds where they pass.
+    """
+
+    name: str
     promise: str
     blocking: bool
     query: str
@@ -84,6 +91,12 @@ class Table:
     rows: Rows | None
     checks: Checks | None
 
+    @property
+    def bounds(self) -> Mapping[str, tuple[float, float]]:
+        """Returns the least and greatest value of each column whose meaning states them."""
+        found = {name: _BOUNDS.search(meaning) for name, meaning in self.meanings.items()}
+        return {name: (float(match[1]), float(match[2])) for name, match in found.items() if match}
+
     def comments(self, database: str = "") -> str:
         """Returns statements that put grain and meanings on the table in `database`, by default the one in use."""
         place = f"{database}.{self.name}" if database else self.name
@@ -99,6 +112,13 @@ def tables() -> Mapping[str, Table]:
     assert all(name == table.name for name, table in declared.items()), "a file has the name of its table"
     assert len(declared) == len(files), "a table is declared once"
     return declared
+
+
+@cache
+def room_of(table: str) -> str:
+    """Returns the room that declares a table."""
+    (file,) = ROOMS.glob(f"*/tables/{table}.sql")
+    return file.parents[1].name
 
 
 @cache
@@ -133,7 +153,10 @@ def read_table(text: str, *, room: str) -> Table:
         file["sql"],
         columns,
         rows and Rows(_prose(rows["words"]), rows["query"]),
-        checks and Checks(_prose(checks["words"]), checks["on_failure"] == "blocking", checks["query"]),
+        checks
+        and Checks(
+            checks["name"] or UNNAMED, _prose(checks["words"]), checks["on_failure"] == "blocking", checks["query"]
+        ),
     )
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -19,11 +20,13 @@ class Manifest:
     generation: str = "g"
     created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     disputes: int = 0
+    documents: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
 class Generation:
     manifest: Manifest = field(default_factory=Manifest)
+    path: Path = Path("nothing is published here")
 
 
 @dataclass
@@ -52,7 +55,7 @@ def test_disputes_among_nodes_degrade_health() -> None:
 def health(site: Any, skew_s: int | None) -> dict[str, Any]:
     app = FastAPI()
     observer = StateObserver(lambda: ServiceState(True, None, skew_s))
-    merge_routes(app.router, discovery_router(lambda: site, observer.current))
+    merge_routes(app.router, discovery_router(lambda: site, observer.current, dict, dict))
 
     async def asked() -> dict[str, Any]:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:

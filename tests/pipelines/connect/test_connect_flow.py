@@ -6,6 +6,7 @@ from connect_sessions import AGENT, close, finished, keep, open_session, plan_of
 from intakes import AGENT as AGENT_INTAKE
 from intakes import HUMAN, register
 from keyed_service import serving
+from unsynced import has_unsynced_changes
 
 from contracts.connect.anonymised import session_key
 from contracts.connect.graph import node_ids
@@ -16,7 +17,6 @@ from contracts.settings import Settings
 from pipelines.checks import judge
 from pipelines.connect.assets import sync_connect_tables
 from pipelines.derived import refill_derived_tables
-from pipelines.due import has_unsynced_changes
 from pipelines.intake.assets import sync_intake_tables
 from pipelines.resources import runtime_resource
 from warehouse.connect import sessions

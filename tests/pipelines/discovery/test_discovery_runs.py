@@ -22,7 +22,7 @@ from contracts.discovery.service import AGENT_CARD_PATH, CAPABILITIES_PATH, PUBL
 from contracts.settings import Settings
 from pipelines.definitions import build_definitions
 from pipelines.discovery.probe import ask_ourselves, hourly_probe_due, probe_due
-from pipelines.due import due_reason, stated_settings_changed
+from pipelines.due import DueRun, due_run, stated_settings_changed
 from pipelines.initial_publish import publish_initial
 from pipelines.instance import prepare_home
 from warehouse.discovery.probes import is_our_generation, read_findings
@@ -248,7 +248,7 @@ def test_a_changed_setting_makes_a_whole_run_due_which_changes_every_document_at
     assert not stated_settings_changed(place.settings(), current(place))
     changed = place.settings(token_address=None)
     assert stated_settings_changed(changed, current(place))
-    assert due_reason(changed, None, datetime.now(UTC)) == "what documents state of the settings has changed"
+    assert due_run(changed, None, datetime.now(UTC)) == DueRun("what documents state of the settings has changed")
     publish_initial(changed)
     assert not stated_settings_changed(changed, current(place))
     assert registry(place)["token_holders"]["reason"] == "not_configured"

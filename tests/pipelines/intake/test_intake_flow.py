@@ -13,13 +13,13 @@ from intakes import AGENT, CONTACT_VALUES, ENTERPRISE, HUMAN, INTAKE, LANES, PER
 from jsonschema import Draft202012Validator
 from keyed_service import serving
 from typer.testing import CliRunner
+from unsynced import has_unsynced_changes
 
 from cli.main import app
 from contracts.publish.registry import PROJECTIONS, Projection
 from contracts.settings import Settings
 from pipelines.checks import judge
 from pipelines.derived import refill_derived_tables
-from pipelines.due import has_unsynced_changes
 from pipelines.intake.assets import sync_intake_tables
 from pipelines.publish.generation import publish
 from pipelines.resources import runtime_resource

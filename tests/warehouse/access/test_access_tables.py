@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 from access_sales import NOON, PAYER, TREASURY, miss, redeem, sell
+from unsynced import has_unsynced_changes
 
 from contracts.settings import Settings
 from pipelines.checks import judge
-from pipelines.due import has_unsynced_changes
 from warehouse.access.cases import cases_in
 from warehouse.access.claim_sync import ACCESS, sync_access
 from warehouse.access.claims import reverse_claim

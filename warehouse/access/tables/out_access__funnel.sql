@@ -18,8 +18,8 @@ select
 from raw_ledger__quotes
 group by day, plan_id
 
--- checks (warning): Every quote is counted once, no step has more than the one before it, and a quote is claimed
--- exactly where a claim redeemed it.
+-- checks (warning) quotes_are_counted_once: Every quote is counted once, no step has more than the one before it, and
+-- a quote is claimed exactly where a claim redeemed it.
 select
     (select count(*) from raw_ledger__quotes)
     - (select coalesce(sum(quotes), 0)::bigint from out_access__funnel) as quotes_missing,

@@ -18,8 +18,8 @@ select
 from raw_ledger__claims
 group by day, plan_id
 
--- checks (warning): The days sum up the claims, to the smallest unit: a quote has one claim, a claim has one living
--- key, and no key is active while its payment is off the chain.
+-- checks (warning) days_sum_up_the_claims: The days sum up the claims, to the smallest unit: a quote has one claim, a
+-- claim has one living key, and no key is active while its payment is off the chain.
 select
     (select count(*) from raw_ledger__claims)
     - (select coalesce(sum(claims + reversed_claims), 0)::bigint from out_access__revenue_daily) as claims_missing,

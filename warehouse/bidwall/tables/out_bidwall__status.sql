@@ -20,8 +20,8 @@ create table if not exists out_bidwall__status (
     recorded_at timestamp not null  -- Time of recording, UTC
 );
 
--- checks (blocking): The served state of the contract belongs to one block: a balance has its block, hash and time, and
--- no final event lies above the block up to which events are read.
+-- checks (blocking) state_is_of_one_block: The served state of the contract belongs to one block: a balance has its
+-- block, hash and time, and no final event lies above the block up to which events are read.
 select
     (
         select count(*) from out_bidwall__status

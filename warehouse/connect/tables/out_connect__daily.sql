@@ -15,7 +15,8 @@ select
 from raw_ledger__connect_sessions
 group by day
 
--- checks (warning): Every session is counted once, and is finished exactly where each of its steps is done or skipped.
+-- checks (warning) sessions_are_counted_once: Every session is counted once, and is finished exactly where each of
+-- its steps is done or skipped.
 select
     (select count(*) from raw_ledger__connect_sessions)
     - (select coalesce(sum(sessions), 0)::bigint from out_connect__daily) as sessions_missing,

@@ -21,8 +21,8 @@ from raw_ledger__connect_steps t
 join raw_ledger__connect_sessions s on s.session_key = t.session_key
 group by s.assistant, t.step_id
 
--- checks (warning): Every step of a session is counted once and has a known state, and at most one step of a session is
--- active.
+-- checks (warning) steps_are_counted_once: Every step of a session is counted once and has a known state, and at most
+-- one step of a session is active.
 select
     (select count(*) from raw_ledger__connect_steps)
     - (select coalesce(sum(sessions), 0)::bigint from out_connect__steps) as steps_missing,

@@ -9,8 +9,8 @@ create table if not exists out_discovery__probes (
     checked_at timestamp not null  -- Time at which this finding was made, renewed hourly, UTC
 );
 
--- checks (warning): A capability is live, planned or off; one that is not live has a reason; only settings plan a
--- capability, and no finding lies in the future.
+-- checks (warning) findings_have_status_and_reason: A capability is live, planned or off; one that is not live has a
+-- reason; only settings plan a capability, and no finding lies in the future.
 select
     count(*) filter (status not in ('live', 'planned', 'off')) as unknown_statuses,
     count(*) filter (determined_by not in ('settings', 'warehouse', 'http')) as unknown_ways,

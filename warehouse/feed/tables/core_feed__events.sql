@@ -11,7 +11,7 @@ create table if not exists core_feed__events (
     recorded_at timestamp not null  -- Time at which a run found it, UTC
 );
 
--- checks (blocking): Events have different ids, a known kind and a text, and are at most a thousand.
+-- checks (blocking) events_differ: Events have different ids, a known kind and a text, and are at most a thousand.
 select
     greatest(count(*) - 1000, 0) as events_beyond_a_thousand,
     count(*) - count(distinct id) as doubled_ids,

@@ -8,8 +8,8 @@ create table if not exists out_guardrail__daily (
     latency_p99_us double not null  -- 99th percentile of what judging them took, microseconds
 );
 
--- checks (warning): The days sum up the checks: each is counted once under all, no more are blocked than checked, and
--- the median latency is at most the 99th percentile.
+-- checks (warning) days_sum_up_the_checks: The days sum up the checks: each is counted once under all, no more are
+-- blocked than checked, and the median latency is at most the 99th percentile.
 select
     (select count(*) from out_guardrail__daily) as checked_rows,
     (select count(*) - count(distinct seq) from raw_guardrail__checks) as doubled_checks,

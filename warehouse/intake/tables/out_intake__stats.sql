@@ -14,8 +14,8 @@ select
 from raw_ledger__intakes
 group by day, lane
 
--- checks (warning): Every intake is counted once, by day and by funnel alike, and no step has more than the one before
--- it.
+-- checks (warning) intakes_are_counted_once: Every intake is counted once, by day and by funnel alike, and no step
+-- has more than the one before it.
 select
     (select count(*) from raw_ledger__intakes)
     - (select coalesce(sum(registrations), 0)::bigint from out_intake__stats) as intakes_missing_by_day,

@@ -18,8 +18,8 @@ create table if not exists out_marketplace__revenue (
     history json not null  -- The last reading of each of the last 30 days, newest first, as JSON
 );
 
--- checks (blocking): The served figures are at most one row, never better than estimated, without negative amounts;
--- revenue above gross has a reason.
+-- checks (blocking) served_figures_are_sound: The served figures are at most one row, never better than estimated,
+-- without negative amounts; revenue above gross has a reason.
 select
     greatest(count(*) - 1, 0) as rows_beyond_the_first,
     count(*) filter (quality not in ('estimated', 'unavailable')) as better_than_estimated,

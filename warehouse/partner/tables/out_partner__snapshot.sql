@@ -12,8 +12,8 @@ create table if not exists out_partner__snapshot (
     unchanged_since timestamp  -- Time at which these bytes were first read, UTC
 );
 
--- checks (blocking): The served snapshot is at most one row, never better than estimated, with a snapshot and its
--- digest, or a reason.
+-- checks (blocking) served_snapshot_is_sound: The served snapshot is at most one row, never better than estimated,
+-- with a snapshot and its digest, or a reason.
 select
     greatest(count(*) - 1, 0) as rows_beyond_the_first,
     count(*) filter (quality not in ('estimated', 'unavailable')) as better_than_estimated,

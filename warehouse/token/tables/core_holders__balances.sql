@@ -9,9 +9,9 @@ create table if not exists core_holders__balances (
     last_block bigint not null  -- Block of the latest transfer
 );
 
--- checks (blocking): Balances follow from the transfers only: they are folded up to the last range, with one row per
--- address and none for the zero address, and their sum is minted less burned. A negative balance is the token's doing,
--- and the proof reports it.
+-- checks (blocking) balances_follow_from_transfers: Balances follow from the transfers only: they are folded up to
+-- the last range, with one row per address and none for the zero address, and their sum is minted less burned. A
+-- negative balance is the token's doing, and the proof reports it.
 with supply as (
     select
         coalesce((select sum(balance_raw) from core_holders__balances), 0::bignum) as held,

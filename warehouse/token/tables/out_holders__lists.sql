@@ -18,8 +18,8 @@ create table if not exists out_holders__lists (
     concentration json not null  -- Top-10 share, Gini and HHI as published
 );
 
--- checks (blocking): The newest list is that of the balances: taken at the block they are folded to, with every holder
--- and nobody else; no block is listed twice.
+-- checks (blocking) newest_list_is_of_the_balances: The newest list is that of the balances: taken at the block they
+-- are folded to, with every holder and nobody else; no block is listed twice.
 with newest as (
     select block, holders - (zero_held_raw <> '0')::bigint as holders
     from out_holders__lists

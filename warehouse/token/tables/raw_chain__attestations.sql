@@ -15,8 +15,8 @@ create table if not exists raw_chain__attestations (
     block_time_quality time_quality not null  -- exact from the node; estimated between two known blocks
 );
 
--- checks (blocking): Attestations are complete and single: ranges without gaps, as many rows as the ranges say, no
--- doubled event, scores of 1 to 100, numbered for each agent without a gap.
+-- checks (blocking) attestations_are_complete_and_single: Attestations are complete and single: ranges without gaps,
+-- as many rows as the ranges say, no doubled event, scores of 1 to 100, numbered for each agent without a gap.
 select
     (select count(*) from raw_chain__attestations) as checked_events,
     (select count(*) - count(distinct (block_number, log_index)) from raw_chain__attestations) as doubled_events,

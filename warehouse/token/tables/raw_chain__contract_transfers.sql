@@ -12,8 +12,8 @@ create table if not exists raw_chain__contract_transfers (
     block_time_quality time_quality not null  -- exact from the node; estimated between two known blocks
 );
 
--- checks (blocking): Transfers of the watched contract are complete and single: ranges without gaps, as many rows as
--- the ranges say, no doubled event, each from or to the contract.
+-- checks (blocking) contract_transfers_are_complete_and_single: Transfers of the watched contract are complete and
+-- single: ranges without gaps, as many rows as the ranges say, no doubled event, each from or to the contract.
 with fresh as (
     select block_number, log_index, from_address, to_address
     from raw_chain__contract_transfers

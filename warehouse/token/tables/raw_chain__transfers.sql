@@ -11,8 +11,8 @@ create table if not exists raw_chain__transfers (
     block_time_quality time_quality not null  -- exact from the node; estimated between two known blocks
 );
 
--- checks (blocking): Transfers are complete and single: ranges without gaps, as many rows as the ranges say, no doubled
--- event, no malformed address. Rows are checked once, when they are new.
+-- checks (blocking) transfers_are_complete_and_single: Transfers are complete and single: ranges without gaps, as
+-- many rows as the ranges say, no doubled event, no malformed address. Rows are checked once, when they are new.
 with fresh as (
     select block_number, log_index, tx_hash, from_address, to_address, block_time
     from raw_chain__transfers

@@ -2,16 +2,16 @@
 create table if not exists core_trust__scores (
     agent varchar not null,  -- Attested agent, lower-case hex
     attestation_count bigint not null,  -- Its attestations
-    weighted_score bigint not null,  -- Mean in which recent work weighs more, rounded down
-    average_score bigint not null,  -- Plain mean, rounded down
+    weighted_score bigint not null,  -- Mean in which recent work weighs more, rounded down, 1..100
+    average_score bigint not null,  -- Plain mean, rounded down, 1..100
     score_sum bigint not null,  -- Sum of all scores
     weight_sum hugeint not null,  -- Sum of weights at the last attestation, in units of 1e-18
     weighted_sum hugeint not null,  -- Sum of weighted scores then, in units of 1e-18
     last_attested_at timestamp not null  -- Time of the last attestation, UTC
 );
 
--- checks (blocking): Scores follow from the attestations only: every attestation up to the block is counted once, and
--- scores lie within 1 to 100.
+-- checks (blocking) scores_follow_from_attestations: Scores follow from the attestations only: every attestation up
+-- to the block is counted once, and scores lie within 1 to 100.
 select
     (select count(*) from core_trust__scores) as checked_agents,
     (

@@ -21,8 +21,8 @@ create table if not exists core_world__nodes (
     actor varchar not null  -- Writer of the state
 );
 
--- checks (blocking): Every state occurs once, a node has one newest state, validity ends after it starts, and every
--- live edge connects existing nodes.
+-- checks (blocking) states_and_edges_are_consistent: Every state occurs once, a node has one newest state, validity
+-- ends after it starts, and every live edge connects existing nodes.
 with nodes as (
     select id, count(*) - count(distinct revision) as doubled, count(*) filter (retired_revision is null) as newest
     from core_world__nodes

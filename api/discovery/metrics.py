@@ -1,0 +1,123 @@
+"""Writes the facts of `/health` as OpenMetrics text, with the counts that only operators see."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.registry import Collector
+
+from contracts.discovery.health import ServiceFacts
+
+MEDIA_TYPE = CONTENT_TYPE_LATEST
+
+Answered = Mapping[tuple[str, int], int]
+"""Answers of this process by who gave them (`published`, `file`, `rooms`, `front`) and HTTP status."""
+
+
+def openmetrics(facts: ServiceFacts, claims: Mapping[str, int], answered: Answered, process: str) -> bytes:
+    """Returns the text. `claims` counts claims by state; `process` tells the workers of one service apart."""
+    families = _Families(list(_families(facts, claims, answered, process)))
+    text: bytes = generate_latest(families)  # type: ignore[no-untyped-call]
+    return text
+
+
+class _Families(Collector):
+    """The finished families of one answer, in the form that the library writes."""
+
+    def __init__(self, families: Iterable[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> Iterable[Metric]:
+        return self._families
+
+
+def _families(facts: ServiceFacts, claims: Mapping[str, int], answered: Answered, process: str) -> Iterator[Metric]:
+    info = InfoMetricFamily("svc_generation", "The served generation")
+    info.add_metric((), {"id": facts.generation})
+    yield info
+    yield _gauge("svc_up", "1 where nothing is known that an operator should see to", [((), facts.is_fine)])
+    yield _gauge("svc_generation_age_seconds", "Age of the served generation", [((), facts.age_s)])
+
+    documents = sorted(facts.documents.items())
+    yield _gauge(
+        "svc_document_age_seconds",
+        "Seconds since the inputs of a published document last changed",
+        [((path,), age_s) for path, (age_s, _) in documents],
+        ["document"],
+    )
+    yield _gauge(
+        "svc_document_stale",
+        "1 where a published document is past its time, or marked stale",
+        [((path,), stale) for path, (_, stale) in documents],
+        ["document"],
+    )
+
+    yield _counter("svc_job_runs", "Ended runs of a job", [((job.name,), job.runs) for job in facts.jobs], ["job"])
+    yield _counter(
+        "svc_job_failures", "Failed runs of a job", [((job.name,), job.failures) for job in facts.jobs], ["job"]
+    )
+    yield _gauge(
+        "svc_job_consecutive_failures",
+        "Failed runs of a job since its last good one",
+        [((job.name,), job.consecutive_failures) for job in facts.jobs],
+        ["job"],
+    )
+    yield _gauge(
+        "svc_job_last_run_seconds",
+        "Time that the newest run of a job took",
+        [((job.name,), job.last_seconds) for job in facts.jobs],
+        ["job"],
+    )
+    yield _gauge(
+        "svc_job_last_success_timestamp_seconds",
+        "When the newest good run of a job ended",
+        [((job.name,), job.last_success_at.timestamp()) for job in facts.jobs if job.last_success_at],
+        ["job"],
+    )
+
+    yield _gauge(
+        "svc_check_passed",
+        "1 where the checks of a table passed",
+        [((table,), passed) for table, passed in sorted(facts.checks.items())],
+        ["table"],
+    )
+    yield _gauge(
+        "svc_rpc_node_answering",
+        "1 where an RPC node answered last; nodes are numbered as in SVC_RPC_URLS",
+        [((str(number),), answering) for number, answering in enumerate(facts.nodes_answering)],
+        ["node"],
+    )
+    yield _gauge("svc_ledger_reachable", "1 where the ledger can be read", [((), facts.ledger_reachable)])
+    yield _gauge(
+        "svc_guardrail_usable", "1 where the guardrail's rules are sound", [((), facts.guardrail_problem is None)]
+    )
+    if facts.clock_skew_s is not None:
+        yield _gauge(
+            "svc_clock_skew_seconds",
+            "Seconds by which our clock is ahead of the chain's newest block",
+            [((), facts.clock_skew_s)],
+        )
+    yield _gauge("svc_claims", "Claims by state", [((state,), count) for state, count in claims.items()], ["state"])
+    yield _counter(
+        "svc_answers",
+        "Answers of this process",
+        [((process, by, str(status)), count) for (by, status), count in sorted(answered.items())],
+        ["process", "by", "status"],
+    )
+
+
+Samples = Iterable[tuple[tuple[str, ...], float | bool]]
+
+
+def _gauge(name: str, text: str, samples: Samples, labels: Iterable[str] = ()) -> Metric:
+    return _filled(GaugeMetricFamily(name, text, labels=tuple(labels)), samples)
+
+
+def _counter(name: str, text: str, samples: Samples, labels: Iterable[str] = ()) -> Metric:
+    return _filled(CounterMetricFamily(name, text, labels=tuple(labels)), samples)
+
+
+def _filled(family: GaugeMetricFamily | CounterMetricFamily, samples: Samples) -> Metric:
+    for labels, value in samples:
+        family.add_metric(labels, float(value))
+    return family

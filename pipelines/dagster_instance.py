@@ -1,0 +1,30 @@
+"""Dagster's instance, made fit for runs in threads side by side."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import dagster as dg
+from dagster._core.instance.ref import InstanceRef
+
+
+class ThreadedInstance(dg.DagsterInstance):
+    """An instance that does not configure Python's logging anew with each run.
+
+    That closes the handlers of the run beside it, and waits for one of them while it holds the lock of all logging,
+    which that run may be waiting for: both stand still for ever.
+    """
+
+    @classmethod
+    def config_schema(cls) -> Mapping[str, Any]:
+        """Returns the options beside Dagster's own: none."""
+        return {}
+
+    @classmethod
+    def config_defaults(cls, base_dir: str) -> Any:
+        """Returns Dagster's own defaults."""
+        return InstanceRef.config_defaults(base_dir)
+
+    def get_yaml_python_handlers(self) -> Sequence[logging.Handler]:
+        """Returns the handlers that `dagster.yaml` names: none."""
+        return []

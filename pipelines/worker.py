@@ -1,0 +1,178 @@
+"""Runs what Dagster launches in one warm process: `python -m pipelines.worker`, which `svc run` starts and restarts.
+
+Jobs of one lane run one after another, jobs of different lanes side by side: DuckDB has one writing process, but not
+one writing thread. A killed worker leaves nothing behind that the next one or Dagster's monitoring does not end.
+"""
+
+import fcntl
+import logging
+import os
+import selectors
+import signal
+import sys
+from collections.abc import Callable, Iterator, Set
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import dagster as dg
+from dagster._core.definitions.job_base import InMemoryJob
+from dagster._core.execution.api import execute_run_iterator
+
+from contracts.errors import OperatorProblem
+from contracts.settings import Settings, load_settings
+from pipelines.alerts import send_alerts
+from pipelines.checks import warm_up
+from pipelines.definitions import build_definitions
+from pipelines.instance import prepare_home
+from pipelines.launcher import PIPE
+from pipelines.run_status import record_run_status
+from pipelines.runs import PROCESS_TAG, end_lost_runs, is_taken, opened_instance, this_process, unfinished_runs
+from pipelines.schedules import CHAIN_LANE, JOBS
+from warehouse.file_modes import keep_files_private
+
+LOOK_EVERY_S = 30.0
+"""How often the worker looks at runs that others have ended, such as Dagster's monitoring."""
+
+logger = logging.getLogger("svc.worker")
+
+
+class WorkerRunning(OperatorProblem):
+    """Another worker serves this data directory."""
+
+    code = "worker_running"
+
+
+@contextmanager
+def only_worker(home: Path) -> Iterator[None]:
+    """Makes this process the one worker of a Dagster home, until it ends in any way. Raises `WorkerRunning`."""
+    with (home / "worker.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise WorkerRunning(
+                f"A worker runs already on {home}.", cure="Stop it first; `svc run` starts one by itself."
+            ) from None
+        yield
+
+
+class _HookedJob(InMemoryJob):
+    """A job whose selections keep its hooks, which Dagster drops."""
+
+    def get_subset(
+        self,
+        *,
+        op_selection: object = None,
+        asset_selection: Set[dg.AssetKey] | None = None,
+        asset_check_selection: Set[dg.AssetCheckKey] | None = None,
+    ) -> InMemoryJob:
+        job = self._job_def
+        chosen = job.get_subset(asset_selection=asset_selection, asset_check_selection=asset_check_selection)
+        return InMemoryJob(chosen.with_hooks(job.hook_defs) if job.hook_defs else chosen)
+
+
+class Worker:
+    """The runs of one process: a queue and a thread for each lane."""
+
+    def __init__(self, settings: Settings, instance: dg.DagsterInstance) -> None:
+        self._settings = settings
+        self._instance = instance
+        self._definitions = build_definitions(settings)
+        self._lane_of = {job.name: job.lane for job in JOBS}
+        self._lanes = {
+            lane: ThreadPoolExecutor(1, thread_name_prefix=f"lane {lane}") for lane in {job.lane for job in JOBS}
+        }
+        self._alerts = ThreadPoolExecutor(1, thread_name_prefix="alerts")
+
+    def recover(self) -> None:
+        """Ends runs whose process is gone, and takes those that were launched while no worker ran."""
+        end_lost_runs(self._instance, unfinished_runs(self._instance))
+        waiting = self._instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTING]))
+        for run in reversed(waiting):
+            if not is_taken(run):
+                self.take(run.run_id)
+        self.look()
+
+    def take(self, run_id: str) -> None:
+        """Queues a run in its job's lane."""
+        run = self._instance.get_run_by_id(run_id)
+        if run is not None:
+            self._lanes[self._lane_of.get(run.job_name, CHAIN_LANE)].submit(self._execute, run_id)
+
+    def look(self) -> None:
+        """Records the runs' status, and sends the alerts that follow from it, in a thread of its own."""
+        self._alerts.submit(self._look)
+
+    def _execute(self, run_id: str) -> None:
+        try:
+            run = self._instance.get_run_by_id(run_id)
+            if run is None or run.status is not dg.DagsterRunStatus.STARTING or is_taken(run):
+                return  # taken before, cancelled or timed out meanwhile
+            self._instance.add_run_tags(run_id, {PROCESS_TAG: this_process()})
+            job = _HookedJob(self._definitions.resolve_job_def(run.job_name))
+            for _ in execute_run_iterator(job, run, self._instance):
+                pass
+        except Exception:  # the lane has to go on, whatever one run does
+            logger.exception("run %s", run_id)
+            with suppress(Exception):
+                self._fail(run_id)
+        finally:
+            self.look()
+
+    def _fail(self, run_id: str) -> None:
+        run = self._instance.get_run_by_id(run_id)
+        if run is not None and not run.is_finished:
+            self._instance.report_run_failed(run, "The worker could not execute this run; its log says why.")
+
+    def _look(self) -> None:
+        try:
+            send_alerts(self._settings, record_run_status(self._settings, self._instance, datetime.now(UTC)))
+        except Exception:
+            logger.exception("the status of runs")
+
+
+def serve(settings: Settings) -> None:
+    """Takes runs until the process is ended. Raises `WorkerRunning`."""
+    home = prepare_home(settings.data_dir)
+    with only_worker(home), opened_instance(settings.data_dir) as instance:
+        pipe_path = home / PIPE
+        if not pipe_path.is_fifo():
+            pipe_path.unlink(missing_ok=True)
+            os.mkfifo(pipe_path, 0o600)
+        # opened for writing too, so that it never ends when the last launcher closes it
+        pipe = os.open(pipe_path, os.O_RDWR | os.O_NONBLOCK)
+        worker = Worker(settings, instance)
+        worker.recover()
+        warm_up()
+        # Nothing is tidied up at the end: what a killed worker leaves is mended anyway, and threads can't be ended.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for run_id in _lines(pipe, worker.look):
+            worker.take(run_id)
+
+
+def _lines(pipe: int, idle: Callable[[], None]) -> Iterator[str]:
+    """Yields lines of the pipe, and calls `idle` whenever none comes for a while."""
+    rest = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while True:
+            if not selector.select(LOOK_EVERY_S):
+                idle()
+                continue
+            *lines, rest = (rest + os.read(pipe, 1 << 16)).split(b"\n")
+            yield from (line.decode() for line in lines)
+
+
+def main() -> None:
+    """Runs the worker of the environment's settings."""
+    keep_files_private()
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    try:
+        serve(load_settings())
+    except OperatorProblem as problem:
+        sys.exit(f"{problem} {problem.cure}")
+
+
+if __name__ == "__main__":
+    main()

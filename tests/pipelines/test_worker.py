@@ -1,0 +1,154 @@
+"""The warm worker as a process of its own: what it runs, what a kill leaves behind, and what ends a run that hangs."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import dagster as dg
+import psutil
+import pytest
+from patience import HANG_S
+
+from contracts.settings import Settings
+from pipelines.definitions import build_definitions
+from pipelines.instance import prepare_home
+from pipelines.launcher import PIPE, hand_over
+from pipelines.runs import end_lost_runs, is_taken, opened_instance, process_of, unfinished_runs
+from warehouse.discovery.run_status import read_run_status
+from warehouse.duck.connection import run_lock
+
+STATUS = dg.DagsterRunStatus
+
+
+class Bench:
+    """A data directory, its Dagster instance, and the workers that serve it."""
+
+    def __init__(self, data_dir: Path, instance: dg.DagsterInstance) -> None:
+        self.data_dir = data_dir
+        self.instance = instance
+        self.definitions = build_definitions(Settings(data_dir=data_dir, _env_file=None))
+        self.workers: list[subprocess.Popen[str]] = []
+
+    def worker(self) -> subprocess.Popen[str]:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("SVC_", "DAGSTER_"))}
+        command = [sys.executable, "-P", "-m", "pipelines.worker"]
+        with (self.data_dir / "worker.log").open("a") as log:
+            worker = subprocess.Popen(
+                command,
+                env=environment | {"SVC_DATA_DIR": str(self.data_dir)},
+                cwd=self.data_dir,
+                stdout=log,
+                stderr=log,
+                text=True,
+            )
+        self.workers.append(worker)
+        return worker
+
+    def launch(self, job_name: str) -> str:
+        """Launches a run as Dagster's daemon does."""
+        run = self.instance.create_run_for_job(self.definitions.resolve_job_def(job_name))
+        self.instance.launch_run(run.run_id, workspace=None)
+        return run.run_id
+
+    def run(self, run_id: str) -> dg.DagsterRun:
+        run = self.instance.get_run_by_id(run_id)
+        assert run is not None
+        return run
+
+    def until(self, condition: Callable[[], object]) -> None:
+        deadline = time.monotonic() + HANG_S
+        while not condition():
+            assert time.monotonic() < deadline, (self.data_dir / "worker.log").read_text()
+            time.sleep(0.05)
+
+    def ended(self, run_id: str) -> dg.DagsterRunStatus:
+        self.until(lambda: self.run(run_id).is_finished)
+        return self.run(run_id).status
+
+
+@contextmanager
+def bench(data_dir: Path) -> Iterator[Bench]:
+    prepare_home(data_dir)
+    with opened_instance(data_dir) as instance:
+        made = Bench(data_dir, instance)
+        try:
+            yield made
+        finally:
+            for worker in made.workers:
+                worker.kill()
+                worker.wait()
+
+
+def test_runs_are_executed_killed_taken_up_and_ended(tmp_path: Path):
+    """One story, because each worker takes seconds of CPU to start."""
+    with bench(tmp_path) as at:
+        waiting = at.launch("upkeep")
+        assert at.run(waiting).status is STATUS.STARTING, "no worker is there to take it"
+        first = at.worker()
+        assert at.ended(waiting) is STATUS.SUCCESS, "the worker that comes up takes what waits"
+
+        second = at.worker()
+        assert second.wait(HANG_S) != 0, "two workers would write one warehouse"
+        assert "A worker runs already" in (tmp_path / "worker.log").read_text()
+
+        runs = [at.launch(name) for name in ("upkeep", "prices") * 4]
+        assert {at.ended(run) for run in runs} == {STATUS.SUCCESS}, "lanes side by side"
+        assert {process_of(at.run(run)) for run in runs} == {psutil.Process(first.pid)}
+
+        with run_lock(tmp_path, wait_s=10):  # what holds it holds up the run
+            lost, behind = at.launch("prices"), at.launch("prices")
+            at.until(lambda: at.run(lost).status is STATUS.STARTED)
+            first.send_signal(signal.SIGKILL)
+            first.wait()
+            assert at.run(behind).status is STATUS.STARTING
+            assert not is_taken(at.run(behind))
+        third = at.worker()
+        assert at.ended(lost) is STATUS.FAILURE, "nothing goes on for it"
+        assert at.ended(behind) is STATUS.SUCCESS, "the next worker takes it"
+        at.until(lambda: "prices" in read_run_status(tmp_path).jobs)
+        at.until(lambda: read_run_status(tmp_path).jobs["prices"].runs == 6)
+        assert read_run_status(tmp_path).jobs["prices"].failures == 1
+
+        with run_lock(tmp_path, wait_s=10):
+            hanging = at.launch("prices")
+            at.until(lambda: at.run(hanging).status is STATUS.STARTED)
+            assert at.instance.run_launcher.terminate(hanging), "as Dagster's monitoring does after the longest time"
+            third.wait(HANG_S)  # a thread can't be ended, its process can
+        assert at.ended(hanging) is STATUS.CANCELED
+        assert not at.instance.run_launcher.terminate(hanging), "it has ended"
+
+
+def test_a_retry_is_launched_as_a_run_that_nobody_has_taken(tmp_path: Path):
+    with bench(tmp_path) as at:
+        job = at.definitions.resolve_job_def("upkeep")
+        this = psutil.Process()
+        run = at.instance.create_run_for_job(job, tags={"svc/process": f"{this.pid} {this.create_time():.2f}"})
+        at.instance.launch_run(run.run_id, workspace=None)
+        assert not is_taken(at.run(run.run_id))
+        assert end_lost_runs(at.instance, unfinished_runs(at.instance)) == 0
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_without_a_reader_nothing_is_handed_over(tmp_path: Path, there: bool):
+    if there:
+        os.mkfifo(tmp_path / PIPE)
+    assert not hand_over(tmp_path, "id")
+
+
+def test_the_health_of_a_run_is_that_of_its_process(tmp_path: Path):
+    with bench(tmp_path) as at:
+        job, launcher = at.definitions.resolve_job_def("upkeep"), at.instance.run_launcher
+        this = psutil.Process()
+
+        def health(**tags: str) -> str:
+            named = {name.replace("__", "/"): value for name, value in tags.items()}
+            return launcher.check_run_worker_health(at.instance.create_run_for_job(job, tags=named)).status.value
+
+        assert health() == "UNKNOWN"
+        assert health(svc__process=f"{this.pid} {this.create_time():.2f}") == "RUNNING"
+        assert health(svc__process=f"{this.pid} 1.00") == "FAILED"
