@@ -17,7 +17,6 @@ import numpy as np
 
 from contracts.world.facts import dispute_of, ranked_facts
 from contracts.world.identity import fact_key
-from contracts.world.ontology import load_ontology
 from contracts.world.records import Edge, Event, Node
 from warehouse.statements import read_sql, without_comments
 from warehouse.world.history import Past
@@ -40,6 +39,7 @@ class PastView:
         self._connection = connection
         self._owner = owner
         self._as_of = past.as_of
+        self._ontology = past.ontology
         for name, value in (
             ("as_of", past.as_of),
             ("at_revision", past.revision),
@@ -182,7 +182,7 @@ class PastView:
         facts: dict[str, list[Node]] = {}
         for (body,) in self._rows("past_facts", {}):
             fact = _node(body)
-            key = fact_key(load_ontology(), fact.owner, fact.properties)
+            key = fact_key(self._ontology, fact.owner, fact.properties)
             if key is not None:
                 facts.setdefault(key, []).append(fact)
         return facts

@@ -17,7 +17,6 @@ from warehouse.ledger.ledger import Ledger, Reader, Transaction
 from warehouse.world.audit import DECISION, record
 from warehouse.world.due import placed_again
 from warehouse.world.events import append_states, decode_edges, decode_events, decode_nodes
-from warehouse.world.view import LedgerView
 
 FORGOTTEN = "forgotten"
 """Owner, actor and source of tombstones."""
@@ -34,9 +33,7 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
     owner: both stay, without their earlier states, and an operator ends what is public. Published files are replaced by
     the next generation. Raises `OwnerInvalid`.
     """
-    owner = _normalised(owner)
-    if not _OWNER.fullmatch(owner):  # the ledger marks public state with an empty owner
-        raise OwnerInvalid(f"{owner!r} names no owner.", cure="Give an address, local:NAME, profile:ID or capsule:ID.")
+    owner = normalised_owner(owner)
     with ledger.transaction() as tx:
         nodes = decode_nodes(tx.rows("world_nodes_of_owner", owner=owner))
         edges = decode_edges(tx.rows("world_edges_of_owner", owner=owner))
@@ -57,7 +54,7 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
 
 def callers_of(reader: Reader, owner: str) -> list[str]:
     """Returns the ids of the keys and sessions that act for an owner."""
-    return [row["caller"] for row in reader.rows("callers_of_owner", owner=_normalised(owner))]
+    return [row["caller"] for row in reader.rows("callers_of_owner", owner=_lowered(owner))]
 
 
 def forget_nodes(tx: Transaction, node_ids: Sequence[str], operator: str) -> int:
@@ -76,7 +73,15 @@ def forget_nodes(tx: Transaction, node_ids: Sequence[str], operator: str) -> int
     return _erase(tx, nodes, list(edges.values()), operator)
 
 
-def _normalised(owner: str) -> str:
+def normalised_owner(owner: str) -> str:
+    """Returns an owner as the ledger names it. Raises `OwnerInvalid`; it marks public state with an empty owner."""
+    name = _lowered(owner)
+    if not _OWNER.fullmatch(name):
+        raise OwnerInvalid(f"{name!r} names no owner.", cure="Give an address, local:NAME, profile:ID or capsule:ID.")
+    return name
+
+
+def _lowered(owner: str) -> str:
     return owner.lower() if owner.startswith("0x") else owner
 
 
@@ -109,7 +114,7 @@ def _erase(
         *(msgspec.structs.replace(state, recorded_at=now) for state in given_up),
     ]
     events = append_states(tx, states, seq)
-    freed = placed_again(LedgerView(tx), nodes, now)
+    freed = placed_again(tx, nodes, now)
     events += append_states(tx, [msgspec.structs.replace(fact, recorded_at=now) for fact in freed], seq)
     actor = Actor("operator", f"operator:{operator}")
     stages = (StageResult("authority", "pass", f"{actor.name} serves the rights of a person."),)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import msgspec
 
 from contracts.world.facts import Dispute
-from contracts.world.ontology import ACT_EDGES
+from contracts.world.ontology import ACT_EDGES, Ontology
+from contracts.world.own_ontology import NO_WORDS, ontology_with
 from contracts.world.proposal import Actor, StageResult, Verdict
 from contracts.world.records import Edge, Node
 from warehouse.ledger.ledger import Reader
@@ -41,6 +42,13 @@ class Past:
     revision: int
     include_ended: bool = False
     """True if states that had ended by then are part of it."""
+    words: str = NO_WORDS
+    """The words of the asking owner by that belief (`OwnOntology.text`)."""
+
+    @property
+    def ontology(self) -> Ontology:
+        """Returns the ontology of the asking owner by that belief."""
+        return ontology_with(self.words)
 
     def contains(self, node: Node) -> bool:
         """Decides whether a node's newest state known then held at the time."""
@@ -127,7 +135,7 @@ def node_history(reader: Reader, node_id: str, owner: str, past: Past) -> NodeHi
         states,
         list(decisions.values()),
         _acts_on(reader, node_id, owner, past),
-        [] if node is None else disputes_among([node], lambda key: facts_then(reader, key, past)),
+        [] if node is None else disputes_among([node], lambda key: facts_then(reader, key, past), past.ontology),
         len(rows) > MOST_STATES,
     )
 
@@ -179,7 +187,7 @@ def _held(reader: Reader, newest: list[Node], owner: str, past: Past) -> Node | 
     if not past.contains(node):
         return None
     might_be = msgspec.structs.replace(node, disputed=True)
-    disputes = disputes_among([might_be], lambda key: facts_then(reader, key, past))
+    disputes = disputes_among([might_be], lambda key: facts_then(reader, key, past), past.ontology)
     return msgspec.structs.replace(node, disputed=bool(disputes))
 
 

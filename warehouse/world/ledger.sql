@@ -96,6 +96,10 @@ select body from world_edges where owner = :owner order by id
 -- One row per private edge of :owner whose newest state holds the text :like: the state as JSON.
 select body from world_edges where owner = :owner and body like :like order by id
 
+-- name: world_edges_of_type
+-- One row per private edge of :owner of one type: its newest state as JSON.
+select body from world_edges where owner = :owner and type = :type order by id
+
 -- name: world_event_count
 -- One row: how many events the graph has.
 select count(*) as events from world_events
@@ -272,6 +276,34 @@ select body from world_nodes where owner = :owner order by id
 -- At most one row: the link of the decision that has :number in the chain.
 select link from world_decisions where number = :number
 
+-- name: world_newest_ontology
+-- At most one row: the newest words of :owner.
+select version, recorded_at, body from world_ontologies where owner = :owner order by version desc limit 1
+
+-- name: world_ontologies_of
+-- One row per version of the words of :owner, newest first, at most :limit.
+select version, recorded_at, body from world_ontologies where owner = :owner order by version desc limit :limit
+
+-- name: world_ontology_at
+-- At most one row: the words that :owner had at :instant (UTC).
+select version, recorded_at, body
+from world_ontologies
+where owner = :owner and recorded_at <= :instant
+order by version desc
+limit 1
+
+-- name: world_ontology_by
+-- At most one row: the words that :owner had at the revision :seq.
+select version, recorded_at, body
+from world_ontologies
+where owner = :owner and seq <= :seq
+order by version desc
+limit 1
+
+-- name: world_ontology_version
+-- At most one row: one version of the words of :owner.
+select version, recorded_at, body from world_ontologies where owner = :owner and version = :version
+
 -- name: world_payload
 -- At most one row: what the decision :seq was about, as JSON.
 select payload from world_decision_payloads where seq = :seq
@@ -330,6 +362,11 @@ on conflict (id) do update set
     due = excluded.due,
     revision = excluded.revision,
     body = excluded.body
+
+-- name: world_put_ontology
+-- One row per version of an owner's words; recorded_at in UTC.
+insert into world_ontologies (owner, version, seq, recorded_at, body)
+values (:owner, :version, :seq, :recorded_at, :body)
 
 -- name: world_record_decision
 -- One row per decision; decided_at in UTC.
