@@ -177,6 +177,14 @@ def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[s
             *_names("/api/v2/world-model/nodes/", "constitution/foundation"),
             *_queries("/api/v2/world-model/nodes/constitution/foundation", recordedAsOf="2026-01-01T00:00:00Z"),
         ],
+        ("DELETE", "/api/v2/world-model/nodes/{nodeId:path}"): [
+            *_names("/api/v2/world-model/nodes/", "constitution/foundation"),
+        ],
+        ("POST", "/api/v2/world-model/erase"): [
+            *_bodies("/api/v2/world-model/erase", KIB_64),
+            _json("/api/v2/world-model/erase", "an unknown source", {"source": "%" * 500}),
+            _json("/api/v2/world-model/erase", "not confirmed", {"everything": True, "confirm": "x" * 500}),
+        ],
         ("GET", "/api/v2/world-model/ontology"): [
             *_queries("/api/v2/world-model/ontology", version="1"),
         ],

@@ -5,6 +5,7 @@ from fastapi import APIRouter
 from api.routes import merge_routes
 from api.stores import Stores
 from api.world.capsules import capsules_router
+from api.world.erasing import erasing_router
 from api.world.knowledge import knowledge_router
 from api.world.ontology import ontology_router
 from api.world.schema import schema_router
@@ -13,7 +14,8 @@ from contracts.world.alignment import alignment
 
 
 def world_writes_router(stores: Stores) -> APIRouter:
-    """Creates the routes of signals, capsules, built graphs, memory plans, the schema and owners' ontologies."""
+    """Creates the routes of signals, capsules, built graphs, memory plans, the schema, owners' ontologies and
+    erasures."""
     base_url = stores.settings.public_base_url
     router = APIRouter()
     merge_routes(
@@ -22,6 +24,7 @@ def world_writes_router(stores: Stores) -> APIRouter:
         signals_router(lambda: stores.ledger, alignment),
         knowledge_router(stores),
         ontology_router(stores),
+        erasing_router(stores),
         capsules_router(base_url, lambda: stores.ledger, lambda: stores.secrets.pepper, alignment),
     )
     return router
