@@ -13,10 +13,11 @@ from contracts.world.facts import Dispute
 from contracts.world.ontology import ACT_EDGES, Ontology
 from contracts.world.own_ontology import NO_WORDS, ontology_with
 from contracts.world.proposal import Actor, StageResult, Verdict
-from contracts.world.records import Edge, Node
+from contracts.world.records import Edge, Node, is_live
 from warehouse.ledger.ledger import Reader
 from warehouse.world.disputes import disputes_among
 from warehouse.world.events import current_node, decode_edges, decode_nodes, head_revision
+from warehouse.world.text import ALIAS_OF, NodeWords, with_edges, words_of, words_of_edge, words_of_edges
 
 MOST_STATES = 100
 """States in one answer, the newest ones."""
@@ -165,6 +166,17 @@ class SingleNodes:
         """Returns the node, if it held then."""
         node = node_then(self._reader, node_id, self._owner, self._past)
         return node if node is not None and self._past.contains(node) else None
+
+    def words(self, node: Node) -> NodeWords:
+        """Returns the words of a node with those of its edges that were known then."""
+        edges = [
+            edge
+            for edge in decode_edges(self._reader.rows("world_edges_at", node_id=node.id))
+            if edge.owner == node.owner and edge.revision <= self._past.revision and is_live(edge)
+        ]
+        aliases = [edge.source for edge in edges if edge.type == ALIAS_OF and edge.target == node.id]
+        titles = [other.title for name in aliases if (other := self.node(name)) is not None]
+        return with_edges(words_of(node), [*map(words_of_edge, edges), words_of_edges([], [], titles)])
 
     def holding(self, fact_key: str) -> list[Node]:
         """Returns the facts of a subject and predicate that held then."""
