@@ -74,8 +74,7 @@ def words_of(node: Node) -> NodeWords:
 
 def words_of_text(title: str, properties: Mapping[str, Any]) -> NodeWords:
     """Returns the words of a title and of every value within the properties."""
-    told = {name: value for name, value in properties.items() if name not in ORIGIN or "spans" not in properties}
-    in_title, below = split_words(title), split_words("\n".join(_values(told)))
+    in_title, below = split_words(title), split_words("\n".join(_values(_told(properties))))
     languages = languages_of((*in_title, *below)) or DEFAULT
 
     def forms_of(words: list[str], written: list[str]) -> frozenset[str]:
@@ -84,6 +83,11 @@ def words_of_text(title: str, properties: Mapping[str, Any]) -> NodeWords:
     written_in_title, written_below = [folded(word) for word in in_title], [folded(word) for word in below]
     of_title = forms_of(in_title, written_in_title)
     return NodeWords((*written_in_title, *written_below), of_title | forms_of(below, written_below), of_title)
+
+
+def _told(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns properties without those that say where a text was read."""
+    return {name: value for name, value in properties.items() if name not in ORIGIN or "spans" not in properties}
 
 
 def with_edges(words: NodeWords, of_edges: Iterable[EdgeWords]) -> NodeWords:
@@ -104,21 +108,30 @@ def words_of_edge(edge: Edge) -> EdgeWords:
 
 
 def words_of_edges(types: Iterable[str], properties: Iterable[Mapping[str, Any]], aliases: Iterable[str]) -> EdgeWords:
-    """Returns the words of edges by their parts. `aliases` are the titles of nodes that are other names."""
-    parts = [_words_of_name(name.replace("_", " ")) for name in types]
-    parts += [_words_of_name(title) for title in aliases]
-    parts += [_edge_words(words_of_text("", _texts_only(values))) for values in properties if values]
-    written: frozenset[str] = frozenset()
-    return EdgeWords(written.union(*(part.written for part in parts)), written.union(*(part.forms for part in parts)))
+    """Returns the content words of edges by their parts. `aliases` are the titles of nodes that are other names."""
+    of_types = _words_of_types(tuple(types))
+    parts = [_content_of(title) for title in aliases]
+    parts += [_content_of("\n".join(_values(_told(_texts_only(values))))) for values in properties if values]
+    if not parts:
+        return of_types
+    return EdgeWords(
+        of_types.written.union(*(part.written for part in parts)), of_types.forms.union(*(part.forms for part in parts))
+    )
 
 
 @lru_cache(10_000)
-def _words_of_name(name: str) -> EdgeWords:
-    return _edge_words(words_of_text(name, {}))
+def _words_of_types(types: tuple[str, ...]) -> EdgeWords:
+    parts = [_content_of(name.replace("_", " ")) for name in types]
+    none: frozenset[str] = frozenset()
+    return EdgeWords(none.union(*(part.written for part in parts)), none.union(*(part.forms for part in parts)))
 
 
-def _edge_words(words: NodeWords) -> EdgeWords:
-    return EdgeWords(frozenset(words.written), words.forms)
+def _content_of(text: str) -> EdgeWords:
+    words = split_words(text)
+    languages = languages_of(words) or DEFAULT
+    content = content_words(set(words), languages)
+    written = frozenset(map(folded, content))
+    return EdgeWords(written, written.union(*(stems(word, languages) for word in content)))
 
 
 def _texts_only(properties: Mapping[str, Any]) -> dict[str, Any]:
