@@ -6,11 +6,12 @@ that a later version of the service defines itself means from then on what the s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, StrictInt, StringConstraints
+from pydantic import AfterValidator, ConfigDict, Field, StrictInt, StringConstraints
 
 from contracts.base import Document
 from contracts.canonical import canonical_json
@@ -18,18 +19,43 @@ from contracts.errors import BodyInvalid
 from contracts.world.graph_documents import OneLine
 from contracts.world.ontology import ANY, DOMAINS, KINDS, EdgeType, NodeType, Ontology, edge_type, load_ontology
 from contracts.world.proposal import HIGHEST_REVISION
+from contracts.world.text import fault_of_title
 
 LARGEST_BYTES = 65_536
 MOST_WORDS = 200
 """Types, relationship types and predicates, each."""
 
 VERSIONS_SHOWN = 100
+LONGEST_NAME = 100
 MOST_PROPERTIES, MOST_ENDS, MOST_NAMES = 50, 20, 50
 
-TypeName = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]{0,63}$")]
-RelationshipName = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")]
+_TYPE, _RELATIONSHIP = re.compile(r"[A-Z][A-Za-z0-9]{0,63}"), re.compile(r"[A-Z][A-Z0-9_]{0,63}")
+
+
+def _type_name(name: str) -> str:
+    if not _TYPE.fullmatch(name):
+        raise ValueError("is no name of a type: a capital, then up to 63 letters and digits")
+    return name
+
+
+def _relationship_name(name: str) -> str:
+    if not _RELATIONSHIP.fullmatch(name):
+        raise ValueError("is no name of a relationship: a capital, then up to 63 capitals, digits and _")
+    return name
+
+
+def _property_name(name: str) -> str:
+    if fault := fault_of_title(name, LONGEST_NAME):
+        raise ValueError(fault)
+    return name
+
+
+TypeName = Annotated[str, AfterValidator(_type_name)]
+RelationshipName = Annotated[str, AfterValidator(_relationship_name)]
+PropertyName = Annotated[str, AfterValidator(_property_name)]
+"""Keys of objects. The version of OpenAPI that the description has can't say what a key looks like."""
+
 End = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]{0,63}$")]
-PropertyName = Annotated[str, StringConstraints(min_length=1, max_length=100), OneLine]
 Predicate = Annotated[str, StringConstraints(min_length=1, max_length=100), OneLine]
 Kind = Literal["text", "texts", "integer", "fraction", "instant", "level"]
 DomainName = Literal["FOUNDATION", "VISION", "STRATEGY", "TACTICS", "EXECUTION", "TRACK", "SYMBIOSIS"]
@@ -68,8 +94,12 @@ class OwnRelationshipType(_Words):
 class OwnOntology(_Words):
     """The words of an owner. They hold beside the service's and for the owner's private nodes and edges only."""
 
-    node_types: dict[TypeName, OwnNodeType] = Field(default={}, max_length=MOST_WORDS)
-    relationship_types: dict[RelationshipName, OwnRelationshipType] = Field(default={}, max_length=MOST_WORDS)
+    node_types: dict[TypeName, OwnNodeType] = Field(
+        default={}, max_length=MOST_WORDS, description="By name: a capital, then up to 63 letters and digits"
+    )
+    relationship_types: dict[RelationshipName, OwnRelationshipType] = Field(
+        default={}, max_length=MOST_WORDS, description="By name: a capital, then up to 63 capitals, digits and `_`"
+    )
     single_valued_predicates: list[Predicate] = Field(
         default=[],
         max_length=MOST_WORDS,
