@@ -120,8 +120,8 @@ class Overlay:
         """Words of changed nodes as they are now."""
         self.overtaken_words = Postings()
         """Words of changed nodes as the snapshot has them."""
-        self._edges_at: dict[int, dict[str, Edge]] = {}
-        """Live edges from and to the nodes whose words are kept here, by edge id."""
+        self._edges_at: dict[int, dict[str, tuple[Edge, int]]] = {}
+        """Live edges at the nodes whose words are kept here, by edge id, with the nodes at their other ends."""
         self._edge_words: dict[str, EdgeWords] = {}
         """Words of these edges."""
         self._reworded: set[int] = set()
@@ -196,56 +196,52 @@ class Overlay:
         arrays = (snapshot.node_owner, snapshot.node_type, snapshot.node_domain)
         self.before[number] = (int(arrays[0][number]), int(arrays[1][number]), int(arrays[2][number]))
         node = snapshot.node(number)
-        if node is None:
-            return
-        self.overtaken_words.put(number, self._words_in_snapshot(number, node))
-        self.nodes[number] = node
-        self._reworded.add(number)
-        for edge in snapshot.edges_at(number):
-            edges[edge.id] = edge
+        if node is not None:
+            self.overtaken_words.put(number, self._words_in_snapshot(number, node))
+            self.nodes[number] = node
+            self._reworded.add(number)
+        for edge, other in snapshot.edges_at(number):
+            edges[edge.id] = edge, other
             self._edge_words[edge.id] = words_of_edge(edge)
 
     def _reword_neighbours(self, number: int, node: Node) -> None:
         """Marks the nodes at the other ends of a node's edges whose words change with it: if it begins or ends to live,
         or if it is their alias and has another title."""
         known = self.nodes.get(number)
-        is_reborn = known is not None and is_live(known) != is_live(node)
+        is_reborn = (known is not None and is_live(known)) != is_live(node)
         is_renamed = known is not None and known.title != node.title
-        for edge in list(self._edges_at[number].values()):
+        for edge, other in list(self._edges_at[number].values()):
             if is_reborn or (is_renamed and edge.type == ALIAS_OF):
-                for end in (self._number(edge.source), self._number(edge.target)):
-                    self._keep_words(end)
-                    self._reworded.add(end)
+                self._keep_words(other)
+                self._reworded.add(other)
 
     def _words_now(self, number: int, node: Node) -> NodeWords:
-        edges = [edge for edge in self._edges_at[number].values() if edge.owner == node.owner]
+        edges = [(edge, other) for edge, other in self._edges_at[number].values() if edge.owner == node.owner]
         if len(edges) > MOST_EDGES:
             return words_of(node)
-        ends = [(edge, self._record(edge.target if edge.source == node.id else edge.source)) for edge in edges]
-        held = [(edge, other) for edge, other in ends if other is not None and is_live(other)]
+        held = [(edge, other) for edge, other in edges if self._lives(other)]
         of_edges = [self._edge_words[edge.id] for edge, _ in held]
-        aliases = [other.title for edge, other in held if edge.type == ALIAS_OF and edge.target == node.id]
+        aliases = [self._title(other) for edge, other in held if edge.type == ALIAS_OF and edge.target == node.id]
         return with_edges(words_of(node), [*of_edges, words_of_edges([], [], aliases)])
 
     def _words_in_snapshot(self, number: int, node: Node) -> NodeWords:
         snapshot = self._snapshot
-        of_edges: list[EdgeWords] = []
-        aliases = []
-        for edge in snapshot.edges_at(number):
-            other = snapshot.find(edge.target if edge.source == node.id else edge.source)
-            record = None if other is None else snapshot.node(other)
-            if record is not None:
-                of_edges.append(words_of_edge(edge))
-                if edge.type == ALIAS_OF and edge.target == node.id:
-                    aliases.append(record.title)
+        held = [(edge, other) for edge, other in snapshot.edges_at(number) if self._lives(other)]
+        of_edges = [words_of_edge(edge) for edge, _ in held]
+        records = [snapshot.node(other) for edge, other in held if edge.type == ALIAS_OF and edge.target == node.id]
+        aliases = [record.title for record in records if record is not None]
         return with_edges(words_of(node), [*of_edges, words_of_edges([], [], aliases)])
 
-    def _record(self, node_id: str) -> Node | None:
-        number = self.number_of(node_id)
-        if number is None:
-            return None
-        known = self.nodes.get(number)
-        return known if known is not None or number >= self._known else self._snapshot.node(number)
+    def _lives(self, number: int) -> bool:
+        """Decides whether a node is live now. Before it changed its neighbours' words were kept, so for them it was."""
+        of_snapshot = number < self._known
+        owners = self._snapshot.node_owner if of_snapshot else self.columns.owner
+        return bool(owners[number if of_snapshot else number - self._known] != NOBODY)
+
+    def _title(self, number: int) -> str:
+        node = self.nodes.get(number) or self._snapshot.node(number)
+        assert node is not None, "a live node has a record"
+        return node.title
 
     def _put_in_series(self, number: int, node: Node) -> None:
         known = self.nodes.get(number)
@@ -263,11 +259,11 @@ class Overlay:
 
     def _apply_edge(self, edge: Edge) -> None:
         source, target = self._number(edge.source), self._number(edge.target)
-        for end in (source, target):
+        for end, other in ((source, target), (target, source)):
             self._keep_words(end)
             self._edges_at[end].pop(edge.id, None)
             if is_live(edge):
-                self._edges_at[end][edge.id] = edge
+                self._edges_at[end][edge.id] = edge, other
             self._reworded.add(end)
         self._edge_words[edge.id] = words_of_edge(edge)
         if edge.id in self.edges:

@@ -193,13 +193,18 @@ class Snapshot:
         number = self._owners.find(owner)
         return None if number is None else number + 1
 
-    def edges_at(self, number: int) -> list[Edge]:
-        """Returns the edges of a node's own owner from it and to it; none of a node with more than `MOST_EDGES`."""
+    def edges_at(self, number: int) -> list[tuple[Edge, int]]:
+        """Returns the edges of a node's own owner from it and to it, with the nodes at their other ends; all edges of a
+        node that is not live; none if there are more than `MOST_EDGES`."""
         out = np.arange(*(int(place) for place in self.out_start[number : number + 2]))
         first, end = (int(place) for place in self.in_start[number : number + 2])
         edges = np.concatenate([out, self.in_edge[first:end]]).astype(np.int64)
-        own = edges[self.edge_owner[edges] == self.node_owner[number]]
-        return [] if len(own) > MOST_EDGES else [self.edge(edge) for edge in own.tolist()]
+        owner, owners = self.node_owner[number], self.edge_owner[edges]
+        own = edges[owners != NOBODY if owner == NOBODY else owners == owner]
+        if len(own) > MOST_EDGES:
+            return []
+        ends = self.edge_source[own].astype(np.int64) + self.edge_target[own] - number
+        return [(self.edge(edge), end) for edge, end in zip(own.tolist(), ends.tolist(), strict=True)]
 
     @property
     def owners(self) -> int:
