@@ -262,7 +262,7 @@ async def _graph(recorder: Recorder) -> None:
     words |= {"single_valued_predicates": ["mood"], "expectedVersion": 0}
     for _ in range(2):
         await recorder.ask("world_model_ontology_set", body=words)
-    await recorder.ask("world_model_ontology")
+    await recorder.ask("world_model_ontology", query={"version": 1})
     soup = {"type": "Recipe", "title": "Onion soup", "source": "a cookbook", "payload": {"servings": 4}}
     soup_id = (await recorder.ask("world_model_signal", "ownType", body=soup))["data"]["signalId"]
     await recorder.ask("world_model_ontology_set", "unfit", body={"node_types": {}})

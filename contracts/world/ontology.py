@@ -125,34 +125,42 @@ def read_ontology(text: str) -> Ontology:
             raise ValueError(f"{node_type.name}: no domain {node_type.domain}")
         if unknown := set(node_type.properties.values()) - set(KINDS):
             raise ValueError(f"{node_type.name}: no kind {', '.join(sorted(unknown))}")
+    groups = groups_of(types)
     edges = {
         name: edge_type(
-            name, fields["description"], fields["ends"], types, single_valued=fields.get("single_valued", False)
+            name, fields["description"], fields["ends"], groups, single_valued=fields.get("single_valued", False)
         )
         for name, fields in raw["relationship_types"].items()
     }
     return Ontology(raw["version"], raw["domains"], common, types, edges, frozenset(raw["single_valued_predicates"]))
 
 
+def groups_of(types: Mapping[str, NodeType]) -> dict[str, frozenset[str]]:
+    """Returns the types that each end of a relationship stands for: a type itself, a domain, or ANY."""
+    domains: dict[str, set[str]] = {}
+    for node_type in types.values():
+        domains.setdefault(node_type.domain, set()).add(node_type.name)
+    groups = {ANY: frozenset(types)} | {domain: frozenset(names) for domain, names in domains.items()}
+    return {name: frozenset([name]) for name in types} | groups
+
+
 def edge_type(
     name: str,
     description: str,
     ends: Sequence[Sequence[Sequence[str]]],
-    types: Mapping[str, NodeType],
+    groups: Mapping[str, frozenset[str]],
     *,
     single_valued: bool,
 ) -> EdgeType:
-    """Returns a relationship type whose ends are among `types`. Raises `ValueError` for an unknown end."""
+    """Returns a relationship type whose ends are `groups_of` types. Raises `ValueError` for an unknown end."""
     named = tuple((tuple(sources), tuple(targets)) for sources, targets in ends)
-    resolved = tuple((_ends(name, sources, types), _ends(name, targets, types)) for sources, targets in named)
+    resolved = tuple((_ends(name, sources, groups), _ends(name, targets, groups)) for sources, targets in named)
     return EdgeType(name, description, resolved, single_valued, named)
 
 
-def _ends(edge_type: str, named: Sequence[str], types: Mapping[str, NodeType]) -> frozenset[str]:
-    ends: set[str] = set()
-    for name in named:
-        matching = {node_type.name for node_type in types.values() if name in (ANY, node_type.domain, node_type.name)}
-        if not matching:
-            raise ValueError(f"{edge_type}: no node type or domain {name}")
-        ends |= matching
-    return frozenset(ends)
+def _ends(edge_type: str, named: Sequence[str], groups: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    unknown = [name for name in named if name not in groups]
+    if unknown:
+        raise ValueError(f"{edge_type}: no node type or domain {', '.join(unknown)}")
+    none: frozenset[str] = frozenset()
+    return none.union(*(groups[name] for name in named))

@@ -17,7 +17,17 @@ from contracts.base import Document
 from contracts.canonical import canonical_json
 from contracts.errors import BodyInvalid
 from contracts.world.graph_documents import OneLine
-from contracts.world.ontology import ANY, DOMAINS, KINDS, EdgeType, NodeType, Ontology, edge_type, load_ontology
+from contracts.world.ontology import (
+    ANY,
+    DOMAINS,
+    KINDS,
+    EdgeType,
+    NodeType,
+    Ontology,
+    edge_type,
+    groups_of,
+    load_ontology,
+)
 from contracts.world.proposal import HIGHEST_REVISION
 from contracts.world.text import fault_of_title
 
@@ -217,11 +227,12 @@ def extended(service: Ontology, words: OwnOntology) -> Ontology:
     if not own and not words.relationship_types and not words.single_valued_predicates:
         return service
     types = service.node_types | own
-    edges = {name: _with_types(known, types) for name, known in service.edge_types.items()}
+    groups = groups_of(types)
+    edges = {name: _with_types(known, groups) for name, known in service.edge_types.items()}
     for name, stated in words.relationship_types.items():
         if name not in edges:
             ends = [(pair.sources, pair.targets) for pair in stated.ends]
-            edges[name] = edge_type(name, stated.description, ends, types, single_valued=stated.single_valued)
+            edges[name] = edge_type(name, stated.description, ends, groups, single_valued=stated.single_valued)
     return Ontology(
         service.version,
         service.domains,
@@ -233,6 +244,6 @@ def extended(service: Ontology, words: OwnOntology) -> Ontology:
     )
 
 
-def _with_types(known: EdgeType, types: Mapping[str, NodeType]) -> EdgeType:
+def _with_types(known: EdgeType, groups: Mapping[str, frozenset[str]]) -> EdgeType:
     """Returns a relationship type that also goes between the owner's node types of its domains."""
-    return edge_type(known.name, known.description, known.named_ends, types, single_valued=known.single_valued)
+    return edge_type(known.name, known.description, known.named_ends, groups, single_valued=known.single_valued)
