@@ -41,7 +41,8 @@ def erasing_router(stores: Stores) -> APIRouter:
         responses=problems(BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported, StandingTooLow),
         summary="Erase a source, or everything of yours",
         description="All private nodes and edges that one source stated, or everything of the key's owner, ontology "
-        "and waiting proposals included. What another source stated again since stays, without its earlier states. "
+        "and waiting proposals included. What another source stated again since stays, without its earlier states, "
+        "and so does what became public. "
         "Everything needs `confirm`. No key erases what stands higher than it may claim.",
         operation_id="world_model_erase",
     )

@@ -38,11 +38,18 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True)
 class Erased:
-    """How many nodes and edges were erased, and the number of the decision; 0 where there was nothing."""
+    """How many nodes and edges were erased, how many public or others' ones lost their earlier states, and the number
+    of the decision; 0 where there was nothing."""
 
     nodes: int = 0
     edges: int = 0
+    restated: int = 0
     decision: int = 0
+
+    @property
+    def states(self) -> int:
+        """Returns the number of all of them."""
+        return self.nodes + self.edges + self.restated
 
 
 @dataclass(frozen=True)
@@ -88,7 +95,7 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
         erased = _forget(tx, owner, nodes, edges, _by_operator(operator))
         tx.run("world_forget_erasures", owner=owner, forgotten=FORGOTTEN)
     ledger.scrub()
-    return erased.nodes + erased.edges
+    return erased.states
 
 
 def erase_node(ledger: Ledger, actor: Actor, node_id: str) -> Erasure:
@@ -232,7 +239,7 @@ def forget_nodes(tx: Transaction, node_ids: Sequence[str], operator: str) -> int
         if edge.actor != FORGOTTEN
     }
     erased = _erase(tx, nodes, list(edges.values()), _by_operator(operator))
-    return erased.nodes + erased.edges
+    return erased.states
 
 
 def normalised_owner(owner: str) -> str:
@@ -337,7 +344,7 @@ def _erase(
     events += append_states(tx, [msgspec.structs.replace(fact, recorded_at=now) for fact in freed], seq)
     stages = (StageResult("authority", "pass", by.reason),)
     record(tx, seq, "approved", Proposal(actor=by.actor, source=FORGOTTEN), stages, events)
-    return Erased(len(gone_nodes), len(gone_edges), seq)
+    return Erased(len(nodes), len(edges), len(given_up), seq)
 
 
 def _blank_events(tx: Transaction, kind: str, entity_id: str) -> None:
