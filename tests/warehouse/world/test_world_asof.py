@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rounds import ROUNDS
 from world_graphs import DOMAIN_OF, T0, T1, T2, T3, Graph, Model, edge, events_of, node
 
+from contracts.world.own_ontology import NO_WORDS, OwnOntology
 from contracts.world.records import Event, Node
 from warehouse.world.asof import PastView
 from warehouse.world.history import Past
@@ -233,3 +234,19 @@ def test_a_search_of_the_past_has_aliases_edges_typing_errors_and_near_words_of_
     assert hints is not None and hints.near_words == ()
     theirs = asked("vaaltt", "0xbb").hints
     assert theirs is not None and theirs.near_words == ("vault",)
+
+
+def test_a_predicate_of_ones_own_is_single_valued_by_the_words_of_the_belief_that_is_asked_about(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    about = {"subject": "s", "predicate": "mood"}
+    history = events_of(
+        [
+            node("a", owner="0xaa", properties={**about, "value": 1}, valid_from=T0),
+            node("b", owner="0xaa", properties={**about, "value": 2}, valid_from=T0),
+        ]
+    )
+    mood = OwnOntology(single_valued_predicates=["mood"]).text()
+    for words, disputed in ((NO_WORDS, [False, False]), (mood, [True, True])):
+        seen = view(connection, history, 1, Past(T1, 2, words=words), "0xaa")
+        assert [each.disputed for each in answer(seen, Query()).nodes] == disputed
