@@ -64,6 +64,7 @@ docs = group("Check the documents by which agents find and understand a service.
 keys = group("Create, list, rotate and revoke API keys; rotate the signing key.")
 claim = typer.Typer()
 world = group("Operate the graph: constitution, audit, waiting proposals, erasure.")
+ontology = group("The words that an owner adds to the ontology.")
 intake = group("List, review, export and forget registrations.")
 guardrail = typer.Typer(
     cls=LibraryCommands,
@@ -580,6 +581,37 @@ def world_reject(
     """Decline a proposal for good.
 
     Example: `svc world reject 42 --reason "names a private person"`
+    """
+
+
+world.add_typer(ontology, name="ontology")
+
+OWNER = Annotated[str, typer.Argument(help="The owner: an address, local:NAME or profile:ID.")]
+
+
+@ontology.command("show")
+@runs("cli.world:show_ontology")
+def world_ontology_show(
+    owner: OWNER,
+    version: Annotated[int | None, typer.Option(min=0, max=2**53 - 1, help="This version; default the newest.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the words that an owner added to the ontology.
+
+    Example: `svc world ontology show local:alice`
+    """
+
+
+@ontology.command("set")
+@runs("cli.world:set_ontology_")
+def world_ontology_set(
+    owner: OWNER,
+    file: Annotated[Path, typer.Argument(help="The words as JSON or YAML, in the form that `show` prints.")],
+    as_json: AsJson = False,
+) -> None:
+    """Make the words of a file those of an owner, as a new version. Refused where nodes would not fit.
+
+    Example: `svc world ontology set local:alice words.yaml`
     """
 
 

@@ -2,23 +2,28 @@
 
 import getpass
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import typer
+import yaml
 
 from cli.environment import effective_settings
 from cli.erasure import erase, erasure_text
 from cli.output import operator_problems, print_json, say
 from cli.stores import opened_ledger
-from contracts.world.proposal import Decision, Proposal
+from contracts.errors import OntologyRefused, OwnerInvalid, RequestProblem
+from contracts.world.own_ontology import OwnOntology
+from contracts.world.proposal import Actor, Decision, Proposal
 from warehouse.access.signing_keys import SigningKeys
 from warehouse.publish.generations import kept_manifests
 from warehouse.world.audit import newest_decisions, verify
 from warehouse.world.audit_heads import signed_heads
 from warehouse.world.events import head_revision, public_counts
-from warehouse.world.forget import callers_of, forget_owner
+from warehouse.world.forget import callers_of, forget_owner, normalised_owner
 from warehouse.world.load import load_constitution
+from warehouse.world.ontologies import OntologyVersion, set_ontology, version_of
 from warehouse.world.write import approve, pending, reject
 
 
@@ -87,6 +92,37 @@ def reject_(decision: int, reason: str, name: str | None, as_json: bool) -> None
     with operator_problems(as_json), opened_ledger() as (_, ledger):
         decided = reject(ledger, decision, name or getpass.getuser(), reason)
     _print_decision(decided, as_json)
+
+
+def show_ontology(owner: str, version: int | None, as_json: bool) -> None:
+    with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
+        known = version_of(reader, normalised_owner(owner), version)
+        if known is None:
+            raise OwnerInvalid(f"{owner} has no version {version}.", cure="See the newest without --version.")
+    _print_ontology(known, [], as_json)
+
+
+def set_ontology_(owner: str, file: Path, as_json: bool) -> None:
+    """Sets an owner's words from a file, by the operator's hand."""
+    with operator_problems(as_json), opened_ledger() as (_, ledger):
+        try:
+            words = OwnOntology.model_validate(yaml.safe_load(file.read_text()) or {})
+            actor = Actor("operator", f"operator:{getpass.getuser()}", on_behalf_of=normalised_owner(owner))
+            outcome = set_ontology(ledger, actor, words, None)
+        except (OSError, ValueError, yaml.YAMLError, RequestProblem) as fault:
+            detail = fault.detail if isinstance(fault, RequestProblem) else str(fault)
+            raise OntologyRefused(f"{file} is not set: {detail}", cure="Mend the file; nothing was written.") from None
+    _print_ontology(outcome.version, [node.id for node in outcome.changed], as_json)
+
+
+def _print_ontology(version: OntologyVersion, changed: list[str], as_json: bool) -> None:
+    words = msgspec.json.decode(version.text)
+    if as_json:
+        recorded = {"version": version.version, "recordedAt": version.recorded_at, "changedFacts": changed}
+        print_json({"ok": True, "ontology": words, **recorded})
+        return
+    say(yaml.safe_dump(words, sort_keys=False).rstrip())
+    say(f"# version {version.version}, since {version.recorded_at or 'ever'}; {len(changed)} facts hold otherwise now")
 
 
 def forget(owner: str, name: str | None, as_json: bool) -> None:

@@ -10,11 +10,13 @@ ServiceError
 │   ├── OriginForbidden   403     a page of another origin
 │   ├── OperatorRoleNeeded 403    the key is no operator's
 │   ├── OwnApproval       403     an operator approves its own action
+│   ├── StandingTooLow    403     what would change stands higher than the key may claim
 │   ├── NotFound          404     RouteUnknown, NodeUnknown, ClaimTokenUnknown, BeforeToken
 │   ├── PaymentNotMatched 402     and the other refusals of a claim, in contracts/access/refusals.py
 │   ├── MethodNotAllowed  405
 │   ├── NotAcceptable     406     the client excluded every encoding of a published file
-│   ├── Conflict          409     RevisionConflict, IdempotencyKeyReused, IdempotencyMismatch, BlockNotProven
+│   ├── Conflict          409     RevisionConflict, IdempotencyKeyReused, IdempotencyMismatch, BlockNotProven,
+│   │                             OntologyUnfit
 │   ├── BodyTooLarge      413
 │   ├── TargetTooLong     414
 │   ├── MediaTypeUnsupported 415
@@ -41,6 +43,7 @@ ServiceError
     ├── PaymentUnknown            no case of unmatched money has this id
     ├── PaymentNotSettled         a case can't be settled in this way
     ├── ConstitutionRefused       the constitution breaks the graph's own rules
+    ├── OntologyRefused           an owner's words can't be set
     ├── ProposalUnknown           no proposal with this number waits for an operator
     ├── OwnerInvalid              a text does not name an owner of private nodes
     ├── StoreTooNew               a later version of this service wrote the store
@@ -189,6 +192,11 @@ class BlockNotProven(Conflict):
     retryable = True
 
 
+class OntologyUnfit(Conflict):
+    code = "ontology_unfit"
+    title = "Nodes or edges that are there would not fit the ontology"
+
+
 class IdempotencyKeyReused(Conflict):
     code = "idempotency_key_reused"
     title = "The same idempotency key came with another request"
@@ -272,6 +280,12 @@ class OwnApproval(RequestProblem):
     status = 403
     code = "own_approval"
     title = "Nobody approves an action of their own"
+
+
+class StandingTooLow(RequestProblem):
+    status = 403
+    code = "standing_too_low"
+    title = "What would change stands higher than this key may claim"
 
 
 class HostUnknown(RequestProblem):
@@ -405,6 +419,10 @@ class PaymentNotSettled(OperatorProblem):
 
 class ConstitutionRefused(OperatorProblem):
     code = "constitution_refused"
+
+
+class OntologyRefused(OperatorProblem):
+    code = "ontology_refused"
 
 
 class ProposalUnknown(OperatorProblem):

@@ -1,5 +1,7 @@
 """Erases forgotten data from every file: after the ledger forgot it, its texts remain in copies and free pages.
 
+The operator's commands do it at once, erasures by owners together once a day.
+
 Every step can be repeated, so an operator runs a killed command again. Backups and deleted files that the disk retains
 are the operator's responsibility: docs/erasure.md.
 """
@@ -8,10 +10,12 @@ import shutil
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from contracts.errors import ErasureUnfinished, OperatorProblem
 from contracts.settings import Settings
+from contracts.world.erasure import files_due
 from pipelines.initial_publish import LOCK_WAIT_S, publish_initial
 from pipelines.instance import prepare_home
 from pipelines.runs import databases, delete_diary, opened_instance
@@ -21,6 +25,7 @@ from warehouse.ledger.drivers import scrub_file
 from warehouse.ledger.ledger import open_ledger
 from warehouse.publish.generations import current_generation, remove_older
 from warehouse.world.fold import fold_events
+from warehouse.world.forget import finish_erasures, waiting_erasures
 from warehouse.world.served import SNAPSHOT_DIR
 
 DATABASE_WAIT_S = 30.0
@@ -80,6 +85,27 @@ def erase_traces(
             cure=f"{cures} Then run the same command again.".strip(),
         )
     return Erased(**counts)
+
+
+def files_due_for_erasures(settings: Settings, now: datetime) -> str | None:
+    """Returns why the files have to be rewritten for erasures by owners, in a few words, or None."""
+    with closing(open_ledger(settings, settings.data_dir)) as ledger, ledger.read() as reader:
+        waiting = waiting_erasures(reader)
+    is_due = files_due(waiting.since, waiting.last_finished, now)
+    return f"{len(waiting.ids)} erasures wait for the files" if is_due else None
+
+
+def erase_for_owners(settings: Settings, on_step: Callable[[str], None] = lambda text: None) -> int:
+    """Erases what owners erased from every file and records it. Returns the number of finished erasures.
+
+    Erasures that come meanwhile wait for the next time. Raises `ErasureUnfinished`; all of them wait on then.
+    """
+    with closing(open_ledger(settings, settings.data_dir)) as ledger:
+        with ledger.read() as reader:
+            waiting = waiting_erasures(reader)
+        erase_traces(settings, waiting.callers, settings.data_dir / "logs", on_step)
+        finish_erasures(ledger, waiting.ids)
+    return len(waiting.ids)
 
 
 def _rewrite_ledger(settings: Settings) -> None:

@@ -13,6 +13,7 @@ from pipelines.access.watch import watch_claims
 from pipelines.alerts import send_alerts
 from pipelines.definitions import build_definitions
 from pipelines.due import DueRun, chain_due
+from pipelines.erasure import erase_for_owners, files_due_for_erasures
 from pipelines.failure import failure_marked
 from pipelines.instance import prepare_home
 from pipelines.resources import RUN_LOCK_WAIT_S
@@ -36,6 +37,15 @@ class PipelineReport:
 
 
 def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
+    """Runs what is due, and afterwards erases from the files what owners erased, if that is due. Raises the errors of
+    both."""
+    report = _run_due(settings, snapshot=snapshot)
+    if files_due_for_erasures(settings, datetime.now(UTC)) is not None:
+        erase_for_owners(settings)
+    return report
+
+
+def _run_due(settings: Settings, *, snapshot: bool) -> PipelineReport:
     """Runs slice after slice until the chain is read up to finality, publishing after each one.
 
     Waits for a run in progress. Raises `CheckFailed`, or the exception that stopped a step; the last good generation is

@@ -17,6 +17,7 @@ from contracts.settings import Settings
 from pipelines.access.watch import claims_due, watch_claims
 from pipelines.discovery.probe import hourly_probe_due, probe_due
 from pipelines.due import LOCK_PATIENCE_S, DueRun, chain_due
+from pipelines.erasure import erase_for_owners, files_due_for_erasures
 from pipelines.failure import leave_last_good
 from pipelines.market.observe import prices_configured, prices_due
 from pipelines.partner.source import partner_due
@@ -66,6 +67,12 @@ def delete_expired_approvals(context: dg.OpExecutionContext, settings: dg.Resour
     with closing(open_ledger(settings, settings.data_dir)) as ledger, ledger.transaction() as tx:
         deleted = delete_expired(tx)
     context.log.info(f"deleted {deleted} approvals")
+
+
+@dg.op(description="Rewrite every file without what owners erased, and delete older generations, logs and records.")
+def rewrite_files(context: dg.OpExecutionContext, settings: dg.ResourceParam[Settings]) -> None:
+    finished = erase_for_owners(settings, on_step=context.log.info)
+    context.log.info(f"finished {finished} erasures")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +167,15 @@ JOBS = (
         due=claims_due,
         cron="* * * * *",
         when="Every minute, where a claim is not final.",
+    ),
+    Job(
+        name="erasure",
+        description="What owners erased, which answers lack at once, goes from every file.",
+        makes=(rewrite_files,),
+        due=files_due_for_erasures,
+        cron="41 * * * *",
+        when="Hourly, where an owner erased something and files were not rewritten for that in the last 20 hours.",
+        not_beside=(CHAIN_JOB,),
     ),
     Job(
         name="upkeep",

@@ -197,6 +197,21 @@ def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[s
             *_names("/api/v2/world-model/nodes/", "constitution/foundation"),
             *_queries("/api/v2/world-model/nodes/constitution/foundation", recordedAsOf="2026-01-01T00:00:00Z"),
         ],
+        ("DELETE", "/api/v2/world-model/nodes/{nodeId:path}"): [
+            *_names("/api/v2/world-model/nodes/", "constitution/foundation"),
+        ],
+        ("POST", "/api/v2/world-model/erase"): [
+            *_bodies("/api/v2/world-model/erase", KIB_64),
+            _json("/api/v2/world-model/erase", "an unknown source", {"source": "%" * 500}),
+            _json("/api/v2/world-model/erase", "not confirmed", {"everything": True, "confirm": "x" * 500}),
+        ],
+        ("GET", "/api/v2/world-model/ontology"): [
+            *_queries("/api/v2/world-model/ontology", version="1"),
+        ],
+        ("PUT", "/api/v2/world-model/ontology"): [
+            *_bodies("/api/v2/world-model/ontology", KIB_64),
+            _json("/api/v2/world-model/ontology", "most words", _words()),
+        ],
         ("POST", "/api/v2/world-model/query"): [
             *_bodies("/api/v2/world-model/query", KIB_64),
             *(_json("/api/v2/world-model/query", name, asked) for name, asked in _graph_queries()),
@@ -211,6 +226,17 @@ def bare(path: str) -> list[Costly]:
         Costly("many hops", path, headers=MANY_FORWARDED),
         Costly("many parameters", f"{path}?{'a&' * 3_900}"),
     ]
+
+
+def _words() -> dict[str, Any]:
+    """The most words that an ontology takes, which all go between one another."""
+    names = [f"T{number}" for number in range(200)]
+    ends = [{"sources": names[:50], "targets": names[50:100]}]
+    return {
+        "node_types": {name: {"domain": "TRACK"} for name in names},
+        "relationship_types": {f"R{number}": {"description": "x", "ends": ends} for number in range(70)},
+        "single_valued_predicates": [f"p{number}" for number in range(200)],
+    }
 
 
 def _signed(path: str) -> list[Costly]:

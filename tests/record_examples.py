@@ -271,6 +271,20 @@ async def _graph(recorder: Recorder) -> None:
     }
     for name, mode in (("preview", "preview"), ("written", "apply")):
         await recorder.ask("memory_design", name, body={**plan, "mode": mode})
+    recipe = {"domain": "EXECUTION", "properties": {"servings": "integer"}}
+    needs = {"description": "What a recipe needs.", "ends": [{"sources": ["Recipe"], "targets": ["Resource"]}]}
+    words = {"node_types": {"Recipe": recipe}, "relationship_types": {"COOKED_WITH": needs}}
+    words |= {"single_valued_predicates": ["mood"], "expectedVersion": 0}
+    for _ in range(2):
+        await recorder.ask("world_model_ontology_set", body=words)
+    await recorder.ask("world_model_ontology", query={"version": 1})
+    soup = {"type": "Recipe", "title": "Onion soup", "source": "a cookbook", "payload": {"servings": 4}}
+    soup_id = (await recorder.ask("world_model_signal", "ownType", body=soup))["data"]["signalId"]
+    await recorder.ask("world_model_ontology_set", "unfit", body={"node_types": {}})
+    for node_id in (soup_id, "nothing-of-this-name"):
+        await recorder.ask("world_model_node_erase", path={"nodeId": node_id})
+    await recorder.ask("world_model_erase", "source", body={"source": "a cookbook"})
+    await recorder.ask("world_model_erase", "unconfirmed", body={"everything": True})
     create = {"ownerId": "ada", "name": "Ada's world", "isAI": False, "values": ["Honesty"]}
     capsule = await recorder.ask("world_model_create", header={"Idempotency-Key": CAPSULE_KEY}, body=create)
     other = {**create, "name": "Another world"}

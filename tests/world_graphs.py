@@ -17,7 +17,16 @@ from warehouse.world.overlay import Overlay
 from warehouse.world.query import Filter, Traversal
 from warehouse.world.snapshot import Snapshot
 from warehouse.world.snapshot_writer import write_snapshot
-from warehouse.world.text import SHORTEST_MISTYPED, has_word, parse_search, words_of
+from warehouse.world.text import (
+    SHORTEST_MISTYPED,
+    NodeWords,
+    has_word,
+    parse_search,
+    with_edges,
+    words_of,
+    words_of_edge,
+    words_of_edges,
+)
 
 DOMAIN_OF = {"Person": "FOUNDATION", "Value": "FOUNDATION", "Goal": "VISION", "Task": "TACTICS", "Metric": "TRACK"}
 T0, T1, T2, T3 = (f"2026-11-21T1{hour}:00:00.000000Z" for hour in range(4))
@@ -186,7 +195,7 @@ class Model:
         return {domain: domains.count(domain) for domain in domains}
 
     def matching(self, search: str | None, within: Filter) -> list[str]:
-        words = {key: words_of(each) for key, each in self.nodes.items()}
+        words = {key: self.words(each) for key, each in self.nodes.items()}
         passing = sorted(key for key, each in self.nodes.items() if within.passes(each))
         if search is None:
             return passing
@@ -197,8 +206,18 @@ class Model:
             key
             for key in passing
             if any(has_word(words[key], word) for word in asked)
-            or any(OSA.distance(wrong, written) <= 1 for wrong in mistyped for written in words[key].written)
+            or any(
+                OSA.distance(wrong, written) <= 1
+                for wrong in mistyped
+                for written in (*words[key].written, *words[key].edges_written)
+            )
         ]
+
+    def words(self, node: Node) -> NodeWords:
+        """The words of a node with those of its edges, if they are of its owner, and of its aliases."""
+        at_it = [one for one in self.edges.values() if node.id in (one.source, one.target) and one.owner == node.owner]
+        aliases = [self.nodes[one.source].title for one in at_it if (one.type, one.target) == ("ALIAS_OF", node.id)]
+        return with_edges(words_of(node), [*map(words_of_edge, at_it), words_of_edges([], [], aliases)])
 
     def distances(self, traversal: Traversal) -> dict[str, int]:
         if traversal.from_id not in self.nodes:

@@ -116,6 +116,9 @@ LINKS = {
             parameters={"nodeId": "/data/signalId"},
         ),
     ),
+    ("world_model_node", 200): (
+        Link("erase", "world_model_node_erase", "Erase this node", parameters={"nodeId": "/data/node/id"}),
+    ),
     ("knowledge_graph_build", 201): (
         Link("query", "world_model_query", "The first node that was written", body={"node_id": "/data/nodes/0/id"}),
     ),

@@ -27,7 +27,6 @@ from contracts.world.facts import Dispute
 from contracts.world.identity import dedupe_key, given_id
 from contracts.world.memory.design import design_memory, plan_proposal
 from contracts.world.memory.memory_plan import DesignRequest
-from contracts.world.ontology import load_ontology
 from contracts.world.proposal import Actor, Proposal, checked
 from contracts.world.stages import Judgement
 from warehouse.ledger.ledger import Ledger, open_ledger
@@ -37,6 +36,7 @@ from warehouse.world.disputes import disputes_among
 from warehouse.world.events import events_after
 from warehouse.world.history import Past
 from warehouse.world.judging import Judgment
+from warehouse.world.ontologies import ontology_of
 from warehouse.world.view import LedgerView
 from warehouse.world.write import is_large, judge_outside
 
@@ -131,7 +131,9 @@ def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor) -> Prepar
     """Returns the graph of a request, and its proposal if it is to be applied. Raises the errors of `build_graph` and
     `propose`, and `IdTaken`."""
     now = ledger.now()
-    built = build_graph(request, actor.name, now)
+    with ledger.read() as reader:
+        ontology = ontology_of(reader, actor.owner)
+    built = build_graph(request, actor.name, now, ontology)
     proposal = msgspec.structs.replace(
         graph_proposal(built, actor, request.visibility), source_class=_class_of(request)
     )
@@ -143,7 +145,7 @@ def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor) -> Prepar
         known = {node.id: node for draft in proposal.nodes if (node := view.node(draft.id)) is not None}
         is_again = request.graph_id is not None and request.visibility == "private" and documents
         nodes, edges = view.stated_in(actor.name, proposal.source) if is_again else ([], [])
-    again = rebuilt(proposal, documents, Former(known, nodes, edges), load_ontology(), utc_text(now))
+    again = rebuilt(proposal, documents, Former(known, nodes, edges), ontology, utc_text(now))
     fields = msgspec.json.decode(
         _as_called(built.model_copy(update={"duplicates": duplicates}), actor.name).model_dump_json(by_alias=True)
     ) | {
@@ -214,7 +216,7 @@ def answer_past(
     with served.reading() as generation:
         view = PastView(generation.context.connection, events, past, owner)
         answer = query.answer(view, as_stored(view, wanted, owner))
-        disputes = disputes_among(answer.nodes, view.holding)
+        disputes = disputes_among(answer.nodes, view.holding, past.ontology)
         return shown(answer, disputes, owner, view.node_count(), view.edge_count())
 
 

@@ -32,11 +32,12 @@ from contracts.errors import (
 from contracts.world import read_api
 from contracts.world.facts import Dispute
 from contracts.world.identity import own_id
-from contracts.world.ontology import DOMAINS
+from contracts.world.ontology import DOMAINS, load_ontology
 from contracts.world.paging import Position, decode_position, encode_position, question_of
 from warehouse.world import query
 from warehouse.world.disputes import disputes_among
 from warehouse.world.history import Past, SingleNodes, known_revision, node_history
+from warehouse.world.ontologies import ontology_of, types_ever_of, words_of
 from warehouse.world.served import ServedGraph
 from warehouse.world.view import LedgerView
 
@@ -123,7 +124,7 @@ def _node(stores: Stores, node_id: str, owner: str, asked: read_api.PastParamete
     newest, _ = _revisions(stores)
     revision = _known_revision(stores, asked, newest, ParameterInvalid)
     with stores.ledger.read() as reader:
-        past = Past(asked.as_of, revision)
+        past = Past(asked.as_of, revision, words=words_of(reader, owner, asked.beliefs.values()))
         found = node_history(reader, own_id(owner, node_id), owner, past) or node_history(reader, node_id, owner, past)
     if found is None:
         raise NodeUnknown("There is no node of this id, or none that your key can see.")
@@ -135,6 +136,7 @@ async def answer_query(stores: Stores, request: read_api.GraphQueryRequest, owne
 
     Raises `BodyInvalid`, `CursorInvalid`, `NotReady`, `WorkersBusy`.
     """
+    await _refuse_unknown_types(stores, request, owner)
     body = request.model_dump(mode="json", exclude={"cursor", "limit"})
     question = question_of("query", body)
     wanted = _query(request, _position(request.cursor, question))
@@ -193,6 +195,27 @@ def world_health_router(graph: Callable[[], ServedGraph]) -> APIRouter:
     return router
 
 
+async def _refuse_unknown_types(stores: Stores, request: read_api.GraphQueryRequest, owner: str) -> None:
+    """Raises `BodyInvalid` for types that neither the service nor any ontology of the owner has or had."""
+    known = load_ontology().node_types
+    if all(name in known for name in request.node_types or ()):
+        return
+    own = await run_in_threadpool(_types_ever_of, stores, owner)
+    allowed = dict.fromkeys((*known, *sorted(own)))
+    faults = [
+        (f"/node_types/{number}", f"is none of {', '.join(allowed)}")
+        for number, name in enumerate(request.node_types or ())
+        if name not in allowed
+    ]
+    if faults:
+        raise BodyInvalid("; ".join(f"{pointer[1:]} {fault}" for pointer, fault in faults[:3]), errors=faults)
+
+
+def _types_ever_of(stores: Stores, owner: str) -> frozenset[str]:
+    with stores.ledger.read() as reader:
+        return types_ever_of(reader, owner)
+
+
 async def _ask(
     stores: Stores,
     wanted: query.Query,
@@ -209,7 +232,8 @@ async def _ask(
         return await run_in_threadpool(_answer_now, stores, wanted, owner, counted)
     newest, snapshot_revision = await run_in_threadpool(_revisions, stores)
     revision = await run_in_threadpool(_known_revision, stores, asked, newest, invalid)
-    past = Past(asked.as_of, revision, include_ended)
+    words = await run_in_threadpool(_words_then, stores, owner, asked)
+    past = Past(asked.as_of, revision, include_ended, words)
     if wanted.node_id is not None and wanted.traverse is None:
         return await run_in_threadpool(_answer_node_then, stores, wanted, past, owner)
     if newest <= STATES_ASKED_HERE:
@@ -221,11 +245,16 @@ async def _ask(
     )
 
 
+def _words_then(stores: Stores, owner: str, asked: read_api.PastParameters) -> str:
+    with stores.ledger.read() as reader:
+        return words_of(reader, owner, asked.beliefs.values())
+
+
 def _answer_node_then(stores: Stores, wanted: query.Query, past: Past, owner: str) -> ShownAnswer:
     with stores.ledger.read() as reader:
         view = SingleNodes(reader, past, owner)
         answer = query.answer_one(view, wanted)
-        return shown(answer, disputes_among(answer.nodes, view.holding), owner, 0, 0)
+        return shown(answer, disputes_among(answer.nodes, view.holding, past.ontology), owner, 0, 0)
 
 
 def _known_revision(
@@ -249,14 +278,14 @@ def _answer_now(stores: Stores, wanted: query.Query, owner: str, counted: bool) 
     with stores.graph.seen_by(owner) as now:
         answer = query.answer(now.view, as_stored(now.view, wanted, owner))
         nodes, edges = (sum(now.view.node_counts().values()), now.view.edge_count()) if counted else (0, 0)
-    return shown(answer, _disputes_now(stores, answer), owner, nodes, edges)
+    return shown(answer, _disputes_now(stores, answer, owner), owner, nodes, edges)
 
 
-def _disputes_now(stores: Stores, answer: query.Answer) -> list[Dispute]:
+def _disputes_now(stores: Stores, answer: query.Answer, owner: str) -> list[Dispute]:
     if not any(node.disputed for node in answer.nodes):
         return []
     with stores.ledger.read() as reader:
-        return disputes_among(answer.nodes, LedgerView(reader).holding)
+        return disputes_among(answer.nodes, LedgerView(reader).holding, ontology_of(reader, owner))
 
 
 def _revisions(stores: Stores) -> tuple[int, int]:

@@ -23,12 +23,12 @@ from contracts.secret_texts import SecretInText
 from contracts.world.alignment import Alignment
 from contracts.world.facts import Dispute
 from contracts.world.graph_documents import decision_fields, dispute_document
-from contracts.world.ontology import load_ontology
 from contracts.world.proposal import Decision
 from contracts.world.signal import SignalAnswer, SignalRequest, SignalResult, pointed_at_signal, signal_proposal
 from contracts.world.signed import is_signed
 from warehouse.ledger.ledger import Ledger
 from warehouse.world.disputes import disputes_among
+from warehouse.world.ontologies import ontology_of
 from warehouse.world.view import LedgerView
 from warehouse.world.write import propose
 
@@ -63,15 +63,15 @@ def _state(
     actor = actor_of(caller, signed=_is_signed(caller, signal, sent))
     with ledger().read() as reader:
         view = LedgerView(reader)
-        proposal = stored_proposal(
-            lambda node_id: view.node(node_id) is not None, signal_proposal(signal, actor, load_ontology())
-        )
+        stated = signal_proposal(signal, actor, ontology_of(reader, actor.owner))
+        proposal = stored_proposal(lambda node_id: view.node(node_id) is not None, stated)
     try:
         decision = propose(ledger(), proposal, alignment=alignment, key_id=caller.key_id)
     except BodyInvalid as problem:
         raise pointed_at_signal(problem) from None
     with ledger().read() as reader:
-        disputes = disputes_among(decision.nodes, LedgerView(reader).holding)
+        ontology = ontology_of(reader, actor.owner)
+        disputes = disputes_among(decision.nodes, LedgerView(reader).holding, ontology)
     return _answer(
         proposal.nodes[0].id, _as_called(decision, actor.name), [shown_dispute(d, actor.name) for d in disputes]
     )

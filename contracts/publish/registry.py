@@ -94,6 +94,7 @@ from contracts.token.holder_documents import (
     TokenHoldersTemporal,
 )
 from contracts.trust import TrustProtocol, TrustRegistry, TrustScore
+from contracts.world.own_ontology import OwnOntology
 from contracts.world.public_projection import RenderParameters, RenderView, WorldProjection, WorldRender
 
 Fields = Mapping[str, Any]
@@ -274,9 +275,11 @@ PRICE_GROUP = "market"
 """Documents of this group are published every minute, whatever the state of the chain."""
 
 
-def _schema(name: str, model: type[BaseModel]) -> Callable[[Installation], Fields]:
+def _schema(name: str, model: type[BaseModel], *, sent: bool = False) -> Callable[[Installation], Fields]:
+    """Makes the schema of a document that we publish, or of one that is `sent` to us."""
+
     def make(installation: Installation) -> Fields:
-        schema = model.model_json_schema(by_alias=True, mode="serialization")
+        schema = model.model_json_schema(by_alias=True, mode="validation" if sent else "serialization")
         return {"$schema": SCHEMA_DIALECT, "$id": installation.url(schema_path(name)), **schema}
 
     return make
@@ -722,6 +725,7 @@ PROJECTIONS: tuple[Projection, ...] = (
                 _schema("svc-agent-registration", RegistrationContract),
             ),
             (REQUEST_SCHEMA, "a registration request", intake_request_schema),
+            ("svc-own-ontology", "an owner's ontology", _schema("svc-own-ontology", OwnOntology, sent=True)),
         )
     ),
     _discovery(

@@ -236,7 +236,8 @@ def _node_change(
     draft: NodeDraft, proposal: Proposal, view: GraphView, ontology: Ontology, acts: _Acts, now: str
 ) -> NodeChange:
     before = view.node(draft.id)
-    known = ontology.node_types.get(draft.type)
+    owner = proposal.actor.owner if draft.visibility == "private" else None
+    known = ontology.part_of(owner).node_types.get(draft.type)
     corrected = acts.corrected_by(draft.id)
     properties, source_class = draft.properties, proposal.actor.claimed(proposal.source_class)
     start = draft.valid_from or (before.valid_from if before else corrected.valid_from if corrected else now)
@@ -247,7 +248,7 @@ def _node_change(
         domain=known.domain if known else draft.domain or "",
         properties=properties,
         visibility=draft.visibility,
-        owner=proposal.actor.owner if draft.visibility == "private" else None,
+        owner=owner,
         immutable=draft.immutable,
         valid_from=_observed(start, properties, now),
         valid_to=draft.valid_to,
@@ -463,7 +464,7 @@ class _SingleValuedEdges:
         others = [
             other
             for other in self.view.edges_from(edge.source, edge.type)
-            if other.id != edge.id and other.owner == edge.owner and _overlap(edge, other)
+            if other.id != edge.id and other.owner == edge.owner and overlap(edge, other)
         ]
         claim = claim_of_edge(edge)
         for other in others:
@@ -479,7 +480,8 @@ class _SingleValuedEdges:
         return EdgeChange(change.draft, change.before, edge)
 
 
-def _overlap(one: Edge, other: Edge) -> bool:
+def overlap(one: Edge, other: Edge) -> bool:
+    """Decides whether two edges hold at the same time."""
     return (other.valid_to is None or one.valid_from < other.valid_to) and (
         one.valid_to is None or other.valid_from < one.valid_to
     )

@@ -64,7 +64,18 @@ def fact_key(ontology: Ontology, owner: str | None, properties: dict[str, Any]) 
 
     "Acme" and "ACME" are one subject.
     """
+    predicate = properties.get("predicate")
+    if not isinstance(predicate, str) or predicate not in ontology.part_of(owner).single_valued_predicates:
+        return None
+    return statement_key(owner, properties)
+
+
+def statement_key(owner: str | None, properties: dict[str, Any]) -> str | None:
+    """Returns the key that nodes of one owner, subject and predicate share, or None if they have none.
+
+    It does not depend on the ontology, so nodes are found by it also if their predicate becomes single-valued later.
+    """
     subject, predicate = properties.get("subject"), properties.get("predicate")
-    if not isinstance(subject, str) or predicate not in ontology.single_valued_predicates:
+    if not isinstance(subject, str) or not isinstance(predicate, str):
         return None
     return canonical_sha256([owner, folded(subject), predicate])

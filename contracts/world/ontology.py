@@ -1,7 +1,11 @@
-"""Loads the ontology, which defines the possible content of the graph, from `ontology.yaml`. Pure: the file is data."""
+"""Loads the ontology, which defines the possible content of the graph, from `ontology.yaml`. Pure: the file is data.
+
+`own_ontology.py` adds the words of an owner, which hold for the owner's private part only.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -38,6 +42,8 @@ class EdgeType:
     description: str
     ends: tuple[tuple[frozenset[str], frozenset[str]], ...]
     single_valued: bool
+    named_ends: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
+    """The ends as they are written: node types, domains or ANY."""
 
     def allows(self, source: str, target: str) -> bool:
         """Decides whether an edge of this type may go from a node of type `source` to one of type `target`."""
@@ -46,13 +52,20 @@ class EdgeType:
 
 @dataclass(frozen=True)
 class Ontology:
-    """The whole content of `ontology.yaml`."""
+    """The content of `ontology.yaml`, and where it is an owner's, the owner's words too."""
 
     version: str
     domains: dict[str, str]
+    common_properties: dict[str, str]
     node_types: dict[str, NodeType]
     edge_types: dict[str, EdgeType]
     single_valued_predicates: frozenset[str]
+    public: Ontology | None = None
+    """The ontology of the public graph, if this one has the words of an owner."""
+
+    def part_of(self, owner: str | None) -> Ontology:
+        """Returns the ontology of private state (`owner` is set) or of the public graph (None)."""
+        return self if owner is not None or self.public is None else self.public
 
     def faults_of(self, node_type: str, properties: dict[str, Any]) -> list[str]:
         """Returns the faults of the named properties of a node of a known type; empty if there are none."""
@@ -112,23 +125,42 @@ def read_ontology(text: str) -> Ontology:
             raise ValueError(f"{node_type.name}: no domain {node_type.domain}")
         if unknown := set(node_type.properties.values()) - set(KINDS):
             raise ValueError(f"{node_type.name}: no kind {', '.join(sorted(unknown))}")
+    groups = groups_of(types)
     edges = {
-        name: EdgeType(
-            name,
-            fields["description"],
-            tuple((_ends(name, sources, types), _ends(name, targets, types)) for sources, targets in fields["ends"]),
-            fields.get("single_valued", False),
+        name: edge_type(
+            name, fields["description"], fields["ends"], groups, single_valued=fields.get("single_valued", False)
         )
         for name, fields in raw["relationship_types"].items()
     }
-    return Ontology(raw["version"], raw["domains"], types, edges, frozenset(raw["single_valued_predicates"]))
+    return Ontology(raw["version"], raw["domains"], common, types, edges, frozenset(raw["single_valued_predicates"]))
 
 
-def _ends(edge_type: str, named: list[str], types: dict[str, NodeType]) -> frozenset[str]:
-    ends: set[str] = set()
-    for name in named:
-        matching = {node_type.name for node_type in types.values() if name in (ANY, node_type.domain, node_type.name)}
-        if not matching:
-            raise ValueError(f"{edge_type}: no node type or domain {name}")
-        ends |= matching
-    return frozenset(ends)
+def groups_of(types: Mapping[str, NodeType]) -> dict[str, frozenset[str]]:
+    """Returns the types that each end of a relationship stands for: a type itself, a domain, or ANY."""
+    domains: dict[str, set[str]] = {}
+    for node_type in types.values():
+        domains.setdefault(node_type.domain, set()).add(node_type.name)
+    groups = {ANY: frozenset(types)} | {domain: frozenset(names) for domain, names in domains.items()}
+    return {name: frozenset([name]) for name in types} | groups
+
+
+def edge_type(
+    name: str,
+    description: str,
+    ends: Sequence[Sequence[Sequence[str]]],
+    groups: Mapping[str, frozenset[str]],
+    *,
+    single_valued: bool,
+) -> EdgeType:
+    """Returns a relationship type whose ends are `groups_of` types. Raises `ValueError` for an unknown end."""
+    named = tuple((tuple(sources), tuple(targets)) for sources, targets in ends)
+    resolved = tuple((_ends(name, sources, groups), _ends(name, targets, groups)) for sources, targets in named)
+    return EdgeType(name, description, resolved, single_valued, named)
+
+
+def _ends(edge_type: str, named: Sequence[str], groups: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    unknown = [name for name in named if name not in groups]
+    if unknown:
+        raise ValueError(f"{edge_type}: no node type or domain {', '.join(unknown)}")
+    none: frozenset[str] = frozenset()
+    return none.union(*(groups[name] for name in named))

@@ -24,15 +24,14 @@ def _known_domain(name: str) -> str:
     return name
 
 
-def _known_type(name: str) -> str:
-    if name not in (types := load_ontology().node_types):
-        raise ValueError(f"is none of {', '.join(types)}")
-    return name
-
-
 Domain = Annotated[str, AfterValidator(_known_domain), Field(json_schema_extra={"enum": list(DOMAINS)})]
 NodeType = Annotated[
-    str, AfterValidator(_known_type), Field(json_schema_extra={"enum": list(load_ontology().node_types)})
+    str,
+    StringConstraints(min_length=1, max_length=100),
+    Field(
+        description="A node type of /api/v2/schema or of your ontology",
+        json_schema_extra={"examples": list(load_ontology().node_types)},
+    ),
 ]
 NodeId = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 Cursor = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]

@@ -39,8 +39,8 @@ class SignalLink(Document):
     type: str = Field(
         min_length=1,
         max_length=100,
-        description="A relationship type of /api/v2/schema",
-        json_schema_extra={"enum": list(load_ontology().edge_types)},
+        description="A relationship type of /api/v2/schema or of your ontology",
+        json_schema_extra={"examples": list(load_ontology().edge_types)},
     )
     target: str = Field(min_length=1, max_length=200, description="The id of a node that you can see")
     direction: Literal["outbound", "inbound"] = Field(
@@ -67,8 +67,8 @@ class SignalRequest(Document):
     type: str = Field(
         min_length=1,
         max_length=100,
-        description="A node type of /api/v2/schema",
-        json_schema_extra={"enum": list(load_ontology().node_types)},
+        description="A node type of /api/v2/schema or of your ontology",
+        json_schema_extra={"examples": list(load_ontology().node_types)},
     )
     title: str | None = Field(default=None, description=f"One line, at most {LONGEST_TITLE} characters")
     domain: str | None = Field(default=None, description="The domain of the type; only to be checked")
@@ -129,7 +129,7 @@ class SignalAnswer(Document):
 
 def signal_proposal(signal: SignalRequest, actor: Actor, ontology: Ontology) -> Proposal:
     """Returns the proposal of a signal: one node and its edges. Raises `BodyInvalid` for an unknown type or domain."""
-    _refuse_unknown(signal, ontology)
+    _refuse_unknown(signal, ontology.part_of(actor.owner if signal.visibility == "private" else None))
     stated = signal.model_dump(mode="json", by_alias=True, exclude={"expected_revision", "signature", *_LATER_FIELDS})
     stated |= signal.model_dump(mode="json", by_alias=True, include=_LATER_FIELDS, exclude_defaults=True)
     try:

@@ -146,17 +146,18 @@ def _built_on(case: Case) -> Iterator[str]:
 
 def _integrity(case: Case) -> Iterator[str]:
     for change in case.nodes:
-        known = case.ontology.node_types.get(change.draft.type)
+        ontology = case.ontology.part_of(change.after.owner)
+        known = ontology.node_types.get(change.draft.type)
         if change.before is not None and not case.sees(change.before):
             yield f"{change.draft.id} can't be used as an id"
         elif change.before is not None and change.before.type != change.draft.type and not change.before.erased:
             yield f"{change.draft.id} is a {change.before.type} and can't become a {change.draft.type}"
         if known is None:
-            yield f"no node type {change.draft.type}; known are {', '.join(sorted(case.ontology.node_types))}"
+            yield f"no node type {change.draft.type}; known are {', '.join(sorted(ontology.node_types))}"
             continue
         if change.draft.domain not in (None, known.domain):
             yield f"a {known.name} is of {known.domain}, not of {change.draft.domain}"
-        for fault in case.ontology.faults_of(known.name, change.draft.properties):
+        for fault in ontology.faults_of(known.name, change.draft.properties):
             yield f"{change.draft.id}: {fault}"
     stated = {(draft.source, draft.type, draft.target) for draft in case.proposal.edges}
     for edge in case.edges:
@@ -169,10 +170,11 @@ def _integrity(case: Case) -> Iterator[str]:
 
 def _edge_faults(case: Case, change: EdgeChange, *, is_stated: bool) -> Iterator[str]:
     draft = change.draft
-    known = case.ontology.edge_types.get(draft.type)
+    ontology = case.ontology.part_of(change.after.owner)
+    known = ontology.edge_types.get(draft.type)
     source, target = case.end(draft.source), case.end(draft.target)
     if known is None:
-        yield f"no relationship type {draft.type}; known are {', '.join(sorted(case.ontology.edge_types))}"
+        yield f"no relationship type {draft.type}; known are {', '.join(sorted(ontology.edge_types))}"
     for end in dict.fromkeys(name for name, node in ((draft.source, source), (draft.target, target)) if node is None):
         yield f"there is no node {end}"
     if draft.source == draft.target:

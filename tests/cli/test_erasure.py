@@ -2,106 +2,26 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
-import psycopg
 import pytest
+from erased_installation import QUERY, WORD, Ada, Installation, installed
 from intakes import HUMAN, register
-from keyed_service import KeyedService, bearer, serving, with_secrets
-from postgres_fixtures import TemporaryPostgres
+from keyed_service import bearer, serving
 from rounds import ROUNDS
-from text_search import files_with
-from typer.testing import CliRunner
 
-from cli.main import app
 from contracts.settings import Settings
-from pipelines.initial_publish import publish_initial
 from pipelines.runs import opened_instance
 from warehouse.duck.connection import Warehouse
 from warehouse.world.forget import forget_owner
-
-WORD = "quokkaburrow"
-QUERY, SIGNAL = "/api/v2/world-model/query", "/api/v2/world-model/signal"
-
-
-class Installation:
-    """An installation whose API runs, its ledger on either engine; commands are run beside it."""
-
-    def __init__(self, settings: Settings, tables: Path | None, patch: pytest.MonkeyPatch) -> None:
-        self.settings = settings.model_copy(update={"rate_limit_per_minute": 0})
-        self.data_dir = settings.data_dir
-        self.tables = tables
-        for name, value in {
-            "SVC_DATA_DIR": str(settings.data_dir),
-            "SVC_RPC_URLS": "http://127.0.0.1:9",
-            "SVC_LEDGER_URL": settings.ledger_url,
-            "SVC_MASTER_SECRET": settings.master_secret and settings.master_secret.get_secret_value(),
-            "SVC_SIGNING_KEY_FILE": settings.signing_key_file and str(settings.signing_key_file),
-        }.items():
-            if value:
-                patch.setenv(name, value)
-
-    def publish(self) -> None:
-        publish_initial(self.settings)
-
-    def svc(self, *arguments: str, code: int = 0) -> tuple[dict[str, Any], str]:
-        """The JSON that a command prints, and what it tells meanwhile."""
-        result = CliRunner().invoke(app, [*arguments, "--json"])
-        assert result.exit_code == code and isinstance(result.exception, SystemExit | None), (result.output, result)
-        return json.loads(result.stdout), result.stderr
-
-    def places(self) -> set[str]:
-        """Every file that holds the word, and every table and index of PostgreSQL."""
-        found = files_with(self.data_dir, WORD)
-        if self.tables is not None:
-            address = self.settings.ledger_url.replace("postgresql+psycopg", "postgresql")  # type: ignore[union-attr]
-            with psycopg.connect(address, autocommit=True) as connection:
-                connection.execute("checkpoint")
-                ((database,),) = connection.execute(
-                    "select oid from pg_database where datname = current_database()"
-                ).fetchall()
-                relations = dict(
-                    connection.execute("select pg_relation_filenode(oid)::text, relname from pg_class").fetchall()
-                )
-            files = files_with(self.tables / str(database), WORD)
-            found |= {f"postgresql {relations.get(file, file)}" for file in files}
-        return found
 
 
 @pytest.fixture
 def installation(
     request: pytest.FixtureRequest, ledger_settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Installation]:
-    tables = None
-    if ledger_settings.ledger_url is not None:
-        server: TemporaryPostgres = request.getfixturevalue("postgres")
-        tables = server.socket_dir / "data" / "base"
-    yield Installation(with_secrets(ledger_settings), tables, monkeypatch)
-
-
-class Ada:
-    """What Ada does over HTTP with her key."""
-
-    def __init__(self, service: KeyedService) -> None:
-        self._service = service
-        self._headers = bearer(service.key(owner="local:ada"))
-
-    def post(self, path: str, body: dict[str, Any], status: int = 200) -> dict[str, Any]:
-        (answer,) = self._service.ask(("POST", path, self._headers, {"json": body}))
-        assert answer.status_code == status, answer.text
-        return answer.json()
-
-    def tell(self, title: str) -> None:
-        body = {"type": "Goal", "title": title, "source": "me", "payload": {"description": f"About a {WORD}"}}
-        self.post(SIGNAL, body, 201)
-
-    def found(self, **asked: object) -> int:
-        """How many of her nodes a search for the word finds."""
-        return self.post(QUERY, {"search": WORD, **asked})["data"]["matched_nodes"]
+) -> Installation:
+    return installed(request, ledger_settings, monkeypatch)
 
 
 def fail_a_run(data_dir: Path) -> None:

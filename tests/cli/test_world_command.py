@@ -74,3 +74,18 @@ def test_an_owner_is_forgotten(ledger: Ledger) -> None:
     assert svc("forget", "local:ada")["forgotten"] == 1
     assert svc("forget", "local:ada")["forgotten"] == 0
     assert "A secret" not in json.dumps(svc("audit", "--newest", "10"))
+
+
+def test_an_owners_words_are_set_from_a_file_and_shown_by_version(ledger: Ledger, tmp_path: Path) -> None:
+    words = tmp_path / "words.yaml"
+    words.write_text("node_types: {Recipe: {domain: EXECUTION}}\nsingle_valued_predicates: [mood]\n")
+    assert svc("ontology", "show", "local:ada")["version"] == 0
+    told = svc("ontology", "set", "local:ada", str(words))
+    assert (told["version"], told["ontology"]["single_valued_predicates"]) == (1, ["mood"])
+    assert svc("ontology", "show", "local:ada")["ontology"] == told["ontology"]
+    assert svc("ontology", "show", "local:ada", "--version", "0")["ontology"]["node_types"] == {}
+    words.write_text("node_types: {Goal: {domain: TRACK}}\n")
+    refused = svc("ontology", "set", "local:ada", str(words), code=1)
+    assert refused["code"] == "ontology_refused" and "Goal" in refused["detail"]
+    assert svc("ontology", "show", "nobody", code=1)["code"] == "owner_invalid"
+    assert svc("audit")["ok"] is True

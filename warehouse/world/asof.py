@@ -8,22 +8,38 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import duckdb
 import msgspec
 import numpy as np
+from rapidfuzz.distance import OSA
 
 from contracts.world.facts import dispute_of, ranked_facts
 from contracts.world.identity import fact_key
-from contracts.world.ontology import load_ontology
 from contracts.world.records import Edge, Event, Node
 from warehouse.statements import read_sql, without_comments
 from warehouse.world.history import Past
 from warehouse.world.query import RANKED_AT_MOST, VISITED_AT_MOST, Filter, Hints, Page, Traversal
 from warehouse.world.ranking import LIFTS, Hits, rarity, share_of
-from warehouse.world.text import Search, has_word, words_of
+from warehouse.world.text import (
+    MOST_EDGES,
+    NEAR_LETTERS,
+    NEAR_WORDS_AT_MOST,
+    EdgeWords,
+    NodeWords,
+    Search,
+    differs_by_one,
+    doubtful,
+    exactly,
+    has_word,
+    with_edges,
+    words_of,
+    words_of_edges,
+)
 
 _node = msgspec.json.Decoder(Node).decode
 _edge = msgspec.json.Decoder(Edge).decode
@@ -40,6 +56,7 @@ class PastView:
         self._connection = connection
         self._owner = owner
         self._as_of = past.as_of
+        self._ontology = past.ontology
         for name, value in (
             ("as_of", past.as_of),
             ("at_revision", past.revision),
@@ -77,8 +94,13 @@ class PastView:
         ids = [node_id for (node_id,) in self._rows("past_recent", parameters)]
         return Page(self._nodes(ids), len(self._passing(within)))
 
+    def words(self, node: Node) -> NodeWords:
+        of_edges = self._edge_words(Search(()), [node.id])
+        return with_edges(words_of(node), of_edges.get(node.id, ()))
+
     def ranked(self, search: Search, within: Filter, skip: int, limit: int) -> Page:
-        words = {node.id: (node, words_of(node)) for node in self._candidates(search)}
+        search, candidates = self._spelt(search)
+        words = {node.id: (node, own) for node, own in candidates}
         having = {
             word: [node_id for node_id, (_, own) in words.items() if has_word(own, word)] for word in search.words
         }
@@ -111,21 +133,34 @@ class PastView:
         )
 
     def hints(self, search: Search, within: Filter) -> Hints:
-        """Names no near words: the past has no list of its words."""
         rows = self._rows("past_counts", {"scope": within.scope})
         counts = Counter[str]()
         for node_type, _, nodes in rows:
             counts[node_type] += nodes
         public = sum(nodes for _, is_public, nodes in rows if is_public)
-        return Hints((), dict(sorted(counts.items())), counts.total() - public, public)
+        near = sorted(
+            (distance, form)
+            for word in doubtful(search)
+            for form in self._words_like(word.written, NEAR_LETTERS)
+            if (distance := OSA.distance(word.written, form)) <= NEAR_LETTERS and form[:2] == word.written[:2]
+        )
+        everything = Filter(scope=within.scope)
+        findable = (
+            form
+            for form in dict.fromkeys(form for _, form in near)
+            if self.ranked(exactly(form), everything, 0, 1).nodes
+        )
+        shown = tuple(islice(findable, NEAR_WORDS_AT_MOST))
+        return Hints(shown, dict(sorted(counts.items())), counts.total() - public, public)
 
     def reached(self, traversal: Traversal, search: Search | None, within: Filter, skip: int, limit: int) -> Page:
         passing = set(self._passing(within))
         levels, complete = self._levels(traversal)
         matching: list[str] = []
+        if search is not None:
+            passing &= self._matching(search)
         for level in levels:
-            candidates = [node_id for node_id in level if node_id in passing]
-            matching += candidates if search is None else self._matching(search, candidates)
+            matching += [node_id for node_id in level if node_id in passing]
         return Page(self._nodes(matching[skip : skip + limit]), len(matching), complete)
 
     def edges_among(self, nodes: Sequence[Node], limit: int) -> list[Edge]:
@@ -154,15 +189,57 @@ class PastView:
     def _passing(self, within: Filter) -> list[str]:
         return [node_id for (node_id,) in self._rows("past_ids", _conditions(within))]
 
-    def _matching(self, search: Search, ids: Sequence[str]) -> list[str]:
-        """Returns those of `ids` that match, in their order."""
-        matching = {node.id for node in self._candidates(search) if search.matches(words_of(node))}
-        return [node_id for node_id in ids if node_id in matching]
+    def _matching(self, search: Search) -> set[str]:
+        """Returns the ids of the nodes that match."""
+        spelt, candidates = self._spelt(search)
+        return {node.id for node, words in candidates if spelt.matches(words)}
 
-    def _candidates(self, search: Search) -> list[Node]:
-        """Returns the nodes whose records hold the letters of a word; whether they have the word is for the caller to
-        decide."""
-        return [_node(body) for (body,) in self._rows("past_candidates", {"roots": sorted(search.roots)})]
+    def _candidates(self, search: Search) -> list[tuple[Node, NodeWords]]:
+        """Returns the nodes whose records or edges hold the letters of a word, with their words as far as these may
+        match; whether they have the word is for the caller to decide."""
+        nodes = {
+            node.id: node
+            for (body,) in self._rows("past_candidates", {"roots": self._roots(search)})
+            for node in [_node(body)]
+        }
+        of_edges = self._edge_words(search, [])
+        nodes |= {node.id: node for node in self._nodes([node_id for node_id in of_edges if node_id not in nodes])}
+        return [(node, with_edges(words_of(node), of_edges.get(node.id, ()))) for node in nodes.values()]
+
+    def _edge_words(self, search: Search, ids: Sequence[str]) -> dict[str, list[EdgeWords]]:
+        """Returns the words of edges that hold the letters of a word, and of all edges of these nodes, by node."""
+        of_edges: dict[str, list[EdgeWords]] = {}
+        parameters = {"roots": self._roots(search), "ids": list(ids), "most": MOST_EDGES}
+        for node_id, edge_type, properties, alias in self._rows("past_edge_texts", parameters):
+            aliases = [] if alias is None else [alias]
+            of_edge = words_of_edges([edge_type], [msgspec.json.decode(properties)], aliases)
+            of_edges.setdefault(node_id, []).append(of_edge)
+        return of_edges
+
+    def _spelt(self, search: Search) -> tuple[Search, list[tuple[Node, NodeWords]]]:
+        """Returns a search whose first long words that nobody has count as mistyped, and its candidates."""
+        candidates = self._candidates(search)
+        missing = {word for word in doubtful(search) if not any(has_word(words, word) for _, words in candidates)}
+        if not missing:
+            return search, candidates
+        spelt = Search(tuple(replace(word, mistyped=word in missing) for word in search.words))
+        return spelt, self._candidates(spelt)
+
+    def _roots(self, search: Search) -> list[str]:
+        """Returns letters of which every matching node, or an edge of it, has some."""
+        near = {
+            form
+            for word in search.words
+            if word.mistyped
+            for form in self._words_like(word.written, 1)
+            if differs_by_one(word.written, form)
+        }
+        return sorted(search.roots | near)
+
+    def _words_like(self, word: str, letters: int) -> list[str]:
+        """Returns words of the viewer's graph then whose length differs by at most so many letters."""
+        parameters = {"length": len(word), "letters": letters}
+        return [form for (form,) in self._rows("past_words", parameters)]
 
     def _nodes(self, ids: Sequence[str]) -> list[Node]:
         """Returns the nodes with these ids, in their order; leaves out ids that are not visible."""
@@ -182,7 +259,7 @@ class PastView:
         facts: dict[str, list[Node]] = {}
         for (body,) in self._rows("past_facts", {}):
             fact = _node(body)
-            key = fact_key(load_ontology(), fact.owner, fact.properties)
+            key = fact_key(self._ontology, fact.owner, fact.properties)
             if key is not None:
                 facts.setdefault(key, []).append(fact)
         return facts

@@ -21,6 +21,7 @@ from contracts.world.records import Edge, Node
 from warehouse.world.overlay import Overlay
 from warehouse.world.query import VISITED_AT_MOST, Direction, Filter, Hints, Page, Scope, Traversal
 from warehouse.world.ranking import (
+    EDGE_SHARE,
     LIFTED_AT_MOST,
     LIFTS,
     MISTYPED_SHARE,
@@ -29,19 +30,25 @@ from warehouse.world.ranking import (
     TITLE_BONUS,
     Hits,
     rarity,
+    share_of,
 )
 from warehouse.world.snapshot import FORM_FIELDS, NOBODY, Snapshot, TextIndex
-from warehouse.world.text import SHORTEST_MISTYPED, NodeWords, Search, SearchWord, exactly, words_of
+from warehouse.world.text import (
+    DOUBTFUL_AT_MOST,
+    NEAR_LETTERS,
+    NEAR_WORDS_AT_MOST,
+    SHORTEST_MISTYPED,
+    NodeWords,
+    Search,
+    SearchWord,
+    doubtful,
+    exactly,
+)
 
 Numbers: TypeAlias = np.ndarray[Any, Any]
 
-NEAR_LETTERS = 2
-NEAR_WORDS_AT_MOST = 10
 EXPANSIONS_AT_MOST = 64
 """Words of a prefix that are asked for one by one, which is faster than by a pattern."""
-
-DOUBTFUL_AT_MOST = 8
-"""Words of a search whose like is looked for where nobody has them."""
 
 FORMS_AT_MOST = 5_000
 """Words of an index that are compared with one that was not found."""
@@ -60,6 +67,11 @@ class CurrentView:
     def node(self, node_id: str) -> Node | None:
         number = self._overlay.number_of(node_id)
         return self._record(number) if number is not None and self._sees(number) else None
+
+    def words(self, node: Node) -> NodeWords:
+        number = self._overlay.number_of(node.id)
+        assert number is not None, "a node that was answered is known"
+        return self._words(number)
 
     def node_counts(self) -> dict[str, int]:
         """Returns the number of visible nodes by domain; domains without nodes are missing."""
@@ -129,7 +141,7 @@ class CurrentView:
         public = int(np.count_nonzero(owners == 0))
         near = sorted(
             (OSA.distance(word.written, form), form)
-            for word in [word for word in search.words if len(word.written) >= SHORTEST_MISTYPED][:DOUBTFUL_AT_MOST]
+            for word in doubtful(search)
             for form in self._forms_like(word.written, within.scope)
             if OSA.distance(word.written, form, score_cutoff=NEAR_LETTERS) <= NEAR_LETTERS
         )
@@ -152,6 +164,8 @@ class CurrentView:
         if start is None or not self._sees(start):
             return Page([], 0)
         levels, complete = self._levels(start, traversal.depth, traversal.direction)
+        if search is not None:
+            search = Search(tuple(word for word, _ in self._weighed(search)))
         nodes: list[Node] = []
         matched = 0
         for level in levels:
@@ -312,12 +326,8 @@ class CurrentView:
         passes, words = self._test(within), self._overlay.words
         scores: dict[int, float] = {}
         for word, weight in weighed:
-            share = MISTYPED_SHARE if word.mistyped else 1.0
-            of_word = dict.fromkeys(words.beginning(word), weight * PREFIX_SHARE)
-            of_word |= dict.fromkeys(words.having(word), weight * share)
-            of_word |= dict.fromkeys(words.in_title(word), weight * (1 + TITLE_BONUS))
-            for number, score in of_word.items():
-                scores[number] = scores.get(number, 0.0) + score
+            for number in words.having(word) | words.beginning(word):
+                scores[number] = scores.get(number, 0.0) + weight * share_of(words.of(number), word)
         return {number: score for number, score in scores.items() if passes(*self._row(number))}
 
     def _best_in_index(
@@ -452,7 +462,7 @@ class CurrentView:
         return node
 
     def _words(self, number: int) -> NodeWords:
-        return words_of(self._record(number))
+        return self._overlay.words_at(number)
 
     def _id(self, number: int) -> str:
         if number < self._known:
@@ -484,7 +494,7 @@ def _nodes_with_best_form(index: TextIndex, word: SearchWord) -> int:
 def _forms(index: TextIndex, word: SearchWord) -> Iterator[tuple[tantivy.Query, float]]:
     """Yields queries of the forms in which a node may have the word, with the share of its weight that each gives."""
     schema, searcher = index.schema, index.searcher
-    for field, share in zip(FORM_FIELDS, (1 + TITLE_BONUS, 1.0), strict=True):
+    for field, share in zip(FORM_FIELDS, (1 + TITLE_BONUS, 1.0, EDGE_SHARE), strict=True):
         for form in word.forms:
             if searcher.doc_freq(field, form):
                 yield tantivy.Query.term_query(schema, field, form, "basic"), share

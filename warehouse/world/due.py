@@ -13,12 +13,12 @@ import msgspec
 from contracts.times import utc_text
 from contracts.world.facts import place
 from contracts.world.identity import fact_key
-from contracts.world.ontology import load_ontology
 from contracts.world.proposal import PIPELINE, Proposal, StageResult
 from contracts.world.records import Edge, Node
 from warehouse.ledger.ledger import Ledger, Reader, Transaction
 from warehouse.world.audit import DECISION, record
 from warehouse.world.events import append_states, decode_edges, decode_nodes
+from warehouse.world.ontologies import ontology_of
 from warehouse.world.view import LedgerView
 
 SOURCE = "a stated time has come"
@@ -53,24 +53,25 @@ def _due_states(tx: Transaction) -> list[Node | Edge]:
     now = utc_text(tx.now())
     nodes = decode_nodes(tx.rows("world_due_nodes", now=now, limit=STATES_AT_ONCE))
     edges = decode_edges(tx.rows("world_due_edges", now=now, limit=STATES_AT_ONCE))
-    states: list[Node | Edge] = [*_with_facts(LedgerView(tx), nodes, now), *edges]
+    states: list[Node | Edge] = [*_with_facts(tx, nodes, now), *edges]
     return [msgspec.structs.replace(state, recorded_at=now) for state in states]
 
 
-def _with_facts(view: LedgerView, due: Sequence[Node], now: str) -> list[Node]:
+def _with_facts(reader: Reader, due: Sequence[Node], now: str) -> list[Node]:
     """Returns the nodes that are due, and the other facts of their subjects that change with them."""
     states = {node.id: node for node in due}
-    states |= {node.id: node for node in placed_again(view, due, now, always=states)}
+    states |= {node.id: node for node in placed_again(reader, due, now, always=states)}
     return list(states.values())
 
 
-def placed_again(view: LedgerView, nodes: Sequence[Node], now: str, *, always: Collection[str] = ()) -> list[Node]:
+def placed_again(reader: Reader, nodes: Sequence[Node], now: str, *, always: Collection[str] = ()) -> list[Node]:
     """Returns the facts about the subjects and predicates of these nodes that stand otherwise at `now` than recorded.
 
     The facts in `always` are returned in any case.
     """
-    changed = []
-    for key in dict.fromkeys(fact_key(load_ontology(), node.owner, node.properties) for node in nodes):
+    view, changed = LedgerView(reader), []
+    ontologies = {owner: ontology_of(reader, owner) for owner in {node.owner for node in nodes}}
+    for key in dict.fromkeys(fact_key(ontologies[node.owner], node.owner, node.properties) for node in nodes):
         known = {} if key is None else {node.id: node for node in view.facts(key) if not node.erased}
         for node_id, placed in place(known.values(), now).items():
             if node_id in always or placed != known[node_id]:

@@ -10,8 +10,7 @@ from typing import Any
 
 import msgspec
 
-from contracts.world.identity import dedupe_key, fact_key
-from contracts.world.ontology import load_ontology
+from contracts.world.identity import dedupe_key, statement_key
 from contracts.world.records import Edge, Event, Node, due_at, is_live
 from warehouse.ledger.ledger import Reader, Row, Transaction
 
@@ -123,7 +122,7 @@ def _node_row(node: Node, body: str) -> dict[str, Any]:
         "domain": node.domain,
         "live": int(is_live(node)),
         "dedupe_key": dedupe_key(node.owner, node.type, node.title),
-        "fact_key": fact_key(load_ontology(), node.owner, node.properties),
+        "fact_key": statement_key(node.owner, node.properties),
         "due": due_at(node),
         "revision": node.revision,
         "body": body,

@@ -1,29 +1,84 @@
-"""Serves the rights of persons: deletes the texts of nodes and edges; tombstones and the chain of decisions stay."""
+"""Serves the rights of persons: deletes the texts of nodes and edges; tombstones and the chain of decisions stay.
+
+An operator forgets owners and nodes about a person; an owner erases a node, a source or everything of his own. A table
+that keeps texts of owners joins `_forget`, and `pipelines/erasure.py` if it is outside the ledger.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
-from contracts.errors import OwnerInvalid
-from contracts.standing import UNSTATED
+from contracts.errors import NodeUnknown, OwnerInvalid, StandingTooLow
+from contracts.standing import UNSTATED, rank
 from contracts.times import utc_text
 from contracts.world.capsule import owner_of
+from contracts.world.change_set import authority_of
+from contracts.world.erasure import Scope, subject_sha256
+from contracts.world.facts import claim_of
+from contracts.world.identity import given_id, own_id
 from contracts.world.proposal import Actor, Proposal, StageResult
 from contracts.world.records import Edge, Event, Node
+from contracts.world.text import folded
 from warehouse.ledger.ledger import Ledger, Reader, Transaction
 from warehouse.world.audit import DECISION, record
 from warehouse.world.due import placed_again
-from warehouse.world.events import append_states, decode_edges, decode_events, decode_nodes
-from warehouse.world.view import LedgerView
+from warehouse.world.events import append_states, current_node, decode_edges, decode_events, decode_nodes
 
 FORGOTTEN = "forgotten"
 """Owner, actor and source of tombstones."""
 
+MOST_NAMED = 10
 _OWNER = re.compile(r"0x[0-9a-f]{40}|(?:local|profile|capsule):\S.*")
 _encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True)
+class Erased:
+    """How many nodes and edges were erased, how many public or others' ones lost their earlier states, and the number
+    of the decision; 0 where there was nothing."""
+
+    nodes: int = 0
+    edges: int = 0
+    restated: int = 0
+    decision: int = 0
+
+    @property
+    def states(self) -> int:
+        """Returns the number of all of them."""
+        return self.nodes + self.edges + self.restated
+
+
+@dataclass(frozen=True)
+class Erasure:
+    """An erasure that an owner asked for. `id` is None if there was nothing to erase."""
+
+    id: str | None
+    scope: Scope
+    nodes: int
+    edges: int
+    requested_at: str
+    finished_at: str | None = None
+
+
+@dataclass(frozen=True)
+class _Author:
+    """Who erases, and the reason that the audit holds."""
+
+    actor: Actor
+    reason: str
+
+
+def _by_operator(operator: str) -> _Author:
+    actor = Actor("operator", f"operator:{operator}")
+    return _Author(actor, f"{actor.name} serves the rights of a person.")
+
+
+def _by_owner(actor: Actor) -> _Author:
+    return _Author(actor, f"{actor.name} erases what is private.")
 
 
 def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
@@ -34,31 +89,142 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
     belongs to everybody, and what changed hands belongs to its new owner: both stay, without their earlier states, and
     an operator ends what is public. Published files are replaced by the next generation. Raises `OwnerInvalid`.
     """
-    owner = _normalised(owner)
-    if not _OWNER.fullmatch(owner):  # the ledger marks public state with an empty owner
-        raise OwnerInvalid(f"{owner!r} names no owner.", cure="Give an address, local:NAME, profile:ID or capsule:ID.")
+    owner = normalised_owner(owner)
     with ledger.transaction() as tx:
-        nodes = decode_nodes(tx.rows("world_nodes_of_owner", owner=owner))
-        edges = decode_edges(tx.rows("world_edges_of_owner", owner=owner))
-        capsules = [owner_of(row["id"]) for row in tx.rows("world_capsules_of_owner", owner=owner)]
-        given_up: dict[str, Node | Edge] = {}
-        for proposer in (owner, *capsules):
-            proposed = {"actor": proposer, "owner": owner, "forgotten": FORGOTTEN}
-            given_up |= {node.id: node for node in decode_nodes(tx.rows("world_nodes_given_up", **proposed))}
-            given_up |= {edge.id: edge for edge in decode_edges(tx.rows("world_edges_given_up", **proposed))}
-            tx.run("world_forget_payloads", owner=proposer)
-            tx.run("world_forget_pending", owner=proposer)
-            tx.run("world_forget_requests", scope=proposer)
-        tx.run("world_forget_claims", owner=owner, forgotten=FORGOTTEN)
-        tx.run("access_forget_answers_of", payer=owner)
-        erased = _erase(tx, nodes, edges, operator, given_up=list(given_up.values()))
+        nodes, edges = _everything_of(tx, owner)
+        erased = _forget(tx, owner, nodes, edges, _by_operator(operator))
+        tx.run("world_forget_erasures", owner=owner, forgotten=FORGOTTEN)
     ledger.scrub()
-    return erased
+    return erased.states
+
+
+def erase_node(ledger: Ledger, actor: Actor, node_id: str) -> Erasure:
+    """Erases a private node of the actor's owner, by the id that the owner knows, and the edges at it.
+
+    Erasing it again returns the same erasure. Raises `NodeUnknown` for every other node, `StandingTooLow`.
+    """
+    owner = _owner_of(actor)
+    with ledger.transaction() as tx:
+        stored = next((known for known in (own_id(owner, node_id), node_id) if _is_of(tx, known, owner)), None)
+        if stored is None:
+            digests = [subject_sha256(owner, "node", known) for known in (own_id(owner, node_id), node_id)]
+            done = [erasure for digest in digests if (erasure := _recorded(tx, owner, digest)) is not None]
+            if not done:
+                raise NodeUnknown("You have no private node of this id.")
+            return done[0]
+        nodes = decode_nodes(tx.rows("world_node", id=stored))
+        edges = decode_edges(tx.rows("world_edges_at", node_id=stored))
+        _refuse_above(actor, nodes, edges)
+        erased = _erase(tx, nodes, [edge for edge in edges if edge.actor != FORGOTTEN], _by_owner(actor))
+        _forget_mentions(tx, owner, f'%"{stored}"%')
+        erasure = _keep(tx, owner, "node", stored, erased)
+    ledger.scrub()
+    return erasure
+
+
+def erase_source(ledger: Ledger, actor: Actor, source: str) -> Erasure:
+    """Erases what a source stated to the actor's owner: private nodes with the edges at them, and edges.
+
+    What another source has stated again since stays, without its earlier states. Raises `StandingTooLow`.
+    """
+    owner = _owner_of(actor)
+    with ledger.transaction() as tx:
+        sources = [row["source"] for row in tx.rows("world_sources_of", owner=owner)]
+        named = [known for known in sources if folded(known) == folded(source)]
+        stated: list[Node | Edge] = []
+        for known in named:
+            stated += decode_nodes(tx.rows("world_nodes_by_source", owner=owner, source=known))
+            stated += decode_edges(tx.rows("world_edges_by_source", owner=owner, source=known))
+        last_stated = {state.id: state for state in stated if _source_of(state) in named}
+        nodes = {state.id: state for state in last_stated.values() if isinstance(state, Node)}
+        edges = {state.id: state for state in last_stated.values() if isinstance(state, Edge)}
+        for node_id in nodes:
+            at_node = decode_edges(tx.rows("world_edges_at", node_id=node_id))
+            edges |= {edge.id: edge for edge in at_node if edge.actor != FORGOTTEN}
+        restated = {state.id: state for state in stated if state.id not in nodes and state.id not in edges}
+        _refuse_above(actor, nodes.values(), edges.values())
+        given_up = list(restated.values())
+        erased = _erase(tx, [*nodes.values()], [*edges.values()], _by_owner(actor), given_up=given_up)
+        for known in named:
+            text = _encode(known).decode()[1:-1].replace("\\", "_")  # PostgreSQL escapes by a backslash
+            for like in (f'%"source":"{text}"%', f"%by '{text}'%", f'%"{text} stated %'):
+                _forget_mentions(tx, owner, like)
+        erasure = _keep(tx, owner, "source", folded(source), erased)
+    ledger.scrub()
+    return erasure
+
+
+def erase_everything(ledger: Ledger, actor: Actor) -> Erasure:
+    """Erases everything of the actor's owner, as `forget_owner` does. Raises `StandingTooLow`."""
+    owner = _owner_of(actor)
+    with ledger.transaction() as tx:
+        nodes, edges = _everything_of(tx, owner)
+        _refuse_above(actor, nodes, edges)
+        erased = _forget(tx, owner, nodes, edges, _by_owner(actor))
+        tx.run("world_forget_erasures", owner=owner, forgotten=FORGOTTEN)
+        erasure = _keep(tx, owner, "everything", "", erased)
+    ledger.scrub()
+    return erasure
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Erasures whose files are still to be rewritten: their ids, the oldest one's time, the callers of those who
+    erased everything, and when files were rewritten last."""
+
+    ids: tuple[str, ...]
+    since: str | None
+    callers: tuple[str, ...]
+    last_finished: str | None
+
+
+def waiting_erasures(reader: Reader) -> Waiting:
+    """Returns the erasures that no file has followed yet."""
+    rows = reader.rows("world_erasures_waiting")
+    owners = dict.fromkeys(row["owner"] for row in rows if row["scope"] == "everything")
+    last = reader.row("world_last_erasure")
+    return Waiting(
+        ids=tuple(row["id"] for row in rows),
+        since=min((row["requested_at"] for row in rows), default=None),
+        callers=tuple(caller for owner in owners for caller in callers_of(reader, owner)),
+        last_finished=None if last is None else last["finished_at"],
+    )
+
+
+def finish_erasures(ledger: Ledger, ids: Sequence[str]) -> None:
+    """Records that every file has followed these erasures. Who erased everything is forgotten too."""
+    with ledger.transaction() as tx:
+        now = utc_text(tx.now())
+        for erasure_id in ids:
+            tx.run("world_finish_erasure", id=erasure_id, finished_at=now, forgotten=FORGOTTEN)
+
+
+def _everything_of(tx: Transaction, owner: str) -> tuple[list[Node], list[Edge]]:
+    nodes = decode_nodes(tx.rows("world_nodes_of_owner", owner=owner))
+    return nodes, decode_edges(tx.rows("world_edges_of_owner", owner=owner))
+
+
+def _forget(tx: Transaction, owner: str, nodes: Sequence[Node], edges: Sequence[Edge], by: _Author) -> Erased:
+    """Deletes everything that the ledger holds of an owner's graph, whose states are given, and kept answers to calls
+    that the owner paid singly."""
+    capsules = [owner_of(row["id"]) for row in tx.rows("world_capsules_of_owner", owner=owner)]
+    given_up: dict[str, Node | Edge] = {}
+    for proposer in (owner, *capsules):
+        proposed = {"actor": proposer, "owner": owner, "forgotten": FORGOTTEN}
+        given_up |= {node.id: node for node in decode_nodes(tx.rows("world_nodes_given_up", **proposed))}
+        given_up |= {edge.id: edge for edge in decode_edges(tx.rows("world_edges_given_up", **proposed))}
+        tx.run("world_forget_payloads", owner=proposer)
+        tx.run("world_forget_pending", owner=proposer)
+        tx.run("world_forget_requests", scope=proposer)
+    tx.run("world_forget_claims", owner=owner, forgotten=FORGOTTEN)
+    tx.run("world_forget_ontologies", owner=owner)
+    tx.run("access_forget_answers_of", payer=owner)
+    return _erase(tx, nodes, edges, by, given_up=list(given_up.values()))
 
 
 def callers_of(reader: Reader, owner: str) -> list[str]:
     """Returns the ids of the keys, sessions and single payments that act for an owner."""
-    return [row["caller"] for row in reader.rows("callers_of_owner", owner=_normalised(owner))]
+    return [row["caller"] for row in reader.rows("callers_of_owner", owner=_lowered(owner))]
 
 
 def forget_nodes(tx: Transaction, node_ids: Sequence[str], operator: str) -> int:
@@ -74,10 +240,76 @@ def forget_nodes(tx: Transaction, node_ids: Sequence[str], operator: str) -> int
         for edge in decode_edges(tx.rows("world_edges_at", node_id=node.id))
         if edge.actor != FORGOTTEN
     }
-    return _erase(tx, nodes, list(edges.values()), operator)
+    erased = _erase(tx, nodes, list(edges.values()), _by_operator(operator))
+    return erased.states
 
 
-def _normalised(owner: str) -> str:
+def normalised_owner(owner: str) -> str:
+    """Returns an owner as the ledger names it. Raises `OwnerInvalid`; it marks public state with an empty owner."""
+    name = _lowered(owner)
+    if not _OWNER.fullmatch(name):
+        raise OwnerInvalid(f"{name!r} names no owner.", cure="Give an address, local:NAME, profile:ID or capsule:ID.")
+    return name
+
+
+def _owner_of(actor: Actor) -> str:
+    assert actor.owner is not None, "only owners erase what is theirs"
+    return actor.owner
+
+
+def _is_of(reader: Reader, node_id: str, owner: str) -> bool:
+    known = current_node(reader, node_id)
+    return known is not None and known.owner == owner and not known.erased
+
+
+def _source_of(state: Node | Edge) -> str:
+    return state.source if isinstance(state, Node) else state.stated_in
+
+
+def _refuse_above(actor: Actor, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
+    """Raises `StandingTooLow` if something stands higher than the actor may claim."""
+    ceiling, owner = authority_of(actor), _owner_of(actor)
+    above = [node.id for node in nodes if not node.erased and rank(claim_of(node).stands_as) > rank(ceiling)]
+    above += [edge.source for edge in edges if rank(edge.source_class) > rank(ceiling)]
+    if above:
+        named = ", ".join(given_id(owner, node_id) for node_id in dict.fromkeys(above[:MOST_NAMED]))
+        raise StandingTooLow(
+            f"This key claims up to {ceiling}, and these nodes stand higher: {named}. Nothing is erased."
+        )
+
+
+def _forget_mentions(tx: Transaction, owner: str, like: str) -> None:
+    """Deletes decisions on an owner's proposals that mention what is erased, and such proposals that wait."""
+    tx.run("world_forget_payloads_like", owner=owner, like=like)
+    tx.run("world_forget_pending_like", owner=owner, like=like)
+
+
+def _keep(tx: Transaction, owner: str, scope: Scope, subject: str, erased: Erased) -> Erasure:
+    """Records an erasure without its subject, so that the files follow. Without anything erased returns the last one
+    of the same subject, if there is one."""
+    digest, now = subject_sha256(owner, scope, subject), utc_text(tx.now())
+    if not erased.decision:
+        return _recorded(tx, owner, digest) or Erasure(None, scope, 0, 0, now)
+    erasure = Erasure(f"era_{erased.decision}", scope, erased.nodes, erased.edges, now)
+    tx.run(
+        "world_put_erasure",
+        id=erasure.id,
+        owner=owner,
+        scope=scope,
+        subject_sha256=digest,
+        nodes=erased.nodes,
+        edges=erased.edges,
+        requested_at=now,
+    )
+    return erasure
+
+
+def _recorded(reader: Reader, owner: str, digest: str) -> Erasure | None:
+    row = reader.row("world_erasure_of", owner=owner, subject_sha256=digest)
+    return None if row is None else Erasure(**row)
+
+
+def _lowered(owner: str) -> str:
     return owner.lower() if owner.startswith("0x") else owner
 
 
@@ -85,17 +317,17 @@ def _erase(
     tx: Transaction,
     nodes: Sequence[Node],
     edges: Sequence[Edge],
-    operator: str,
+    by: _Author,
     *,
     given_up: Sequence[Node | Edge] = (),
-) -> int:
+) -> Erased:
     """Blanks every state of these nodes and edges and appends tombstones.
 
     For `given_up` entities, which are public or somebody else's now, it states the newest state again instead. Facts
     that a forgotten one had ended or disputed stand as if it had never been stated.
     """
     if not nodes and not edges and not given_up:
-        return 0
+        return Erased()
     seq = tx.changed(DECISION, "approved")
     now = utc_text(tx.now())
     gone_nodes = [*nodes, *(state for state in given_up if isinstance(state, Node))]
@@ -110,12 +342,11 @@ def _erase(
         *(msgspec.structs.replace(state, recorded_at=now) for state in given_up),
     ]
     events = append_states(tx, states, seq)
-    freed = placed_again(LedgerView(tx), nodes, now)
+    freed = placed_again(tx, nodes, now)
     events += append_states(tx, [msgspec.structs.replace(fact, recorded_at=now) for fact in freed], seq)
-    actor = Actor("operator", f"operator:{operator}")
-    stages = (StageResult("authority", "pass", f"{actor.name} serves the rights of a person."),)
-    record(tx, seq, "approved", Proposal(actor=actor, source=FORGOTTEN), stages, events)
-    return len(gone_nodes) + len(gone_edges)
+    stages = (StageResult("authority", "pass", by.reason),)
+    record(tx, seq, "approved", Proposal(actor=by.actor, source=FORGOTTEN), stages, events)
+    return Erased(len(nodes), len(edges), len(given_up), seq)
 
 
 def _blank_events(tx: Transaction, kind: str, entity_id: str) -> None:

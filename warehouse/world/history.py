@@ -10,12 +10,14 @@ from dataclasses import dataclass
 import msgspec
 
 from contracts.world.facts import Dispute
-from contracts.world.ontology import ACT_EDGES
+from contracts.world.ontology import ACT_EDGES, Ontology
+from contracts.world.own_ontology import NO_WORDS, ontology_with
 from contracts.world.proposal import Actor, StageResult, Verdict
-from contracts.world.records import Edge, Node
+from contracts.world.records import Edge, Node, is_live
 from warehouse.ledger.ledger import Reader
 from warehouse.world.disputes import disputes_among
 from warehouse.world.events import current_node, decode_edges, decode_nodes, head_revision
+from warehouse.world.text import ALIAS_OF, NodeWords, with_edges, words_of, words_of_edge, words_of_edges
 
 MOST_STATES = 100
 """States in one answer, the newest ones."""
@@ -41,6 +43,13 @@ class Past:
     revision: int
     include_ended: bool = False
     """True if states that had ended by then are part of it."""
+    words: str = NO_WORDS
+    """The words of the asking owner by that belief (`OwnOntology.text`)."""
+
+    @property
+    def ontology(self) -> Ontology:
+        """Returns the ontology of the asking owner by that belief."""
+        return ontology_with(self.words)
 
     def contains(self, node: Node) -> bool:
         """Decides whether a node's newest state known then held at the time."""
@@ -127,7 +136,7 @@ def node_history(reader: Reader, node_id: str, owner: str, past: Past) -> NodeHi
         states,
         list(decisions.values()),
         _acts_on(reader, node_id, owner, past),
-        [] if node is None else disputes_among([node], lambda key: facts_then(reader, key, past)),
+        [] if node is None else disputes_among([node], lambda key: facts_then(reader, key, past), past.ontology),
         len(rows) > MOST_STATES,
     )
 
@@ -158,6 +167,17 @@ class SingleNodes:
         node = node_then(self._reader, node_id, self._owner, self._past)
         return node if node is not None and self._past.contains(node) else None
 
+    def words(self, node: Node) -> NodeWords:
+        """Returns the words of a node with those of its edges that were known then."""
+        edges = [
+            edge
+            for edge in decode_edges(self._reader.rows("world_edges_at", node_id=node.id))
+            if edge.owner == node.owner and edge.revision <= self._past.revision and is_live(edge)
+        ]
+        aliases = [edge.source for edge in edges if edge.type == ALIAS_OF and edge.target == node.id]
+        titles = [other.title for name in aliases if (other := self.node(name)) is not None]
+        return with_edges(words_of(node), [*map(words_of_edge, edges), words_of_edges([], [], titles)])
+
     def holding(self, fact_key: str) -> list[Node]:
         """Returns the facts of a subject and predicate that held then."""
         return facts_then(self._reader, fact_key, self._past)
@@ -179,7 +199,7 @@ def _held(reader: Reader, newest: list[Node], owner: str, past: Past) -> Node | 
     if not past.contains(node):
         return None
     might_be = msgspec.structs.replace(node, disputed=True)
-    disputes = disputes_among([might_be], lambda key: facts_then(reader, key, past))
+    disputes = disputes_among([might_be], lambda key: facts_then(reader, key, past), past.ontology)
     return msgspec.structs.replace(node, disputed=bool(disputes))
 
 

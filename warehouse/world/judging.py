@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 import msgspec
 
 from contracts.world.change_set import Case, plan
-from contracts.world.identity import dedupe_key, fact_key
-from contracts.world.ontology import load_ontology
+from contracts.world.identity import dedupe_key, statement_key
+from contracts.world.own_ontology import NO_WORDS, ontology_with
 from contracts.world.proposal import Proposal
 from contracts.world.records import Edge, Event, Node
 from contracts.world.stages import Judgement
@@ -24,6 +24,7 @@ from contracts.world.validator import Judged, judge
 from contracts.world.view import GraphView
 from warehouse.ledger.ledger import Clock, Reader
 from warehouse.world.events import events_after, head_revision
+from warehouse.world.ontologies import words_of
 from warehouse.world.view import LedgerView
 
 MOST_EVENTS_SINCE = 20_000
@@ -53,7 +54,7 @@ class Subjects:
             return (
                 node.id in self.nodes
                 or dedupe_key(node.owner, node.type, node.title) in self.dedupe_keys
-                or fact_key(load_ontology(), node.owner, node.properties) in self.fact_keys
+                or statement_key(node.owner, node.properties) in self.fact_keys
             )
         edge = event.edge
         assert edge is not None, "an event carries a node or an edge"
@@ -118,6 +119,9 @@ class Judgment:
     """The states to write, in order; their `seq` is still 0."""
     revision: int
     subjects: Subjects
+    owner: str | None = None
+    words: str = NO_WORDS
+    """The words of the owner by which it was judged (`OwnOntology.text`)."""
 
     @property
     def states(self) -> list[Node | Edge]:
@@ -126,6 +130,8 @@ class Judgment:
 
     def holds_in(self, reader: Reader) -> bool:
         """Returns True if the graph that `reader` sees would be judged the same."""
+        if words_of(reader, self.owner) != self.words:
+            return False
         view = LedgerView(reader)
         if any(view.newest_of(owner) != newest for owner, newest in self.subjects.newest_of.items()):
             return False
@@ -138,13 +144,14 @@ def judge_at(reader: Reader, proposal: Proposal, aligned: Judgement, clock: Cloc
     # The first question fixes the state that all others see, so everything in it was recorded before the clock is read.
     revision = head_revision(reader)
     view = RecordingView(LedgerView(reader))
-    case = plan(proposal, view, load_ontology(), clock())
+    words = words_of(reader, proposal.actor.owner)
+    case = plan(proposal, view, ontology_with(words), clock())
     judged = judge(case, aligned)
     states = new_states(case) if judged.verdict == "approved" else []
     events = tuple(
         Event(seq=0, node=state) if isinstance(state, Node) else Event(seq=0, edge=state) for state in states
     )
-    return Judgment(judged, events, revision, view.subjects)
+    return Judgment(judged, events, revision, view.subjects, proposal.actor.owner, words)
 
 
 def new_states(case: Case) -> list[Node | Edge]:

@@ -96,6 +96,33 @@ select body from world_edges where owner = :owner order by id
 -- One row per private edge of :owner whose newest state holds the text :like: the state as JSON.
 select body from world_edges where owner = :owner and body like :like order by id
 
+-- name: world_edges_of_type
+-- One row per private edge of :owner of one type: its newest state as JSON.
+select body from world_edges where owner = :owner and type = :type order by id
+
+-- name: world_edges_by_source
+-- One row per private edge of :owner of which :source stated some state: its newest state as JSON.
+select body
+from world_edges
+where owner = :owner
+    and exists (
+        select 1 from world_events
+        where entity_id = world_edges.id and kind = 'edge' and source = :source
+    )
+order by id
+
+-- name: world_erasure_of
+-- At most one row: the newest erasure of a subject by :owner.
+select id, scope, nodes, edges, requested_at, finished_at
+from world_erasures
+where owner = :owner and subject_sha256 = :subject_sha256
+order by requested_at desc
+limit 1
+
+-- name: world_erasures_waiting
+-- One row per erasure whose files are still to be rewritten, oldest first.
+select id, owner, scope, requested_at from world_erasures where finished_at is null order by requested_at, id
+
 -- name: world_event_count
 -- One row: how many events the graph has.
 select count(*) as events from world_events
@@ -139,6 +166,22 @@ select body from world_nodes where fact_key = :fact_key order by revision
 -- Whose the capsules of :owner became is forgotten, and a capsule that is its own owner waits for nobody any more.
 update world_capsules set claimed_by = :forgotten where claimed_by = :owner or 'capsule:' || id = :owner
 
+-- name: world_finish_erasure
+-- Every file has followed the erasure :id; whoever erased everything is forgotten.
+update world_erasures
+set finished_at = :finished_at, owner = case when scope = 'everything' then :forgotten else owner end
+where id = :id and finished_at is null
+
+-- name: world_forget_erasures
+-- Which erasures :owner asked for is forgotten; who erased everything only once the files have followed.
+update world_erasures
+set owner = :forgotten, subject_sha256 = ''
+where owner = :owner and (scope <> 'everything' or finished_at is not null)
+
+-- name: world_forget_ontologies
+-- The words of :owner are forgotten, with every version.
+delete from world_ontologies where owner = :owner
+
 -- name: world_forget_payload_of_event
 -- What was decided when the event :seq was let in is forgotten with its salt.
 delete from world_decision_payloads where seq = (select decision_seq from world_events where seq = :seq)
@@ -146,6 +189,14 @@ delete from world_decision_payloads where seq = (select decision_seq from world_
 -- name: world_forget_payloads
 -- What was decided of :owner is forgotten with its salts.
 delete from world_decision_payloads where owner = :owner
+
+-- name: world_forget_payloads_like
+-- What was decided of :owner about a text is forgotten with its salts.
+delete from world_decision_payloads where owner = :owner and payload like :like
+
+-- name: world_forget_pending_like
+-- Proposals of :owner about a text, which wait or waited for an operator, are forgotten.
+delete from world_pending where owner = :owner and proposal like :like
 
 -- name: world_forget_pending
 -- Proposals of :owner, which wait or waited for an operator, are forgotten.
@@ -171,6 +222,10 @@ insert into world_decision_payloads (seq, owner, salt, payload, key_id) values (
 -- name: world_keep_request
 -- One row per request that was approved or escalated.
 insert into world_requests (scope, key, request_sha256, seq) values (:scope, :key, :request_sha256, :seq)
+
+-- name: world_last_erasure
+-- At most one row: when files were rewritten last for an erasure by an owner.
+select finished_at from world_erasures where finished_at is not null order by finished_at desc limit 1
 
 -- name: world_last_event_by
 -- At most one row: the newest event up to :seq and its decision.
@@ -244,6 +299,17 @@ from (
 -- At most one row: the newest state of the node :id as JSON.
 select body from world_nodes where id = :id
 
+-- name: world_nodes_by_source
+-- One row per private node of :owner of which :source stated some state: its newest state as JSON.
+select body
+from world_nodes
+where owner = :owner
+    and exists (
+        select 1 from world_events
+        where entity_id = world_nodes.id and kind = 'node' and source = :source
+    )
+order by id
+
 -- name: world_nodes_given_up
 -- One row per node that is public or another's than :owner's, and of which :actor wrote an earlier state: its newest state
 -- as JSON.
@@ -271,6 +337,34 @@ select body from world_nodes where owner = :owner order by id
 -- name: world_numbered_decision
 -- At most one row: the link of the decision that has :number in the chain.
 select link from world_decisions where number = :number
+
+-- name: world_newest_ontology
+-- At most one row: the newest words of :owner.
+select version, recorded_at, body from world_ontologies where owner = :owner order by version desc limit 1
+
+-- name: world_ontologies_of
+-- One row per version of the words of :owner, newest first, at most :limit.
+select version, recorded_at, body from world_ontologies where owner = :owner order by version desc limit :limit
+
+-- name: world_ontology_at
+-- At most one row: the words that :owner had at :instant (UTC).
+select version, recorded_at, body
+from world_ontologies
+where owner = :owner and recorded_at <= :instant
+order by version desc
+limit 1
+
+-- name: world_ontology_by
+-- At most one row: the words that :owner had at the revision :seq.
+select version, recorded_at, body
+from world_ontologies
+where owner = :owner and seq <= :seq
+order by version desc
+limit 1
+
+-- name: world_ontology_version
+-- At most one row: one version of the words of :owner.
+select version, recorded_at, body from world_ontologies where owner = :owner and version = :version
 
 -- name: world_payload
 -- At most one row: what the decision :seq was about, as JSON.
@@ -316,6 +410,11 @@ on conflict (id) do update set
     revision = excluded.revision,
     body = excluded.body
 
+-- name: world_put_erasure
+-- One row per erasure that an owner asked for.
+insert into world_erasures (id, owner, scope, subject_sha256, nodes, edges, requested_at, finished_at)
+values (:id, :owner, :scope, :subject_sha256, :nodes, :edges, :requested_at, null)
+
 -- name: world_put_node
 -- One row per node: its newest state.
 insert into world_nodes (id, owner, visibility, domain, live, dedupe_key, fact_key, due, revision, body)
@@ -331,6 +430,11 @@ on conflict (id) do update set
     revision = excluded.revision,
     body = excluded.body
 
+-- name: world_put_ontology
+-- One row per version of an owner's words; recorded_at in UTC.
+insert into world_ontologies (owner, version, seq, recorded_at, body)
+values (:owner, :version, :seq, :recorded_at, :body)
+
 -- name: world_record_decision
 -- One row per decision; decided_at in UTC.
 insert into world_decisions (seq, number, decided_at, verdict, commitment, link)
@@ -343,6 +447,16 @@ select request_sha256, seq from world_requests where scope = :scope and key = :k
 -- name: world_settle
 -- The proposal :seq waits no longer.
 update world_pending set decided_seq = :decided_seq where seq = :seq and decided_seq is null
+
+-- name: world_sources_of
+-- One row per source that stated something of :owner.
+select distinct source
+from world_events
+where entity_id in (
+    select id from world_nodes where owner = :owner
+    union
+    select id from world_edges where owner = :owner
+)
 
 -- name: world_states_of_node
 -- One row per state of the node :id up to :revision, newest first, at most :limit: its record as JSON, and the decision

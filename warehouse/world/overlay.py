@@ -24,7 +24,16 @@ import numpy as np
 from contracts.world.records import Edge, Event, Node, is_live
 from warehouse.world.postings import Postings
 from warehouse.world.snapshot import NOBODY, Snapshot
-from warehouse.world.text import words_of
+from warehouse.world.text import (
+    ALIAS_OF,
+    MOST_EDGES,
+    EdgeWords,
+    NodeWords,
+    with_edges,
+    words_of,
+    words_of_edge,
+    words_of_edges,
+)
 
 
 class Names:
@@ -111,6 +120,12 @@ class Overlay:
         """Words of changed nodes as they are now."""
         self.overtaken_words = Postings()
         """Words of changed nodes as the snapshot has them."""
+        self._edges_at: dict[int, dict[str, tuple[Edge, int]]] = {}
+        """Live edges at the nodes whose words are kept here, by edge id, with the nodes at their other ends."""
+        self._edge_words: dict[str, EdgeWords] = {}
+        """Words of these edges."""
+        self._reworded: set[int] = set()
+        """Nodes whose words changed since they were put in."""
         self._series: dict[tuple[str | None, str], list[tuple[str, int]]] = {}
         """For each owner and source the nodes that the snapshot does not have, by the time from which they hold."""
         self._numbers: dict[str, int] = {}
@@ -125,6 +140,19 @@ class Overlay:
                 self._apply_node(event.node)
             if event.edge is not None:
                 self._apply_edge(event.edge)
+        for number in self._reworded:
+            node = self.nodes.get(number)
+            if node is not None:
+                self.words.put(number, self._words_now(number, node) if is_live(node) else None)
+        self._reworded.clear()
+
+    def words_at(self, number: int) -> NodeWords:
+        """Returns the words of a live node."""
+        if number in self.nodes:
+            return self.words.of(number)
+        node = self._snapshot.node(number)
+        assert node is not None, "a live node has a record"
+        return self._words_in_snapshot(number, node)
 
     def number_of(self, node_id: str) -> int | None:
         """Returns the number of a node, live or not, or None if no node has this id."""
@@ -144,21 +172,76 @@ class Overlay:
 
     def _apply_node(self, node: Node) -> None:
         number, snapshot = self._number(node.id), self._snapshot
+        self._keep_words(number)
+        self._reword_neighbours(number, node)
         row = (self._code_of(node), self.types.number(node.type), self.domains.number(node.domain), node.revision)
         if number < self._known:
             arrays = (snapshot.node_owner, snapshot.node_type, snapshot.node_domain, snapshot.node_revision)
-            if number not in self.nodes:
-                self.before[number] = (int(arrays[0][number]), int(arrays[1][number]), int(arrays[2][number]))
-                before = snapshot.node(number)
-                if before is not None:
-                    self.overtaken_words.put(number, words_of(before))
             for array, value in zip(arrays, row, strict=True):
                 array[number] = value
         else:
             self.columns.put(number - self._known, *row)
             self._put_in_series(number, node)
         self.nodes[number] = node
-        self.words.put(number, words_of(node) if is_live(node) else None)
+        self._reworded.add(number)
+
+    def _keep_words(self, number: int) -> None:
+        """Takes the words of a node over from the snapshot, before the node or an edge at it changes."""
+        if number in self._edges_at:
+            return
+        edges = self._edges_at[number] = {}
+        if number >= self._known:
+            return
+        snapshot = self._snapshot
+        arrays = (snapshot.node_owner, snapshot.node_type, snapshot.node_domain)
+        self.before[number] = (int(arrays[0][number]), int(arrays[1][number]), int(arrays[2][number]))
+        node = snapshot.node(number)
+        if node is not None:
+            self.overtaken_words.put(number, self._words_in_snapshot(number, node))
+            self.nodes[number] = node
+            self._reworded.add(number)
+        for edge, other in snapshot.edges_at(number):
+            edges[edge.id] = edge, other
+            self._edge_words[edge.id] = words_of_edge(edge)
+
+    def _reword_neighbours(self, number: int, node: Node) -> None:
+        """Marks the nodes at the other ends of a node's edges whose words change with it: if it begins or ends to live,
+        or if it is their alias and has another title."""
+        known = self.nodes.get(number)
+        is_reborn = (known is not None and is_live(known)) != is_live(node)
+        is_renamed = known is not None and known.title != node.title
+        for edge, other in list(self._edges_at[number].values()):
+            if is_reborn or (is_renamed and edge.type == ALIAS_OF):
+                self._keep_words(other)
+                self._reworded.add(other)
+
+    def _words_now(self, number: int, node: Node) -> NodeWords:
+        edges = [(edge, other) for edge, other in self._edges_at[number].values() if edge.owner == node.owner]
+        if len(edges) > MOST_EDGES:
+            return words_of(node)
+        held = [(edge, other) for edge, other in edges if self._lives(other)]
+        of_edges = [self._edge_words[edge.id] for edge, _ in held]
+        aliases = [self._title(other) for edge, other in held if edge.type == ALIAS_OF and edge.target == node.id]
+        return with_edges(words_of(node), [*of_edges, words_of_edges([], [], aliases)])
+
+    def _words_in_snapshot(self, number: int, node: Node) -> NodeWords:
+        snapshot = self._snapshot
+        held = [(edge, other) for edge, other in snapshot.edges_at(number) if self._lives(other)]
+        of_edges = [words_of_edge(edge) for edge, _ in held]
+        records = [snapshot.node(other) for edge, other in held if edge.type == ALIAS_OF and edge.target == node.id]
+        aliases = [record.title for record in records if record is not None]
+        return with_edges(words_of(node), [*of_edges, words_of_edges([], [], aliases)])
+
+    def _lives(self, number: int) -> bool:
+        """Decides whether a node is live now. Before it changed its neighbours' words were kept, so for them it was."""
+        of_snapshot = number < self._known
+        owners = self._snapshot.node_owner if of_snapshot else self.columns.owner
+        return bool(owners[number if of_snapshot else number - self._known] != NOBODY)
+
+    def _title(self, number: int) -> str:
+        node = self.nodes.get(number) or self._snapshot.node(number)
+        assert node is not None, "a live node has a record"
+        return node.title
 
     def _put_in_series(self, number: int, node: Node) -> None:
         known = self.nodes.get(number)
@@ -176,6 +259,13 @@ class Overlay:
 
     def _apply_edge(self, edge: Edge) -> None:
         source, target = self._number(edge.source), self._number(edge.target)
+        for end, other in ((source, target), (target, source)):
+            self._keep_words(end)
+            self._edges_at[end].pop(edge.id, None)
+            if is_live(edge):
+                self._edges_at[end][edge.id] = edge, other
+            self._reworded.add(end)
+        self._edge_words[edge.id] = words_of_edge(edge)
         if edge.id in self.edges:
             self.outbound.get(source, {}).pop(edge.id, None)
             self.inbound.get(target, {}).pop(edge.id, None)

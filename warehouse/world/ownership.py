@@ -14,12 +14,13 @@ import msgspec
 
 from contracts.times import utc_text
 from contracts.world.identity import edge_id, fact_key
-from contracts.world.ontology import load_ontology
+from contracts.world.ontology import Ontology
 from contracts.world.proposal import Actor, Proposal, StageResult
 from contracts.world.records import Edge, Node
 from warehouse.ledger.ledger import Transaction
 from warehouse.world.audit import DECISION, record
 from warehouse.world.events import append_states
+from warehouse.world.ontologies import ontology_of
 from warehouse.world.view import LedgerView
 
 SOURCE = "change of owner"
@@ -49,17 +50,26 @@ def hand_over(
 ) -> Moved:
     """Makes these private nodes and edges of `takes_over` belong to `new_owner`.
 
-    Facts and edges that contradict or repeat the new owner's, and edges with an end that the new owner can't see, are
-    left behind. `key_id` is the key that wrote them.
+    Facts and edges that contradict or repeat the new owner's, nodes and edges of types that the new owner's ontology
+    lacks, and edges with an end that the new owner can't see, are left behind. `key_id` is the key that wrote them.
     """
     now = utc_text(tx.now())
     view = LedgerView(tx)
     actor = Actor("claimant", new_owner, takes_over=takes_over)
-    moving_nodes = [node for node in nodes if not _is_contradicted(view, node, new_owner)]
+    ontology = ontology_of(tx, new_owner)
+    moving_nodes = [
+        node
+        for node in nodes
+        if node.type in ontology.node_types and not _is_contradicted(view, ontology, node, new_owner)
+    ]
     _append(tx, [_owned(node, new_owner, now) for node in moving_nodes], actor, reason, key_id)
     view = LedgerView(tx)
     moving_edges = [
-        edge for edge in edges if _sees_ends(view, edge, new_owner) and not _has_like(view, edge, new_owner)
+        edge
+        for edge in edges
+        if edge.type in ontology.edge_types
+        and _sees_ends(view, edge, new_owner)
+        and not _has_like(view, ontology, edge, new_owner)
     ]
     _append(tx, [_owned(edge, new_owner, now) for edge in moving_edges], actor, reason, key_id)
     left = len(nodes) + len(edges) - len(moving_nodes) - len(moving_edges)
@@ -78,18 +88,18 @@ def _append(tx: Transaction, states: Sequence[Node | Edge], actor: Actor, reason
         record(tx, seq, "approved", Proposal(actor=actor, source=SOURCE), stages, events, key_id=key_id)
 
 
-def _is_contradicted(view: LedgerView, node: Node, owner: str) -> bool:
+def _is_contradicted(view: LedgerView, ontology: Ontology, node: Node, owner: str) -> bool:
     """Returns True if the owner has a fact with the same subject and predicate for an overlapping time."""
-    key = fact_key(load_ontology(), owner, node.properties)
+    key = fact_key(ontology, owner, node.properties)
     return key is not None and any(_overlap(node, fact) for fact in view.facts(key) if not fact.erased)
 
 
-def _has_like(view: LedgerView, edge: Edge, owner: str) -> bool:
+def _has_like(view: LedgerView, ontology: Ontology, edge: Edge, owner: str) -> bool:
     """Returns True if the owner states the same edge, or another edge of a type that allows one at a time."""
     same = view.edge(edge_id(owner, edge.source, edge.type, edge.target))
     if same is not None and _overlap(edge, same):
         return True
-    known = load_ontology().edge_types.get(edge.type)
+    known = ontology.edge_types.get(edge.type)
     if known is None or not known.single_valued:
         return False
     others = view.edges_from(edge.source, edge.type)

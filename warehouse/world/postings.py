@@ -5,9 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator
 
-from rapidfuzz.distance import OSA
-
-from warehouse.world.text import NodeWords, Search, SearchWord
+from warehouse.world.text import NodeWords, Search, SearchWord, differs_by_one
 
 
 class Postings:
@@ -16,7 +14,6 @@ class Postings:
     def __init__(self) -> None:
         self._written: dict[str, set[int]] = {}
         self._forms: dict[str, set[int]] = {}
-        self._title: dict[str, set[int]] = {}
         self._words: dict[int, NodeWords] = {}
         self._vocabulary: list[str] = []
 
@@ -30,13 +27,17 @@ class Postings:
         if words is None:
             return
         self._words[number] = words
-        for written in words.written:
+        for written in (*words.written, *words.edges_written):
             if written not in self._written:
                 insort(self._vocabulary, written)
                 self._written[written] = set()
         for index, of_node in self._indexes(words):
             for word in of_node:
                 index.setdefault(word, set()).add(number)
+
+    def of(self, number: int) -> NodeWords:
+        """Returns the words of a node."""
+        return self._words[number]
 
     def length(self, number: int) -> int:
         """Returns the number of words of a node."""
@@ -52,10 +53,6 @@ class Postings:
         near = self._near(word.written) if word.mistyped else ()
         return set().union(*(self._forms.get(form, ()) for form in word.forms), *(self._written[form] for form in near))
 
-    def in_title(self, word: SearchWord) -> set[int]:
-        """Returns the nodes that have the word in their title."""
-        return set().union(*(self._title.get(form, ()) for form in word.forms))
-
     def beginning(self, word: SearchWord) -> set[int]:
         """Returns the nodes with a word that begins with this prefix; none if it is no prefix."""
         if not word.is_prefix:
@@ -63,7 +60,7 @@ class Postings:
         return set().union(*(numbers for _, numbers in self.starting(word.written)))
 
     def _near(self, word: str) -> Iterator[str]:
-        return (form for form in self._vocabulary if OSA.distance(word, form, score_cutoff=1) <= 1)
+        return (form for form in self._vocabulary if differs_by_one(word, form))
 
     def starting(self, prefix: str) -> Iterator[tuple[str, set[int]]]:
         """Yields the words that begin with `prefix`, with the nodes that have them."""
@@ -75,7 +72,6 @@ class Postings:
 
     def _indexes(self, words: NodeWords) -> tuple[tuple[dict[str, set[int]], frozenset[str]], ...]:
         return (
-            (self._written, frozenset(words.written)),
-            (self._forms, words.forms),
-            (self._title, words.title),
+            (self._written, words.edges_written.union(words.written)),
+            (self._forms, words.forms | words.edges),
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from contracts.world.records import Edge, Node
-from warehouse.world.text import Search, parse_search, words_of
+from warehouse.world.text import NodeWords, Search, parse_search
 
 Direction = Literal["outbound", "inbound", "both"]
 Scope = Literal["own", "public", "both"]
@@ -117,6 +117,10 @@ class NodeView(Protocol):
 
     def node(self, node_id: str) -> Node | None: ...
 
+    def words(self, node: Node) -> NodeWords:
+        """Returns the words by which a search finds a node that `node` returned."""
+        ...
+
 
 class View(NodeView, Protocol):
     """The graph at one revision, as one caller sees it."""
@@ -191,7 +195,7 @@ def _matching(view: NodeView, node_id: str, search: Search | None, query: Query)
     node = view.node(node_id)
     if node is None or not query.filter.passes(node):
         return Page([], 0)
-    if search is not None and not search.matches(words_of(node)):
+    if search is not None and not search.matches(view.words(node)):
         return Page([], 0)
     return Page([node], 1)
 

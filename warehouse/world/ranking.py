@@ -2,8 +2,8 @@
 
 A node's score is the sum, over the words of the search that it has, of the word's rarity among all nodes that the
 caller sees: a word of every node adds next to nothing. How often a node repeats a word does not count. A word in the
-title adds a quarter more; a word that only begins as asked, or is spelt differently, adds less. So one scale holds for
-public nodes, the caller's own, and those that no snapshot knows yet.
+title adds a quarter more; a word of its edges and aliases, one that only begins as asked, and one that is spelt
+differently add less. So one scale holds for public nodes, the caller's own, and those that no snapshot knows yet.
 
 Example: of 1,000 visible nodes 10 have "apollo" and 400 "plan". For the search "apollo plan" a note with both scores
 4.6 + 0.9, a node with "Apollo" in its title 4.6 * 1.25, and a note with "plan" alone 0.9, unless it stands beside the
@@ -19,11 +19,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from warehouse.world.text import NodeWords, SearchWord
+from warehouse.world.text import NodeWords, SearchWord, has_like
 
 Column: TypeAlias = np.ndarray[Any, Any]
 
 TITLE_BONUS = 0.25
+EDGE_SHARE = 0.5
+"""Share of a word that only the edges and aliases of a node have."""
+
 PREFIX_SHARE = 0.2
 MISTYPED_SHARE = 0.4
 
@@ -45,10 +48,15 @@ def rarity(matching: int, nodes: int) -> float:
 
 
 def share_of(words: NodeWords, word: SearchWord) -> float:
-    """Returns the share of a word's rarity that a node with `words` scores: it has the word, or one that begins so."""
-    if word.forms.isdisjoint(words.forms):
-        return PREFIX_SHARE
-    return 1.0 if word.forms.isdisjoint(words.title) else 1.0 + TITLE_BONUS
+    """Returns the share of a word's rarity that a node with `words` scores: it has the word, or one that begins so, or
+    one like it."""
+    if not word.forms.isdisjoint(words.title):
+        return 1.0 + TITLE_BONUS
+    if not word.forms.isdisjoint(words.forms):
+        return 1.0
+    if not word.forms.isdisjoint(words.edges):
+        return EDGE_SHARE
+    return MISTYPED_SHARE if word.mistyped and has_like(words, word) else PREFIX_SHARE
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ import tantivy
 
 from contracts.errors import StoreTooNew, StoreUnusable
 from contracts.world.records import Edge, Node
+from warehouse.world.text import MOST_EDGES
 
-FORMAT = 2
+FORMAT = 3
 """Version of the layout below. A reader opens only its own format; a snapshot can be rebuilt from the ledger at any
 time."""
 
@@ -27,8 +28,9 @@ PUBLIC_TEXT, PRIVATE_TEXT = "text-public", "text-private"
 NOBODY = 2**32 - 1
 """Owner code of state that nobody sees: not live, or replaced by a later state."""
 
-FORM_FIELDS = ("title", "body")
-"""Fields of the text index that hold the forms of a node's words: those of its title, and all others."""
+FORM_FIELDS = ("title", "body", "edges")
+"""Fields of the text index that hold the forms of a node's words: those of its title, all others of its own, and those
+that only its edges have."""
 
 SEPARATED = "separated"
 separated = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
@@ -190,6 +192,19 @@ class Snapshot:
         """Returns the code of an owner of private state, or None if the snapshot has nothing of that owner."""
         number = self._owners.find(owner)
         return None if number is None else number + 1
+
+    def edges_at(self, number: int) -> list[tuple[Edge, int]]:
+        """Returns the edges of a node's own owner from it and to it, with the nodes at their other ends; all edges of a
+        node that is not live; none if there are more than `MOST_EDGES`."""
+        out = np.arange(*(int(place) for place in self.out_start[number : number + 2]))
+        first, end = (int(place) for place in self.in_start[number : number + 2])
+        edges = np.concatenate([out, self.in_edge[first:end]]).astype(np.int64)
+        owner, owners = self.node_owner[number], self.edge_owner[edges]
+        own = edges[owners != NOBODY if owner == NOBODY else owners == owner]
+        if len(own) > MOST_EDGES:
+            return []
+        ends = self.edge_source[own].astype(np.int64) + self.edge_target[own] - number
+        return [(self.edge(edge), end) for edge, end in zip(own.tolist(), ends.tolist(), strict=True)]
 
     @property
     def owners(self) -> int:

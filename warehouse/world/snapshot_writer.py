@@ -34,7 +34,7 @@ from warehouse.world.snapshot import (
     sealed,
     separated,
 )
-from warehouse.world.text import words_of_text
+from warehouse.world.text import MOST_EDGES, with_edges, words_of_edges, words_of_text
 
 BATCH_ROWS = 50_000
 MEMORY_LIMIT = "1500MB"
@@ -79,6 +79,7 @@ def write_snapshot(connection: Connection, directory: Path, revision: int) -> No
 def _write_graph(connection: Connection, directory: Path, revision: int) -> SnapshotManifest:
     connection.execute(read_sql("snapshot_owners"))
     connection.execute(read_sql("snapshot_nodes"))
+    connection.execute(read_sql("snapshot_edge_texts"), {"most": MOST_EDGES})
     nodes, private_nodes, types, domains = connection.execute(read_sql("snapshot_names")).fetchall()[0]
     with ExitStack() as files:
         columns = _Columns(directory, files)
@@ -88,7 +89,7 @@ def _write_graph(connection: Connection, directory: Path, revision: int) -> Snap
         with _Indexes(directory, nodes, private_nodes) as indexes:
             _write_nodes(connection, columns, indexes, types, domains)
         edges = _write_edges(connection, columns, nodes)
-    for table in ("snapshot_owners", "snapshot_nodes"):
+    for table in ("snapshot_owners", "snapshot_nodes", "snapshot_edge_texts"):
         connection.execute(f"drop table {table}")
     for lock in directory.rglob("*.lock"):
         lock.unlink()
@@ -117,12 +118,13 @@ def _write_nodes(
         revision_column.append(batch["revision"].to_numpy())
         previous_column.append(_numbers_of(batch["previous"]))
         next_column.append(_numbers_of(batch["next"]))
-        numbers, owners, bodies = (batch[name].to_pylist() for name in ("num", "owner", "body"))
-        rows = zip(numbers, node_types, node_domains, owners, bodies, strict=True)
+        names = ("num", "owner", "body", "edge_types", "edge_properties", "aliases")
+        numbers, owners, bodies, *of_edges = (batch[name].to_pylist() for name in names)
+        rows = zip(numbers, node_types, node_domains, owners, bodies, zip(*of_edges, strict=True), strict=True)
         length_column.append(
             [
-                0 if owner == NOBODY else indexes.add(number, node_type, domain, owner, body)
-                for number, node_type, domain, owner, body in rows
+                0 if owner == NOBODY else indexes.add(number, node_type, domain, owner, body, edges)
+                for number, node_type, domain, owner, body, edges in rows
             ]
         )
 
@@ -222,6 +224,11 @@ class _Entry(msgspec.Struct):
     written: str
     title: str
     body: str
+    edges: str
+
+
+_OfEdges = tuple[list[str] | None, list[str] | None, list[str] | None]
+"""The types, the properties as JSON and the aliases' titles of the edges at a node."""
 
 
 class _Indexes:
@@ -232,13 +239,19 @@ class _Indexes:
         self._public = _index_writer(directory / PUBLIC_TEXT, nodes)
         self._private = _index_writer(directory / PRIVATE_TEXT, private_nodes)
         self._decode = msgspec.json.Decoder(_Text).decode
+        self._properties = msgspec.json.Decoder(dict[str, Any]).decode
         self._encode = msgspec.json.Encoder().encode
 
-    def add(self, number: int, node_type: int, domain: int, owner: int, body: str) -> int:
-        """Adds a node; returns the number of its words."""
+    def add(self, number: int, node_type: int, domain: int, owner: int, body: str, edges: _OfEdges) -> int:
+        """Adds a node; returns the number of its own words."""
         text = self._decode(body)
         words = words_of_text(text.title, text.properties)
-        texts = (" ".join(part) for part in (words.written, words.title, words.forms - words.title))
+        types, properties, aliases = edges
+        if types:
+            decoded = [self._properties(values) for values in properties or ()]
+            words = with_edges(words, [words_of_edges(types, decoded, aliases or ())])
+        written = (*words.written, *words.edges_written)
+        texts = (" ".join(part) for part in (written, words.title, words.forms - words.title, words.edges))
         entry = _Entry(number, node_type, domain, owner, *texts)
         (self._private if owner else self._public).add_json(self._encode(entry).decode())
         return len(words.written)

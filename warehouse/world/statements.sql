@@ -107,6 +107,45 @@ from (
 )
 where id in (select unnest($ids::varchar[]))
 
+-- name: past_edge_texts
+-- One row per edge and end of it that is of the edge's owner, where the edge's type, properties or alias hold the letters
+-- of one of the roots, without diacritics, or for the nodes $ids: the node, type, properties as JSON and the alias's title.
+with ends as (
+    select unnest([source, target]) as id, source, target, body from edges_then
+),
+texts as (
+    select
+        ends.id,
+        ends.body->>'$.type' as type,
+        ends.body->>'$.properties' as properties,
+        case when ends.body->>'$.type' = 'ALIAS_OF' and ends.id = ends.target then aliases.body->>'$.title' end as alias
+    from ends
+    join nodes_then as nodes on nodes.id = ends.id
+    join nodes_then as aliases on aliases.id = ends.source
+    where nodes.body->>'$.owner' is not distinct from ends.body->>'$.owner'
+    qualify count(*) over (partition by ends.id) <= $most
+)
+select id, type, properties, alias
+from texts
+where list_contains($ids::varchar[], id) or len(list_filter(
+    $roots::varchar[],
+    lambda root: contains(strip_accents(lower(concat_ws(' ', type, properties, alias))), root)
+)) > 0
+
+-- name: past_words
+-- One row per word, in lower case and without diacritics, of the nodes and edges that held and that the viewer sees, whose
+-- length differs from $length by at most $letters; texts of records that no search reads are among them.
+select distinct word
+from (
+    select unnest(regexp_extract_all(replace(letters, '\n', ' '), '[\p{L}\p{N}]+')) as word
+    from (
+        select strip_accents(lower(body)) as letters from nodes_then
+        union all
+        select replace(strip_accents(lower(body)), '_', ' ') from edges_then
+    )
+)
+where abs(length(word) - $length) <= $letters
+
 -- name: past_candidates
 -- One row per node whose record holds the letters of one of the roots, without diacritics, by id.
 select body from (select id, body, strip_accents(lower(body)) as letters from nodes_then)
@@ -171,6 +210,44 @@ select
     exists (select 1 from core_world__nodes where revision > $held and (erased or actor = 'forgotten'))
     or exists (select 1 from core_world__edges where revision > $held and actor = 'forgotten') as forgets
 
+-- name: snapshot_edge_texts
+-- One row per node with live edges of its own owner to live nodes, but for those with more than $most: the types, the
+-- properties and the titles of aliases. A record begins with ids, which have no quotes, so its first type is the edge's;
+-- reading millions of records as JSON would take half of the time of a snapshot.
+create or replace temp table snapshot_edge_texts as
+with edges as (
+    select
+        sources.num as source,
+        targets.num as target,
+        sources.owner as source_owner,
+        targets.owner as target_owner,
+        coalesce(code, 0) as owner,
+        regexp_extract(edges.body, '"type":"([^"]*)"', 1) as type,
+        case when not contains(edges.body, ',"properties":{},"visibility":"') then edges.body->>'$.properties' end
+            as properties,
+        case when contains(edges.body, '"ALIAS_OF"') then sources.body->>'$.title' end as title
+    from snapshot_input_edges as edges
+    join snapshot_nodes as sources on sources.id = edges.source
+    join snapshot_nodes as targets on targets.id = edges.target
+    left join snapshot_owners on snapshot_owners.owner = edges.owner
+    where edges.live and sources.owner < 4294967295 and targets.owner < 4294967295
+),
+ends as (
+    select source as num, type, properties, null as alias from edges where source_owner = owner
+    union all
+    select target as num, type, properties, case when type = 'ALIAS_OF' then title end as alias
+    from edges
+    where target_owner = owner
+)
+select
+    num,
+    list(distinct type) as types,
+    list(distinct properties) filter (properties is not null) as properties,
+    list(distinct alias) filter (alias is not null) as aliases
+from ends
+group by num
+having count(*) <= $most
+
 -- name: snapshot_edges
 -- One row per live edge between known nodes, in no order. source and target are numbers of nodes; owner is 0 for public,
 -- else the owner's code.
@@ -212,8 +289,12 @@ select
     (case when owner < 4294967295 then coalesce(lag(num) over series, 4294967295) else 4294967295 end)::uinteger
         as previous,
     (case when owner < 4294967295 then coalesce(lead(num) over series, 4294967295) else 4294967295 end)::uinteger
-        as next
+        as next,
+    edge_texts.types as edge_types,
+    edge_texts.properties as edge_properties,
+    edge_texts.aliases as aliases
 from snapshot_nodes
+left join snapshot_edge_texts as edge_texts using (num)
 window series as (partition by owner, source order by valid_from, revision)
 order by num
 

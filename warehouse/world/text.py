@@ -1,15 +1,21 @@
 """Turns nodes and searches into the words that are compared: for the snapshot's index, the overlay and the past alike.
 
-Properties are searched by their values, not by their names, and not where a text was read from.
+Properties are searched by their values, not by their names, and not where a text was read from. A node also has the
+words of its edges: their types and texts, and the titles of its aliases. Only edges of its own owner count, or public
+ones for a public node, and both ends have to be live: so a node has the same words for everybody who sees it. A node
+with very many edges is a hub, which they do not describe.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
-from contracts.world.records import Node
+from rapidfuzz.distance import OSA
+
+from contracts.world.records import Edge, Node
 from warehouse.world.language import DEFAULT, LANGUAGES, content_words, folded, languages_of, split_words, stems
 
 ORIGIN = ("spans", "rule")
@@ -23,14 +29,37 @@ SHORTEST_MISTYPED = 5
 """Characters that a word needs at least to be found although one letter of it is wrong."""
 
 
+MOST_EDGES = 2_000
+"""Edges of one owner at a node, above which none of them counts for its words."""
+
+ALIAS_OF = "ALIAS_OF"
+
+
+DOUBTFUL_AT_MOST = 8
+"""Words of a search whose like is looked for where nobody has them."""
+
+NEAR_LETTERS = 2
+NEAR_WORDS_AT_MOST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeWords:
+    """Words of edges at a node: as they are written, and these and their stems."""
+
+    written: frozenset[str]
+    forms: frozenset[str]
+
+
 @dataclass(frozen=True, slots=True)
 class NodeWords:
     """The words of a node: all as they are written, in order and folded; these and the stems of its content words; the
-    same of its title."""
+    same of its title; and what only its edges have."""
 
     written: tuple[str, ...]
     forms: frozenset[str]
     title: frozenset[str]
+    edges_written: frozenset[str] = frozenset()
+    edges: frozenset[str] = frozenset()
 
     @property
     def length(self) -> int:
@@ -45,8 +74,7 @@ def words_of(node: Node) -> NodeWords:
 
 def words_of_text(title: str, properties: Mapping[str, Any]) -> NodeWords:
     """Returns the words of a title and of every value within the properties."""
-    told = {name: value for name, value in properties.items() if name not in ORIGIN or "spans" not in properties}
-    in_title, below = split_words(title), split_words("\n".join(_values(told)))
+    in_title, below = split_words(title), split_words("\n".join(_values(_told(properties))))
     languages = languages_of((*in_title, *below)) or DEFAULT
 
     def forms_of(words: list[str], written: list[str]) -> frozenset[str]:
@@ -55,6 +83,60 @@ def words_of_text(title: str, properties: Mapping[str, Any]) -> NodeWords:
     written_in_title, written_below = [folded(word) for word in in_title], [folded(word) for word in below]
     of_title = forms_of(in_title, written_in_title)
     return NodeWords((*written_in_title, *written_below), of_title | forms_of(below, written_below), of_title)
+
+
+def _told(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns properties without those that say where a text was read."""
+    return {name: value for name, value in properties.items() if name not in ORIGIN or "spans" not in properties}
+
+
+def with_edges(words: NodeWords, of_edges: Iterable[EdgeWords]) -> NodeWords:
+    """Returns the words of a node with those of its edges."""
+    written: set[str] = set()
+    forms: set[str] = set()
+    for edge in of_edges:
+        written |= edge.written
+        forms |= edge.forms
+    return replace(
+        words, edges_written=frozenset(written.difference(words.written)), edges=frozenset(forms - words.forms)
+    )
+
+
+def words_of_edge(edge: Edge) -> EdgeWords:
+    """Returns the words of an edge: of its type, and of the texts among its properties."""
+    return words_of_edges([edge.type], [edge.properties], [])
+
+
+def words_of_edges(types: Iterable[str], properties: Iterable[Mapping[str, Any]], aliases: Iterable[str]) -> EdgeWords:
+    """Returns the content words of edges by their parts. `aliases` are the titles of nodes that are other names."""
+    of_types = _words_of_types(tuple(types))
+    parts = [_content_of(title) for title in aliases]
+    parts += [_content_of("\n".join(_values(_told(_texts_only(values))))) for values in properties if values]
+    if not parts:
+        return of_types
+    return EdgeWords(
+        of_types.written.union(*(part.written for part in parts)), of_types.forms.union(*(part.forms for part in parts))
+    )
+
+
+@lru_cache(10_000)
+def _words_of_types(types: tuple[str, ...]) -> EdgeWords:
+    parts = [_content_of(name.replace("_", " ")) for name in types]
+    none: frozenset[str] = frozenset()
+    return EdgeWords(none.union(*(part.written for part in parts)), none.union(*(part.forms for part in parts)))
+
+
+def _content_of(text: str) -> EdgeWords:
+    words = split_words(text)
+    languages = languages_of(words) or DEFAULT
+    content = content_words(set(words), languages)
+    written = frozenset(map(folded, content))
+    return EdgeWords(written, written.union(*(stems(word, languages) for word in content)))
+
+
+def _texts_only(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns properties without plain numbers: a confidence describes no node."""
+    return {name: value for name, value in properties.items() if not isinstance(value, int | float)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +165,38 @@ class Search:
         return frozenset(form[: max(SHORTEST_PREFIX, len(form) - CHANGING_LETTERS)] for form in forms)
 
     def matches(self, words: NodeWords) -> bool:
-        """Returns True if a node with these words has one of the search, rightly spelt."""
+        """Returns True if a node with these words has one of the search."""
         return any(has_word(words, word) for word in self.words)
 
 
 def has_word(words: NodeWords, word: SearchWord) -> bool:
-    """Returns True if a node with these words has `word`, rightly spelt."""
-    if not words.forms.isdisjoint(word.forms):
+    """Returns True if a node with these words has `word`, or one that begins so, or one like it if it is mistyped."""
+    if not words.forms.isdisjoint(word.forms) or not words.edges.isdisjoint(word.forms):
         return True
-    return word.is_prefix and any(written.startswith(word.written) for written in words.written)
+    written = (*words.written, *words.edges_written)
+    if word.is_prefix and any(form.startswith(word.written) for form in written):
+        return True
+    return word.mistyped and has_like(words, word)
+
+
+def has_like(words: NodeWords, word: SearchWord) -> bool:
+    """Returns True if a node with these words has one that differs from `word` by one letter."""
+    return any(differs_by_one(word.written, form) for form in (*words.written, *words.edges_written))
+
+
+def differs_by_one(word: str, form: str) -> bool:
+    """Decides whether two words are the same but for one letter at most."""
+    return bool(OSA.distance(word, form, score_cutoff=1) <= 1)
 
 
 def exactly(written: str) -> Search:
     """Returns a search for a word in just this folded form."""
     return Search((SearchWord(written, frozenset({written})),))
+
+
+def doubtful(search: Search) -> list[SearchWord]:
+    """Returns the first words of a search that are long enough to be mistyped."""
+    return [word for word in search.words if len(word.written) >= SHORTEST_MISTYPED][:DOUBTFUL_AT_MOST]
 
 
 def parse_search(text: str) -> Search:

@@ -16,7 +16,6 @@ from contracts.errors import IdempotencyKeyReused, ProposalUnknown, StoreBusy
 from contracts.world.alignment import Alignment
 from contracts.world.alignment import alignment as guardrails
 from contracts.world.change_set import plan
-from contracts.world.ontology import load_ontology
 from contracts.world.proposal import Actor, Decision, Proposal, StageResult, checked
 from contracts.world.records import Edge, Event, Node
 from contracts.world.stages import Judgement
@@ -25,6 +24,7 @@ from warehouse.ledger.ledger import Ledger, Reader, Transaction
 from warehouse.world.audit import DECISION, decided_stages, record
 from warehouse.world.events import append_states, events_of_decision, head_revision
 from warehouse.world.judging import Judgment, judge_at, new_states
+from warehouse.world.ontologies import ontology_of
 from warehouse.world.view import LedgerView
 
 JUDGED_UNDER_LOCK_AT_MOST = 100
@@ -103,7 +103,7 @@ def decide(tx: Transaction, proposal: Proposal, aligned: Judgement, *, key_id: s
     known = _answered(tx, proposal)
     if known is not None:
         return known
-    case = plan(proposal, LedgerView(tx), load_ontology(), tx.now())
+    case = plan(proposal, LedgerView(tx), ontology_of(tx, proposal.actor.owner), tx.now())
     judged = judge(case, aligned)
     return _write(tx, proposal, judged, new_states(case) if judged.verdict == "approved" else [], key_id)
 
@@ -151,7 +151,7 @@ def approve(ledger: Ledger, seq: int, operator: str, *, alignment: Alignment = g
     aligned = alignment(proposal)
     with ledger.transaction() as tx:
         _waiting(tx, seq)
-        case = plan(proposal, LedgerView(tx), load_ontology(), tx.now())
+        case = plan(proposal, LedgerView(tx), ontology_of(tx, proposal.actor.owner), tx.now())
         judged = judge(case, aligned)
         decided = tx.changed(DECISION, judged.verdict)
         events: list[Event] = []

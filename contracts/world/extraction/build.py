@@ -32,7 +32,7 @@ from contracts.world.extraction.tables import DELIMITERS, read_delimited
 from contracts.world.extraction.vocabulary import load_vocabulary
 from contracts.world.graph_documents import OneLine, StageDocument
 from contracts.world.identity import content_id, own_id
-from contracts.world.ontology import load_ontology
+from contracts.world.ontology import Ontology, load_ontology
 from contracts.world.proposal import MOST_EDGES, MOST_NODES, Actor, EdgeDraft, NodeDraft, Proposal, Verdict
 from contracts.world.records import Visibility
 
@@ -218,8 +218,10 @@ class BuildAnswer(Document):
     data: BuildResult
 
 
-def build_graph(request: BuildRequest, owner: str, now: datetime) -> BuiltGraph:
+def build_graph(request: BuildRequest, owner: str, now: datetime, ontology: Ontology | None = None) -> BuiltGraph:
     """Returns the graph of a request. Its ids belong to the owner; `now` only bounds the times of statements.
+
+    `ontology` is the owner's, or else the service's. What is to be public has the words of the service only.
 
     Raises `BodyInvalid` if a document is not of its media type, or if the request is too large.
     """
@@ -228,7 +230,8 @@ def build_graph(request: BuildRequest, owner: str, now: datetime) -> BuiltGraph:
             f"The texts have more than {MOST_PIECES:,} lines, cells, values, names and links; send less at once.",
             errors=[("/documents", f"at most {MOST_PIECES:,} lines, cells, values, names and links")],
         )
-    vocabulary, ontology = load_vocabulary(), load_ontology()
+    ontology = (ontology or load_ontology()).part_of(owner if request.visibility == "private" else None)
+    vocabulary = load_vocabulary().with_words_of(ontology)
     graph_id = request.graph_id or f"graph-{_content_hash(request)[:16]}"
     findings = Findings(f"{owner}/{graph_id}", ontology)
     texts: dict[str, str] = {}

@@ -311,7 +311,7 @@ class _Statements:
 
     def _refuse_contradiction(self, statement: NodeStatement, properties: dict[str, Any]) -> None:
         """Refuses the second of two values of one fact from one instant on: which of them holds, nobody could say."""
-        key = fact_key(self._ontology, None, properties)
+        key = fact_key(self._ontology, STATED, properties)
         if key is None:
             return
         value = canonical_json(properties.get("value", statement.title))

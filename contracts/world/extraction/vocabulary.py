@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import yaml
 
+from contracts.world.ontology import Ontology
+
 _LONGEST_WORDS = 4
 _HEADING_WORDS = 6
 _COLLECTIVE = frozenset({"Concept", "Person", "Task"})
 """Types whose singular word may denote many things: glossary, team, backlog."""
 _NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]?|[ivxIVX]+[.)]|[A-Z][.)])\s+")
+_CASES = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORDS = re.compile(r"[^\W_]+(?:-[^\W_]+)*|#")
 
 
@@ -57,6 +60,27 @@ class Vocabulary:
     said: frozenset[str]
     gestures: frozenset[str]
     openers: frozenset[str]
+
+    def with_words_of(self, ontology: Ontology) -> Vocabulary:
+        """Returns the vocabulary with the names of an owner's types and relationships, spelled as words.
+
+        `RecipeCard` is announced by "recipe card", `COOKED_WITH` by "cooked with". A word that stands for something
+        already goes on to.
+        """
+        if ontology.public is None:
+            return self
+        service = ontology.public
+        types = {singular(_CASES.sub(" ", name)): name for name in ontology.node_types.keys() - service.node_types}
+        relations = {
+            singular(name.replace("_", " ")): Relation(name)
+            for name in sorted(ontology.edge_types.keys() - service.edge_types)
+        }
+        taken = self.types.keys() | self.relations
+        return replace(
+            self,
+            types={word: types[word] for word in sorted(types.keys() - taken)} | self.types,
+            relations={word: relation for word, relation in relations.items() if word not in taken} | self.relations,
+        )
 
     def names_a_part(self, heading: str) -> bool:
         """Decides whether a heading names a part of every document, such as `License`, and not a thing."""

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from rounds import ROUNDS
 from world_graphs import DOMAIN_OF, T0, T1, T2, T3, Graph, Model, edge, events_of, node
 
+from contracts.world.own_ontology import NO_WORDS, OwnOntology
 from contracts.world.records import Event, Node
 from warehouse.world.asof import PastView
 from warehouse.world.history import Past
-from warehouse.world.query import Filter, Query, Traversal, answer
+from warehouse.world.query import Answer, Filter, Query, Traversal, answer
 
 IDS = ["a", "b", "c", "d"]
 OWNERS = [None, None, "0xaa", "0xbb"]
@@ -39,12 +40,20 @@ states = st.builds(
     st.sampled_from(TIMES),
     st.sampled_from([False, False, False, False, True]),
 ) | st.builds(
-    lambda source, target, owner, bounds, recorded: edge(
-        source, target, owner=owner, valid_from=bounds[0], valid_to=bounds[1], recorded_at=recorded
+    lambda source, target, owner, type, bounds, recorded: edge(
+        source,
+        target,
+        owner=owner,
+        type=type,
+        properties={"note": "Über meadows"},
+        valid_from=bounds[0],
+        valid_to=bounds[1],
+        recorded_at=recorded,
     ),
     st.sampled_from(IDS),
     st.sampled_from(IDS),
     st.sampled_from(OWNERS),
+    st.sampled_from(["PURSUES", "ALIAS_OF"]),
     BOUNDS,
     st.sampled_from(TIMES),
 )
@@ -79,7 +88,7 @@ def connection() -> duckdb.DuckDBPyConnection:
     st.integers(0, 30),
     st.sampled_from([None, "0xaa"]),
     st.builds(Filter, st.sampled_from([None, *DOMAIN_OF.values()]), st.sampled_from([(), ("Goal", "Task")])),
-    st.sampled_from(["plan", "zürich", "pla", "quo ted"]),
+    st.sampled_from(["plan", "zürich", "pla", "quo ted", "pursue", "uber", "plann", "meadws", "planing"]),
     st.builds(Traversal, st.sampled_from(IDS), st.integers(1, 4), st.sampled_from(["outbound", "inbound", "both"])),
 )
 def test_the_past_is_what_replaying_gives(
@@ -192,4 +201,52 @@ def test_a_fact_is_disputed_at_the_instant_that_is_asked_about(connection: duckd
     )
     for as_of, disputed in ((T1, [False]), (T2, [True, True])):
         seen = view(connection, history, 1, Past(as_of, 2), None)
+        assert [each.disputed for each in answer(seen, Query()).nodes] == disputed
+
+
+def test_a_search_of_the_past_has_aliases_edges_typing_errors_and_near_words_of_what_was_seen_then(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    history = events_of(
+        [
+            node("acme", title="Acme Corporation"),
+            node("nick", title="Roadrunner Supplies"),
+            edge("nick", "acme", type="ALIAS_OF", properties={"note": "since the merger"}),
+            node("secret", title="Acmene vault", owner="0xbb"),
+            node("nick", title="Coyote Traders"),
+        ]
+    )
+
+    def asked(search: str, owner: str | None = "0xaa") -> Answer:
+        return answer(view(connection, history, 2, Past(None, 4), owner), Query(search=search))
+
+    def found(search: str) -> list[str]:
+        return [each.id for each in asked(search).nodes]
+
+    assert found("supplies") == ["nick", "acme"]
+    assert found("merger") == ["acme", "nick"]
+    assert found("corporatoin") == ["acme"], "a letter is wrong"
+    assert found("coyote") == []
+    assert asked("corpration zzzzzz").hints is None
+    near = asked("rodrunnr").hints
+    assert near is not None and near.near_words == ("roadrunner",)
+    hints = asked("vaaltt").hints
+    assert hints is not None and hints.near_words == ()
+    theirs = asked("vaaltt", "0xbb").hints
+    assert theirs is not None and theirs.near_words == ("vault",)
+
+
+def test_a_predicate_of_ones_own_is_single_valued_by_the_words_of_the_belief_that_is_asked_about(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    about = {"subject": "s", "predicate": "mood"}
+    history = events_of(
+        [
+            node("a", owner="0xaa", properties={**about, "value": 1}, valid_from=T0),
+            node("b", owner="0xaa", properties={**about, "value": 2}, valid_from=T0),
+        ]
+    )
+    mood = OwnOntology(single_valued_predicates=["mood"]).text()
+    for words, disputed in ((NO_WORDS, [False, False]), (mood, [True, True])):
+        seen = view(connection, history, 1, Past(T1, 2, words=words), "0xaa")
         assert [each.disputed for each in answer(seen, Query()).nodes] == disputed

@@ -38,13 +38,14 @@ nodes = st.builds(
     st.sampled_from([False, False, False, False, True]),
 )
 edges = st.builds(
-    lambda source, target, owner, type, over: edge(
-        source, target, owner=owner, type=type, valid_to=T0 if over else None
+    lambda source, target, owner, type, note, over: edge(
+        source, target, owner=owner, type=type, properties={"note": note}, valid_to=T0 if over else None
     ),
     st.sampled_from(IDS),
     st.sampled_from(IDS),
     st.sampled_from(OWNERS),
-    st.sampled_from(["PURSUES", "PART_OF"]),
+    st.sampled_from(["PURSUES", "PART_OF", "ALIAS_OF"]),
+    st.sampled_from(["", "meadows", "goal"]),
     st.sampled_from([False, False, False, True]),
 )
 FIRST = [node(node_id, title="a golden agent") for node_id in IDS[:3]]
@@ -66,7 +67,9 @@ def _sound(states: list[Node | Edge]) -> list[Node | Edge]:
 
 
 searches = st.lists(
-    st.sampled_from([*WORDS, "gol*", "age", "nothing", "goldne", "zurichs"]), min_size=1, max_size=2
+    st.sampled_from([*WORDS, "gol*", "age", "nothing", "goldne", "zurichs", "pursue", "parts", "meadow", "meadws"]),
+    min_size=1,
+    max_size=2,
 ).map(" ".join)
 filters = st.builds(
     Filter,

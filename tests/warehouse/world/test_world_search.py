@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from world_graphs import Graph, events_of, node, write
+from world_graphs import T0, Graph, edge, events_of, node, write
 
 from contracts.world.records import Node
 from warehouse.world.query import Answer, Filter, Hints, Query, Scope, answer
@@ -144,3 +144,47 @@ def test_a_search_is_read_by_the_language_of_its_function_words():
     german, unknown = parse_search("Wo sind die Farben"), parse_search("Farben")
     assert [word.written for word in german.words] == ["farben"]
     assert german.words[0].forms == {"farb", "farben"} < unknown.words[0].forms
+
+
+ALIASED = [
+    node("acme", title="Acme Corporation"),
+    node("nick", title="Roadrunner Supplies"),
+    node("plan", title="Winter plan"),
+    node("plans", title="Winter supplies"),
+    edge("nick", "acme", type="ALIAS_OF"),
+    edge("plan", "acme", type="DEPENDS_ON", properties={"note": "since the merger", "confidence": 0.25}),
+    edge("plan", "nick", owner="0xaa", type="USES", properties={"note": "a secret handshake"}),
+]
+
+
+@pytest.mark.parametrize("in_snapshot", [0, 4, 6, len(ALIASED)])
+def test_a_node_is_found_by_its_alias_and_by_the_words_of_its_edges_below_those_that_say_so_themselves(
+    tmp_path: Path, in_snapshot: int
+) -> None:
+    history = events_of(ALIASED)
+    graph = Graph.of(write(tmp_path / "s", history[:in_snapshot]) if in_snapshot else None, history)
+
+    def found(search: str, owner: str | None = None) -> list[str]:
+        return [each.id for each in answer(graph.seen_by(owner), Query(search=search)).nodes]
+
+    assert found("supplies") == ["nick", "plans", "acme"]
+    assert found("merger") == ["acme", "plan"], "both ends have the words of an edge"
+    assert found("depend") == ["acme", "plan"]
+    assert found("25") == [], "a number describes no node"
+    assert found("handshake") == found("handshake", "0xaa") == [], "public nodes have public words only"
+
+
+def test_words_of_an_edge_go_with_it_with_its_end_and_with_the_name_of_an_alias(tmp_path: Path) -> None:
+    history = events_of(ALIASED)
+    graph = Graph.of(write(tmp_path / "s", history), history)
+
+    def found(search: str) -> list[str]:
+        return [each.id for each in answer(graph.seen_by(None), Query(search=search)).nodes]
+
+    graph.apply(events_of([node("nick", title="Coyote Traders")], first=20))
+    assert (found("supplies"), found("coyote")) == (["plans"], ["nick", "acme"])
+    gone = {"note": "since the merger", "confidence": 0.25}
+    graph.apply(events_of([edge("plan", "acme", type="DEPENDS_ON", properties=gone, valid_to=T0)], first=30))
+    assert found("merger") == []
+    graph.apply(events_of([node("nick", title="Coyote Traders", valid_to=T0)], first=40))
+    assert found("coyote") == []

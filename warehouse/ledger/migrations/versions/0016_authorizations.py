@@ -5,7 +5,7 @@ from alembic import op
 from warehouse.ledger.schema import run_sql
 
 revision = "0016"
-down_revision = "0011"
+down_revision = "0014"
 
 
 def upgrade() -> None:

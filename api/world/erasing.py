@@ -1,0 +1,76 @@
+"""Serves erasures by owners over HTTP: of a node, of a source, or of everything of the key's owner."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request, Response
+
+from api.deps import authenticated_router, caller_of
+from api.responses import private_document, problems
+from api.stores import Stores
+from api.world.actors import actor_of
+from contracts.errors import BodyInvalid, BodyTooLarge, MediaTypeUnsupported, NodeUnknown, StandingTooLow
+from contracts.secret_texts import SecretInText
+from contracts.world.erasure import EraseRequest, ErasureAnswer, ErasureData, confirmation, schedule_of
+from warehouse.ledger.ledger import Ledger
+from warehouse.world.events import head_revision
+from warehouse.world.forget import Erasure, erase_everything, erase_node, erase_source
+
+
+def erasing_router(stores: Stores) -> APIRouter:
+    """Creates the routes. The ledger may raise `OperatorProblem`."""
+    router = authenticated_router("world model")
+
+    @router.delete(
+        "/world-model/nodes/{nodeId:path}",
+        response_model=ErasureAnswer,
+        responses=problems(NodeUnknown, StandingTooLow),
+        summary="Erase a node of yours",
+        description="Deletes the texts of a private node and of the edges at it, in all their states: at once from "
+        "every answer and the ledger, later from the files, as the answer says. Public nodes and those of others are "
+        "unknown here. The same request again answers the same erasure.",
+        operation_id="world_model_node_erase",
+    )
+    def erase_one(
+        request: Request, node_id: Annotated[str, Path(alias="nodeId", min_length=1, max_length=300)]
+    ) -> Response:
+        return _answer(stores.ledger, erase_node(stores.ledger, actor_of(caller_of(request)), node_id))
+
+    @router.post(
+        "/world-model/erase",
+        response_model=ErasureAnswer,
+        responses=problems(BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported, StandingTooLow),
+        summary="Erase a source, or everything of yours",
+        description="All private nodes and edges that one source stated, or everything of the key's owner, ontology "
+        "and waiting proposals included. What another source stated again since stays, without its earlier states, "
+        "and so does what became public. "
+        "Everything needs `confirm`. No key erases what stands higher than it may claim.",
+        operation_id="world_model_erase",
+    )
+    def erase(body: EraseRequest, request: Request) -> Response:
+        actor = actor_of(caller_of(request))
+        if body.source is not None:
+            return _answer(stores.ledger, erase_source(stores.ledger, actor, body.source))
+        if body.confirm != confirmation(actor.name):
+            raise BodyInvalid(
+                f"To erase everything send `confirm` with {confirmation(actor.name)!r}.",
+                errors=[("/confirm", f"has to be {confirmation(actor.name)!r}")],
+            )
+        return _answer(stores.ledger, erase_everything(stores.ledger, actor))
+
+    return router
+
+
+def _answer(ledger: Ledger, erasure: Erasure) -> Response:
+    with ledger.read() as reader:
+        revision = head_revision(reader)
+    data = ErasureData(
+        erasure_id=erasure.id,
+        scope=erasure.scope,
+        nodes=erasure.nodes,
+        edges=erasure.edges,
+        requested_at=erasure.requested_at,
+        finished_at=erasure.finished_at,
+        revision=revision,
+        **schedule_of(erasure.requested_at, erasure.finished_at),
+    )
+    return private_document(ErasureAnswer(data=data))
