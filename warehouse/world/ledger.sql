@@ -2,6 +2,17 @@
 -- One row per live node of one owner, type and title, the oldest ten.
 select id from world_nodes where dedupe_key = :dedupe_key and live = 1 order by revision limit 10
 
+-- name: world_alike_by_keys
+-- One row per live node of one owner, type and title, for the keys of a JSON array, the oldest first.
+select dedupe_key, id from world_nodes
+where dedupe_key in (select value from json_each(:values)) and live = 1
+order by dedupe_key, revision
+
+-- name: world_alike_by_keys (postgresql)
+select dedupe_key, id from world_nodes
+where dedupe_key in (select jsonb_array_elements_text(cast(:values as jsonb))) and live = 1
+order by dedupe_key, revision
+
 -- name: world_append_event
 -- One row per accepted change of a node or an edge; recorded_at in UTC.
 insert into world_events (seq, kind, entity_id, decision_seq, actor, source, recorded_at, body)
@@ -68,6 +79,13 @@ select body from world_edges where id = :id
 -- One row per edge from or to a node: its newest state as JSON.
 select body from world_edges where source = :node_id or target = :node_id order by id
 
+-- name: world_edges_by_ids
+-- One row per edge whose id is in a JSON array: its newest state as JSON.
+select body from world_edges where id in (select value from json_each(:values))
+
+-- name: world_edges_by_ids (postgresql)
+select body from world_edges where id in (select jsonb_array_elements_text(cast(:values as jsonb)))
+
 -- name: world_edges_from
 -- One row per edge of a type from the node :source: its newest state as JSON.
 select body from world_edges where source = :source and type = :type order by revision
@@ -120,6 +138,88 @@ left join world_decisions on world_decisions.seq = world_events.decision_seq
 where world_decisions.verdict is null or world_decisions.verdict <> 'approved'
 order by world_events.seq
 
+-- name: world_export_decision
+-- At most one row: the decision :seq, and what it was about if that was not forgotten.
+select
+    world_decisions.commitment,
+    world_decisions.decided_at,
+    world_decisions.verdict,
+    world_decision_payloads.owner,
+    world_decision_payloads.payload
+from world_decisions
+left join world_decision_payloads on world_decision_payloads.seq = world_decisions.seq
+where world_decisions.seq = :seq
+
+-- name: world_export_edges
+-- One row per edge of :owner with a source from :source to before :before, after an edge of :source by type and target, in
+-- the order of source, type, and the target without :prefix; at most :limit.
+select id, source, type, target
+from world_edges
+where owner = :owner
+    and source >= :source
+    and source < :before
+    and (
+        source > :source
+        or type > :type
+        or (type = :type and replace(target, :prefix, '') > :target)
+    )
+order by source, type, replace(target, :prefix, '')
+limit :limit
+
+-- name: world_export_edges (postgresql)
+select id, source, type, target
+from world_edges
+where owner = :owner
+    and source collate "C" >= :source
+    and source collate "C" < :before
+    and (
+        source collate "C" > :source
+        or type collate "C" > :type
+        or (type = :type and replace(target, :prefix, '') collate "C" > :target)
+    )
+order by source collate "C", type collate "C", replace(target, :prefix, '') collate "C"
+limit :limit
+
+-- name: world_export_nodes
+-- One row per node of :owner with an id from after :after to before :before, in their order; at most :limit.
+select id from world_nodes where owner = :owner and id > :after and id < :before order by id limit :limit
+
+-- name: world_export_nodes (postgresql)
+select id from world_nodes
+where owner = :owner and id collate "C" > :after and id collate "C" < :before
+order by id collate "C"
+limit :limit
+
+-- name: world_export_states
+-- One row per state up to :revision of the nodes or edges in a JSON array, each with the decision that let it in.
+select e.entity_id, e.body, e.decision_seq, d.commitment
+from json_each(:ids) as wanted
+join world_events as e on e.entity_id = wanted.value
+join world_decisions as d on d.seq = e.decision_seq
+where e.kind = :kind and e.seq <= :revision
+order by e.seq
+
+-- name: world_export_states (postgresql)
+select e.entity_id, e.body, e.decision_seq, d.commitment
+from jsonb_array_elements_text(cast(:ids as jsonb)) as wanted (id)
+join world_events as e on e.entity_id = wanted.id
+join world_decisions as d on d.seq = e.decision_seq
+where e.kind = :kind and e.seq <= :revision
+order by e.seq
+
+-- name: world_facts
+-- One row per node of one owner, subject and single-valued predicate: its newest state as JSON.
+select body from world_nodes where fact_key = :fact_key order by revision
+
+-- name: world_facts_by_keys
+-- One row per node of the owners, subjects and single-valued predicates in a JSON array: its newest state as JSON.
+select fact_key, body from world_nodes where fact_key in (select value from json_each(:values)) order by revision
+
+-- name: world_facts_by_keys (postgresql)
+select fact_key, body from world_nodes
+where fact_key in (select jsonb_array_elements_text(cast(:values as jsonb)))
+order by revision
+
 -- name: world_facts_then
 -- One row per node of one owner, subject and single-valued predicate: its newest state up to :revision as JSON, or null.
 select (
@@ -131,13 +231,21 @@ select (
 from world_nodes
 where fact_key = :fact_key
 
--- name: world_facts
--- One row per node of one owner, subject and single-valued predicate: its newest state as JSON.
-select body from world_nodes where fact_key = :fact_key order by revision
-
 -- name: world_forget_claims
 -- Whose the capsules of :owner became is forgotten, and a capsule that is its own owner waits for nobody any more.
 update world_capsules set claimed_by = :forgotten where claimed_by = :owner or 'capsule:' || id = :owner
+
+-- name: world_forget_imports
+-- The imports of :owner that are not applied are forgotten; their chunks go with them.
+delete from world_imports where owner = :owner
+
+-- name: world_forget_origin_decision
+-- The imported decision :id of :owner is forgotten.
+delete from world_origin_decisions where owner = :owner and id = :id
+
+-- name: world_forget_origin_decisions
+-- Every imported decision of :owner is forgotten.
+delete from world_origin_decisions where owner = :owner
 
 -- name: world_forget_payload_of_event
 -- What was decided when the event :seq was let in is forgotten with its salt.
@@ -164,6 +272,10 @@ select seq from world_events order by seq desc limit 1
 insert into world_capsules (id, request_key, request_sha256, seq, public_seq, claimed_by, created_at)
 values (:id, :request_key, :request_sha256, :seq, :public_seq, null, :created_at)
 
+-- name: world_keep_origin_decision
+-- One row per decision of another installation that wrote an imported state.
+insert into world_origin_decisions (owner, id, body) values (:owner, :id, :body) on conflict (owner, id) do nothing
+
 -- name: world_keep_payload
 -- One row per decision that is not forgotten: what its commitment is of, whose it is, and which key asked for it.
 insert into world_decision_payloads (seq, owner, salt, payload, key_id) values (:seq, :owner, :salt, :payload, :key_id)
@@ -171,6 +283,10 @@ insert into world_decision_payloads (seq, owner, salt, payload, key_id) values (
 -- name: world_keep_request
 -- One row per request that was approved or escalated.
 insert into world_requests (scope, key, request_sha256, seq) values (:scope, :key, :request_sha256, :seq)
+
+-- name: world_last_decision
+-- At most one row: the newest decision's number and link.
+select number, link from world_decisions order by seq desc limit 1
 
 -- name: world_last_event_by
 -- At most one row: the newest event up to :seq and its decision.
@@ -183,10 +299,6 @@ select max(seq) as seq from world_events where decision_seq = :decision_seq
 -- name: world_last_recorded_by
 -- One row: the newest event recorded by :instant (UTC); null if there is none.
 select max(seq) as seq from world_events where recorded_at <= :instant
-
--- name: world_last_decision
--- At most one row: the newest decision's number and link.
-select number, link from world_decisions order by seq desc limit 1
 
 -- name: world_move_capsules
 -- Capsules that :from_owner claimed are :to_owner's, where no node of them is :from_owner's any more.
@@ -244,6 +356,24 @@ from (
 -- At most one row: the newest state of the node :id as JSON.
 select body from world_nodes where id = :id
 
+-- name: world_node_owner
+-- At most one row: whose the node :id is; empty for public ones.
+select owner from world_nodes where id = :id
+
+-- name: world_node_owners
+-- One row per node whose id is in a JSON array: whose it is; empty for public ones.
+select id, owner from world_nodes where id in (select value from json_each(:values))
+
+-- name: world_node_owners (postgresql)
+select id, owner from world_nodes where id in (select jsonb_array_elements_text(cast(:values as jsonb)))
+
+-- name: world_nodes_by_ids
+-- One row per node whose id is in a JSON array: its newest state as JSON.
+select body from world_nodes where id in (select value from json_each(:values))
+
+-- name: world_nodes_by_ids (postgresql)
+select body from world_nodes where id in (select jsonb_array_elements_text(cast(:values as jsonb)))
+
 -- name: world_nodes_given_up
 -- One row per node that is public or another's than :owner's, and of which :actor wrote an earlier state: its newest state
 -- as JSON.
@@ -260,17 +390,21 @@ from world_nodes
 where id in (select entity_id from world_events where actor = 'constitution' and kind = 'node')
 order by id
 
--- name: world_nodes_stated_in
--- One row per private node of :owner whose newest state holds the text :like: the state as JSON.
-select body from world_nodes where owner = :owner and body like :like order by id
-
 -- name: world_nodes_of_owner
 -- One row per private node of :owner: its newest state as JSON.
 select body from world_nodes where owner = :owner order by id
 
+-- name: world_nodes_stated_in
+-- One row per private node of :owner whose newest state holds the text :like: the state as JSON.
+select body from world_nodes where owner = :owner and body like :like order by id
+
 -- name: world_numbered_decision
 -- At most one row: the link of the decision that has :number in the chain.
 select link from world_decisions where number = :number
+
+-- name: world_origin_decision
+-- At most one row: the imported decision :id of :owner, as its record in JSON.
+select body from world_origin_decisions where owner = :owner and id = :id
 
 -- name: world_payload
 -- At most one row: what the decision :seq was about, as JSON.

@@ -68,6 +68,7 @@ FILLED: dict[str, tuple[str, ...]] = {
     ),
     "0009": (f"insert into guardrail_approvals values ('0123456789abcdef', 'd', 'local:a', '{AT}', '{AT}')",),
     "0010": (f"insert into guardrail_approvals values ('fedcba9876543210', 'd', 'local:a', '{AT}', '{AT}')",),
+    "0011": (f"insert into guardrail_approvals values ('0011223344556677', 'd', 'local:a', '{AT}', '{AT}')",),
 }
 """Rows as that revision's own tables take them."""
 
