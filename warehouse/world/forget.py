@@ -34,9 +34,7 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
     owner: both stay, without their earlier states, and an operator ends what is public. Published files are replaced by
     the next generation. Raises `OwnerInvalid`.
     """
-    owner = _normalised(owner)
-    if not _OWNER.fullmatch(owner):  # the ledger marks public state with an empty owner
-        raise OwnerInvalid(f"{owner!r} names no owner.", cure="Give an address, local:NAME, profile:ID or capsule:ID.")
+    owner = owner_named(owner)
     with ledger.transaction() as tx:
         nodes = decode_nodes(tx.rows("world_nodes_of_owner", owner=owner))
         edges = decode_edges(tx.rows("world_edges_of_owner", owner=owner))
@@ -55,6 +53,14 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
         erased = _erase(tx, nodes, edges, operator, given_up=list(given_up.values()))
     ledger.scrub()
     return erased
+
+
+def owner_named(text: str) -> str:
+    """Returns the owner that a text names, as the ledger holds it. Raises `OwnerInvalid`."""
+    owner = _normalised(text)
+    if not _OWNER.fullmatch(owner):  # the ledger marks public state with an empty owner
+        raise OwnerInvalid(f"{owner!r} names no owner.", cure="Give an address, local:NAME, profile:ID or capsule:ID.")
+    return owner
 
 
 def callers_of(reader: Reader, owner: str) -> list[str]:
