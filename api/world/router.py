@@ -6,13 +6,14 @@ from api.routes import merge_routes
 from api.stores import Stores
 from api.world.capsules import capsules_router
 from api.world.knowledge import knowledge_router
+from api.world.moving import moving_router
 from api.world.schema import schema_router
 from api.world.signals import signals_router
 from contracts.world.alignment import alignment
 
 
 def world_writes_router(stores: Stores) -> APIRouter:
-    """Creates the routes of signals, capsules, built graphs, memory plans and the schema."""
+    """Creates the routes of signals, capsules, built graphs, memory plans, exports and imports, and the schema."""
     base_url = stores.settings.public_base_url
     router = APIRouter()
     merge_routes(
@@ -20,6 +21,7 @@ def world_writes_router(stores: Stores) -> APIRouter:
         schema_router(lambda: stores.ledger),
         signals_router(lambda: stores.ledger, alignment),
         knowledge_router(stores),
+        moving_router(stores),
         capsules_router(base_url, lambda: stores.ledger, lambda: stores.secrets.pepper, alignment),
     )
     return router

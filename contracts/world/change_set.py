@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -30,7 +30,7 @@ from contracts.world.facts import (
 from contracts.world.identity import edge_id, fact_key
 from contracts.world.ontology import ACT_EDGES, SUPERSEDES, Ontology
 from contracts.world.proposal import Act, Actor, EdgeDraft, NodeDraft, Proposal
-from contracts.world.records import Edge, Node, recorded_again
+from contracts.world.records import Edge, Node, State, recorded_again
 from contracts.world.text import folded
 from contracts.world.view import GraphView
 
@@ -181,7 +181,7 @@ class ImportedStates:
     """The states of a part of an import, and what it has to know of the rest of the file."""
 
     nodes: tuple[tuple[Node, ...], ...]
-    """The states of each node, oldest first."""
+    """The states of each node, oldest first. One that states no start has an empty one."""
     edges: tuple[tuple[Edge, ...], ...]
     others: dict[str, Node]
     """The current states of the nodes of the whole file, by id."""
@@ -209,6 +209,7 @@ def plan_import(
     before the current one are only written for nodes and edges that the graph does not know.
     """
     recorded_at = utc_text(now)
+    imported = _started(imported, view, recorded_at)
     drafted = [_imported_change(states[-1], view, ontology) for states in imported.nodes]
     drafted = [change for change in drafted if change.is_new_state or not change.after.retracted]
     changed = {change.after.id: change.after for change in drafted if change.is_new_state}
@@ -255,6 +256,30 @@ def plan_import(
         _proposed=ChainMap({change.after.id: change.after for change in nodes}, imported.others),
     )
     return ImportCase(case, tuple(_written(case, imported)))
+
+
+def _started(imported: ImportedStates, view: GraphView, now: str) -> ImportedStates:
+    """Returns the states with a start. Like a draft, one that states none keeps that of the known state, or starts
+    now."""
+    nodes = tuple(
+        tuple(_starting(state, view.node(state.id), now) for state in states) if _lacks_start(states) else states
+        for states in imported.nodes
+    )
+    edges = tuple(
+        tuple(_starting(state, view.edge(state.id), now) for state in states) if _lacks_start(states) else states
+        for states in imported.edges
+    )
+    return replace(imported, nodes=nodes, edges=edges)
+
+
+def _lacks_start(states: tuple[Node | Edge, ...]) -> bool:
+    return any(not state.valid_from for state in states)
+
+
+def _starting(state: State, before: State | None, now: str) -> State:
+    if state.valid_from:
+        return state
+    return msgspec.structs.replace(state, valid_from=now if before is None else before.valid_from)
 
 
 def _imported_change(newest: Node, view: GraphView, ontology: Ontology) -> NodeChange:
@@ -343,7 +368,7 @@ def node_draft_of(node: Node) -> NodeDraft:
         properties=node.properties,
         visibility=node.visibility,
         immutable=node.immutable,
-        valid_from=node.valid_from,
+        valid_from=node.valid_from or None,
         valid_to=stated_end(node),
     )
 
@@ -356,7 +381,7 @@ def edge_draft_of(edge: Edge) -> EdgeDraft:
         type=edge.type,
         properties=edge.properties,
         visibility=edge.visibility,
-        valid_from=edge.valid_from,
+        valid_from=edge.valid_from or None,
         valid_to=None if edge.valid_to == edge.valid_from else edge.valid_to,
     )
 
@@ -593,8 +618,9 @@ class _Facts:
         states = {**known, **{node_id: self.acted[node_id] for node_id in known if node_id in self.acted}}
         # a known node of the proposal may be about something else from now on
         states = {node_id: node for node_id, node in states.items() if node_id not in self.proposed} | proposed
-        open_ones = [node for node in proposed.values() if not (node.disputed or node.retracted or node.ended_by)]
-        self._refuse_contradictions([claim_of(node) for node in open_ones])
+        # what an import shows as recorded before may have come one after the other
+        together = [node for node in proposed.values() if node.origin is None]
+        self._refuse_contradictions([claim_of(node) for node in together])
         placed = place(states.values(), self.now)
         for node_id, after in placed.items():
             if node_id in proposed:

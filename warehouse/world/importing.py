@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import msgspec
 
@@ -19,6 +20,7 @@ from contracts.world.alignment import Alignment
 from contracts.world.alignment import alignment as guardrails
 from contracts.world.change_set import ImportedStates, edge_draft_of, node_draft_of, plan_import
 from contracts.world.identity import dedupe_key, fact_key, own_id
+from contracts.world.import_api import IDS_RETURNED
 from contracts.world.import_file import (
     FileIndex,
     Imported,
@@ -68,6 +70,8 @@ class ImportOutcome:
     written: int
     """States that were written; what the graph has already is not written again."""
     decisions: tuple[int, ...]
+    first_ids: tuple[str, ...]
+    """The ids of the first nodes, which are kept."""
     revision: int
 
 
@@ -231,7 +235,16 @@ class _Importer:
     def _outcome(
         self, verdict: Verdict, stages: tuple[StageResult, ...], written: int, seqs: tuple[int, ...], revision: int
     ) -> ImportOutcome:
-        return ImportOutcome(verdict, stages, len(self._index.ids), self._index.edges, written, seqs, revision)
+        return ImportOutcome(
+            verdict=verdict,
+            stages=stages,
+            nodes=len(self._index.ids),
+            edges=self._index.edges,
+            written=written,
+            decisions=seqs,
+            first_ids=tuple(islice(self._index.ids, IDS_RETURNED)),
+            revision=revision,
+        )
 
     def _parts(self) -> Iterator[_Part]:
         """Yields the parts of the file. The facts about one subject and predicate are in one part."""

@@ -18,6 +18,11 @@ order by dedupe_key, revision
 insert into world_events (seq, kind, entity_id, decision_seq, actor, source, recorded_at, body)
 values (:seq, :kind, :entity_id, :decision_seq, :actor, :source, :recorded_at, :body)
 
+-- name: world_begin_import
+-- One row per import; its times in UTC.
+insert into world_imports (id, owner, key_id, created_at, expires_at, result)
+values (:id, :owner, :key_id, :created_at, :expires_at, null)
+
 -- name: world_blank_event
 -- The event :seq holds a tombstone from now on.
 update world_events set body = :body, actor = :actor, source = :source where seq = :seq
@@ -62,6 +67,14 @@ from ledger_changes
 left join world_decisions on world_decisions.seq = ledger_changes.seq
 where ledger_changes.kind = 'world_decision' and world_decisions.seq is null
 order by ledger_changes.seq
+
+-- name: world_drop_import
+-- The import :id is deleted, and its chunks with it.
+delete from world_imports where id = :id
+
+-- name: world_drop_import_chunks
+-- The chunks of an import are deleted.
+delete from world_import_chunks where import_id = :import_id
 
 -- name: world_due_edges
 -- One row per edge that began or ended to hold by :now since it was recorded, at most :limit: its newest state as JSON.
@@ -137,6 +150,10 @@ from world_events
 left join world_decisions on world_decisions.seq = world_events.decision_seq
 where world_decisions.verdict is null or world_decisions.verdict <> 'approved'
 order by world_events.seq
+
+-- name: world_expire_imports
+-- Imports that expired by :now (UTC) are deleted, and their chunks with them.
+delete from world_imports where expires_at <= :now
 
 -- name: world_export_decision
 -- At most one row: the decision :seq, and what it was about if that was not forgotten.
@@ -231,6 +248,10 @@ select (
 from world_nodes
 where fact_key = :fact_key
 
+-- name: world_finish_import
+-- The import :id is applied with this result, as JSON.
+update world_imports set result = :result where id = :id
+
 -- name: world_forget_claims
 -- Whose the capsules of :owner became is forgotten, and a capsule that is its own owner waits for nobody any more.
 update world_capsules set claimed_by = :forgotten where claimed_by = :owner or 'capsule:' || id = :owner
@@ -266,6 +287,18 @@ delete from world_requests where scope = :scope
 -- name: world_head
 -- At most one row: seq of the graph's newest event.
 select seq from world_events order by seq desc limit 1
+
+-- name: world_import
+-- At most one row: the import :id of :owner; its times in UTC.
+select created_at, expires_at, result from world_imports where id = :id and owner = :owner
+
+-- name: world_import_chunk
+-- At most one row: a chunk, compressed.
+select body from world_import_chunks where import_id = :import_id and number = :number
+
+-- name: world_import_chunk_digests
+-- One row per chunk of an import that arrived, by number.
+select number, bytes, sha256 from world_import_chunks where import_id = :import_id order by number
 
 -- name: world_keep_capsule
 -- One row per onboarding capsule; created_at in UTC.
@@ -402,6 +435,10 @@ select body from world_nodes where owner = :owner and body like :like order by i
 -- At most one row: the link of the decision that has :number in the chain.
 select link from world_decisions where number = :number
 
+-- name: world_open_imports
+-- One row per import of :owner that is neither applied nor expired by :now (UTC).
+select id from world_imports where owner = :owner and result is null and expires_at > :now
+
 -- name: world_origin_decision
 -- At most one row: the imported decision :id of :owner, as its record in JSON.
 select body from world_origin_decisions where owner = :owner and id = :id
@@ -448,6 +485,15 @@ on conflict (id) do update set
     live = excluded.live,
     due = excluded.due,
     revision = excluded.revision,
+    body = excluded.body
+
+-- name: world_put_import_chunk
+-- One row per chunk: the one that arrived last.
+insert into world_import_chunks (import_id, number, sha256, bytes, body)
+values (:import_id, :number, :sha256, :bytes, :body)
+on conflict (import_id, number) do update set
+    sha256 = excluded.sha256,
+    bytes = excluded.bytes,
     body = excluded.body
 
 -- name: world_put_node
