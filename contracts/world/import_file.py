@@ -242,6 +242,8 @@ class StateReader:
     now: str
     ontology: Ontology
     ids: Mapping[str, str]
+    others: Mapping[str, str] = field(default_factory=dict)
+    """The stored ids of the owner's nodes that the file only names."""
 
     def node(self, record: NodeRecord) -> Node:
         """Returns the state of a node, without a revision. Its times are as the file has them."""
@@ -295,7 +297,7 @@ class StateReader:
         )
 
     def _stored(self, called: str) -> str:
-        return self.ids.get(called, called)
+        return self.ids.get(called) or self.others.get(called, called)
 
 
 def named_elsewhere(items: Iterable[Imported], ids: Mapping[str, str]) -> list[str]:
@@ -311,10 +313,10 @@ def named_elsewhere(items: Iterable[Imported], ids: Mapping[str, str]) -> list[s
 
 def in_one_form(record: StateRecord) -> StateRecord:
     """Returns a record with its times in the form of the graph. Raises `ValueError`."""
-    times = [record.valid_from, record.valid_to, record.recorded_at]
+    times: tuple[str | None, ...] = (record.valid_from, record.valid_to, record.recorded_at)
     if isinstance(record, NodeRecord):
-        times += [record.stated_at, record.stated_to, record.confirmed_at]
-    if all(time is None or (len(time) == _NORMAL_LENGTH and time[-1] == "Z" and _is_normal(time)) for time in times):
+        times = (*times, record.stated_at, record.stated_to, record.confirmed_at)
+    if all(time is None or _is_normal(time) for time in times):
         return record
     fields = {"valid_from": record.valid_from, "valid_to": record.valid_to, "recorded_at": record.recorded_at}
     if isinstance(record, NodeRecord):
@@ -324,38 +326,53 @@ def in_one_form(record: StateRecord) -> StateRecord:
     )
 
 
-_NORMAL_LENGTH = len("2026-01-31T12:00:00.000000Z")
-
-
 @lru_cache(maxsize=10_000)
 def _is_normal(time: str) -> bool:
     return normal_instant(time) == time
 
 
-def refuse_faults(items: Iterable[Imported], owner: str, states: StateReader) -> None:
-    """Raises `ImportInvalid` for what no proposal may hold either, and `SecretInText`, each with the line."""
-    drafts: list[tuple[int, Any]] = []
+def refuse_faults(
+    items: Iterable[Imported], owner: str, nodes: Iterable[tuple[Node, ...]], edges: Iterable[tuple[Edge, ...]]
+) -> None:
+    """Raises `ImportInvalid` for what no proposal may hold either, and `SecretInText`, each with the line.
+
+    `nodes` and `edges` are the states of the items, each in their order.
+    """
+    drafts: list[tuple[int, NodeDraft | EdgeDraft]] = []
+    next_node, next_edge = iter(nodes), iter(edges)
     for item in items:
-        for record in item.states:
-            source = record.source if isinstance(record, NodeRecord) else record.stated_in
-            if fault := fault_of_title(source, LONGEST_SOURCE):
+        states: tuple[Node | Edge, ...]
+        if isinstance(item, ImportedNode):
+            states = next(next_node)
+            if given_id(owner, item.id) != item.id:
+                raise _invalid(item.line, "has an id that the graph keeps for itself")
+        else:
+            states = next(next_edge)
+        records: tuple[StateRecord, ...] = item.states
+        for record, state in zip(records, states, strict=True):
+            if fault := _fault_of_source(state.source if isinstance(state, Node) else state.stated_in):
                 raise _invalid(item.line, f"has a source that {fault}")
             if record.decision is not None and len(record.decision) > LONGEST_DECISION_ID:
                 raise _invalid(item.line, "names a decision by more than 200 characters")
-            if isinstance(record, NodeRecord):
-                if given_id(owner, record.id) != record.id:
-                    raise _invalid(item.line, "has an id that the graph keeps for itself")
-                drafts.append((item.line, node_draft_of(states.node(record))))
-                secret: list[Any] = [record.title, record.properties]
-            else:
-                drafts.append((item.line, edge_draft_of(states.edge(record))))
-                secret = [record.properties]
-            try:
-                refuse_secrets(secret)
-            except SecretInText as problem:
-                raise SecretInText(problem.detail, errors=[(f"/lines/{item.line}", problem.errors[0][1])]) from None
+            drafts.append((item.line, node_draft_of(state) if isinstance(state, Node) else edge_draft_of(state)))
+            _refuse_secrets(item.line, state)
     for first in range(0, len(drafts), _DRAFTS_AT_ONCE):
         _refuse_drafts(drafts[first : first + _DRAFTS_AT_ONCE])
+
+
+@lru_cache(maxsize=10_000)
+def _fault_of_source(source: str) -> str | None:
+    return fault_of_title(source, LONGEST_SOURCE)
+
+
+def _refuse_secrets(line: int, state: Node | Edge) -> None:
+    texts = [state.title, state.properties] if isinstance(state, Node) else state.properties
+    if not texts:
+        return
+    try:
+        refuse_secrets(texts)
+    except SecretInText as problem:
+        raise SecretInText(problem.detail, errors=[(f"/lines/{line}", problem.errors[0][1])]) from None
 
 
 def _refuse_drafts(drafts: list[tuple[int, Any]]) -> None:

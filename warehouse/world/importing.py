@@ -215,7 +215,7 @@ class _Importer:
     def _written(self, part: _Part, aligned: Judgement, seqs: list[int]) -> _Prepared:
         for _ in range(JUDGED_AT_MOST):
             with self._ledger.read() as reader:
-                prepared = self._prepare(reader, part, aligned)
+                prepared = self._prepare(reader, part, aligned, again=True)
             if prepared.verdict != "approved" or not prepared.states:
                 return prepared
             with self._ledger.transaction() as tx:
@@ -274,41 +274,36 @@ class _Importer:
 
     def _aligned(self, part: _Part) -> Judgement:
         """Judges the texts of all states of a part, also of those that were over when the file was written."""
-        states = StateReader(self._owner, self._owner, "", load_ontology(), {})
+        nodes, edges = _states_of(part, StateReader(self._owner, self._owner, "", load_ontology(), {}))
+        named = (
+            msgspec.structs.replace(node_draft_of(node), id=own_id(self._owner, node.id))
+            for states in nodes
+            for node in states
+        )
         return self._alignment(
             Proposal(
                 actor=self._actor,
                 source="import",
-                nodes=tuple(
-                    msgspec.structs.replace(node_draft_of(states.node(state)), id=own_id(self._owner, state.id))
-                    for item in part.items
-                    if isinstance(item, ImportedNode)
-                    for state in item.states
-                ),
-                edges=tuple(
-                    edge_draft_of(states.edge(state))
-                    for item in part.items
-                    if isinstance(item, ImportedEdge)
-                    for state in item.states
-                ),
+                nodes=tuple(named),
+                # no text of an edge is judged but those of its properties
+                edges=tuple(edge_draft_of(edge) for states in edges for edge in states if edge.properties),
             )
         )
 
-    def _prepare(self, reader: Reader, part: _Part, aligned: Judgement) -> _Prepared:
-        """Judges a part against the graph that `reader` sees. Raises `ImportInvalid`, `SecretInText`."""
+    def _prepare(self, reader: Reader, part: _Part, aligned: Judgement, *, again: bool = False) -> _Prepared:
+        """Judges a part against the graph that `reader` sees, `again` without looking at its form.
+
+        Raises `ImportInvalid`, `SecretInText`.
+        """
         revision = head_revision(reader)
         now = self._ledger.now()
-        elsewhere = named_elsewhere(part.items, self._index.ids)
-        ids = {**self._stored_elsewhere(reader, elsewhere), **self._index.ids} if elsewhere else self._index.ids
-        states = StateReader(self._owner, self._owner, utc_text(now), load_ontology(), ids)
-        refuse_faults(part.items, self._owner, states)
-        imported = ImportedStates(
-            tuple(tuple(map(states.node, item.states)) for item in part.items if isinstance(item, ImportedNode)),
-            tuple(tuple(map(states.edge, item.states)) for item in part.items if isinstance(item, ImportedEdge)),
-            self._index.nodes,
-            self._endings,
-            self._confirmed,
+        others = self._stored_elsewhere(reader, named_elsewhere(part.items, self._index.ids))
+        nodes, edges = _states_of(
+            part, StateReader(self._owner, self._owner, utc_text(now), load_ontology(), self._index.ids, others)
         )
+        if not again:
+            refuse_faults(part.items, self._owner, nodes, edges)
+        imported = ImportedStates(nodes, edges, self._index.nodes, self._endings, self._confirmed)
         view = BulkView(reader)
         _read_together(view, imported)
         recording = RecordingView(view)
@@ -336,6 +331,14 @@ class _Importer:
             ],
         )
         return seq
+
+
+def _states_of(part: _Part, reader: StateReader) -> tuple[tuple[tuple[Node, ...], ...], tuple[tuple[Edge, ...], ...]]:
+    """Returns the states of each node and of each edge of a part."""
+    return (
+        tuple(tuple(map(reader.node, item.states)) for item in part.items if isinstance(item, ImportedNode)),
+        tuple(tuple(map(reader.edge, item.states)) for item in part.items if isinstance(item, ImportedEdge)),
+    )
 
 
 def _read_together(view: BulkView, imported: ImportedStates) -> None:

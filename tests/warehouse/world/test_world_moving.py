@@ -420,7 +420,7 @@ def test_an_export_holds_nothing_of_others_and_nothing_forgotten(ledger: Ledger)
         ),
         operator_for(other),
     )
-    assert b"hers" not in exported(ledger, other) and b"his" not in exported(ledger, owner)
+    assert b'"hers"' not in exported(ledger, other) and b'"his"' not in exported(ledger, owner)
     forget_owner(ledger, other, "eve")
     assert exported(ledger, other).count(b"\n") == 2
 
