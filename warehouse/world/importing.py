@@ -248,7 +248,7 @@ class _Importer:
 
     def _parts(self) -> Iterator[_Part]:
         """Yields the parts of the file. The facts about one subject and predicate are in one part."""
-        together = {} if self._index.twice else self._grouped()
+        together = {} if self._index.twice or self._size <= NODES_AND_EDGES_OF_PART else self._grouped()
         waiting: dict[str, list[ImportedNode]] = {}
         part = _Part()
         for item in read_import(self._lines()):
