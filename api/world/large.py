@@ -249,13 +249,11 @@ class AppliedImport:
     is_new: bool
 
 
-def apply_import_in_worker(settings: Settings, actor: Actor, key_id: str, import_id: str, sha256: str) -> AppliedImport:
+def apply_import(ledger: Ledger, actor: Actor, key_id: str, import_id: str, sha256: str) -> AppliedImport:
     """Judges the whole file of an import and writes it in one transaction, or returns the result from before.
 
-    Unlike other work it writes here: what a file states is too much to send to the process that answers. Raises the
-    errors of `staging` and `import_graph`.
+    Raises the errors of `staging` and `import_graph`.
     """
-    ledger = _ledger(settings)
     with ledger.read() as reader:
         state = staging.state_of(reader, actor.name, import_id, ledger.now())
         if state.result is not None:
@@ -270,6 +268,14 @@ def apply_import_in_worker(settings: Settings, actor: Actor, key_id: str, import
         on_written=lambda tx, outcome: staging.finish(tx, actor.name, import_id, _import_result(outcome, actor.name)),
     )
     return AppliedImport(_import_result(outcome, actor.name), is_new=outcome.verdict == "approved")
+
+
+def apply_import_in_worker(settings: Settings, actor: Actor, key_id: str, import_id: str, sha256: str) -> AppliedImport:
+    """Calls `apply_import` with a worker's ledger.
+
+    Unlike other work it writes there: what a file states is too much to send to the process that answers.
+    """
+    return apply_import(_ledger(settings), actor, key_id, import_id, sha256)
 
 
 def _import_result(outcome: ImportOutcome, owner: str) -> ImportResult:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from keyed_service import bearer, serving
 
+from api.world.moving import APPLIED_HERE_BYTES
 from contracts.access.tiers import Tier
 from contracts.standing import SourceClass
 from contracts.world.import_api import CHUNK_BYTES
@@ -191,12 +192,13 @@ def test_quotas_sizes_and_media_types_hold(service):
 
 def test_two_imports_at_once_write_each_node_once(service):
     ada = key(service)
-    content = file_of(*(node(f"n{number}") for number in range(20)))
+    content = file_of(*(node(f"n{number}") for number in range(60)))
+    assert len(content) > APPLIED_HERE_BYTES  # workers judge them, side by side
     ids = [staged(service, ada, content) for _ in range(2)]
     with ThreadPoolExecutor(2) as pool:
         answers = list(pool.map(lambda import_id: apply(service, ada, import_id, content), ids))
     assert [answer.json()["data"]["verdict"] for answer in answers] == ["approved"] * 2
-    assert sorted(answer.json()["data"]["written"] for answer in answers) == [0, 20]
+    assert sorted(answer.json()["data"]["written"] for answer in answers) == [0, 60]
 
 
 @pytest.mark.both_engines
