@@ -70,7 +70,7 @@ def measure(nodes: int) -> WorldImport:
         actor = Actor("operator", "operator:bench", on_behalf_of="local:bench")
 
         def import_all() -> None:
-            outcome = import_graph(ledger, lambda: file.open("rb"), actor, alignment=judged)
+            outcome = import_graph(ledger, lambda: _opened(file), actor, alignment=judged)
             if (outcome.verdict, outcome.written) != ("approved", nodes + edges):
                 raise AssertionError(f"the import of the bench was {outcome.verdict} and wrote {outcome.written}")
 
@@ -117,10 +117,14 @@ def _lines(nodes: int, edges: int) -> Iterator[dict[str, object]]:
     yield {"kind": "end", "lines": 1 + nodes + edges}
 
 
-def _read(file: Path) -> None:
+def _opened(file: Path) -> Iterator[bytes]:
     with file.open("rb") as lines:
-        for _ in read_import(lines):
-            pass
+        yield from lines
+
+
+def _read(file: Path) -> None:
+    for _ in read_import(_opened(file)):
+        pass
 
 
 def _insert(file: Path, database: Path) -> None:

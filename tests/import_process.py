@@ -24,7 +24,7 @@ def import_file(settings: Settings, file: Path, owner: str) -> None:
     actor = Actor("operator", "operator:eve", on_behalf_of=owner)
     importing.import_graph(
         ledger,
-        lambda: file.open("rb"),
+        lambda: file.read_bytes().splitlines(),
         actor,
         alignment=no_rules,
         on_progress=lambda what, done, of: print(what, done, flush=True),
