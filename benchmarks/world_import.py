@@ -16,8 +16,9 @@ from contracts.world.alignment import alignment
 from contracts.world.import_file import read_import
 from contracts.world.proposal import Actor, Proposal
 from contracts.world.stages import Judgement
-from warehouse.duck.connection import Warehouse
+from warehouse.duck.connection import Connection, Warehouse
 from warehouse.ledger.ledger import open_ledger
+from warehouse.statements import read_sql
 from warehouse.world.fold import fold_events
 from warehouse.world.importing import import_graph
 from warehouse.world.snapshot_writer import write_snapshot
@@ -77,7 +78,7 @@ def measure(nodes: int) -> WorldImport:
         import_s = _cpu_s(import_all)
         with Warehouse(directory).connect() as connection:
             fold_s = _cpu_s(lambda: fold_events(connection, ledger))
-            snapshot_s = _cpu_s(lambda: write_snapshot(connection, directory / "snapshot", ledger.head()))
+            snapshot_s = _cpu_s(lambda: _publish(connection, directory / "snapshot", ledger.head()))
         ledger.close()
         return WorldImport(
             nodes=nodes,
@@ -115,6 +116,13 @@ def _lines(nodes: int, edges: int) -> Iterator[dict[str, object]]:
         ends = {"source": f"node:{source:08d}", "target": f"node:{target:08d}"}
         yield {"kind": "edge", **ends, "type": "INFORMED_BY", "statedIn": "bench", **ABOUT}
     yield {"kind": "end", "lines": 1 + nodes + edges}
+
+
+def _publish(connection: Connection, snapshot: Path, revision: int) -> None:
+    for statement in read_sql("snapshot_input").split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+    write_snapshot(connection, snapshot, revision)
 
 
 def _opened(file: Path) -> Iterator[bytes]:
