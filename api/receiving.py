@@ -3,6 +3,7 @@
 The HTTP server limits the head too (`api.http_protocol`); here the client gets a readable problem.
 """
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
@@ -20,6 +21,15 @@ TARGET_LIMIT_BYTES = 8 * 1024
 BODY_LIMIT_BYTES = 64 * 1024
 LARGER_BODIES = {"/api/v2/guardrail/check": 256 * 1024, "/api/v2/knowledge-graph/build": 1024 * 1024}
 """Limits in bytes for paths that accept larger bodies."""
+
+_CHUNK = re.compile(r"/api/v2/world-model/imports/[^/]+/chunks/[^/]+")
+_CHUNK_BYTES = 1024 * 1024
+
+
+def body_limit(path: str) -> int:
+    """Returns the most bytes of a body that is sent to a path."""
+    return _CHUNK_BYTES if _CHUNK.fullmatch(path) else LARGER_BODIES.get(path, BODY_LIMIT_BYTES)
+
 
 _TOO_LARGE = bytes(BODY_LIMIT_BYTES + 1)
 """Replaces a body that was not read to its end because it is too large."""

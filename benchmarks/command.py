@@ -24,6 +24,7 @@ from benchmarks import (
     tables,
     work_trees,
     world,
+    world_import,
     world_writes,
 )
 from benchmarks.contest import place_of, reason_of
@@ -75,6 +76,12 @@ def benches_of(transfers: int, graph_nodes: int) -> list[Bench]:
             "world", f"asking a graph of {graph_nodes:,} nodes", lambda: world.measure(graph_nodes), tables.world_text
         ),
         Bench("worldWrites", "writing a graph through the validator", world_writes.measure, tables.world_writes_text),
+        Bench(
+            "worldImport",
+            f"importing a graph of {graph_nodes // 50:,} nodes",
+            lambda: world_import.measure(graph_nodes // 50),
+            tables.world_import_text,
+        ),
         Bench("mixedLoad", "answering light requests beside large ones", mixed_load.measure, tables.mixed_load_text),
         Bench("startupS", "starting the API", startup.measure, tables.start_up_text),
     ]

@@ -14,6 +14,7 @@ from benchmarks import (
     storage_proof,
     work_trees,
     world,
+    world_import,
     world_writes,
 )
 from benchmarks.contest import NotRun
@@ -247,6 +248,26 @@ def world_writes_text(writes: world_writes.WorldWrites, _: Mapping[str, Any]) ->
         ],
     )
     return f"{rates}\none proposal: p50 {writes.p50_ms:.1f} ms, p99 {writes.p99_ms:.1f} ms\n"
+
+
+def world_import_text(done: world_import.WorldImport, _: Mapping[str, Any]) -> str:
+    states = done.nodes + done.edges
+    steps = [
+        ("import, all seven stages", done.import_cpu_s),
+        ("of it the guardrail", done.guardrail_cpu_s),
+        ("folding into the warehouse", done.fold_cpu_s),
+        ("snapshot with the index of the search", done.snapshot_cpu_s),
+        ("until the search has it all", done.search_ready_cpu_s),
+        ("reading the file once", done.read_cpu_s),
+        ("bare inserts of its lines", done.inserts_cpu_s),
+    ]
+    return table(
+        (f"{done.nodes:,} nodes, {done.edges:,} edges", "CPU s", "us a node or edge", "of bare inserts"),
+        [
+            (step, f"{cpu_s:.1f}", f"{cpu_s / states * 1e6:.0f}", f"{cpu_s / done.inserts_cpu_s:.1f}")
+            for step, cpu_s in steps
+        ],
+    )
 
 
 def mixed_load_text(mixed: mixed_load.MixedLoad, _: Mapping[str, Any]) -> str:

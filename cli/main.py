@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import typer
 
@@ -63,7 +63,7 @@ pipeline = group("Ingest, fold, prove, check and publish, without any Dagster pr
 docs = group("Check the documents by which agents find and understand a service.")
 keys = group("Create, list, rotate and revoke API keys; rotate the signing key.")
 claim = typer.Typer()
-world = group("Operate the graph: constitution, audit, waiting proposals, erasure.")
+world = group("Operate the graph: constitution, audit, waiting proposals, export, import, erasure.")
 ontology = group("The words that an owner adds to the ontology.")
 intake = group("List, review, export and forget registrations.")
 guardrail = typer.Typer(
@@ -612,6 +612,40 @@ def world_ontology_set(
     """Make the words of a file those of an owner, as a new version. Refused where nodes would not fit.
 
     Example: `svc world ontology set local:alice words.yaml`
+    """
+
+
+@world.command("export")
+@runs("cli.world_files:export")
+def world_export(
+    file: Annotated[Path, typer.Argument(help="The file to write; `-` is stdout.")],
+    owner: Annotated[
+        str | None, typer.Option(help="Whose graph: an address, local:NAME or profile:ID. Without it the public one.")
+    ] = None,
+    form: Annotated[
+        Literal["jsonl", "jsonld", "graphml"], typer.Option("--format", help="Only jsonl can be imported.")
+    ] = "jsonl",
+    as_json: AsJson = False,
+) -> None:
+    """Write a graph to a file: validity, provenance, history, disputes and decisions, without texts that were erased.
+
+    Example: `svc world export --owner local:alice graph.jsonl`
+    """
+
+
+@world.command("import")
+@runs("cli.world_files:import_")
+def world_import(
+    path: Annotated[Path, typer.Argument(exists=True, help="An exported file, or a folder of Markdown notes.")],
+    owner: Annotated[str, typer.Option(help="Whose it becomes: an address, local:NAME or profile:ID.")],
+    name: OnTrail = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring an exported graph, or the notes below a folder, into an owner's part. Nothing is written unless all fits.
+
+    After an interruption the same command goes on. Notes that are read again replace what they said before.
+
+    Example: `svc world import notes --owner local:alice`
     """
 
 

@@ -5,18 +5,19 @@ Missing or stale data is a value, never an error.
 ServiceError
 ├── RequestProblem                a fault of a request, rendered as RFC 9457 problem+json
 │   ├── BadRequest        400     ParameterInvalid, CursorInvalid, SnapshotUnknown, DateInFuture, BodyInvalid,
-│   │                             ProposalRejected, UpgradeUnsupported; SecretInText in contracts/secret_texts.py
+│   │                             ProposalRejected, ImportInvalid (ImportVersionUnsupported), UpgradeUnsupported;
+│   │                             SecretInText in contracts/secret_texts.py
 │   ├── Unauthorized      401     no valid key
 │   ├── OriginForbidden   403     a page of another origin
 │   ├── OperatorRoleNeeded 403    the key is no operator's
 │   ├── OwnApproval       403     an operator approves its own action
 │   ├── StandingTooLow    403     what would change stands higher than the key may claim
-│   ├── NotFound          404     RouteUnknown, NodeUnknown, ClaimTokenUnknown, BeforeToken
+│   ├── NotFound          404     RouteUnknown, NodeUnknown, ImportUnknown, ClaimTokenUnknown, BeforeToken
 │   ├── PaymentNotMatched 402     and the other refusals of a claim, in contracts/access/refusals.py
 │   ├── MethodNotAllowed  405
 │   ├── NotAcceptable     406     the client excluded every encoding of a published file
-│   ├── Conflict          409     RevisionConflict, IdempotencyKeyReused, IdempotencyMismatch, BlockNotProven,
-│   │                             OntologyUnfit
+│   ├── Conflict          409     RevisionConflict, ImportIncomplete, ImportsExceeded, IdempotencyKeyReused,
+│   │                             IdempotencyMismatch, BlockNotProven, OntologyUnfit
 │   ├── BodyTooLarge      413
 │   ├── TargetTooLong     414
 │   ├── MediaTypeUnsupported 415
@@ -44,6 +45,7 @@ ServiceError
     ├── PaymentNotSettled         a case can't be settled in this way
     ├── ConstitutionRefused       the constitution breaks the graph's own rules
     ├── OntologyRefused           an owner's words can't be set
+    ├── ImportRefused             a file can't be imported, and nothing more of it is written
     ├── ProposalUnknown           no proposal with this number waits for an operator
     ├── OwnerInvalid              a text does not name an owner of private nodes
     ├── StoreTooNew               a later version of this service wrote the store
@@ -133,6 +135,16 @@ class IdTaken(BodyInvalid):
     title = "A public node has this id"
 
 
+class ImportInvalid(BadRequest):
+    code = "import_invalid"
+    title = "The imported file breaks its format; nothing of it is written"
+
+
+class ImportVersionUnsupported(ImportInvalid):
+    code = "import_version_unsupported"
+    title = "The imported file is of another version of the format"
+
+
 class UpgradeUnsupported(BadRequest):
     code = "upgrade_unsupported"
     title = "Connections are not upgraded here"
@@ -151,6 +163,11 @@ class RouteUnknown(NotFound):
 class NodeUnknown(NotFound):
     code = "node_unknown"
     title = "You can see no node of this id"
+
+
+class ImportUnknown(NotFound):
+    code = "import_unknown"
+    title = "You have no import of this id, or it expired"
 
 
 class ClaimTokenUnknown(NotFound):
@@ -195,6 +212,16 @@ class BlockNotProven(Conflict):
 class OntologyUnfit(Conflict):
     code = "ontology_unfit"
     title = "Nodes or edges that are there would not fit the ontology"
+
+
+class ImportIncomplete(Conflict):
+    code = "import_incomplete"
+    title = "The chunks that arrived are not the whole file"
+
+
+class ImportsExceeded(Conflict):
+    code = "imports_exceeded"
+    title = "Too many imports of yours are open, or this one is too large"
 
 
 class IdempotencyKeyReused(Conflict):
@@ -423,6 +450,10 @@ class ConstitutionRefused(OperatorProblem):
 
 class OntologyRefused(OperatorProblem):
     code = "ontology_refused"
+
+
+class ImportRefused(OperatorProblem):
+    code = "import_refused"
 
 
 class ProposalUnknown(OperatorProblem):

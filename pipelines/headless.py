@@ -39,13 +39,13 @@ class PipelineReport:
 def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
     """Runs what is due, and afterwards erases from the files what owners erased, if that is due. Raises the errors of
     both."""
-    report = _run_due(settings, snapshot=snapshot)
+    report = _run_with_records(settings, snapshot=snapshot)
     if files_due_for_erasures(settings, datetime.now(UTC)) is not None:
         erase_for_owners(settings)
     return report
 
 
-def _run_due(settings: Settings, *, snapshot: bool) -> PipelineReport:
+def _run_with_records(settings: Settings, *, snapshot: bool) -> PipelineReport:
     """Runs slice after slice until the chain is read up to finality, publishing after each one.
 
     Waits for a run in progress. Raises `CheckFailed`, or the exception that stopped a step; the last good generation is

@@ -212,6 +212,26 @@ def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[s
             *_bodies("/api/v2/world-model/ontology", KIB_64),
             _json("/api/v2/world-model/ontology", "most words", _words()),
         ],
+        ("GET", "/api/v2/world-model/export"): [
+            *_queries("/api/v2/world-model/export", format="jsonl"),
+            *_queries("/api/v2/world-model/export", format="jsonld"),
+            *_queries("/api/v2/world-model/export", format="graphml"),
+        ],
+        ("GET", "/api/v2/world-model/imports/{importId}"): _names("/api/v2/world-model/imports/"),
+        ("DELETE", "/api/v2/world-model/imports/{importId}"): _names("/api/v2/world-model/imports/"),
+        ("PUT", "/api/v2/world-model/imports/{importId}/chunks/{number}"): [
+            Costly(
+                "a chunk of noise",
+                "/api/v2/world-model/imports/imp_a/chunks/128",
+                bytes(range(256)) * 4_096,
+                {"content-type": "application/octet-stream"},
+            ),
+            Costly("a chunk that is too large", "/api/v2/world-model/imports/imp_a/chunks/1", b"x" * (MIB + 1)),
+        ],
+        ("POST", "/api/v2/world-model/imports/{importId}/apply"): [
+            *_bodies("/api/v2/world-model/imports/imp_a/apply", KIB_64),
+            _json("/api/v2/world-model/imports/imp_a/apply", "an unknown import", {"sha256": "a" * 64}),
+        ],
         ("POST", "/api/v2/world-model/query"): [
             *_bodies("/api/v2/world-model/query", KIB_64),
             *(_json("/api/v2/world-model/query", name, asked) for name, asked in _graph_queries()),

@@ -10,6 +10,7 @@ import json
 import re
 import tempfile
 import time
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,10 @@ class Recorder:
         headers = {"X-Forwarded-For": _address(len(self.seen)), **request.get("header", {})}
         if operation["security"]:
             headers["Authorization"] = f"Bearer {self.key}"
-        options = {"json": request["body"]} if "body" in request else {}
+        options: dict[str, Any] = {"json": request["body"]} if "body" in request else {}
+        if isinstance(request.get("body"), str):
+            options = {"content": request["body"].encode()}
+            headers["Content-Type"] = "application/octet-stream"
         answer = await self.client.request(
             method,
             path.format(**request.get("path", {})),
@@ -102,10 +106,10 @@ class Recorder:
         if media_type == PROBLEM_MEDIA_TYPE:
             self.keep_problem(answer)
             return answer.json()
-        is_json = media_type.endswith("json")
+        is_json = media_type == "application/json" or media_type.endswith("+json")
         if is_json:
             kept["body"] = json.loads(redact_keys(answer.text))
-        elif media_type.startswith("text/") or media_type.endswith("xml"):
+        elif media_type.startswith("text/") or media_type.endswith(("xml", "ndjson")):
             kept["body"] = answer.text
         self.exchanges.setdefault(operation_id, []).append(kept)
         if operation_id == "agent_access_quote":
@@ -263,6 +267,7 @@ async def _graph(recorder: Recorder) -> None:
     then = {"asOf": live["data"]["nodes"][0]["validFrom"], "atRevision": live["data"]["revision"]}
     await recorder.ask("world_model_live", "past", query={"limit": 1, **then})
     await recorder.ask("world_model_live", "believed", query={"limit": 1, "recordedAsOf": stated["recordedAt"]})
+    await _moving(recorder)
     plan = {
         "agent": {"id": "agent-seven", "role": "support"},
         "goals": [{"title": "Answer customers", "kinds": ["messages"]}],
@@ -326,6 +331,26 @@ async def _signed_payment(recorder: Recorder) -> None:
             await recorder.ask("agent_access_payment", path={"paymentId": payment_id})
             recorder.client = kept
     await recorder.ask("agent_access_payment", path={"paymentId": "pay_unknown"})
+
+
+async def _moving(recorder: Recorder) -> None:
+    await recorder.ask("world_model_export", query={"format": "jsonl"})
+    node = {"kind": "node", "id": "lighthouse", "type": "Project", "title": "Lighthouse", "source": "my other tool"}
+    records = [
+        {"kind": "header", "format": "svc.world.graph", "version": 1, "scope": "owner"},
+        {**node, "recordedAt": "2025-05-01T09:00:00Z", "validFrom": "2025-05-01T09:00:00Z"},
+        {"kind": "end", "lines": 2},
+    ]
+    content = "".join(json.dumps(record) + "\n" for record in records)
+    begun = await recorder.ask("world_model_import_begin")
+    import_ = {"importId": begun["data"]["importId"]}
+    digest = {"sha256": sha256(content.encode()).hexdigest()}
+    await recorder.ask("world_model_import_apply", path=import_, body=digest)
+    await recorder.ask("world_model_import_chunk", path={**import_, "number": 1}, body=content)
+    await recorder.ask("world_model_import_apply", "written", path=import_, body=digest)
+    await recorder.ask("world_model_import_state", path=import_)
+    await recorder.ask("world_model_import_delete", path=import_)
+    await recorder.ask("world_model_import_state", path=import_)
 
 
 async def _connect(recorder: Recorder) -> None:

@@ -42,7 +42,8 @@ def ask(house: House, *requests: tuple[str, str]):
 
 
 def validator(path: str, status: int, media_type: str) -> OAS30Validator:
-    responses = DESCRIPTION["paths"][path]["get"]["responses"]
+    operations = DESCRIPTION["paths"][path]
+    responses = (operations.get("get") or next(iter(operations.values())))["responses"]
     schema = responses[str(status)]["content"][media_type]["schema"]
     return OAS30Validator({**schema, "components": DESCRIPTION["components"]})
 

@@ -122,6 +122,17 @@ LINKS = {
     ("knowledge_graph_build", 201): (
         Link("query", "world_model_query", "The first node that was written", body={"node_id": "/data/nodes/0/id"}),
     ),
+    ("world_model_import_begin", 201): (
+        Link("chunk", "world_model_import_chunk", "Send a chunk", parameters={"importId": "/data/importId"}),
+        Link("state", "world_model_import_state", "What arrived", parameters={"importId": "/data/importId"}),
+        Link("delete", "world_model_import_delete", "Give the import up", parameters={"importId": "/data/importId"}),
+    ),
+    ("world_model_import_chunk", 200): (
+        Link("apply", "world_model_import_apply", "Apply the whole", parameters={"importId": "/data/importId"}),
+    ),
+    ("world_model_import_apply", 201): (
+        Link("query", "world_model_query", "The first node of the file", body={"node_id": "/data/nodeIds/0"}),
+    ),
     ("world_model_query", 200): (
         Link("history", "world_model_node", "The history of the first node", parameters={"nodeId": "/data/nodes/0/id"}),
         Link(

@@ -20,8 +20,8 @@ from api.publish.site import READ_ALONE, READS, Message, PublishedFile, Publishe
 from api.receiving import (
     BODY_LIMIT_BYTES,
     HEAD_LIMIT_BYTES,
-    LARGER_BODIES,
     TARGET_LIMIT_BYTES,
+    body_limit,
     head_too_large,
     joined_values,
     read_body,
@@ -409,7 +409,7 @@ class Front:
         is_head = scope["method"] == "HEAD"
         request_id = _request_id()
         if scope["method"] not in (*_READS, "OPTIONS"):
-            limit = LARGER_BODIES.get(scope["path"], BODY_LIMIT_BYTES)
+            limit = body_limit(scope["path"])
             whole = await read_body(scope, receive, limit)
             if whole is None:
                 await self._refuse(scope, send, BodyTooLarge(f"Send at most {limit:,} bytes."), counted, admission)

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from api.world.shown import shown_dispute, shown_state, stored_id
+from api.world.shown import shown_dispute, shown_stages, shown_state, stored_id
 from contracts.errors import IdTaken
 from contracts.settings import Settings
 from contracts.standing import UNSTATED, SourceClass
@@ -24,17 +25,20 @@ from contracts.world.extraction.build import BuildRequest, BuiltGraph, PossibleD
 from contracts.world.extraction.rebuild import Former, rebuilt
 from contracts.world.extraction.rules import load_rules
 from contracts.world.facts import Dispute
+from contracts.world.graph_documents import StageDocument
 from contracts.world.identity import dedupe_key, given_id
+from contracts.world.import_api import LIMITS, ImportResult
 from contracts.world.memory.design import design_memory, plan_proposal
 from contracts.world.memory.memory_plan import DesignRequest
 from contracts.world.proposal import Actor, Proposal, checked
 from contracts.world.stages import Judgement
 from warehouse.ledger.ledger import Ledger, open_ledger
-from warehouse.world import query
+from warehouse.world import query, staging
 from warehouse.world.asof import PastView
 from warehouse.world.disputes import disputes_among
 from warehouse.world.events import events_after
 from warehouse.world.history import Past
+from warehouse.world.importing import ImportOutcome, import_graph
 from warehouse.world.judging import Judgment
 from warehouse.world.ontologies import ontology_of
 from warehouse.world.view import LedgerView
@@ -237,6 +241,56 @@ def judge_in_worker(settings: Settings, packed: bytes) -> bytes:
     judged = unpacked(packed)
     judgment = judge_outside(_ledger(settings), judged.proposal, judged.aligned)
     return msgspec.structs.replace(judged, judgment=judgment).packed()
+
+
+@dataclass(frozen=True)
+class AppliedImport:
+    """The result of an import, and whether this request wrote it."""
+
+    result: ImportResult
+    is_new: bool
+
+
+def apply_import(ledger: Ledger, actor: Actor, key_id: str, import_id: str, sha256: str) -> AppliedImport:
+    """Judges the whole file of an import and writes it in one transaction, or returns the result from before.
+
+    Raises the errors of `staging` and `import_graph`.
+    """
+    with ledger.read() as reader:
+        state = staging.state_of(reader, actor.name, import_id, ledger.now())
+        if state.result is not None:
+            return AppliedImport(state.result, is_new=False)
+        content = staging.whole_file(reader, actor.name, import_id, sha256, ledger.now())
+    outcome = import_graph(
+        ledger,
+        lambda: BytesIO(content),
+        actor,
+        limits=LIMITS,
+        key_id=key_id,
+        on_written=lambda tx, outcome: staging.finish(tx, actor.name, import_id, _import_result(outcome, actor.name)),
+    )
+    return AppliedImport(_import_result(outcome, actor.name), is_new=outcome.verdict == "approved")
+
+
+def apply_import_in_worker(settings: Settings, actor: Actor, key_id: str, import_id: str, sha256: str) -> AppliedImport:
+    """Calls `apply_import` with a worker's ledger.
+
+    Unlike other work it writes there: what a file states is too much to send to the process that answers.
+    """
+    return apply_import(_ledger(settings), actor, key_id, import_id, sha256)
+
+
+def _import_result(outcome: ImportOutcome, owner: str) -> ImportResult:
+    return ImportResult(
+        verdict=outcome.verdict,
+        stages=[StageDocument(**msgspec.structs.asdict(stage)) for stage in shown_stages(outcome.stages, owner)],
+        nodes=outcome.nodes,
+        edges=outcome.edges,
+        written=outcome.written,
+        decisions=len(outcome.decisions),
+        node_ids=list(outcome.first_ids),
+        revision=outcome.revision,
+    )
 
 
 def answer_past_in_worker(settings: Settings, wanted: query.Query, past: Past, owner: str, after: int) -> ShownAnswer:

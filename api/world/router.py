@@ -7,6 +7,7 @@ from api.stores import Stores
 from api.world.capsules import capsules_router
 from api.world.erasing import erasing_router
 from api.world.knowledge import knowledge_router
+from api.world.moving import moving_router
 from api.world.ontology import ontology_router
 from api.world.schema import schema_router
 from api.world.signals import signals_router
@@ -14,8 +15,8 @@ from contracts.world.alignment import alignment
 
 
 def world_writes_router(stores: Stores) -> APIRouter:
-    """Creates the routes of signals, capsules, built graphs, memory plans, the schema, owners' ontologies and
-    erasures."""
+    """Creates the routes of signals, capsules, built graphs, memory plans, the schema, owners' ontologies, exports,
+    imports and erasures."""
     base_url = stores.settings.public_base_url
     router = APIRouter()
     merge_routes(
@@ -25,6 +26,7 @@ def world_writes_router(stores: Stores) -> APIRouter:
         knowledge_router(stores),
         ontology_router(stores),
         erasing_router(stores),
+        moving_router(stores),
         capsules_router(base_url, lambda: stores.ledger, lambda: stores.secrets.pepper, alignment),
     )
     return router

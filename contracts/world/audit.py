@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -73,6 +75,16 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 def event_sha256(body: str) -> str:
     """Returns the digest by which a decision's payload names an event that it accepted."""
     return sha256_hex(body.encode())
+
+
+def batch_of(bodies: Iterable[str]) -> dict[str, Any]:
+    """Returns the number of the events of a batch, in their order, and one digest of them all."""
+    digest, events = hashlib.sha256(), 0
+    for body in bodies:
+        events += 1
+        digest.update(body.encode())
+        digest.update(b"\n")
+    return {"events": events, "sha256": digest.hexdigest()}
 
 
 def payload_text(payload: dict[str, Any]) -> str:

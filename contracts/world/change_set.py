@@ -8,15 +8,16 @@ history: it holds until 09:00. One from 10:00 that stands lower holds beside the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections import ChainMap
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
 import msgspec
 
-from contracts.standing import SourceClass, higher
+from contracts.standing import SourceClass, higher, rank
 from contracts.times import instant_of, is_instant, utc_text
 from contracts.world.facts import (
     Claim,
@@ -27,9 +28,9 @@ from contracts.world.facts import (
     supersedes,
 )
 from contracts.world.identity import edge_id, fact_key
-from contracts.world.ontology import SUPERSEDES, Ontology
+from contracts.world.ontology import ACT_EDGES, SUPERSEDES, Ontology
 from contracts.world.proposal import Act, Actor, EdgeDraft, NodeDraft, Proposal
-from contracts.world.records import Edge, Node
+from contracts.world.records import Edge, Node, State, recorded_again
 from contracts.world.text import folded
 from contracts.world.view import GraphView
 
@@ -84,7 +85,9 @@ class Case:
     """Facts that the proposal states twice for one instant, and stated successions that the rule does not give."""
     outcomes: tuple[str, ...] = ()
     """Sentences for people: how the rule of standing decided about the facts of the proposal."""
-    _proposed: dict[str, Node] = field(default_factory=dict)
+    overclaimed: tuple[str, ...] = ()
+    """What imported states claim above the class up to which their importer may claim."""
+    _proposed: Mapping[str, Node] = field(default_factory=dict)
 
     @property
     def actor(self) -> Actor:
@@ -170,6 +173,216 @@ def plan(proposal: Proposal, view: GraphView, ontology: Ontology, now: datetime)
         clashes=(*facts.clashes, *single_valued.clashes),
         outcomes=(*facts.outcomes, *single_valued.outcomes),
         _proposed={change.after.id: change.after for change in nodes},
+    )
+
+
+@dataclass(frozen=True)
+class ImportedStates:
+    """The states of a part of an import, and what it has to know of the rest of the file."""
+
+    nodes: tuple[tuple[Node, ...], ...]
+    """The states of each node, oldest first. One that states no start has an empty one."""
+    edges: tuple[tuple[Edge, ...], ...]
+    others: dict[str, Node]
+    """The current states of the nodes of the whole file, by id."""
+    endings: Collection[tuple[str, str]]
+    """Pairs of ids: a node, and one that it ended in some state of the file."""
+    confirmed: Collection[str]
+    """The nodes that some state of the file shows as confirmed."""
+
+
+@dataclass(frozen=True)
+class ImportCase:
+    """The input of the stages for a part of an import, and all states that it would write, in order."""
+
+    case: Case
+    written: tuple[Node | Edge, ...]
+
+
+def plan_import(
+    imported: ImportedStates, proposal: Proposal, view: GraphView, ontology: Ontology, now: datetime
+) -> ImportCase:
+    """Computes the changes that a part of an import would write at `now`.
+
+    `proposal` names the actor and the source. What the file says about the order of its facts is decided again, by the
+    rule of standing, together with the facts that the graph has; what comes out otherwise is one more state. States
+    before the current one are only written for nodes and edges that the graph does not know.
+    """
+    recorded_at = utc_text(now)
+    imported = _started(imported, view, recorded_at)
+    drafted = [_imported_change(states[-1], view, ontology) for states in imported.nodes]
+    drafted = [change for change in drafted if change.is_new_state or not change.after.retracted]
+    changed = {change.after.id: change.after for change in drafted if change.is_new_state}
+    facts = _Facts(view, ontology, recorded_at, changed, {})
+    for change in drafted:
+        facts.place(change)
+    nodes = tuple(
+        NodeChange(change.draft, change.before, facts.proposed.get(change.after.id, change.after)) for change in drafted
+    )
+    single_valued = _SingleValuedEdges(view, ontology, history=True)
+    edges = [
+        single_valued.placed(EdgeChange(edge_draft_of(states[-1]), view.edge(states[-1].id), states[-1]))
+        for states in imported.edges
+    ]
+    founded = {
+        (change.draft.source, change.draft.type, change.draft.target)
+        for change in edges
+        if _is_founded(change.after, imported)
+    }
+    stated = tuple(
+        change.draft for change in edges if (change.draft.source, change.draft.type, change.draft.target) not in founded
+    )
+    proposal = msgspec.structs.replace(proposal, nodes=tuple(change.draft for change in nodes), edges=stated)
+    facts.refuse_unfounded([draft for draft in stated if draft.type == SUPERSEDES])
+    known = {(change.draft.source, change.draft.type, change.draft.target) for change in edges}
+    edges += [
+        _edge_change(draft, proposal, view, recorded_at)
+        for draft in facts.successions()
+        if (draft.source, draft.type, draft.target) not in known
+        and (draft.source, draft.target) not in imported.endings
+    ]
+    case = Case(
+        proposal=proposal,
+        view=view,
+        ontology=ontology,
+        now=recorded_at,
+        nodes=nodes,
+        edges=tuple(edges),
+        changed_nodes=tuple(facts.changed()),
+        changed_edges=tuple(single_valued.changed.values()),
+        clashes=(*_disordered(imported, recorded_at), *facts.clashes, *single_valued.clashes),
+        outcomes=(*facts.outcomes, *single_valued.outcomes),
+        overclaimed=tuple(_overclaimed(imported, proposal.actor)),
+        _proposed=ChainMap({change.after.id: change.after for change in nodes}, imported.others),
+    )
+    return ImportCase(case, tuple(_written(case, imported)))
+
+
+def _started(imported: ImportedStates, view: GraphView, now: str) -> ImportedStates:
+    """Returns the states with a start. Like a draft, one that states none keeps that of the known state, or starts
+    now."""
+    nodes = tuple(
+        tuple(_starting(state, view.node(state.id), now) for state in states) if _lacks_start(states) else states
+        for states in imported.nodes
+    )
+    edges = tuple(
+        tuple(_starting(state, view.edge(state.id), now) for state in states) if _lacks_start(states) else states
+        for states in imported.edges
+    )
+    return replace(imported, nodes=nodes, edges=edges)
+
+
+def _lacks_start(states: tuple[Node | Edge, ...]) -> bool:
+    return any(not state.valid_from for state in states)
+
+
+def _starting(state: State, before: State | None, now: str) -> State:
+    if state.valid_from:
+        return state
+    return msgspec.structs.replace(state, valid_from=now if before is None else before.valid_from)
+
+
+def _imported_change(newest: Node, view: GraphView, ontology: Ontology) -> NodeChange:
+    known = ontology.node_types.get(newest.type)
+    after = newest if known is None else msgspec.structs.replace(newest, domain=known.domain)
+    draft = msgspec.structs.replace(node_draft_of(newest), domain=newest.domain or None)
+    return NodeChange(draft, view.node(newest.id), after)
+
+
+def _written(case: Case, imported: ImportedStates) -> Iterator[Node | Edge]:
+    """Yields the states of an import: known ones that it changes, then those of each node and edge."""
+    for _, node in case.changed_nodes:
+        yield recorded_again(node, case.now)
+    for _, edge in case.changed_edges:
+        yield recorded_again(edge, case.now)
+    node_history = {states[-1].id: states for states in imported.nodes}
+    edge_history = {states[-1].id: states for states in imported.edges}
+    for change in case.changes:
+        if not change.is_new_state:
+            continue
+        histories: Mapping[str, tuple[Node | Edge, ...]] = (
+            node_history if isinstance(change, NodeChange) else edge_history
+        )
+        states = histories.get(change.after.id, ())
+        if change.before is None:
+            yield from states[:-1]
+        if states and states[-1].origin is not None:
+            yield states[-1]
+        if not states or states[-1].origin is None or change.after != states[-1]:
+            yield recorded_again(change.after, case.now)
+
+
+def _is_founded(edge: Edge, imported: ImportedStates) -> bool:
+    """Decides whether an edge of a succession or an act follows from the states of the file, as those edges do."""
+    if edge.type == "CONFIRMS":
+        return edge.target in imported.confirmed
+    return edge.type in (SUPERSEDES, *ACT_EDGES) and (edge.source, edge.target) in imported.endings
+
+
+def _disordered(imported: ImportedStates, now: str) -> Iterator[str]:
+    """Yields the nodes and edges whose states were not recorded one after the other."""
+    latest = utc_text(instant_of(now) + CLOCK_SKEW)
+    for states in _all_states(imported):
+        times = [now if state.origin is None else state.origin.recorded_at for state in states]
+        if len(states) > 1 and any(state.origin is None for state in states):
+            yield f"{states[-1].id} has a state before another without the time at which it was recorded"
+        elif times != sorted(times) or times[-1] > latest:
+            yield f"{states[-1].id} has a state that was recorded before the one that it follows, or is still to come"
+        elif any(isinstance(state, Node) and _contradicts_itself(state) for state in states):
+            yield f"{states[-1].id} has a state whose end, retraction or confirmation contradicts itself"
+        elif any(state.valid_to is not None and state.valid_to < state.valid_from for state in states[:-1]):
+            yield f"{states[-1].id} has a state that would end before it starts"
+
+
+def _all_states(imported: ImportedStates) -> Iterator[tuple[Node | Edge, ...]]:
+    yield from imported.nodes
+    yield from imported.edges
+
+
+def _contradicts_itself(node: Node) -> bool:
+    if (node.confirmed_as is None) != (node.confirmed_at is None):
+        return True
+    if node.retracted:
+        return node.ended_by is None or node.valid_to != node.valid_from
+    return node.ended_by is not None and (node.valid_to is None or node.valid_to < node.valid_from)
+
+
+def _overclaimed(imported: ImportedStates, actor: Actor) -> Iterator[str]:
+    ceiling = authority_of(actor)
+    for state in (state for states in _all_states(imported) for state in states):
+        if isinstance(state, Node) and state.immutable and actor.kind == "operator":
+            yield f"{state.id}: only the constitution makes nodes immutable"
+        claimed = state.source_class
+        if isinstance(state, Node) and state.confirmed_as is not None:
+            claimed = higher(claimed, state.confirmed_as)
+        if rank(claimed) > rank(ceiling):
+            yield f"{state.id} claims the class {claimed}; this key claims up to {ceiling}"
+
+
+def node_draft_of(node: Node) -> NodeDraft:
+    """Returns what a state of a node states, as a caller would write it."""
+    return NodeDraft(
+        id=node.id,
+        type=node.type,
+        title=node.title,
+        properties=node.properties,
+        visibility=node.visibility,
+        immutable=node.immutable,
+        valid_from=node.valid_from or None,
+        valid_to=stated_end(node),
+    )
+
+
+def edge_draft_of(edge: Edge) -> EdgeDraft:
+    """Returns what a state of an edge states. One that ended as it began states no end of its own."""
+    return EdgeDraft(
+        source=edge.source,
+        target=edge.target,
+        type=edge.type,
+        properties=edge.properties,
+        visibility=edge.visibility,
+        valid_from=edge.valid_from or None,
+        valid_to=None if edge.valid_to == edge.valid_from else edge.valid_to,
     )
 
 
@@ -406,7 +619,9 @@ class _Facts:
         states = {**known, **{node_id: self.acted[node_id] for node_id in known if node_id in self.acted}}
         # a known node of the proposal may be about something else from now on
         states = {node_id: node for node_id, node in states.items() if node_id not in self.proposed} | proposed
-        self._refuse_contradictions([claim_of(node) for node in proposed.values()])
+        # what an import shows as recorded before may have come one after the other
+        together = [node for node in proposed.values() if node.origin is None]
+        self._refuse_contradictions([claim_of(node) for node in together])
         placed = place(states.values(), self.now)
         for node_id, after in placed.items():
             if node_id in proposed:
@@ -447,10 +662,12 @@ class _SingleValuedEdges:
 
     view: GraphView
     ontology: Ontology
+    history: bool = False
+    """True if edges that held one after the other, or were disputed, may come together."""
     changed: dict[str, tuple[Edge, Edge]] = field(default_factory=dict)
     clashes: list[str] = field(default_factory=list)
     outcomes: list[str] = field(default_factory=list)
-    _sources: set[tuple[str, str]] = field(default_factory=set)
+    _proposed: dict[tuple[str, str], list[Edge]] = field(default_factory=dict)
 
     def placed(self, change: EdgeChange) -> EdgeChange:
         """Returns the change as it stands beside the known edges, and ends or disputes those."""
@@ -458,9 +675,10 @@ class _SingleValuedEdges:
         known = self.ontology.edge_types.get(edge.type)
         if known is None or not known.single_valued or not change.is_new_state:
             return change
-        if (edge.source, edge.type) in self._sources:
+        proposed = self._proposed.setdefault((edge.source, edge.type), [])
+        if any(not self.history or (overlap(edge, other) and not edge.disputed) for other in proposed):
             self.clashes.append(f"{edge.source} has two {edge.type} in the proposal; one holds at a time")
-        self._sources.add((edge.source, edge.type))
+        proposed.append(edge)
         others = [
             other
             for other in self.view.edges_from(edge.source, edge.type)

@@ -12,7 +12,7 @@ from contracts.standing import SourceClass
 from contracts.times import normal_instant
 from contracts.world.facts import MOST_CLAIMS, Dispute
 from contracts.world.proposal import Decision, Verdict
-from contracts.world.records import Edge, Node, Visibility
+from contracts.world.records import Author, Edge, Node, Origin, Visibility
 from contracts.world.text import fault_of_title
 
 Instant = Annotated[
@@ -32,6 +32,14 @@ def _one_line(text: str) -> str:
 
 OneLine = AfterValidator(_one_line)
 """Validates a client's text that becomes a title or a property, so that the error points to the client's own field."""
+
+
+class OriginDocument(Document):
+    """Where an imported state was recorded first."""
+
+    recorded_at: str = Field(description="When it was taken in there (UTC); `recordedAt` is the time of the import")
+    author: Author
+    decision: str | None = Field(description="Id of the decision that wrote it there, as exports name it")
 
 
 class NodeDocument(Document):
@@ -60,6 +68,7 @@ class NodeDocument(Document):
     confirmed_as: SourceClass | None = Field(description="The class of its highest confirmation")
     confirmed_at: str | None
     disputed: bool = Field(description="Whether another value holds for its subject and predicate beside it")
+    origin: OriginDocument | None = Field(description="Where it was imported from; null for what was stated here")
 
 
 _PLAIN: list[dict[str, Any]] = [
@@ -112,6 +121,7 @@ class EdgeDocument(Document):
     revision: int
     source_class: SourceClass
     disputed: bool = Field(description="Whether another edge of its single-valued type holds beside it")
+    origin: OriginDocument | None = Field(description="Where it was imported from; null for what was stated here")
 
 
 class StageDocument(Document):
@@ -149,7 +159,7 @@ def decision_fields(decision: Decision) -> dict[str, Any]:
 
 def node_document(node: Node) -> NodeDocument:
     """Returns a node as a document."""
-    return NodeDocument(**msgspec.structs.asdict(node))
+    return NodeDocument(**(msgspec.structs.asdict(node) | {"origin": _origin(node.origin)}))
 
 
 def dispute_document(dispute: Dispute) -> DisputeDocument:
@@ -159,4 +169,8 @@ def dispute_document(dispute: Dispute) -> DisputeDocument:
 
 def edge_document(edge: Edge) -> EdgeDocument:
     """Returns an edge as a document."""
-    return EdgeDocument(**msgspec.structs.asdict(edge))
+    return EdgeDocument(**(msgspec.structs.asdict(edge) | {"origin": _origin(edge.origin)}))
+
+
+def _origin(origin: Origin | None) -> OriginDocument | None:
+    return None if origin is None else OriginDocument(**msgspec.structs.asdict(origin))

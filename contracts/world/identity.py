@@ -11,10 +11,11 @@ A node has three identities, which answer different questions:
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from contracts.canonical import canonical_sha256
+from contracts.canonical import canonical_sha256, sha256_hex
 from contracts.world.text import folded
 
 if TYPE_CHECKING:
@@ -29,6 +30,14 @@ LONGEST_GIVEN_ID = 160
 def content_id(prefix: str, *parts: Any) -> str:
     """Returns `<prefix>:` and 128 bits of the hash of `parts`, so that the same content always has the same id."""
     return f"{prefix}:{canonical_sha256(list(parts))[:_ID_LENGTH]}"
+
+
+def _of_texts(*texts: str | None) -> str:
+    """Returns the `canonical_sha256` of a list of texts, which JSON's usual writer gives in a tenth of the time."""
+    return sha256_hex(_encode(texts).encode())
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def own_id(owner: str, given: str) -> str:
@@ -51,12 +60,12 @@ def _prefix_of(owner: str) -> str:
 
 def edge_id(owner: str | None, source: str, edge_type: str, target: str) -> str:
     """Returns the id of an edge. An owner states one edge of a type between two nodes once."""
-    return content_id("edge", owner, source, edge_type, target)
+    return f"edge:{_of_texts(owner, source, edge_type, target)[:_ID_LENGTH]}"
 
 
 def dedupe_key(owner: str | None, node_type: str, title: str) -> str:
     """Returns the key that possible duplicates share: owner, type, and title, ignoring case, width and spaces."""
-    return canonical_sha256([owner, node_type, folded(title)])
+    return _of_texts(owner, node_type, folded(title))
 
 
 def fact_key(ontology: Ontology, owner: str | None, properties: dict[str, Any]) -> str | None:
@@ -78,4 +87,4 @@ def statement_key(owner: str | None, properties: dict[str, Any]) -> str | None:
     subject, predicate = properties.get("subject"), properties.get("predicate")
     if not isinstance(subject, str) or not isinstance(predicate, str):
         return None
-    return canonical_sha256([owner, folded(subject), predicate])
+    return _of_texts(owner, folded(subject), predicate)

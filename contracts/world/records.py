@@ -5,7 +5,7 @@ Times are RFC 3339 text in UTC with microseconds, so that texts sort as instants
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -15,6 +15,19 @@ Visibility = Literal["public", "private"]
 
 PARTS_OF_THE_SERVICE = ("pipeline", "intake", "constitution")
 """Authors of states that are no persons."""
+
+Author = Literal["owner", "pipeline", "intake", "constitution", "operator", "other"]
+"""An author as exports name it: without the names of people."""
+
+
+class Origin(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What an imported state says about the installation that recorded it first."""
+
+    recorded_at: str
+    """The time at which it was recorded there."""
+    author: Author = "owner"
+    decision: str | None = None
+    """The decision that wrote it there, whose record was imported too."""
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=False):
@@ -57,6 +70,8 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     confirmed_at: str | None = None
     disputed: bool = False
     """True if another value for the same subject and predicate holds beside it."""
+    origin: Origin | None = None
+    """Where an imported state was recorded first."""
 
 
 class Edge(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=False):
@@ -78,6 +93,7 @@ class Edge(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     source_class: SourceClass = UNSTATED
     disputed: bool = False
     """True if its type is single-valued and another edge of its source holds beside it."""
+    origin: Origin | None = None
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -86,6 +102,14 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     seq: int
     node: Node | None = None
     edge: Edge | None = None
+
+
+State = TypeVar("State", bound=Node | Edge)
+
+
+def recorded_again(state: State, now: str) -> State:
+    """Returns a state as it is recorded at `now`, wherever it was recorded before."""
+    return msgspec.structs.replace(state, recorded_at=now, origin=None)
 
 
 def is_live(state: Node | Edge) -> bool:

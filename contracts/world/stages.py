@@ -268,6 +268,7 @@ def _authority(case: Case) -> Iterator[str]:
 def _standing_faults(case: Case) -> Iterator[str]:
     """Yields what an actor would change although it stands above what the actor may claim."""
     ceiling = authority_of(case.actor)
+    yield from case.overclaimed
     for act in case.proposal.acts:
         target = case.view.node(act.target)
         if target is None or target.erased or not case.sees(target):

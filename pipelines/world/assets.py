@@ -13,6 +13,7 @@ from warehouse.token.holder_lists import lists_dir
 from warehouse.world.due import settle_due
 from warehouse.world.fold import fold_events
 from warehouse.world.load import load_constitution
+from warehouse.world.staging import expire
 from warehouse.world.track import track
 
 GROUP = "world"
@@ -86,12 +87,17 @@ def world_signals(context: dg.AssetExecutionContext, runtime: dg.ResourceParam[R
     pool=POOL,
 )
 def fold_world(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
-    """Lets begin and end what does so by now, folds the ledger's graph events above the last fold, and counts."""
+    """Lets begin and end what does so by now, folds the ledger's graph events above the last fold, and counts.
+
+    Imports that expired are deleted, too.
+    """
     with (
         runtime.warehouse.connect() as connection,
         closing(open_ledger(runtime.settings, runtime.data_dir)) as ledger,
     ):
         settle_due(ledger)
+        with ledger.transaction() as tx:
+            expire(tx)
         folded = fold_events(connection, ledger)
         metadata_by_table = {table: row_count(connection, table) for table in TABLES}
         counts = preview(connection, "graph_counts")

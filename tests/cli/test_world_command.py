@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
-from world_writes import goal, no_rules, proposal
+from world_writes import goal, no_rules, proposal, tie
 
 from cli.main import app
 from contracts.settings import Settings
@@ -89,3 +89,55 @@ def test_an_owners_words_are_set_from_a_file_and_shown_by_version(ledger: Ledger
     assert refused["code"] == "ontology_refused" and "Goal" in refused["detail"]
     assert svc("ontology", "show", "nobody", code=1)["code"] == "owner_invalid"
     assert svc("audit")["ok"] is True
+
+
+def test_a_graph_is_exported_and_imported_into_another_owner(ledger: Ledger, tmp_path: Path) -> None:
+    propose(ledger, proposal(goal("g"), goal("h"), tie("g", "PART_OF", "h")), alignment=no_rules)
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    assert svc("export", str(first), "--owner", "local:ada")["records"] == 6
+    done = svc("import", str(first), "--owner", "local:bob", "--as", "eve")
+    assert (done["nodes"], done["edges"], done["written"], done["decisions"]) == (2, 1, 3, 1)
+    svc("export", str(second), "--owner", "local:bob")
+    assert second.read_bytes() == first.read_bytes()
+    assert first.stat().st_mode & 0o077 == 0
+    assert svc("import", str(first), "--owner", "local:bob")["written"] == 0
+    for form in ("jsonld", "graphml"):
+        svc("export", str(tmp_path / form), "--owner", "local:ada", "--format", form)
+        assert "Title of g" in (tmp_path / form).read_text()
+    assert svc("audit")["ok"] is True
+
+
+def test_the_public_graph_is_exported_and_ids_of_it_are_not_imported(ledger: Ledger, tmp_path: Path) -> None:
+    svc("load")
+    file = tmp_path / "public.jsonl"
+    assert svc("export", str(file))["records"] > 200
+    assert "id_taken" in svc("import", str(file), "--owner", "local:bob", code=1)["detail"]
+
+
+def test_half_a_file_imports_nothing(ledger: Ledger, tmp_path: Path) -> None:
+    propose(ledger, proposal(goal("g"), goal("h")), alignment=no_rules)
+    file = tmp_path / "graph.jsonl"
+    svc("export", str(file), "--owner", "local:ada")
+    file.write_bytes(file.read_bytes()[:-30])
+    refused = svc("import", str(file), "--owner", "local:bob", code=1)
+    assert refused["code"] == "import_refused"
+    assert svc("export", str(file), "--owner", "local:bob")["records"] == 2
+    assert svc("export", str(file), "--owner", "nobody", code=1)["code"] == "owner_invalid"
+
+
+def test_a_folder_of_notes_is_read_and_read_again(ledger: Ledger, tmp_path: Path) -> None:
+    notes = tmp_path / "my notes"
+    (notes / "deep").mkdir(parents=True)
+    (notes / "team.md").write_text("# Team\n\n- [ ] Paint the door\n\nGrace Hopper leads the project.\n")
+    (notes / "deep" / "Büro.md").write_text("# Office\n\nThe office moves in May.\n")
+    (notes / "broken.md").write_bytes(b"\xff\xfe")
+    done = svc("import", str(notes), "--owner", "local:bob", code=1)
+    assert (done["documents"], [left["file"] for left in done["leftOut"]]) == (2, ["broken.md"])
+    (notes / "broken.md").unlink()
+    assert svc("import", str(notes), "--owner", "local:bob")["written"] == 0
+    (notes / "team.md").write_text("# Team\n\nGrace Hopper leads the project.\n")
+    assert svc("import", str(notes), "--owner", "local:bob")["written"] > 0
+    svc("export", str(tmp_path / "out.jsonl"), "--owner", "local:bob")
+    exported = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    painted = [each for each in exported if each.get("current") and each.get("title") == "Paint the door"]
+    assert [each["validTo"] is None for each in painted] == [False]

@@ -14,6 +14,7 @@ from contracts.world.audit import (
     AuditHead,
     AuditReport,
     ChainedDecision,
+    batch_of,
     commitment,
     event_sha256,
     payload_text,
@@ -37,20 +38,22 @@ def record(
     *,
     settles: int | None = None,
     key_id: str | None = None,
+    as_batch: bool = False,
 ) -> None:
     """Adds the decision `seq` to the chain, with its proposal and the events that it wrote.
 
     `settles` is the seq of an escalated decision that an operator decides with this one; `key_id` is the requesting
-    key.
+    key. `as_batch` keeps one digest of all events instead of one of each.
     """
     payload = payload_text(
         {
             "actor": proposal.actor,
             "proposal": proposal,
             "stages": stages,
-            "events": {str(event.seq): event_sha256(event_body(event)) for event in events},
+            "events": {} if as_batch else {str(event.seq): event_sha256(event_body(event)) for event in events},
             "settles": settles,
         }
+        | ({"batch": batch_of(event_body(event) for event in events)} if as_batch else {})
     )
     salt = secrets.token_hex(16)
     last = tx.row("world_last_decision")
@@ -115,7 +118,11 @@ def verify(reader: Reader, heads: Mapping[str, AuditHead] | None = None) -> Audi
             elif commitment(row["salt"], row["payload"]) != decision.commitment:
                 faults.append(f"the payload of decision {decision.number} was changed")
             else:
-                faults += _event_faults(reader, decision, msgspec.json.decode(row["payload"])["events"])
+                payload = msgspec.json.decode(row["payload"])
+                if "batch" in payload:
+                    faults += _batch_faults(reader, decision, payload["batch"])
+                else:
+                    faults += _event_faults(reader, decision, payload["events"])
     faults += [f"decision of seq {row['seq']} was taken out" for row in reader.rows("world_decisions_lost")]
     faults += [f"event {row['seq']} has no approved decision" for row in reader.rows("world_events_without_decision")]
     faults += [f"{row['id']} is not as its newest event says" for row in reader.rows("world_states_unlike_events")]
@@ -138,6 +145,13 @@ def _head_faults(reader: Reader, generation: str, head: AuditHead) -> list[str]:
     if row["link"] != head.link:
         return [f"the chain up to decision {head.decisions} is not the one that generation {generation} was made of"]
     return []
+
+
+def _batch_faults(reader: Reader, decision: ChainedDecision, recorded: dict[str, Any]) -> list[str]:
+    rows = reader.rows("world_events_of_decision", decision_seq=decision.seq)
+    if batch_of(row["body"] for row in rows) == recorded:
+        return []
+    return [f"the {len(rows)} events of decision {decision.number} are not those that it let in"]
 
 
 def _event_faults(reader: Reader, decision: ChainedDecision, recorded: dict[str, str]) -> list[str]:

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-import msgspec
-
 from contracts.times import utc_text
 from contracts.world.facts import place
 from contracts.world.identity import fact_key
 from contracts.world.proposal import PIPELINE, Proposal, StageResult
-from contracts.world.records import Edge, Node
+from contracts.world.records import Edge, Node, recorded_again
 from warehouse.ledger.ledger import Ledger, Reader, Transaction
 from warehouse.world.audit import DECISION, record
 from warehouse.world.events import append_states, decode_edges, decode_nodes
@@ -54,7 +52,7 @@ def _due_states(tx: Transaction) -> list[Node | Edge]:
     nodes = decode_nodes(tx.rows("world_due_nodes", now=now, limit=STATES_AT_ONCE))
     edges = decode_edges(tx.rows("world_due_edges", now=now, limit=STATES_AT_ONCE))
     states: list[Node | Edge] = [*_with_facts(tx, nodes, now), *edges]
-    return [msgspec.structs.replace(state, recorded_at=now) for state in states]
+    return [recorded_again(state, now) for state in states]
 
 
 def _with_facts(reader: Reader, due: Sequence[Node], now: str) -> list[Node]:

@@ -21,7 +21,7 @@ from contracts.world.erasure import Scope, subject_sha256
 from contracts.world.facts import claim_of
 from contracts.world.identity import given_id, own_id
 from contracts.world.proposal import Actor, Proposal, StageResult
-from contracts.world.records import Edge, Event, Node
+from contracts.world.records import Edge, Event, Node, recorded_again
 from contracts.world.text import folded
 from warehouse.ledger.ledger import Ledger, Reader, Transaction
 from warehouse.world.audit import DECISION, record
@@ -216,6 +216,8 @@ def _forget(tx: Transaction, owner: str, nodes: Sequence[Node], edges: Sequence[
         tx.run("world_forget_payloads", owner=proposer)
         tx.run("world_forget_pending", owner=proposer)
         tx.run("world_forget_requests", scope=proposer)
+        tx.run("world_forget_imports", owner=proposer)
+        tx.run("world_forget_origin_decisions", owner=proposer)
     tx.run("world_forget_claims", owner=owner, forgotten=FORGOTTEN)
     tx.run("world_forget_ontologies", owner=owner)
     tx.run("access_forget_answers_of", payer=owner)
@@ -339,11 +341,11 @@ def _erase(
     states: list[Node | Edge] = [
         *(_blank_node(node, now) for node in gone_nodes),
         *(_blank_edge(edge, now) for edge in gone_edges),
-        *(msgspec.structs.replace(state, recorded_at=now) for state in given_up),
+        *(recorded_again(state, now) for state in given_up),
     ]
     events = append_states(tx, states, seq)
     freed = placed_again(tx, nodes, now)
-    events += append_states(tx, [msgspec.structs.replace(fact, recorded_at=now) for fact in freed], seq)
+    events += append_states(tx, [recorded_again(fact, now) for fact in freed], seq)
     stages = (StageResult("authority", "pass", by.reason),)
     record(tx, seq, "approved", Proposal(actor=by.actor, source=FORGOTTEN), stages, events)
     return Erased(len(nodes), len(edges), len(given_up), seq)
@@ -353,6 +355,9 @@ def _blank_events(tx: Transaction, kind: str, entity_id: str) -> None:
     for event in decode_events(tx.rows("world_events_of_entity", kind=kind, entity_id=entity_id)):
         state = _blank(event)
         tx.run("world_forget_payload_of_event", seq=event.seq)
+        before = event.node or event.edge
+        if before is not None and before.origin is not None and before.origin.decision is not None:
+            tx.run("world_forget_origin_decision", owner=before.owner, id=before.origin.decision)
         tx.run("world_blank_event", seq=event.seq, body=_encode(state).decode(), actor=FORGOTTEN, source=FORGOTTEN)
 
 
@@ -381,6 +386,7 @@ def _blank_node(node: Node, recorded_at: str) -> Node:
         confirmed_as=None,
         confirmed_at=None,
         disputed=False,
+        origin=None,
     )
 
 
@@ -394,4 +400,5 @@ def _blank_edge(edge: Edge, recorded_at: str) -> Edge:
         actor=FORGOTTEN,
         recorded_at=recorded_at,
         valid_to=max(recorded_at, edge.valid_from),
+        origin=None,
     )

@@ -12,13 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-import msgspec
-
 from contracts.world.change_set import Case, plan
 from contracts.world.identity import dedupe_key, statement_key
 from contracts.world.own_ontology import NO_WORDS, ontology_with
 from contracts.world.proposal import Proposal
-from contracts.world.records import Edge, Event, Node
+from contracts.world.records import Edge, Event, Node, recorded_again
 from contracts.world.stages import Judgement
 from contracts.world.validator import Judged, judge
 from contracts.world.view import GraphView
@@ -47,6 +45,14 @@ class Subjects:
     def touched_by(self, events: Iterable[Event]) -> bool:
         """Returns True if one of these events could change an answer, except those about an owner's newest revision."""
         return any(self._touched_by(event) for event in events)
+
+    def unchanged_in(self, reader: Reader, revision: int) -> bool:
+        """Returns True if a judgement that was made at `revision` would be the same over what `reader` sees."""
+        view = LedgerView(reader)
+        if any(view.newest_of(owner) != newest for owner, newest in self.newest_of.items()):
+            return False
+        events = events_after(reader, revision, MOST_EVENTS_SINCE + 1)
+        return len(events) <= MOST_EVENTS_SINCE and not self.touched_by(events)
 
     def _touched_by(self, event: Event) -> bool:
         if event.node is not None:
@@ -132,11 +138,7 @@ class Judgment:
         """Returns True if the graph that `reader` sees would be judged the same."""
         if words_of(reader, self.owner) != self.words:
             return False
-        view = LedgerView(reader)
-        if any(view.newest_of(owner) != newest for owner, newest in self.subjects.newest_of.items()):
-            return False
-        events = events_after(reader, self.revision, MOST_EVENTS_SINCE + 1)
-        return len(events) <= MOST_EVENTS_SINCE and not self.subjects.touched_by(events)
+        return self.subjects.unchanged_in(reader, self.revision)
 
 
 def judge_at(reader: Reader, proposal: Proposal, aligned: Judgement, clock: Clock) -> Judgment:
@@ -157,7 +159,7 @@ def judge_at(reader: Reader, proposal: Proposal, aligned: Judgement, clock: Cloc
 def new_states(case: Case) -> list[Node | Edge]:
     """Returns every state that an approved case writes, in order."""
     return [
-        *(msgspec.structs.replace(node, recorded_at=case.now) for _, node in case.changed_nodes),
-        *(msgspec.structs.replace(edge, recorded_at=case.now) for _, edge in case.changed_edges),
+        *(recorded_again(node, case.now) for _, node in case.changed_nodes),
+        *(recorded_again(edge, case.now) for _, edge in case.changed_edges),
         *(change.after for change in case.changes if change.is_new_state),
     ]

@@ -2,10 +2,26 @@
 -- One row per live node of one owner, type and title, the oldest ten.
 select id from world_nodes where dedupe_key = :dedupe_key and live = 1 order by revision limit 10
 
+-- name: world_alike_by_keys
+-- One row per live node of one owner, type and title, for the keys of a JSON array, the oldest first.
+select dedupe_key, id from world_nodes
+where dedupe_key in (select value from json_each(:values)) and live = 1
+order by dedupe_key, revision
+
+-- name: world_alike_by_keys (postgresql)
+select dedupe_key, id from world_nodes
+where dedupe_key in (select jsonb_array_elements_text(cast(:values as jsonb))) and live = 1
+order by dedupe_key, revision
+
 -- name: world_append_event
 -- One row per accepted change of a node or an edge; recorded_at in UTC.
 insert into world_events (seq, kind, entity_id, decision_seq, actor, source, recorded_at, body)
 values (:seq, :kind, :entity_id, :decision_seq, :actor, :source, :recorded_at, :body)
+
+-- name: world_begin_import
+-- One row per import; its times in UTC.
+insert into world_imports (id, owner, key_id, created_at, expires_at, result)
+values (:id, :owner, :key_id, :created_at, :expires_at, null)
 
 -- name: world_blank_event
 -- The event :seq holds a tombstone from now on.
@@ -52,6 +68,14 @@ left join world_decisions on world_decisions.seq = ledger_changes.seq
 where ledger_changes.kind = 'world_decision' and world_decisions.seq is null
 order by ledger_changes.seq
 
+-- name: world_drop_import
+-- The import :id is deleted, and its chunks with it.
+delete from world_imports where id = :id
+
+-- name: world_drop_import_chunks
+-- The chunks of an import are deleted.
+delete from world_import_chunks where import_id = :import_id
+
 -- name: world_due_edges
 -- One row per edge that began or ended to hold by :now since it was recorded, at most :limit: its newest state as JSON.
 select body from world_edges where due is not null and due <= :now order by due, id limit :limit
@@ -67,6 +91,13 @@ select body from world_edges where id = :id
 -- name: world_edges_at
 -- One row per edge from or to a node: its newest state as JSON.
 select body from world_edges where source = :node_id or target = :node_id order by id
+
+-- name: world_edges_by_ids
+-- One row per edge whose id is in a JSON array: its newest state as JSON.
+select body from world_edges where id in (select value from json_each(:values))
+
+-- name: world_edges_by_ids (postgresql)
+select body from world_edges where id in (select jsonb_array_elements_text(cast(:values as jsonb)))
 
 -- name: world_edges_from
 -- One row per edge of a type from the node :source: its newest state as JSON.
@@ -147,6 +178,92 @@ left join world_decisions on world_decisions.seq = world_events.decision_seq
 where world_decisions.verdict is null or world_decisions.verdict <> 'approved'
 order by world_events.seq
 
+-- name: world_expire_imports
+-- Imports that expired by :now (UTC) are deleted, and their chunks with them.
+delete from world_imports where expires_at <= :now
+
+-- name: world_export_decision
+-- At most one row: the decision :seq, and what it was about if that was not forgotten.
+select
+    world_decisions.commitment,
+    world_decisions.decided_at,
+    world_decisions.verdict,
+    world_decision_payloads.owner,
+    world_decision_payloads.payload
+from world_decisions
+left join world_decision_payloads on world_decision_payloads.seq = world_decisions.seq
+where world_decisions.seq = :seq
+
+-- name: world_export_edges
+-- One row per edge of :owner with a source from :source to before :before, after an edge of :source by type and target, in
+-- the order of source, type, and the target without :prefix; at most :limit.
+select id, source, type, target
+from world_edges
+where owner = :owner
+    and source >= :source
+    and source < :before
+    and (
+        source > :source
+        or type > :type
+        or (type = :type and replace(target, :prefix, '') > :target)
+    )
+order by source, type, replace(target, :prefix, '')
+limit :limit
+
+-- name: world_export_edges (postgresql)
+select id, source, type, target
+from world_edges
+where owner = :owner
+    and source collate "C" >= :source
+    and source collate "C" < :before
+    and (
+        source collate "C" > :source
+        or type collate "C" > :type
+        or (type = :type and replace(target, :prefix, '') collate "C" > :target)
+    )
+order by source collate "C", type collate "C", replace(target, :prefix, '') collate "C"
+limit :limit
+
+-- name: world_export_nodes
+-- One row per node of :owner with an id from after :after to before :before, in their order; at most :limit.
+select id from world_nodes where owner = :owner and id > :after and id < :before order by id limit :limit
+
+-- name: world_export_nodes (postgresql)
+select id from world_nodes
+where owner = :owner and id collate "C" > :after and id collate "C" < :before
+order by id collate "C"
+limit :limit
+
+-- name: world_export_states
+-- One row per state up to :revision of the nodes or edges in a JSON array, each with the decision that let it in.
+select e.entity_id, e.body, e.decision_seq, d.commitment
+from json_each(:ids) as wanted
+join world_events as e on e.entity_id = wanted.value
+join world_decisions as d on d.seq = e.decision_seq
+where e.kind = :kind and e.seq <= :revision
+order by e.seq
+
+-- name: world_export_states (postgresql)
+select e.entity_id, e.body, e.decision_seq, d.commitment
+from jsonb_array_elements_text(cast(:ids as jsonb)) as wanted (id)
+join world_events as e on e.entity_id = wanted.id
+join world_decisions as d on d.seq = e.decision_seq
+where e.kind = :kind and e.seq <= :revision
+order by e.seq
+
+-- name: world_facts
+-- One row per node of one owner, subject and single-valued predicate: its newest state as JSON.
+select body from world_nodes where fact_key = :fact_key order by revision
+
+-- name: world_facts_by_keys
+-- One row per node of the owners, subjects and single-valued predicates in a JSON array: its newest state as JSON.
+select fact_key, body from world_nodes where fact_key in (select value from json_each(:values)) order by revision
+
+-- name: world_facts_by_keys (postgresql)
+select fact_key, body from world_nodes
+where fact_key in (select jsonb_array_elements_text(cast(:values as jsonb)))
+order by revision
+
 -- name: world_facts_then
 -- One row per node of one owner, subject and single-valued predicate: its newest state up to :revision as JSON, or null.
 select (
@@ -158,9 +275,9 @@ select (
 from world_nodes
 where fact_key = :fact_key
 
--- name: world_facts
--- One row per node of one owner, subject and single-valued predicate: its newest state as JSON.
-select body from world_nodes where fact_key = :fact_key order by revision
+-- name: world_finish_import
+-- The import :id is applied with this result, as JSON.
+update world_imports set result = :result where id = :id
 
 -- name: world_forget_claims
 -- Whose the capsules of :owner became is forgotten, and a capsule that is its own owner waits for nobody any more.
@@ -181,6 +298,18 @@ where owner = :owner and (scope <> 'everything' or finished_at is not null)
 -- name: world_forget_ontologies
 -- The words of :owner are forgotten, with every version.
 delete from world_ontologies where owner = :owner
+
+-- name: world_forget_imports
+-- The imports of :owner that are not applied are forgotten; their chunks go with them.
+delete from world_imports where owner = :owner
+
+-- name: world_forget_origin_decision
+-- The imported decision :id of :owner is forgotten.
+delete from world_origin_decisions where owner = :owner and id = :id
+
+-- name: world_forget_origin_decisions
+-- Every imported decision of :owner is forgotten.
+delete from world_origin_decisions where owner = :owner
 
 -- name: world_forget_payload_of_event
 -- What was decided when the event :seq was let in is forgotten with its salt.
@@ -210,10 +339,26 @@ delete from world_requests where scope = :scope
 -- At most one row: seq of the graph's newest event.
 select seq from world_events order by seq desc limit 1
 
+-- name: world_import
+-- At most one row: the import :id of :owner; its times in UTC.
+select created_at, expires_at, result from world_imports where id = :id and owner = :owner
+
+-- name: world_import_chunk
+-- At most one row: a chunk, compressed.
+select body from world_import_chunks where import_id = :import_id and number = :number
+
+-- name: world_import_chunk_digests
+-- One row per chunk of an import that arrived, by number.
+select number, bytes, sha256 from world_import_chunks where import_id = :import_id order by number
+
 -- name: world_keep_capsule
 -- One row per onboarding capsule; created_at in UTC.
 insert into world_capsules (id, request_key, request_sha256, seq, public_seq, claimed_by, created_at)
 values (:id, :request_key, :request_sha256, :seq, :public_seq, null, :created_at)
+
+-- name: world_keep_origin_decision
+-- One row per decision of another installation that wrote an imported state.
+insert into world_origin_decisions (owner, id, body) values (:owner, :id, :body) on conflict (owner, id) do nothing
 
 -- name: world_keep_payload
 -- One row per decision that is not forgotten: what its commitment is of, whose it is, and which key asked for it.
@@ -227,6 +372,10 @@ insert into world_requests (scope, key, request_sha256, seq) values (:scope, :ke
 -- At most one row: when files were rewritten last for an erasure by an owner.
 select finished_at from world_erasures where finished_at is not null order by finished_at desc limit 1
 
+-- name: world_last_decision
+-- At most one row: the newest decision's number and link.
+select number, link from world_decisions order by seq desc limit 1
+
 -- name: world_last_event_by
 -- At most one row: the newest event up to :seq and its decision.
 select seq, decision_seq from world_events where seq <= :seq order by seq desc limit 1
@@ -238,10 +387,6 @@ select max(seq) as seq from world_events where decision_seq = :decision_seq
 -- name: world_last_recorded_by
 -- One row: the newest event recorded by :instant (UTC); null if there is none.
 select max(seq) as seq from world_events where recorded_at <= :instant
-
--- name: world_last_decision
--- At most one row: the newest decision's number and link.
-select number, link from world_decisions order by seq desc limit 1
 
 -- name: world_move_capsules
 -- Capsules that :from_owner claimed are :to_owner's, where no node of them is :from_owner's any more.
@@ -310,6 +455,24 @@ where owner = :owner
     )
 order by id
 
+-- name: world_node_owner
+-- At most one row: whose the node :id is; empty for public ones.
+select owner from world_nodes where id = :id
+
+-- name: world_node_owners
+-- One row per node whose id is in a JSON array: whose it is; empty for public ones.
+select id, owner from world_nodes where id in (select value from json_each(:values))
+
+-- name: world_node_owners (postgresql)
+select id, owner from world_nodes where id in (select jsonb_array_elements_text(cast(:values as jsonb)))
+
+-- name: world_nodes_by_ids
+-- One row per node whose id is in a JSON array: its newest state as JSON.
+select body from world_nodes where id in (select value from json_each(:values))
+
+-- name: world_nodes_by_ids (postgresql)
+select body from world_nodes where id in (select jsonb_array_elements_text(cast(:values as jsonb)))
+
 -- name: world_nodes_given_up
 -- One row per node that is public or another's than :owner's, and of which :actor wrote an earlier state: its newest state
 -- as JSON.
@@ -326,13 +489,13 @@ from world_nodes
 where id in (select entity_id from world_events where actor = 'constitution' and kind = 'node')
 order by id
 
--- name: world_nodes_stated_in
--- One row per private node of :owner whose newest state holds the text :like: the state as JSON.
-select body from world_nodes where owner = :owner and body like :like order by id
-
 -- name: world_nodes_of_owner
 -- One row per private node of :owner: its newest state as JSON.
 select body from world_nodes where owner = :owner order by id
+
+-- name: world_nodes_stated_in
+-- One row per private node of :owner whose newest state holds the text :like: the state as JSON.
+select body from world_nodes where owner = :owner and body like :like order by id
 
 -- name: world_numbered_decision
 -- At most one row: the link of the decision that has :number in the chain.
@@ -365,6 +528,14 @@ limit 1
 -- name: world_ontology_version
 -- At most one row: one version of the words of :owner.
 select version, recorded_at, body from world_ontologies where owner = :owner and version = :version
+
+-- name: world_open_imports
+-- One row per import of :owner that is neither applied nor expired by :now (UTC).
+select id from world_imports where owner = :owner and result is null and expires_at > :now
+
+-- name: world_origin_decision
+-- At most one row: the imported decision :id of :owner, as its record in JSON.
+select body from world_origin_decisions where owner = :owner and id = :id
 
 -- name: world_payload
 -- At most one row: what the decision :seq was about, as JSON.
@@ -414,6 +585,15 @@ on conflict (id) do update set
 -- One row per erasure that an owner asked for.
 insert into world_erasures (id, owner, scope, subject_sha256, nodes, edges, requested_at, finished_at)
 values (:id, :owner, :scope, :subject_sha256, :nodes, :edges, :requested_at, null)
+
+-- name: world_put_import_chunk
+-- One row per chunk: the one that arrived last.
+insert into world_import_chunks (import_id, number, sha256, bytes, body)
+values (:import_id, :number, :sha256, :bytes, :body)
+on conflict (import_id, number) do update set
+    sha256 = excluded.sha256,
+    bytes = excluded.bytes,
+    body = excluded.body
 
 -- name: world_put_node
 -- One row per node: its newest state.

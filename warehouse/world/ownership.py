@@ -16,7 +16,7 @@ from contracts.times import utc_text
 from contracts.world.identity import edge_id, fact_key
 from contracts.world.ontology import Ontology
 from contracts.world.proposal import Actor, Proposal, StageResult
-from contracts.world.records import Edge, Node
+from contracts.world.records import Edge, Node, recorded_again
 from warehouse.ledger.ledger import Transaction
 from warehouse.world.audit import DECISION, record
 from warehouse.world.events import append_states
@@ -77,7 +77,7 @@ def hand_over(
 
 
 def _owned(state: State, owner: str, now: str) -> State:
-    return msgspec.structs.replace(state, owner=owner, actor=owner, recorded_at=now)
+    return msgspec.structs.replace(recorded_again(state, now), owner=owner, actor=owner)
 
 
 def _append(tx: Transaction, states: Sequence[Node | Edge], actor: Actor, reason: str, key_id: str | None) -> None:

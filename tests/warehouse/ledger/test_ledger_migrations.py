@@ -68,12 +68,13 @@ FILLED: dict[str, tuple[str, ...]] = {
     ),
     "0009": (f"insert into guardrail_approvals values ('0123456789abcdef', 'd', 'local:a', '{AT}', '{AT}')",),
     "0010": (f"insert into guardrail_approvals values ('fedcba9876543210', 'd', 'local:a', '{AT}', '{AT}')",),
-    "0011": (
+    "0012": (
         f"insert into world_events values (11, 'node', 'mood:a', 1, 'a', 's', '{AT}', '{{}}')",
         "insert into world_nodes (id, owner, visibility, domain, live, dedupe_key, fact_key, revision, body) values "
         "('goal:b', 'local:a', 'private', 'TRACK', 1, 'd', 'k', 11, '{}')",
     ),
-    "0014": (f"insert into guardrail_approvals values ('00000000fedcba98', 'd', 'local:a', '{AT}', '{AT}')",),
+    "0013": (f"insert into guardrail_approvals values ('00000000fedcba98', 'd', 'local:a', '{AT}', '{AT}')",),
+    "0011": (f"insert into guardrail_approvals values ('0011223344556677', 'd', 'local:a', '{AT}', '{AT}')",),
 }
 """Rows as that revision's own tables take them."""
 

@@ -9,8 +9,8 @@ from sqlalchemy import text
 from contracts.world.identity import statement_key
 from warehouse.ledger.schema import run_sql
 
-revision = "0014"
-down_revision = "0011"
+revision = "0013"
+down_revision = "0012"
 
 PAGE = 5_000
 
@@ -26,7 +26,7 @@ _state = msgspec.json.Decoder(_State).decode
 
 
 def upgrade() -> None:
-    run_sql(op, "0014_own_words")
+    run_sql(op, "0013_own_words")
     connection = op.get_bind()
     last = ""
     while True:

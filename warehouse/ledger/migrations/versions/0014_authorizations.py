@@ -4,9 +4,9 @@ from alembic import op
 
 from warehouse.ledger.schema import run_sql
 
-revision = "0016"
-down_revision = "0014"
+revision = "0014"
+down_revision = "0013"
 
 
 def upgrade() -> None:
-    run_sql(op, "0016_authorizations")
+    run_sql(op, "0014_authorizations")

@@ -1,0 +1,256 @@
+"""Serves the owner's graph as pages of a file, and takes a file of one in chunks that are applied as a whole."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Awaitable
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+import msgspec
+from fastapi import APIRouter, Path, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from api.deps import authenticated_router, caller_of
+from api.responses import private_document, problems
+from api.stores import Stores
+from api.workers import CLIENT_LEFT, unless_disconnected
+from api.world.actors import actor_of
+from api.world.large import AppliedImport, apply_import, apply_import_in_worker
+from contracts.canonical import canonical_sha256
+from contracts.errors import (
+    BodyInvalid,
+    BodyTooLarge,
+    CursorInvalid,
+    IdTaken,
+    ImportIncomplete,
+    ImportInvalid,
+    ImportsExceeded,
+    ImportUnknown,
+    ImportVersionUnsupported,
+    MediaTypeUnsupported,
+    ParameterInvalid,
+    StoreUnavailable,
+    WorkersBusy,
+)
+from contracts.secret_texts import SecretInText
+from contracts.world.graph_formats import FORMATS, written
+from contracts.world.import_api import (
+    HOURS_UNTIL_EXPIRY,
+    LIMITS,
+    MOST_CHUNKS,
+    ExportParameters,
+    ImportAnswer,
+    ImportApplication,
+    ImportApplied,
+)
+from contracts.world.proposal import Actor
+from warehouse.world import staging
+from warehouse.world.events import head_revision
+from warehouse.world.export import Position, export_page
+
+EXPORT = "/world-model/export"
+APPLIED_HERE_BYTES = 4_000
+"""Files up to this size are judged in this process, in some 40 ms of CPU at most."""
+
+_CHUNK_TYPES = ("application/octet-stream", "application/x-ndjson")
+_ImportId = Annotated[str, Path(alias="importId", min_length=1, max_length=100)]
+_APPLIED: dict[int | str, dict[str, Any]] = {
+    200: {"model": ImportApplied, "description": "Applied before; or rejected by a stage, and nothing was written"},
+    201: {"model": ImportApplied, "description": "Written as a whole"},
+}
+_decode = msgspec.json.Decoder(tuple[str, Position]).decode
+
+
+def moving_router(stores: Stores) -> APIRouter:
+    """Creates the routes of export and import."""
+    router = authenticated_router("world model")
+
+    @router.get(
+        EXPORT,
+        response_class=Response,
+        responses=problems(ParameterInvalid, CursorInvalid, StoreUnavailable)
+        | {
+            200: {
+                "description": "A page of the file; all pages one after the other are the file",
+                "content": {form.media_type: {"schema": {"type": "string"}} for form in FORMATS.values()},
+                "headers": {
+                    "Link": {
+                        "description": "The next page, with `rel=next`; absent on the last",
+                        "schema": {"type": "string"},
+                    }
+                },
+            }
+        },
+        summary="Take your graph along",
+        description="The nodes and edges of the key's owner with all their states, decisions, provenance and disputes, "
+        "as they are at the time of the first page. JSON Lines are canonical: after an import into an empty owner they "
+        "are the same bytes. Nothing public, nothing of others and nothing that was erased is in it.",
+        operation_id="world_model_export",
+    )
+    def export(request: Request, parameters: Annotated[ExportParameters, Query()]) -> Response:
+        return _page(stores, caller_of(request).owner, parameters)
+
+    @router.post(
+        "/world-model/imports",
+        response_model=ImportAnswer,
+        status_code=201,
+        responses=problems(ImportsExceeded, StoreUnavailable),
+        summary="Begin an import",
+        description=f"An exported file is sent in chunks of at most 1 MiB, at most {MOST_CHUNKS} of them, and then "
+        f"applied as a whole. What is not applied within {HOURS_UNTIL_EXPIRY} hours is deleted.",
+        operation_id="world_model_import_begin",
+    )
+    def begin(request: Request) -> Response:
+        caller = caller_of(request)
+        with stores.ledger.transaction() as tx:
+            return private_document(ImportAnswer(data=staging.begin(tx, caller.owner, caller.key_id)), 201)
+
+    @router.put(
+        "/world-model/imports/{importId}/chunks/{number}",
+        response_model=ImportAnswer,
+        responses=problems(
+            ParameterInvalid,
+            BodyInvalid,
+            BodyTooLarge,
+            MediaTypeUnsupported,
+            ImportUnknown,
+            ImportsExceeded,
+            StoreUnavailable,
+        ),
+        summary="Send a chunk of an import",
+        description="The bytes of the file from where the chunk before ended. A chunk that is sent again replaces the "
+        "one of its number. Chunks may arrive in any order.",
+        operation_id="world_model_import_chunk",
+        openapi_extra={
+            "requestBody": {
+                "required": True,
+                "content": {
+                    media_type: {"schema": {"type": "string", "format": "binary", "minLength": 1}}
+                    for media_type in _CHUNK_TYPES
+                },
+            }
+        },
+    )
+    async def chunk(
+        request: Request, import_id: _ImportId, number: Annotated[int, Path(ge=1, le=MOST_CHUNKS)]
+    ) -> Response:
+        owner, body = caller_of(request).owner, await request.body()
+        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if media_type not in _CHUNK_TYPES:
+            raise MediaTypeUnsupported(f"Send the chunk as {' or '.join(_CHUNK_TYPES)}.")
+        if not body:
+            raise BodyInvalid("The chunk is empty.")
+        return await run_in_threadpool(_put, stores, owner, import_id, number, body)
+
+    @router.post(
+        "/world-model/imports/{importId}/apply",
+        response_model=ImportApplied,
+        responses=_APPLIED
+        | problems(
+            BodyInvalid,
+            ImportInvalid,
+            ImportVersionUnsupported,
+            IdTaken,
+            SecretInText,
+            BodyTooLarge,
+            MediaTypeUnsupported,
+            ImportUnknown,
+            ImportIncomplete,
+            ImportsExceeded,
+            StoreUnavailable,
+            WorkersBusy,
+        ),
+        summary="Apply an import",
+        description="Judges the whole file by the seven stages and writes all of it, private to the key's owner, or "
+        f"nothing. At most {LIMITS.nodes:,} nodes and {LIMITS.states:,} states of nodes and edges. Ids are kept; "
+        "the id of a public node is refused. History keeps its times as `origin`. What the graph has already is not "
+        "written again, and facts of the file and of the graph are placed together by the rule of standing.",
+        operation_id="world_model_import_apply",
+    )
+    async def apply(request: Request, import_id: _ImportId, body: ImportApplication) -> Response:
+        caller = caller_of(request)
+        asked = (actor_of(caller), caller.key_id, import_id, body.sha256)
+        if await run_in_threadpool(_is_small, stores, caller.owner, import_id):
+            work: Awaitable[AppliedImport] = run_in_threadpool(_apply, stores, *asked)
+        else:
+            work = stores.workers.run(caller.owner, apply_import_in_worker, stores.settings, *asked)
+        applied = await unless_disconnected(request.receive, work)
+        if applied is None:
+            return Response(status_code=CLIENT_LEFT)
+        return private_document(ImportApplied(data=applied.result), 201 if applied.is_new else 200)
+
+    @router.get(
+        "/world-model/imports/{importId}",
+        response_model=ImportAnswer,
+        responses=problems(ParameterInvalid, ImportUnknown, StoreUnavailable),
+        summary="The state of an import",
+        operation_id="world_model_import_state",
+    )
+    def state(request: Request, import_id: _ImportId) -> Response:
+        owner = caller_of(request).owner
+        with stores.ledger.read() as reader:
+            return private_document(ImportAnswer(data=staging.state_of(reader, owner, import_id, stores.ledger.now())))
+
+    @router.delete(
+        "/world-model/imports/{importId}",
+        status_code=204,
+        response_class=Response,
+        responses=problems(ParameterInvalid, ImportUnknown, StoreUnavailable),
+        summary="Delete an import",
+        description="Its chunks are deleted. What an applied import wrote stays.",
+        operation_id="world_model_import_delete",
+    )
+    def delete(request: Request, import_id: _ImportId) -> Response:
+        with stores.ledger.transaction() as tx:
+            staging.drop(tx, caller_of(request).owner, import_id)
+        return Response(status_code=204)
+
+    return router
+
+
+def _is_small(stores: Stores, owner: str, import_id: str) -> bool:
+    with stores.ledger.read() as reader:
+        chunks = staging.state_of(reader, owner, import_id, stores.ledger.now()).chunks
+    return sum(chunk.bytes for chunk in chunks) <= APPLIED_HERE_BYTES
+
+
+def _apply(stores: Stores, actor: Actor, key_id: str, import_id: str, sha256: str) -> AppliedImport:
+    return apply_import(stores.ledger, actor, key_id, import_id, sha256)
+
+
+def _put(stores: Stores, owner: str, import_id: str, number: int, body: bytes) -> Response:
+    with stores.ledger.transaction() as tx:
+        return private_document(ImportAnswer(data=staging.put_chunk(tx, owner, import_id, number, body)))
+
+
+def _page(stores: Stores, owner: str, asked: ExportParameters) -> Response:
+    form = FORMATS[asked.format]
+    question = canonical_sha256(["export", owner, form.name])[:16]
+    position = None if asked.cursor is None else _position(asked.cursor, question)
+    with stores.ledger.read() as reader:
+        page = export_page(reader, owner, position or Position(head_revision(reader)))
+    headers = {
+        "Cache-Control": "no-store",
+        "Content-Disposition": f'attachment; filename="graph.{form.suffix}"',
+    }
+    if page.next is not None:
+        cursor = base64.urlsafe_b64encode(msgspec.json.encode((question, page.next))).rstrip(b"=").decode()
+        query = urlencode({"format": form.name, "cursor": cursor})
+        headers["Link"] = f'</api/v2{EXPORT}?{query}>; rel="next"'
+    return Response(b"".join(written(page.records, form.name)), 200, headers, form.media_type)
+
+
+def _position(cursor: str, question: str) -> Position:
+    """Returns the position of a cursor. Raises `CursorInvalid`."""
+    try:
+        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        asked, position = _decode(text)
+    except ValueError:
+        raise CursorInvalid("The cursor is not one of ours.") from None
+    named: list[Any] = [position.node or "", position.decision or "", *(position.edge or ())]
+    if asked != question:
+        raise CursorInvalid("The cursor belongs to another export.")
+    if not all(part.isascii() and part.isprintable() for part in named):
+        raise CursorInvalid("The cursor is not one of ours.")
+    return position

@@ -1,0 +1,264 @@
+"""Moves graphs between the ledger and files, for `svc world export` and `svc world import`."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import msgspec
+import typer
+
+from cli.output import note, operator_problems, print_json, say
+from cli.stores import opened_ledger
+from contracts.canonical import sha256_hex
+from contracts.errors import ImportRefused, RequestProblem
+from contracts.settings import Settings
+from contracts.world.graph_formats import Format, written
+from contracts.world.proposal import Actor, Decision
+from warehouse.ledger.ledger import Ledger
+from warehouse.publish.generations import current_generation
+from warehouse.world.events import head_revision
+from warehouse.world.export import export_pages
+from warehouse.world.forget import normalised_owner
+from warehouse.world.importing import import_graph
+from warehouse.world.served import OVERLAY_EVENTS_AT_MOST
+from warehouse.world.write import JUDGED_AT_MOST, judge_outside, overtaken, write_judged
+
+if TYPE_CHECKING:
+    from api.world.large import ToBeWritten
+    from contracts.world.extraction.build import SourceDocument
+
+DOCUMENTS_AT_ONCE = 20
+CHARACTERS_AT_ONCE = 100_000
+"""Notes that are read together: within what one request may hold."""
+
+PROGRESS_EVERY = 50_000
+"""Nodes and edges between two lines of progress."""
+
+_NOT_OF_AN_ID = re.compile(r"[^A-Za-z0-9._/@#-]+")
+_LONGEST_DOCUMENT_ID = 128
+
+
+def export(file: Path, owner: str | None, form: Format, as_json: bool) -> None:
+    """Writes the graph of an owner, or the public one without an owner, to a file, or to stdout for `-`."""
+    with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
+        whose = None if owner is None else normalised_owner(owner)
+        revision, lines = head_revision(reader), 0
+        with _replacing(file) as target:
+            for page in export_pages(reader, whose, revision):
+                lines += len(page.records)
+                target.writelines(written(page.records, form))
+    if str(file) == "-":
+        return
+    if as_json:
+        print_json({"ok": True, "file": str(file), "records": lines, "revision": revision})
+    else:
+        say(f"{lines} records at revision {revision} in {file}")
+
+
+@contextmanager
+def _replacing(file: Path) -> Iterator[BinaryIO]:
+    """Opens a file of this user only, which takes the place of `file` once it is whole."""
+    if str(file) == "-":
+        yield sys.stdout.buffer
+        return
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as target:
+            yield target
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def import_(path: Path, owner: str, name: str | None, as_json: bool) -> None:
+    """Imports an exported file, or a folder of Markdown notes, into an owner's part of the graph."""
+    with operator_problems(as_json), opened_ledger() as (settings, ledger):
+        whose = normalised_owner(owner)
+        report = (
+            _import_notes(ledger, path, whose)
+            if path.is_dir()
+            else _import_file(ledger, path, whose, name or getpass.getuser())
+        )
+        if report["written"] > OVERLAY_EVENTS_AT_MOST:
+            _publish(settings)
+    if as_json:
+        print_json(report)
+    else:
+        _say_report(report)
+    if not report["ok"]:
+        raise typer.Exit(1)
+
+
+def _import_file(ledger: Ledger, path: Path, owner: str, operator: str) -> dict[str, Any]:
+    actor = Actor("operator", f"operator:{operator}", on_behalf_of=owner)
+    shown = ("", 0)
+
+    def on_progress(what: str, done: int, of: int) -> None:
+        nonlocal shown
+        if what != shown[0] or done - shown[1] >= PROGRESS_EVERY or done == of:
+            note(f"{what} {path.name}" + (f": {done:,} of {of:,} nodes and edges" if of else ""))
+            shown = (what, done)
+
+    def lines() -> Iterator[bytes]:
+        with path.open("rb") as file:
+            yield from file
+
+    try:
+        outcome = import_graph(ledger, lines, actor, on_progress=on_progress)
+    except RequestProblem as problem:
+        raise ImportRefused(
+            f"{path}: {problem.detail} ({problem.code})",
+            cure="Mend the file, or export it again. What an interrupted import wrote stays; the same command goes on.",
+        ) from problem
+    return {
+        "ok": outcome.verdict == "approved",
+        "verdict": outcome.verdict,
+        "stages": msgspec.to_builtins(outcome.stages),
+        "nodes": outcome.nodes,
+        "edges": outcome.edges,
+        "written": outcome.written,
+        "decisions": len(outcome.decisions),
+        "revision": outcome.revision,
+    }
+
+
+def _import_notes(ledger: Ledger, folder: Path, owner: str) -> dict[str, Any]:
+    """Reads every `*.md` below a folder as a document of its owner. Reading it again replaces what the notes no longer
+    say."""
+    graph_id = _NOT_OF_AN_ID.sub("-", folder.resolve().name).strip("-._/@#")[:60] or "notes"
+    done = Decided()
+    for documents in _documents(folder, done):
+        note(f"reading {documents[0].id}" + (f" and {len(documents) - 1} more" if len(documents) > 1 else ""))
+        _build(ledger, owner, graph_id, documents, done)
+    return {
+        "ok": not done.left_out,
+        "documents": done.documents,
+        "written": done.written,
+        "nodes": done.nodes,
+        "edges": done.edges,
+        "leftOut": done.left_out,
+        "revision": done.revision,
+    }
+
+
+class Decided:
+    """What became of the notes so far."""
+
+    def __init__(self) -> None:
+        self.documents = 0
+        self.nodes = 0
+        self.edges = 0
+        self.revision = 0
+        self.left_out: list[dict[str, str]] = []
+
+    @property
+    def written(self) -> int:
+        return self.nodes + self.edges
+
+    def add(self, documents: int, decision: Decision | None) -> None:
+        """Counts the states of a decision."""
+        self.documents += documents
+        if decision is not None:
+            self.nodes += len(decision.nodes)
+            self.edges += len(decision.edges)
+            self.revision = decision.revision
+
+
+def _documents(folder: Path, done: Decided) -> Iterator[list[SourceDocument]]:
+    from contracts.world.extraction.build import SourceDocument
+
+    together: list[SourceDocument] = []
+    size = 0
+    for path in sorted(folder.rglob("*.md")):
+        relative = path.relative_to(folder)
+        if any(part.startswith(".") for part in relative.parts) or not path.is_file():
+            continue
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            done.left_out.append({"file": str(relative), "reason": "it is not UTF-8"})
+            continue
+        if together and (len(together) >= DOCUMENTS_AT_ONCE or size + len(text) > CHARACTERS_AT_ONCE):
+            yield together
+            together, size = [], 0
+        together.append(SourceDocument(id=_document_id(relative), markdown=text))
+        size += len(text)
+    if together:
+        yield together
+
+
+def _document_id(relative: Path) -> str:
+    """Returns the path of a note as an id that spans may hold; one that has other characters gets a hash."""
+    plain = _NOT_OF_AN_ID.sub("-", relative.as_posix()).lstrip("-._/@#")
+    if plain == relative.as_posix() and len(plain) <= _LONGEST_DOCUMENT_ID:
+        return plain
+    return f"{plain[-100:].lstrip('-._/@#')}-{sha256_hex(relative.as_posix().encode())[:8]}"
+
+
+def _build(ledger: Ledger, owner: str, graph_id: str, documents: list[SourceDocument], done: Decided) -> None:
+    """Builds and writes the graph of some notes. If one of them can't be taken, the others are taken without it."""
+    from api.world.large import prepare_build, unpacked
+    from contracts.world.extraction.build import BuildRequest
+
+    request = BuildRequest(graph_id=graph_id, documents=documents, mode="apply")
+    try:
+        prepared = prepare_build(ledger, request, Actor("caller", owner))
+        decision = None if prepared.to_be_written is None else _write(ledger, unpacked(prepared.to_be_written))
+    except RequestProblem as problem:
+        reason = problem.detail
+    else:
+        if decision is None or decision.verdict == "approved":
+            done.add(len(documents), decision)
+            return
+        reason = "; ".join(f"{stage.stage}: {stage.reason}" for stage in decision.stages if stage.result == "fail")
+    if len(documents) == 1:
+        done.left_out.append({"file": str(documents[0].id), "reason": reason})
+        return
+    for document in documents:
+        _build(ledger, owner, graph_id, [document], done)
+
+
+def _write(ledger: Ledger, prepared: ToBeWritten) -> Decision:
+    judgment = prepared.judgment
+    for _ in range(JUDGED_AT_MOST):
+        judgment = judgment or judge_outside(ledger, prepared.proposal, prepared.aligned)
+        decision = write_judged(ledger, prepared.proposal, judgment)
+        if decision is not None:
+            return decision
+        judgment = None
+    raise overtaken()
+
+
+def _publish(settings: Settings) -> None:
+    """Publishes a generation whose search holds what was imported; before the first one a run does that."""
+    current = current_generation(settings.data_dir)
+    if current is None:
+        return
+    from pipelines.initial_publish import publish_initial  # Dagster takes seconds to import
+
+    note("publishing, so that the search holds it all")
+    publish_initial(settings.model_copy(update={"base_url": current.manifest.base_url}))
+
+
+def _say_report(report: dict[str, Any]) -> None:
+    for stage in report.get("stages", ()):
+        if stage["result"] == "fail":
+            say(f"{stage['result']:<5} {stage['stage']:<22} {stage['reason']}")
+    for left in report.get("leftOut", ()):
+        say(f"left out {left['file']}: {left['reason']}")
+    if "documents" in report:
+        say(f"{report['documents']} notes read; {report['nodes']} nodes and {report['edges']} edges written")
+    else:
+        say(
+            f"{report['verdict']}: {report['nodes']} nodes and {report['edges']} edges; {report['written']} states "
+            f"written by {report['decisions']} decisions; revision {report['revision']}"
+        )

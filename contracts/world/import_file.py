@@ -1,0 +1,397 @@
+"""Reads the lines of an import into nodes and edges with their states. Pure: it compares nothing with the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from contracts.errors import BodyInvalid, ImportInvalid, ImportVersionUnsupported
+from contracts.secret_texts import SecretInText, refuse_secrets
+from contracts.times import normal_instant
+from contracts.world.change_set import edge_draft_of, node_draft_of
+from contracts.world.identity import edge_id, fact_key, given_id
+from contracts.world.ontology import Ontology
+from contracts.world.portable import (
+    FORMAT,
+    GONE,
+    VERSION,
+    DecisionRecord,
+    EdgeRecord,
+    EndRecord,
+    Header,
+    NodeRecord,
+    StateRecord,
+    is_other_version,
+    origin_of,
+    record_of,
+)
+from contracts.world.proposal import LONGEST_SOURCE, PIPELINE, EdgeDraft, NodeDraft, Proposal, checked
+from contracts.world.records import Edge, Node
+from contracts.world.text import fault_of_title
+
+LONGEST_LINE = 1 << 20
+"""Bytes of one line."""
+
+LONGEST_DECISION_ID = 200
+_DRAFTS_AT_ONCE = 10_000
+
+_FACT_PROPERTIES = ("subject", "predicate", "value", "confidence")
+
+
+@dataclass(frozen=True)
+class ImportedNode:
+    """A node of the file: its states, oldest first, the last of which is current."""
+
+    states: tuple[NodeRecord, ...]
+    line: int
+
+    @property
+    def id(self) -> str:
+        """Returns the id in the file."""
+        return self.states[-1].id
+
+
+@dataclass(frozen=True)
+class ImportedEdge:
+    """An edge of the file, likewise."""
+
+    states: tuple[EdgeRecord, ...]
+    line: int
+
+
+Imported = ImportedNode | ImportedEdge
+
+
+def read_import(lines: Iterable[bytes]) -> Iterator[Imported | DecisionRecord]:
+    """Yields the nodes, edges and decisions of a file in its order. Only at its end it is sure that nothing is missing.
+
+    Raises `ImportVersionUnsupported`, and `ImportInvalid` with the number of the line.
+    """
+    number, ended = 0, False
+    states: list[StateRecord] = []
+    for number, line in enumerate(lines, 1):
+        if ended:
+            raise _invalid(number, "follows the end")
+        record = _record(number, line)
+        if number == 1 or isinstance(record, Header):
+            _check_header(number, record)
+            continue
+        if isinstance(record, EndRecord):
+            if states:
+                raise _invalid(number, "ends the file before the current state of a node or an edge")
+            if record.lines != number - 1:
+                raise _invalid(number, f"counts {record.lines:,} lines, and {number - 1:,} stand before it")
+            ended = True
+        elif isinstance(record, DecisionRecord):
+            yield record
+        else:
+            record = _timed(number, record)
+            if states and _identity(states[-1]) != _identity(record):
+                raise _invalid(number, "begins before the current state of the one before it")
+            states.append(record)
+            if record.current:
+                yield _entity(states, number)
+                states = []
+    if not ended:
+        raise ImportInvalid(f"The file ends after line {number:,} without its end: a part of it is missing.")
+
+
+def _timed(number: int, record: StateRecord) -> StateRecord:
+    try:
+        return in_one_form(record)
+    except ValueError:
+        raise _invalid(
+            number, "has a time that is not RFC 3339 with its offset, such as 2026-01-31T12:00:00Z"
+        ) from None
+
+
+def _entity(states: list[StateRecord], number: int) -> Imported:
+    if isinstance(states[-1], NodeRecord):
+        return ImportedNode(tuple(state for state in states if isinstance(state, NodeRecord)), number)
+    return ImportedEdge(tuple(state for state in states if isinstance(state, EdgeRecord)), number)
+
+
+def _identity(record: StateRecord) -> tuple[str, ...]:
+    if isinstance(record, NodeRecord):
+        return (record.id,)
+    return (record.source, record.type, record.target)
+
+
+def _record(number: int, line: bytes) -> Any:
+    if len(line) > LONGEST_LINE:
+        raise _invalid(number, f"has more than {LONGEST_LINE:,} bytes")
+    if number == 1 and is_other_version(line):
+        raise ImportVersionUnsupported(
+            f"The file is of another version of the format {FORMAT} than {VERSION}.",
+            errors=[("/lines/1", f"`version` has to be {VERSION}")],
+        )
+    try:
+        return record_of(line)
+    except (ValueError, RecursionError) as error:
+        raise _invalid(number, f"is no record: {str(error)[:200]}") from None
+
+
+def _check_header(number: int, record: object) -> None:
+    if number != 1 or not isinstance(record, Header) or record.format != FORMAT:
+        raise _invalid(number, f"has to be the header of {FORMAT}" if number == 1 else "is a second header")
+
+
+def _invalid(number: int, what: str) -> ImportInvalid:
+    return ImportInvalid(f"Line {number:,} {what}.", errors=[(f"/lines/{number}", what)])
+
+
+@dataclass
+class FileIndex:
+    """What the judgement of one part of a file needs to know of the other parts."""
+
+    ids: dict[str, str] = field(default_factory=dict)
+    """The stored id of every node by its id in the file."""
+    nodes: dict[str, Node] = field(default_factory=dict)
+    """The current state of every node by its stored id, without the properties that no stage compares."""
+    fact_keys: dict[str, list[str]] = field(default_factory=dict)
+    """The ids in the file of the nodes about one subject and single-valued predicate."""
+    endings: set[tuple[str, str]] = field(default_factory=set)
+    """Pairs of ids in the file: a node, and one that it ended in some state."""
+    confirmed: set[str] = field(default_factory=set)
+    """Ids in the file of the nodes that some state shows as confirmed."""
+    seen: set[str] = field(default_factory=set)
+    twice: str | None = None
+    """A node that the file states twice."""
+    edges: int = 0
+    states: int = 0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much one import may hold."""
+
+    nodes: int
+    states: int
+
+
+Resolve = Callable[[list[str]], Mapping[str, str]]
+"""Returns the stored ids of the nodes that a file calls by these ids. Raises `IdTaken`."""
+
+IDS_AT_ONCE = 5_000
+
+
+def survey(
+    items: Iterable[Imported | DecisionRecord],
+    owner: str,
+    resolve: Resolve,
+    ontology: Ontology,
+    limits: Limits | None = None,
+) -> FileIndex:
+    """Reads a whole file and returns its index. Raises `ImportInvalid`, `IdTaken` and the errors of `read_import`."""
+    index = FileIndex()
+    pending: list[ImportedNode] = []
+    nodes = 0
+    for item in items:
+        if isinstance(item, DecisionRecord):
+            continue
+        index.states += len(item.states)
+        if isinstance(item, ImportedNode):
+            nodes += 1
+            pending.append(item)
+            if len(pending) >= IDS_AT_ONCE:
+                _index_nodes(index, pending, owner, resolve, ontology)
+                pending = []
+        else:
+            index.edges += 1
+        if limits is not None and (nodes > limits.nodes or index.states > limits.states):
+            raise ImportInvalid(
+                f"One import holds at most {limits.nodes:,} nodes, and {limits.states:,} states of nodes and edges. "
+                "Split the file, or let an operator import it."
+            )
+    _index_nodes(index, pending, owner, resolve, ontology)
+    return index
+
+
+def _index_nodes(index: FileIndex, nodes: list[ImportedNode], owner: str, resolve: Resolve, ontology: Ontology) -> None:
+    for imported in nodes:
+        if imported.id in index.seen:
+            index.twice = imported.id
+        index.seen.add(imported.id)
+    index.ids |= resolve([node.id for node in nodes])
+    reader = StateReader(owner, "", "", ontology, index.ids)
+    for imported in nodes:
+        newest = imported.states[-1]
+        node = reader.node(newest)
+        slim = {name: node.properties[name] for name in _FACT_PROPERTIES if name in node.properties}
+        index.nodes[node.id] = msgspec.structs.replace(node, properties=slim)
+        key = fact_key(ontology, owner, node.properties)
+        if key is not None:
+            index.fact_keys.setdefault(key, []).append(imported.id)
+        for state in imported.states:
+            if state.ended_by is not None:
+                index.endings.add((state.ended_by, imported.id))
+            if state.confirmed_as is not None:
+                index.confirmed.add(imported.id)
+
+
+@dataclass(frozen=True)
+class StateReader:
+    """Turns records into states of `owner` that `actor` imports at `now`. `ids` are stored ids by those of the file."""
+
+    owner: str
+    actor: str
+    now: str
+    ontology: Ontology
+    ids: Mapping[str, str]
+    others: Mapping[str, str] = field(default_factory=dict)
+    """The stored ids of the owner's nodes that the file only names."""
+
+    def node(self, record: NodeRecord) -> Node:
+        """Returns the state of a node, without a revision. Its times are as the file has them."""
+        known = self.ontology.node_types.get(record.type)
+        return Node(
+            id=self._stored(record.id),
+            title=record.title,
+            type=record.type,
+            domain=record.domain or (known.domain if known else ""),
+            properties=record.properties,
+            visibility="private",
+            owner=self.owner,
+            immutable=record.immutable,
+            valid_from=record.valid_from or "",
+            valid_to=record.valid_to,
+            recorded_at=self.now,
+            source=record.source,
+            actor=self.actor,
+            revision=0,
+            source_class=record.source_class,
+            stated_at=record.stated_at or record.recorded_at or self.now,
+            stated_to=record.stated_to,
+            ended_by=record.ended_by and self._stored(record.ended_by),
+            retracted=record.retracted,
+            confirmed_as=record.confirmed_as,
+            confirmed_at=record.confirmed_at,
+            disputed=record.disputed,
+            origin=origin_of(record),
+        )
+
+    def edge(self, record: EdgeRecord) -> Edge:
+        """Returns the state of an edge, likewise."""
+        source, target = self._stored(record.source), self._stored(record.target)
+        return Edge(
+            id=edge_id(self.owner, source, record.type, target),
+            source=source,
+            target=target,
+            type=record.type,
+            properties=record.properties,
+            visibility="private",
+            owner=self.owner,
+            valid_from=record.valid_from or "",
+            valid_to=record.valid_to,
+            recorded_at=self.now,
+            stated_in=record.stated_in,
+            actor=self.actor,
+            revision=0,
+            source_class=record.source_class,
+            disputed=record.disputed,
+            origin=origin_of(record),
+        )
+
+    def _stored(self, called: str) -> str:
+        return self.ids.get(called) or self.others.get(called, called)
+
+
+def named_elsewhere(items: Iterable[Imported], ids: Mapping[str, str]) -> list[str]:
+    """Returns the ids that these nodes and edges name and that are of no node of the file."""
+    named: dict[str, None] = {}
+    for item in items:
+        if isinstance(item, ImportedEdge):
+            named |= dict.fromkeys((item.states[-1].source, item.states[-1].target))
+        else:
+            named |= dict.fromkeys(state.ended_by for state in item.states if state.ended_by is not None)
+    return [called for called in named if called not in ids and called != GONE]
+
+
+def in_one_form(record: StateRecord) -> StateRecord:
+    """Returns a record with its times in the form of the graph. Raises `ValueError`."""
+    times: tuple[str | None, ...] = (record.valid_from, record.valid_to, record.recorded_at)
+    if isinstance(record, NodeRecord):
+        times = (*times, record.stated_at, record.stated_to, record.confirmed_at)
+    if all(time is None or _is_normal(time) for time in times):
+        return record
+    fields = {"valid_from": record.valid_from, "valid_to": record.valid_to, "recorded_at": record.recorded_at}
+    if isinstance(record, NodeRecord):
+        fields |= {"stated_at": record.stated_at, "stated_to": record.stated_to, "confirmed_at": record.confirmed_at}
+    return msgspec.structs.replace(
+        record, **{name: normal_instant(time) for name, time in fields.items() if time is not None}
+    )
+
+
+@lru_cache(maxsize=10_000)
+def _is_normal(time: str) -> bool:
+    return normal_instant(time) == time
+
+
+def refuse_faults(
+    items: Iterable[Imported], owner: str, nodes: Iterable[tuple[Node, ...]], edges: Iterable[tuple[Edge, ...]]
+) -> None:
+    """Raises `ImportInvalid` for what no proposal may hold either, and `SecretInText`, each with the line.
+
+    `nodes` and `edges` are the states of the items, each in their order.
+    """
+    drafts: list[tuple[int, NodeDraft | EdgeDraft]] = []
+    next_node, next_edge = iter(nodes), iter(edges)
+    for item in items:
+        states: tuple[Node | Edge, ...]
+        if isinstance(item, ImportedNode):
+            states = next(next_node)
+            if given_id(owner, item.id) != item.id:
+                raise _invalid(item.line, "has an id that the graph keeps for itself")
+        else:
+            states = next(next_edge)
+        records: tuple[StateRecord, ...] = item.states
+        for record, state in zip(records, states, strict=True):
+            if fault := _fault_of_source(state.source if isinstance(state, Node) else state.stated_in):
+                raise _invalid(item.line, f"has a source that {fault}")
+            if record.decision is not None and len(record.decision) > LONGEST_DECISION_ID:
+                raise _invalid(item.line, "names a decision by more than 200 characters")
+            drafts.append((item.line, node_draft_of(state) if isinstance(state, Node) else edge_draft_of(state)))
+            _refuse_secrets(item.line, state)
+    for first in range(0, len(drafts), _DRAFTS_AT_ONCE):
+        _refuse_drafts(drafts[first : first + _DRAFTS_AT_ONCE])
+
+
+@lru_cache(maxsize=10_000)
+def _fault_of_source(source: str) -> str | None:
+    return fault_of_title(source, LONGEST_SOURCE)
+
+
+def _refuse_secrets(line: int, state: Node | Edge) -> None:
+    texts = [state.title, state.properties] if isinstance(state, Node) else state.properties
+    if not texts:
+        return
+    try:
+        refuse_secrets(texts)
+    except SecretInText as problem:
+        raise SecretInText(problem.detail, errors=[(f"/lines/{line}", problem.errors[0][1])]) from None
+
+
+def _refuse_drafts(drafts: list[tuple[int, Any]]) -> None:
+    nodes = [(line, draft) for line, draft in drafts if isinstance(draft, NodeDraft)]
+    edges = [(line, draft) for line, draft in drafts if isinstance(draft, EdgeDraft)]
+    try:
+        checked(
+            Proposal(
+                actor=PIPELINE,
+                source="import",
+                nodes=tuple(draft for _, draft in nodes),
+                edges=tuple(draft for _, draft in edges),
+            )
+        )
+    except BodyInvalid as problem:
+        faults = []
+        for pointer, fault in problem.errors:
+            _, kind, number, *rest = pointer.split("/")
+            line = (nodes if kind == "nodes" else edges)[int(number)][0]
+            faults.append((f"/lines/{line}/{'/'.join(rest)}", fault))
+        pointer, fault = faults[0]
+        raise ImportInvalid(f"Line {pointer.split('/')[2]}: {pointer.split('/')[3]} {fault}.", errors=faults) from None

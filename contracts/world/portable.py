@@ -1,0 +1,247 @@
+"""Defines the records of an exported graph and their one form in bytes, and turns states into records and back. Pure.
+
+An export is JSON Lines: a header, the records of nodes and of edges, and an end that counts the lines. All states of a
+node or an edge follow one another, oldest first, and only the last of them is `current`; a decision stands before the
+first of the states next to one another that it wrote. Nothing in it depends on the installation: nodes have the ids by
+which their owner calls them, people have no names, and revisions are left out. So a graph that was imported into an
+empty owner is exported again as the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from contracts.standing import UNSTATED, SourceClass
+from contracts.world.identity import given_id
+from contracts.world.proposal import StageResult, Verdict
+from contracts.world.records import PARTS_OF_THE_SERVICE, Author, Edge, Node, Origin
+
+FORMAT = "svc.world.graph"
+VERSION = 1
+GONE = "gone"
+"""Stands for the id of a node that is the owner's no more: it was forgotten, or is somebody else's."""
+
+Scope = Literal["owner", "public"]
+AuthorKind = Literal["caller", "capsule", "claimant", "pipeline", "intake", "constitution", "operator"]
+
+
+class Header(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    rename="camel",
+    forbid_unknown_fields=True,
+    tag_field="kind",
+    tag="header",
+):
+    """The first line."""
+
+    format: str = FORMAT
+    version: int = VERSION
+    scope: Scope = "owner"
+
+
+class DecisionRecord(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    rename="camel",
+    forbid_unknown_fields=True,
+    tag_field="kind",
+    tag="decision",
+):
+    """A decision that wrote states. Its id is its commitment in the chain of the installation that decided."""
+
+    id: str
+    decided_at: str
+    verdict: Verdict
+    author: AuthorKind | None = None
+    """Null if what was decided was forgotten, or is others'."""
+    stages: list[StageResult] | None = None
+
+
+class NodeRecord(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, tag_field="kind", tag="node"
+):
+    """One state of a node. What other programs write needs an id, a type, a title and a source."""
+
+    id: str
+    type: str
+    title: str
+    source: str
+    domain: str | None = None
+    properties: dict[str, Any] = {}
+    current: bool = True
+    immutable: bool = False
+    valid_from: str | None = None
+    """Null: from the time of the import."""
+    valid_to: str | None = None
+    recorded_at: str | None = None
+    """Null: it was not recorded anywhere before the import."""
+    author: Author = "owner"
+    source_class: SourceClass = UNSTATED
+    stated_at: str | None = None
+    stated_to: str | None = None
+    ended_by: str | None = None
+    retracted: bool = False
+    confirmed_as: SourceClass | None = None
+    confirmed_at: str | None = None
+    disputed: bool = False
+    decision: str | None = None
+
+
+class EdgeRecord(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, tag_field="kind", tag="edge"
+):
+    """One state of an edge; source, target and type identify it."""
+
+    source: str
+    target: str
+    type: str
+    stated_in: str
+    properties: dict[str, Any] = {}
+    current: bool = True
+    valid_from: str | None = None
+    valid_to: str | None = None
+    recorded_at: str | None = None
+    author: Author = "owner"
+    source_class: SourceClass = UNSTATED
+    disputed: bool = False
+    decision: str | None = None
+
+
+class EndRecord(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, tag_field="kind", tag="end"
+):
+    """The last line. A file without it was cut off."""
+
+    lines: int
+    """The number of lines before this one."""
+
+
+Record = Header | DecisionRecord | NodeRecord | EdgeRecord | EndRecord
+StateRecord = NodeRecord | EdgeRecord
+
+
+@dataclass(frozen=True)
+class RecordKind:
+    """One kind of record, in the order in which the kinds stand in a file."""
+
+    name: str
+    record: type[Record]
+    meaning: str
+
+
+RECORD_KINDS = (
+    RecordKind("header", Header, "Format, version, and whether the graph is an owner's or the public one."),
+    RecordKind("decision", DecisionRecord, "The decision of the states that follow, with its stages."),
+    RecordKind("node", NodeRecord, "One state of a node, ordered by id and then by time."),
+    RecordKind("edge", EdgeRecord, "One state of an edge, ordered by source, type, target and then by time."),
+    RecordKind("end", EndRecord, "How many lines stand before it."),
+)
+"""Every kind of record. What an export is to carry besides gets a row here and a class above."""
+
+_encode = msgspec.json.Encoder(order="sorted").encode
+_decode: Callable[[bytes], Record] = msgspec.json.Decoder(Record).decode
+_mark = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+def line_of(record: Record) -> bytes:
+    """Returns the one line of a record, with its line break."""
+    return _encode(record) + b"\n"
+
+
+def record_of(line: bytes) -> Record:
+    """Parses a line. Raises `ValueError` (of which msgspec's errors are some) with the reason."""
+    return _decode(line)
+
+
+def is_other_version(line: bytes) -> bool:
+    """Decides whether a first line is a header of this format and of a version that is not known here."""
+    try:
+        fields = _mark(line)
+    except ValueError:
+        return False
+    return fields.get("format") == FORMAT and fields.get("version") != VERSION
+
+
+def author_of(actor: str, owner: str | None) -> Author:
+    """Returns how exports name the author of a state that is `owner`'s."""
+    if actor == owner:
+        return "owner"
+    if actor in PARTS_OF_THE_SERVICE:
+        return actor  # type: ignore[return-value]
+    return "operator" if actor.startswith("operator:") else "other"
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What is known about a state besides itself: how its owner calls nodes, and the decision that wrote it."""
+
+    owner: str | None
+    decision: str
+    current: bool
+    ended_by: str | None = None
+    """The stored id of the node that ended it, or `GONE`."""
+
+    def called(self, node_id: str) -> str:
+        """Returns the id by which the owner calls a node."""
+        return node_id if self.owner is None else given_id(self.owner, node_id)
+
+
+def node_record(node: Node, about: Exported) -> NodeRecord:
+    """Returns the record of a node's state."""
+    recorded_at = node.recorded_at if node.origin is None else node.origin.recorded_at
+    return NodeRecord(
+        id=about.called(node.id),
+        type=node.type,
+        title=node.title,
+        source=node.source,
+        domain=node.domain,
+        properties=node.properties,
+        current=about.current,
+        immutable=node.immutable,
+        valid_from=node.valid_from,
+        valid_to=node.valid_to,
+        recorded_at=recorded_at,
+        author=author_of(node.actor, about.owner) if node.origin is None else node.origin.author,
+        source_class=node.source_class,
+        stated_at=node.stated_at or recorded_at,
+        stated_to=node.stated_to,
+        ended_by=about.ended_by and about.called(about.ended_by),
+        retracted=node.retracted,
+        confirmed_as=node.confirmed_as,
+        confirmed_at=node.confirmed_at,
+        disputed=node.disputed,
+        decision=about.decision if node.origin is None else node.origin.decision,
+    )
+
+
+def edge_record(edge: Edge, about: Exported) -> EdgeRecord:
+    """Returns the record of an edge's state."""
+    return EdgeRecord(
+        source=about.called(edge.source),
+        target=about.called(edge.target),
+        type=edge.type,
+        stated_in=edge.stated_in,
+        properties=edge.properties,
+        current=about.current,
+        valid_from=edge.valid_from,
+        valid_to=edge.valid_to,
+        recorded_at=edge.recorded_at if edge.origin is None else edge.origin.recorded_at,
+        author=author_of(edge.actor, about.owner) if edge.origin is None else edge.origin.author,
+        source_class=edge.source_class,
+        disputed=edge.disputed,
+        decision=about.decision if edge.origin is None else edge.origin.decision,
+    )
+
+
+def origin_of(record: StateRecord) -> Origin | None:
+    """Returns where a record's state was recorded first, or None if it was not recorded before."""
+    if record.recorded_at is None:
+        return None
+    return Origin(recorded_at=record.recorded_at, author=record.author, decision=record.decision)

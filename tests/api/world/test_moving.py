@@ -1,0 +1,220 @@
+"""A graph is exported by a key and imported by another one, in chunks and as a whole."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from keyed_service import bearer, serving
+
+from api.world.moving import APPLIED_HERE_BYTES
+from contracts.access.tiers import Tier
+from contracts.standing import SourceClass
+from contracts.world.import_api import CHUNK_BYTES
+from warehouse.access.keys import create_key
+from warehouse.ledger.ledger import open_ledger
+from warehouse.world.forget import forget_owner
+from warehouse.world.load import load_constitution
+from warehouse.world.staging import expire
+
+EXPORT, IMPORTS = "/api/v2/world-model/export", "/api/v2/world-model/imports"
+SIGNAL, NODES = "/api/v2/world-model/signal", "/api/v2/world-model/nodes/"
+
+
+@pytest.fixture
+def service(ledger_settings):
+    settings = ledger_settings.model_copy(update={"rate_limit_per_minute": 0})
+    with serving(settings) as running:
+        yield running
+
+
+def key(service, owner="local:ada", **options):
+    with service.ledger.transaction() as tx:
+        made = create_key(tx, service.pepper, tier=Tier.PRO, owner=owner, now=datetime.now(UTC), **options)
+    return bearer(made)
+
+
+def ask(service, method, path, headers, **options):
+    (answer,) = service.ask((method, path, headers, options))
+    return answer
+
+
+def exported(service, headers, **parameters) -> bytes:
+    body, asked = b"", (EXPORT, {"params": parameters})
+    while asked is not None:
+        answer = ask(service, "GET", asked[0], headers, **asked[1])
+        assert answer.status_code == 200, answer.text
+        body += answer.content
+        link = answer.headers.get("link")
+        asked = None if link is None else (link.partition(">")[0][1:], {})
+    return body
+
+
+def staged(service, headers, content: bytes, chunk_bytes=CHUNK_BYTES) -> str:
+    begun = ask(service, "POST", IMPORTS, headers)
+    assert begun.status_code == 201, begun.text
+    import_id = begun.json()["data"]["importId"]
+    for number, first in enumerate(range(0, len(content), chunk_bytes), 1):
+        answer = put(service, headers, import_id, number, content[first : first + chunk_bytes])
+        assert answer.status_code == 200, answer.text
+    return import_id
+
+
+def put(service, headers, import_id, number, content, media_type="application/octet-stream"):
+    path = f"{IMPORTS}/{import_id}/chunks/{number}"
+    return ask(service, "PUT", path, {**headers, "content-type": media_type}, content=content)
+
+
+def apply(service, headers, import_id, content: bytes):
+    digest = hashlib.sha256(content).hexdigest()
+    return ask(service, "POST", f"{IMPORTS}/{import_id}/apply", headers, json={"sha256": digest})
+
+
+def file_of(*records) -> bytes:
+    lines = [{"kind": "header", "format": "svc.world.graph", "version": 1, "scope": "owner"}, *records]
+    lines.append({"kind": "end", "lines": len(lines)})
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+def node(node_id, **fields):
+    return {"kind": "node", "id": node_id, "type": "Goal", "title": f"Goal {node_id}", "source": "a file", **fields}
+
+
+def stated(service, headers, **fields):
+    body = {"type": "Observation", "source": "a sensor", **fields}
+    answer = ask(service, "POST", SIGNAL, headers, json=body).json()
+    assert answer["data"]["verdict"] == "approved", answer
+    return answer["data"]["signalId"]
+
+
+@pytest.mark.both_engines
+def test_a_graph_moves_from_one_owner_to_another(service):
+    ada, bob = key(service), key(service, "local:bob")
+    door = {"subject": "the door", "predicate": "state"}
+    first = stated(service, ada, payload={**door, "value": "open"}, observedAt="2026-01-01T00:00:00Z")
+    stated(service, ada, payload={**door, "value": "shut"}, corrects={"id": first, "reason": "it was dark"})
+    content = exported(service, ada)
+    import_id = staged(service, bob, content, chunk_bytes=700)
+    answer = apply(service, bob, import_id, content)
+    data = answer.json()["data"]
+    assert (answer.status_code, data["verdict"], data["nodes"], first in data["nodeIds"]) == (201, "approved", 2, True)
+    assert exported(service, bob) == content
+    moved = ask(service, "GET", NODES + first, bob).json()["data"]
+    assert moved["node"]["retracted"]
+    assert moved["node"]["origin"]["recordedAt"] < moved["node"]["recordedAt"]
+    again = apply(service, bob, import_id, content)
+    assert (again.status_code, again.json()["data"]) == (200, data)
+    shown = ask(service, "GET", f"{IMPORTS}/{import_id}", bob).json()["data"]
+    assert (shown["status"], shown["chunks"], shown["result"]) == ("applied", [], data)
+
+
+def test_every_format_is_served_with_its_media_type(service):
+    ada = key(service)
+    stated(service, ada, title="Rain & <wind>")
+    for form, media_type in (("jsonld", "application/ld+json"), ("graphml", "application/graphml+xml")):
+        answer = ask(service, "GET", EXPORT, ada, params={"format": form})
+        assert answer.headers["content-type"].startswith(media_type)
+        assert b"Rain" in exported(service, ada, format=form)
+
+
+def test_nothing_of_an_incomplete_or_changed_file_is_written(service):
+    ada = key(service)
+    content = file_of(node("a"), node("b"))
+    half = content[: len(content) // 2]
+    import_id = staged(service, ada, half)
+    assert apply(service, ada, import_id, content).json()["code"] == "import_incomplete"
+    assert apply(service, ada, import_id, half).json()["code"] == "import_invalid"
+    put(service, ada, import_id, 3, content[len(half) :])
+    assert apply(service, ada, import_id, content).json()["code"] == "import_incomplete"
+    assert exported(service, ada).count(b"\n") == 2
+    put(service, ada, import_id, 2, content[len(half) :])
+    assert apply(service, ada, import_id, content).json()["code"] == "import_incomplete"  # the third is too much
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (file_of(node("a")).replace(b'"version": 1', b'"version": 2'), "import_version_unsupported"),
+        (file_of(node("vision:ground")), "id_taken"),
+        (file_of(node("a", title="")), "import_invalid"),
+        (file_of(node("a", properties={"x": "-----BEGIN PRIVATE KEY-----\n" + "A" * 64})), "secret_in_text"),
+        (b"\n" * 10, "import_invalid"),
+    ],
+)
+def test_a_file_that_can_not_be_taken_is_refused_with_a_code(service, content, code):
+    load_constitution(service.ledger)
+    ada = key(service)
+    import_id = staged(service, ada, content)
+    answer = apply(service, ada, import_id, content)
+    assert (answer.status_code, answer.json()["code"]) == (400, code)
+    assert exported(service, ada).count(b"\n") == 2
+
+
+def test_what_a_stage_rejects_is_not_written_and_stays_staged(service):
+    ada = key(service, max_class=SourceClass.INFERENCE)
+    content = file_of(node("a"), node("b", sourceClass="document"))
+    import_id = staged(service, ada, content)
+    answer = apply(service, ada, import_id, content)
+    assert (answer.status_code, answer.json()["data"]["verdict"]) == (200, "rejected")
+    assert exported(service, ada).count(b"\n") == 2
+    assert ask(service, "GET", f"{IMPORTS}/{import_id}", ada).json()["data"]["status"] == "open"
+
+
+def test_imports_of_others_are_unknown(service):
+    ada, bob = key(service), key(service, "local:bob")
+    content = file_of(node("a"))
+    import_id = staged(service, ada, content)
+    answers = [
+        ask(service, "GET", f"{IMPORTS}/{import_id}", bob),
+        put(service, bob, import_id, 1, b"x"),
+        apply(service, bob, import_id, content),
+        ask(service, "DELETE", f"{IMPORTS}/{import_id}", bob),
+    ]
+    assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [(404, "import_unknown")] * 4
+
+
+def test_quotas_sizes_and_media_types_hold(service):
+    ada = key(service)
+    first, second = (staged(service, ada, b"") for _ in range(2))
+    assert ask(service, "POST", IMPORTS, ada).json()["code"] == "imports_exceeded"
+    assert put(service, ada, first, 1, b"x" * (CHUNK_BYTES + 1)).status_code == 413
+    assert put(service, ada, first, 1, b"x", "application/json").status_code == 415
+    assert put(service, ada, first, 1, b"").status_code == 400
+    assert put(service, ada, first, 0, b"x").status_code == put(service, ada, first, 129, b"x").status_code == 400
+    assert ask(service, "DELETE", f"{IMPORTS}/{second}", ada).status_code == 204
+    assert ask(service, "DELETE", f"{IMPORTS}/{second}", ada).status_code == 404
+    assert ask(service, "POST", IMPORTS, ada).status_code == 201
+    assert ask(service, "GET", EXPORT, ada, params={"cursor": "x"}).json()["code"] == "cursor_invalid"
+
+
+def test_two_imports_at_once_write_each_node_once(service):
+    ada = key(service)
+    content = file_of(*(node(f"n{number}") for number in range(60)))
+    assert len(content) > APPLIED_HERE_BYTES  # workers judge them, side by side
+    ids = [staged(service, ada, content) for _ in range(2)]
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(lambda import_id: apply(service, ada, import_id, content), ids))
+    assert [answer.json()["data"]["verdict"] for answer in answers] == ["approved"] * 2
+    assert sorted(answer.json()["data"]["written"] for answer in answers) == [0, 60]
+
+
+@pytest.mark.both_engines
+def test_staged_texts_expire_and_are_forgotten_with_their_owner(service):
+    ada = key(service)
+    content = file_of(node("a", title="a private text"))
+    staged(service, ada, content)
+    staged(service, ada, content)
+    ledger = service.ledger
+    forget_owner(ledger, "local:ada", "eve")
+    with ledger.read() as reader:
+        assert reader.rows("world_open_imports", owner="local:ada", now="2000") == []
+    import_id = staged(service, ada, content)
+    settings = service.settings
+    later = open_ledger(settings, settings.data_dir, clock=lambda: datetime.now(UTC) + timedelta(days=2))
+    with later.transaction() as tx:
+        assert expire(tx) == 1
+    later.close()
+    assert apply(service, ada, import_id, content).json()["code"] == "import_unknown"

@@ -1,0 +1,119 @@
+"""A new user imports a folder of notes, asks ten questions and corrects one answer, with the commands of the README."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from keyed_service import bearer, serving
+from typer.testing import CliRunner
+
+from cli.main import app
+from contracts.access.tiers import Tier
+from warehouse.access.keys import create_key
+
+README = Path(__file__).parents[3] / "README.md"
+
+NOTES = {
+    "lighthouse.md": """# Lighthouse
+
+Grace Hopper leads Lighthouse. The launch is planned for 2026-09-01.
+
+- [ ] Write the press release
+- [x] Choose a hosting company
+
+Depends on: Harbour
+
+We decided to host the archive in Zurich, because the contract there is cheaper.
+""",
+    "people/grace.md": """# Grace Hopper
+
+Grace Hopper works at Acme. Her birthday is on 9 December.
+""",
+    "office.md": """# Office
+
+The office moves to the old brewery in May.
+
+| supplier | item | price |
+|---|---|---|
+| Oakwood | desks | 4200 EUR |
+
+The wifi password hangs beside the kitchen door.
+""",
+    "reading.md": """# Reading
+
+Project Harbour: a store for scanned letters.
+
+I want to read the biography of Hedy Lamarr before the summer.
+""",
+}
+
+QUESTIONS = {
+    "who leads Lighthouse": "Grace Hopper",
+    "when is the launch planned": "2026-09-01",
+    "press release": "press release",
+    "where do we host the archive": "Zurich",
+    "what is Harbour": "scanned letters",
+    "birthday of Grace": "December",
+    "where does the office move": "brewery",
+    "price of desks": "4200 EUR",
+    "wifi password": "kitchen door",
+    "which biography do I want to read": "Hedy Lamarr",
+}
+
+
+@pytest.fixture
+def service(ledger_settings, monkeypatch):
+    monkeypatch.setenv("SVC_DATA_DIR", str(ledger_settings.data_dir))
+    monkeypatch.setenv("SVC_RPC_URLS", "http://127.0.0.1:9")  # otherwise it would be a demo, in a directory of its own
+    monkeypatch.chdir(ledger_settings.data_dir)
+    with serving(ledger_settings.model_copy(update={"rate_limit_per_minute": 0})) as running:
+        yield running
+
+
+def readme_lines(beginning: str) -> list[str]:
+    return [line for line in README.read_text().splitlines() if line.startswith(beginning)]
+
+
+def svc(line: str) -> None:
+    arguments = line.partition("#")[0].split()
+    result = CliRunner().invoke(app, arguments[1:])
+    assert result.exit_code == 0, result.output
+
+
+def test_notes_are_imported_asked_ten_questions_and_corrected(service, tmp_path):
+    for name, text in NOTES.items():
+        path = tmp_path / "notes" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    [imports] = readme_lines(".venv/bin/svc world import")
+    svc(imports)
+    with service.ledger.transaction() as tx:
+        key = bearer(create_key(tx, service.pepper, tier=Tier.FREE, owner="local:me", now=datetime.now(UTC)))
+
+    def api(path: str, body: dict) -> dict:
+        (answer,) = service.ask(("POST", f"/api/v2/{path}", key, {"json": body}))
+        assert answer.status_code < 300, answer.text
+        return answer.json()["data"]
+
+    [asking] = [line for line in readme_lines("api world-model/query") if '"scope": "own"' in line]
+    question = json.loads(re.findall(r"'(.*)'", asking)[0])
+    missing = []
+    for search, answer in QUESTIONS.items():
+        found = api("world-model/query", {**question, "search": search})["nodes"]
+        if answer not in json.dumps(found):
+            missing.append((search, [node["title"] for node in found]))
+    assert missing == []
+    wrong = api("world-model/query", {**question, "search": "where does the office move"})["nodes"][0]
+    correcting = README.read_text().partition('{"type": "Observation", "title": "The office')
+    body = json.loads((correcting[1] + correcting[2]).partition("'\n")[0].replace('"ID"', json.dumps(wrong["id"])))
+    assert api("world-model/signal", body)["verdict"] == "approved"
+    found = api("world-model/query", {**question, "search": "where does the office move"})["nodes"]
+    assert wrong["id"] not in [node["id"] for node in found]
+    assert body["title"] in [node["title"] for node in found]
+    [exports] = readme_lines(".venv/bin/svc world export")
+    svc(exports)
+    assert "old brewery" in (service.settings.data_dir / "graph.jsonl").read_text()
