@@ -82,7 +82,8 @@ async def provoked(service: WholeService) -> list[Seen]:
             named = {"file": a_file_of(service, path)} if path.endswith("/{file}") else {}
             url, answers = path.format(**examples_of(operation) | named), operation["responses"]
             secured = key if operation["security"] else {}
-            asked = [await client.put(url, headers=secured)] if method != "options" else []
+            refused = "patch" if "put" in DESCRIPTION["paths"][path] else "put"
+            asked = [await client.request(refused, url, headers=secured)] if method != "options" else []
             if operation_id in UNRECORDED:
                 asked.append(await client.get(url))
             if path.endswith("/{file}"):
@@ -98,9 +99,10 @@ async def provoked(service: WholeService) -> list[Seen]:
                 asked.append(await client.request(method, url))
             if "requestBody" in operation:
                 json_type = {"Content-Type": "application/json", **secured}
-                asked.append(await client.post(url, content=b"[", headers=json_type))
-                asked.append(await client.post(url, content=b"a=b", headers={"Content-Type": "text/plain", **secured}))
-                asked.append(await client.post(url, content=b" " * 1_100_000, headers=json_type))
+                plain = {"Content-Type": "text/plain", **secured}
+                asked.append(await client.request(method, url, content=b"[", headers=json_type))
+                asked.append(await client.request(method, url, content=b"a=b", headers=plain))
+                asked.append(await client.request(method, url, content=b" " * 1_100_000, headers=json_type))
             elif "400" in answers:
                 where = path.replace("{address}", "0x12") if "{address}" in path else f"{url}?nothing=1"
                 asked.append(await client.request(method, where, headers=secured))
@@ -126,7 +128,7 @@ def test_every_answer_has_a_described_status_and_a_body_that_fits(recorded):
             continue
         media_type = seen.answer.headers["content-type"].partition(";")[0]
         assert media_type in content, seen
-        if media_type.endswith("json"):
+        if media_type == "application/json" or media_type.endswith("+json"):
             check(content[media_type]["schema"], seen.answer.json())
 
 
