@@ -25,6 +25,7 @@ from signing_wallets import CHECK, CHECKED, header, offered, payment
 from whole_service import REGISTRY, WholeService, listening, whole_service
 
 from api.app import create_app
+from api.world.moving import export_cursor
 from contracts.access.api_keys import redact_keys
 from contracts.access.plans import CASE_SUPPLEMENT_PATH, PLANS_PATH, QUOTE_PATH, load_plans
 from contracts.access.signing import JWKS_PATH
@@ -35,6 +36,7 @@ from contracts.intake.artifacts import EXAMPLE_BODIES
 from contracts.intake.requests import Lane
 from contracts.problems import PROBLEM_MEDIA_TYPE
 from contracts.publish.registry import PROJECTIONS
+from warehouse.world.export import Position
 
 AGENT, HUMAN, ENTERPRISE = (EXAMPLE_BODIES[lane] for lane in (Lane.AGENT, Lane.HUMAN, Lane.ENTERPRISE))
 PAYER, OPERATOR = (Account.from_key("0x" + digits * 32) for digits in ("11", "33"))
@@ -335,6 +337,9 @@ async def _signed_payment(recorder: Recorder) -> None:
 
 async def _moving(recorder: Recorder) -> None:
     await recorder.ask("world_model_export", query={"format": "jsonl"})
+    last = Position(revision=1, node="~", edge=("~", "", ""), lines=2)
+    cursor = export_cursor("local:test", "jsonl", last)
+    await recorder.ask("world_model_export", "lastPage", query={"format": "jsonl", "cursor": cursor})
     node = {"kind": "node", "id": "lighthouse", "type": "Project", "title": "Lighthouse", "source": "my other tool"}
     records = [
         {"kind": "header", "format": "svc.world.graph", "version": 1, "scope": "owner"},
@@ -347,10 +352,20 @@ async def _moving(recorder: Recorder) -> None:
     digest = {"sha256": sha256(content.encode()).hexdigest()}
     await recorder.ask("world_model_import_apply", path=import_, body=digest)
     await recorder.ask("world_model_import_chunk", path={**import_, "number": 1}, body=content)
+    await recorder.ask("world_model_import_begin")
+    await recorder.ask("world_model_import_begin")
     await recorder.ask("world_model_import_apply", "written", path=import_, body=digest)
+    await recorder.ask("world_model_import_apply", "again", path=import_, body=digest)
+    await recorder.ask("world_model_import_chunk", path={**import_, "number": 1}, body=content)
     await recorder.ask("world_model_import_state", path=import_)
-    await recorder.ask("world_model_import_delete", path=import_)
+    await recorder.ask("world_model_import_chunk", path={**import_, "number": 129}, body=content)
+    for _ in range(2):
+        await recorder.ask("world_model_import_delete", path=import_)
     await recorder.ask("world_model_import_state", path=import_)
+    await recorder.ask("world_model_import_chunk", path={**import_, "number": 1}, body=content)
+    await recorder.ask("world_model_import_apply", path=import_, body=digest)
+    for operation in ("world_model_import_state", "world_model_import_delete"):
+        await recorder.ask(operation, path={"importId": "x" * 101})
 
 
 async def _connect(recorder: Recorder) -> None:

@@ -34,7 +34,7 @@ from contracts.errors import (
     WorkersBusy,
 )
 from contracts.secret_texts import SecretInText
-from contracts.world.graph_formats import FORMATS, written
+from contracts.world.graph_formats import FORMATS, Format, written
 from contracts.world.import_api import (
     HOURS_UNTIL_EXPIRY,
     LIMITS,
@@ -185,6 +185,7 @@ def moving_router(stores: Stores) -> APIRouter:
         response_model=ImportAnswer,
         responses=problems(ParameterInvalid, ImportUnknown, StoreUnavailable),
         summary="The state of an import",
+        description="The chunks that arrived, with their digests, or the result of the import once it is applied.",
         operation_id="world_model_import_state",
     )
     def state(request: Request, import_id: _ImportId) -> Response:
@@ -226,8 +227,7 @@ def _put(stores: Stores, owner: str, import_id: str, number: int, body: bytes) -
 
 def _page(stores: Stores, owner: str, asked: ExportParameters) -> Response:
     form = FORMATS[asked.format]
-    question = canonical_sha256(["export", owner, form.name])[:16]
-    position = None if asked.cursor is None else _position(asked.cursor, question)
+    position = None if asked.cursor is None else _position(asked.cursor, _question(owner, form.name))
     with stores.ledger.read() as reader:
         page = export_page(reader, owner, position or Position(head_revision(reader)))
     headers = {
@@ -235,10 +235,19 @@ def _page(stores: Stores, owner: str, asked: ExportParameters) -> Response:
         "Content-Disposition": f'attachment; filename="graph.{form.suffix}"',
     }
     if page.next is not None:
-        cursor = base64.urlsafe_b64encode(msgspec.json.encode((question, page.next))).rstrip(b"=").decode()
-        query = urlencode({"format": form.name, "cursor": cursor})
+        query = urlencode({"format": form.name, "cursor": export_cursor(owner, form.name, page.next)})
         headers["Link"] = f'</api/v2{EXPORT}?{query}>; rel="next"'
     return Response(b"".join(written(page.records, form.name)), 200, headers, form.media_type)
+
+
+def export_cursor(owner: str, form: Format, position: Position) -> str:
+    """Returns the cursor of the page of an owner's export that begins at a position."""
+    text = msgspec.json.encode((_question(owner, form), position))
+    return base64.urlsafe_b64encode(text).rstrip(b"=").decode()
+
+
+def _question(owner: str, form: Format) -> str:
+    return canonical_sha256(["export", owner, form])[:16]
 
 
 def _position(cursor: str, question: str) -> Position:
