@@ -16,7 +16,7 @@ Example: a snapshot with nodes 0 and 1, where node 0 has an edge to node 1. Thre
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -122,6 +122,8 @@ class Overlay:
         """Words of changed nodes as the snapshot has them."""
         self._edges_at: dict[int, dict[str, tuple[Edge, int]]] = {}
         """Live edges at the nodes whose words are kept here, by edge id, with the nodes at their other ends."""
+        self._own_words: dict[int, NodeWords] = {}
+        """Words of these nodes without their edges."""
         self._edge_words: dict[str, EdgeWords] = {}
         """Words of these edges."""
         self._reworded: set[int] = set()
@@ -152,7 +154,7 @@ class Overlay:
             return self.words.of(number)
         node = self._snapshot.node(number)
         assert node is not None, "a live node has a record"
-        return self._words_in_snapshot(number, node)
+        return self._with_edges(words_of(node), node, self._snapshot.edges_at(number), words_of_edge)
 
     def number_of(self, node_id: str) -> int | None:
         """Returns the number of a node, live or not, or None if no node has this id."""
@@ -183,6 +185,8 @@ class Overlay:
             self.columns.put(number - self._known, *row)
             self._put_in_series(number, node)
         self.nodes[number] = node
+        if is_live(node):
+            self._own_words[number] = words_of(node)
         self._reworded.add(number)
 
     def _keep_words(self, number: int) -> None:
@@ -196,13 +200,14 @@ class Overlay:
         arrays = (snapshot.node_owner, snapshot.node_type, snapshot.node_domain)
         self.before[number] = (int(arrays[0][number]), int(arrays[1][number]), int(arrays[2][number]))
         node = snapshot.node(number)
-        if node is not None:
-            self.overtaken_words.put(number, self._words_in_snapshot(number, node))
-            self.nodes[number] = node
-            self._reworded.add(number)
         for edge, other in snapshot.edges_at(number):
             edges[edge.id] = edge, other
             self._edge_words[edge.id] = words_of_edge(edge)
+        if node is not None:
+            self.nodes[number] = node
+            self._own_words[number] = words_of(node)
+            self.overtaken_words.put(number, self._words_now(number, node))
+            self._reworded.add(number)
 
     def _reword_neighbours(self, number: int, node: Node) -> None:
         """Marks the nodes at the other ends of a node's edges whose words change with it: if it begins or ends to live,
@@ -216,21 +221,24 @@ class Overlay:
                 self._reworded.add(other)
 
     def _words_now(self, number: int, node: Node) -> NodeWords:
-        edges = [(edge, other) for edge, other in self._edges_at[number].values() if edge.owner == node.owner]
-        if len(edges) > MOST_EDGES:
-            return words_of(node)
-        held = [(edge, other) for edge, other in edges if self._lives(other)]
-        of_edges = [self._edge_words[edge.id] for edge, _ in held]
-        aliases = [self._title(other) for edge, other in held if edge.type == ALIAS_OF and edge.target == node.id]
-        return with_edges(words_of(node), [*of_edges, words_of_edges([], [], aliases)])
+        edges = self._edges_at[number].values()
+        return self._with_edges(self._own_words[number], node, edges, lambda edge: self._edge_words[edge.id])
 
-    def _words_in_snapshot(self, number: int, node: Node) -> NodeWords:
-        snapshot = self._snapshot
-        held = [(edge, other) for edge, other in snapshot.edges_at(number) if self._lives(other)]
-        of_edges = [words_of_edge(edge) for edge, _ in held]
-        records = [snapshot.node(other) for edge, other in held if edge.type == ALIAS_OF and edge.target == node.id]
-        aliases = [record.title for record in records if record is not None]
-        return with_edges(words_of(node), [*of_edges, words_of_edges([], [], aliases)])
+    def _with_edges(
+        self,
+        own: NodeWords,
+        node: Node,
+        edges: Iterable[tuple[Edge, int]],
+        words_of_one: Callable[[Edge], EdgeWords],
+    ) -> NodeWords:
+        """Returns a node's own words with those of its edges, which come with the nodes at their other ends."""
+        of_owner = [(edge, other) for edge, other in edges if edge.owner == node.owner]
+        if len(of_owner) > MOST_EDGES:
+            return own
+        held = [(edge, other) for edge, other in of_owner if self._lives(other)]
+        of_edges = [words_of_one(edge) for edge, _ in held]
+        aliases = [self._title(other) for edge, other in held if edge.type == ALIAS_OF and edge.target == node.id]
+        return with_edges(own, [*of_edges, words_of_edges([], [], aliases)] if aliases else of_edges)
 
     def _lives(self, number: int) -> bool:
         """Decides whether a node is live now. Before it changed its neighbours' words were kept, so for them it was."""
