@@ -12,7 +12,9 @@ from holder_rows import address, put_transfers
 
 from contracts.token.holders import ZERO_ADDRESS
 from contracts.token.nodes import Disagreement, DisputedFact
+from pipelines.checks import judge
 from warehouse.duck.connection import Warehouse
+from warehouse.duck.facts import gather_facts
 from warehouse.token.disputes import (
     all_open_disputes,
     count_open_disputes,
@@ -171,3 +173,11 @@ def test_a_range_is_found_by_its_blocks(connection):
     assert found is not None
     assert (found.name, found.log_count, found.rpc_host) == ("0-9", 1, "node")
     assert stored_range(connection, TRANSFERS, 0, 8) is None
+
+
+def test_an_open_dispute_breaks_the_check_of_the_table_and_a_settled_one_does_not(connection):
+    record_disputes(connection, told("2"), NOW, settled_by="receipts")
+    assert judge("out_chain__disputes", gather_facts(connection, "out_chain__disputes")).passed
+    record_disputes(connection, told("3"), NOW)
+    verdict = judge("out_chain__disputes", gather_facts(connection, "out_chain__disputes"))
+    assert [(column, observed) for _, column, observed in verdict.failures] == [("open_disputes", 1)]
