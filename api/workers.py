@@ -121,4 +121,6 @@ def _run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 @cache
 def _bound_this_process() -> None:
     os.nice(NICE)
+    # Arrow's own allocator reserves a GiB at once, which would count.
+    os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))

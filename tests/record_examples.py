@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import sys
 import tempfile
 import time
 from hashlib import sha256
@@ -388,21 +389,43 @@ async def _telemetry(recorder: Recorder) -> None:
     compared = {name: str(comparison[name]["block"]) for name in ("from", "to")}
     await recorder.ask("token_holders_map_temporal", "chosen", query=compared)
     await recorder.ask("token_holders_map_temporal", query={"from": "7"})
-    compared = {"from_block": first["block"] - 5, "to_date": "2026-01-01"}
-    await recorder.ask("token_holders_map_temporal", "anyBlocks", query=compared)
-    await recorder.ask("token_holders_map", query={"block": 1})
-    await recorder.ask("token_holders", "atABlock", query={"block": first["block"] - 5})
-    await recorder.ask("token_holders", query={"block": first["block"] + 1})
-    await recorder.ask("token_holders", query={"date": "9998-12-31"})
-    holder = first["holders"][0]["address"]
-    await recorder.ask("token_holder", path={"address": holder}, query={"block": first["block"] - 5})
-    await recorder.ask("token_holder", "unknownAddress", path={"address": REGISTRY})
-    await recorder.ask("token_holder_transfers", path={"address": holder}, query={"limit": 10})
+    await _any_block(recorder, first)
     token = recorder.service.settings.token_address
     await recorder.ask("bidwall_snapshot", query={"events_limit": 5, "scope": "all", "token": token})
     await recorder.ask("bidwall_events", query={"limit": 10, "scope": "all", "token": token})
     await recorder.ask("world_render", query={"view": "hero", "compact": "1"})
     await recorder.ask("trust_score", path={"address": REGISTRY})
+
+
+async def _any_block(recorder: Recorder, newest: Any) -> None:
+    """Blocks and days at which no list was taken, and those at which nothing is known."""
+    last, holder = newest["block"], newest["holders"][0]["address"]
+    earlier, day = {"block": last - 5}, {"date": newest["observedAt"][:10]}
+    await recorder.ask("token_holders")
+    await recorder.ask("token_holders_map", "atABlock", query=earlier)
+    await recorder.ask("token_holders_map", "onADay", query=day)
+    for operation in ("token_holders", "token_holder", "token_holder_transfers"):
+        where = {} if operation == "token_holders" else {"path": {"address": holder}}
+        await recorder.ask(operation, "atABlock", **where, query=earlier)
+        await recorder.ask(operation, "onADay", **where, query=day)
+        if where:
+            page = await recorder.ask(operation, **where, query={"limit": 1})
+            older = await recorder.ask(operation, **where, query={"limit": 1, "cursor": "MjAuMA"})
+            assert older["block"] == page["block"]
+    await recorder.ask("token_holder", "unknownAddress", path={"address": REGISTRY})
+    await recorder.ask("token_holders_map_temporal", "anyBlocks", query={"from_block": last - 15, "to_block": last - 5})
+    dates = {f"{side}_date": day["date"] for side in ("from", "to")}
+    await recorder.ask("token_holders_map_temporal", "days", query=dates)
+    for operation in ("token_holders", "token_holders_map", "token_holder", "token_holder_transfers"):
+        where = (
+            {"path": {"address": holder}}
+            if operation.startswith("token_holder_") or operation == "token_holder"
+            else {}
+        )
+        for refused in ({"block": 1}, {"block": last + 1}, {"date": "9998-12-31"}):
+            await recorder.ask(operation, **where, query=refused)
+    for refused in ({"from_block": 1}, {"to_block": last + 1}):
+        await recorder.ask("token_holders_map_temporal", query=refused)
 
 
 async def _documents(recorder: Recorder) -> None:
@@ -518,4 +541,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    # A process of the worker pool imports the file of its parent's `__main__`, and DuckDB fails in it then.
+    sys.modules["__main__"].__file__ = None
     main()

@@ -131,8 +131,9 @@ def mark_stale(projection: Projection, body: bytes, reason: str) -> bytes:
 
 
 def _values(projection: Projection, model: type[BaseModel], content: BaseModel | Fields) -> dict[str, Any]:
-    """Returns the value of every field of the model, with `NOWHERE` as origin."""
-    values = dict(content)
+    """Returns the value of every field of the model, with `NOWHERE` as origin. One with a default may be left out."""
+    values = {name: field.default for name, field in model.model_fields.items() if not field.is_required()}
+    values |= dict(content)
     if projection.freshness is not None:
         values = {"stale": False} | values
         values |= {"generation": NOWHERE.generation, "generated_at": NOWHERE.generated_at}

@@ -148,7 +148,7 @@ class TokenHolders(TelemetryDocument):
     concentration: Concentration | None
     backfill: Backfill | None
     snapshots: list[SnapshotRef] = Field(description="Persisted snapshots, newest first")
-    basis: Basis | None = Field(description="What the numbers follow from; null without any list")
+    basis: Basis | None = Field(default=None, description="What the numbers follow from; null without any list")
 
 
 class HolderKind(StrEnum):
@@ -248,7 +248,7 @@ class TokenHoldersMap(TelemetryDocument):
     links: Links
     consistency: Consistency | None
     backfill: Backfill | None
-    basis: Basis | None = Field(description="What the page follows from; null without any list")
+    basis: Basis | None = Field(default=None, description="What the page follows from; null without any list")
 
 
 class ComparedList(Document):
