@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
+import duckdb
 import pytest
 from holder_rows import TOKEN
 from publishing import NOON, House, mint
@@ -69,7 +70,7 @@ def published(house: House) -> dict[str, str]:
     return {
         str(file.relative_to(house.current)): MARKED.sub("", file.read_bytes().decode())
         for file in files
-        if file.suffix not in (".br", ".gz", ".zst", ".png", ".ico", ".woff2")
+        if file.suffix not in (".br", ".gz", ".zst", ".png", ".ico", ".woff2", ".parquet", ".duckdb")
     }
 
 
@@ -99,6 +100,14 @@ def test_the_attack_is_only_in_fields_that_are_said_to_hold_texts_of_others(hous
             assert len(text) <= 100, (name, path)
             assert not [c for c in text if unicodedata.category(c)[0] == "C"], (name, path)
     assert set(found) == {"token.name", "token.symbol", "snapshot"}, found
+
+
+def test_open_data_has_no_texts_of_others(house):
+    with duckdb.connect(str(house.current / "public/data/svc.duckdb"), read_only=True) as connection:
+        tables = [name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()]
+        rows = {table: str(connection.execute(f"from {table}").fetchall()) for table in tables}
+    assert any(len(text) > 2 for text in rows.values())
+    assert [table for table, text in rows.items() if any(mark in text for mark in MARKS)] == []
 
 
 def test_no_description_or_page_shows_what_others_wrote(house):
