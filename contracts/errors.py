@@ -7,6 +7,7 @@ ServiceError
 │   ├── BadRequest        400     ParameterInvalid, CursorInvalid, SnapshotUnknown, BodyInvalid, ProposalRejected,
 │   │                             UpgradeUnsupported; SecretInText in contracts/secret_texts.py
 │   ├── Unauthorized      401     no valid key
+│   ├── PaymentRequired   402     an x402 challenge; PaymentRefused, PaymentFailed: with the offers again
 │   ├── OriginForbidden   403     a page of another origin
 │   ├── OperatorRoleNeeded 403    the key is no operator's
 │   ├── OwnApproval       403     an operator approves its own action
@@ -14,7 +15,8 @@ ServiceError
 │   ├── PaymentNotMatched 402     and the other refusals of a claim, in contracts/access/refusals.py
 │   ├── MethodNotAllowed  405
 │   ├── NotAcceptable     406     the client excluded every encoding of a published file
-│   ├── Conflict          409     RevisionConflict, IdempotencyKeyReused, IdempotencyMismatch
+│   ├── Conflict          409     RevisionConflict, IdempotencyKeyReused, IdempotencyMismatch, PaymentUsed,
+│   │                             PaymentAnswered
 │   ├── BodyTooLarge      413
 │   ├── TargetTooLong     414
 │   ├── MediaTypeUnsupported 415
@@ -24,6 +26,7 @@ ServiceError
 │   ├── InternalFault     500
 │   ├── NotReady          503     no generation is published yet
 │   ├── StoreUnavailable  503     an OperatorProblem in the form for clients
+│   ├── SettlementUnavailable 503 no signed payment can be taken
 │   └── WorkersBusy       503     no process is free for heavy work
 ├── ToolProblem                   the isError answer of a tool of connect, in contracts/connect/tool_problems.py
 └── OperatorProblem               a problem that an operator has to fix; printed with its cure, never served
