@@ -368,7 +368,7 @@ class App:
         providers = self._providers or Providers(self._settings.rpc_urls)
         settlements = settlements_of(stores, providers)
         watcher = self._watcher = Watcher(
-            rail_of(self._settings), providers, lambda: stores.ledger, settle=settlements.drive
+            rail_of(self._settings), providers, lambda: stores.ledger, settle=settlements.watch
         )
         observer = self._observer = state_observer(stores, lambda: watcher.skew_s, lambda: watcher.nodes_answering)
         return build_rooms(stores, self._site, observer, providers, settlements, self._answered)

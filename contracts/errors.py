@@ -8,6 +8,7 @@ ServiceError
 │   │                             ProposalRejected, ImportInvalid (ImportVersionUnsupported), UpgradeUnsupported;
 │   │                             SecretInText in contracts/secret_texts.py
 │   ├── Unauthorized      401     no valid key
+│   ├── PaymentRequired   402     an x402 challenge; PaymentRefused, PaymentFailed: with the offers again
 │   ├── OriginForbidden   403     a page of another origin
 │   ├── OperatorRoleNeeded 403    the key is no operator's
 │   ├── OwnApproval       403     an operator approves its own action
@@ -17,7 +18,7 @@ ServiceError
 │   ├── MethodNotAllowed  405
 │   ├── NotAcceptable     406     the client excluded every encoding of a published file
 │   ├── Conflict          409     RevisionConflict, ImportIncomplete, ImportsExceeded, IdempotencyKeyReused,
-│   │                             IdempotencyMismatch, BlockNotProven, OntologyUnfit
+│   │                             IdempotencyMismatch, BlockNotProven, OntologyUnfit, PaymentUsed, PaymentAnswered
 │   ├── BodyTooLarge      413
 │   ├── TargetTooLong     414
 │   ├── MediaTypeUnsupported 415
@@ -28,6 +29,7 @@ ServiceError
 │   ├── InternalFault     500
 │   ├── NotReady          503     no generation is published yet
 │   ├── StoreUnavailable  503     an OperatorProblem in the form for clients
+│   ├── SettlementUnavailable 503 no signed payment can be taken
 │   └── WorkersBusy       503     no process is free for heavy work
 ├── ToolProblem                   the isError answer of a tool of connect, in contracts/connect/tool_problems.py
 └── OperatorProblem               a problem that an operator has to fix; printed with its cure, never served

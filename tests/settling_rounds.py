@@ -19,6 +19,7 @@ from coin_chain import CoinChain, Killed, SteppedProviders, Steps
 from eth_account import Account
 from fastapi import FastAPI, Request, Response
 from keyed_service import with_secrets
+from patience import HANG_S
 from signing_wallets import CHECK, LIVE, header, offered, payment
 from sqlalchemy import text
 
@@ -84,7 +85,7 @@ class Paying:
         self._runner = asyncio.Runner()
         self.start()
 
-    def start(self, steps: Steps | None = None, *, wait_s: float = 0.12) -> None:
+    def start(self, steps: Steps | None = None, *, wait_s: float = HANG_S) -> None:
         self.steps = steps or Steps()
         self.client, self.settlements = self._process(self.steps, wait_s)
 
@@ -136,7 +137,7 @@ class Paying:
 
     def another(self) -> httpx.AsyncClient:
         """A second process over the same ledger and chain."""
-        return self._process(Steps(), 0.5)[0]
+        return self._process(Steps(), HANG_S)[0]
 
     def run(self, work: Any) -> Any:
         return self._runner.run(work)

@@ -140,6 +140,7 @@ class Settlements:
         self._clock = clock
         self._monotonic = monotonic
         self._checked: tuple[float, Condition | None] | None = None
+        self._asking: asyncio.Future[Head | Condition] | None = None
         self._domain_fits = False
         self._sent: dict[str, float] = {}
         self._driving = False
@@ -147,14 +148,24 @@ class Settlements:
     # Whether payments can be taken.
 
     async def condition(self) -> Condition | None:
-        """Returns why no signed payment can be taken now, or None. Asked of the chain every few seconds at most."""
-        now = self._monotonic()
-        if self._checked is not None:
-            checked_at, condition = self._checked
-            if now - checked_at < (CHECKED_EVERY_S if condition is None else CHECKED_AGAIN_AFTER_S):
-                return condition
-        found = await self.ready()
-        return found if isinstance(found, Condition) else None
+        """Returns why no signed payment can be taken now, or None, as it was found some seconds ago.
+
+        Only the first request waits for the chain. Later ones ask again beside their answer, so that silent providers
+        delay nobody who has no key.
+        """
+        if self._checked is None:
+            await self.ready()
+        assert self._checked is not None
+        checked_at, condition = self._checked
+        every_s = CHECKED_EVERY_S if condition is None else CHECKED_AGAIN_AFTER_S
+        if self._monotonic() - checked_at >= every_s and (self._asking is None or self._asking.done()):
+            self._asking = asyncio.ensure_future(self.ready())
+        return condition
+
+    async def watch(self) -> None:
+        """Looks whether payments can be taken, and settles those that nobody waits for. Raises `OperatorProblem`."""
+        await self.ready()
+        await self.drive()
 
     async def ready(self) -> Head | Condition:
         """Returns what the providers have reached if a payment can be taken at this moment, or why it can't."""

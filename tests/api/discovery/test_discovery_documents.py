@@ -92,7 +92,7 @@ def test_neighbours_that_do_not_exist_are_a_json_404(house: House, path: str):
 def test_before_anybody_has_looked_the_registry_says_so_and_states_no_time(house: House):
     (answer,) = ask(house, ("GET", CAPABILITIES_PATH, {}))
     statuses = {each["status"] for each in answer.json()["capabilities"]}
-    assert statuses == {"off", "planned"}
+    assert statuses == {"off"}
     assert {each["checkedAt"] for each in answer.json()["capabilities"]} == {None}
 
 
