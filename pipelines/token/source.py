@@ -130,7 +130,7 @@ class EventSource:
 
         A range in dispute, which is `doubted` for one of its blocks, is read from every node, and nodes that give what
         is stored agree only if the receipts of that block don't contradict. The stored rows are wrong if receipts prove
-        others, or if all nodes give others and the one that delivered them is no longer set.
+        others, or if all nodes give others, not fewer, and the one that delivered them is no longer set.
         """
         blocks = (stored.from_block, stored.to_block)
         everywhere = doubted is not None
@@ -161,10 +161,11 @@ class EventSource:
         place = await self._by_receipts([rows_by_block(rows()), rows_by_block(other.table)])
         gone = all(item.host != stored.rpc_host for item in self._pool.endpoints)
         alike = len({answer.sha256 for answer in answers}) == 1 and len(answers) == len(self._pool.endpoints)
+        replaced = gone and alike and len(other.columns) >= stored.log_count  # fewer rows are a gap of these nodes
         log.warning("%s and stored rows of %s differ on blocks %d to %d", other.endpoint.host, stored.rpc_host, *blocks)
         if place is None:
-            self.found.append((disagreement, "nodes_agree" if gone and alike else None))
-            return Reread(stored, wrong=gone and alike)
+            self.found.append((disagreement, "nodes_agree" if replaced else None))
+            return Reread(stored, wrong=replaced)
         self.found.append((disagreement, "receipts"))
         stored_is_wrong = place == 1
         self._distrust(stored.rpc_host if stored_is_wrong else other.endpoint.host)

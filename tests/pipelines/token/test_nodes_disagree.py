@@ -354,3 +354,14 @@ def test_the_rows_of_a_node_that_was_removed_are_read_again_where_the_others_agr
             ingest_once(connection, one.url, other.url)
     values = connection.execute("select value_raw.limb0 from raw_chain__transfers").fetchall()
     assert values == [(8,)]
+
+
+def test_rows_are_not_dropped_because_new_nodes_keep_no_old_logs(connection):
+    with RecordedNode(small_chain(logs_at(30), head=200)) as node_before:
+        ingest_once(connection, node_before.url)
+    empty = small_chain([], head=200, logs_bloom=False)
+    with RecordedNode(empty) as one, RecordedNode(empty) as other:
+        for _ in range(20):
+            ingest_once(connection, one.url, other.url)
+    assert connection.execute("select block_number from raw_chain__transfers").fetchall() == [(30,)]
+    assert [dispute.fact for dispute in open_disputes(connection)] == [DisputedFact.TRANSFERS]
