@@ -123,7 +123,11 @@ def test_a_run_of_prices_publishes_what_reads_them_and_links_the_rest(place: Pla
     assert (place.document(ETH)["price"], place.document(ETH)["source"]) == ("3000.5", "coinbase")
     assert before is not None and after is not None
     written = {path for path, part in after.manifest.components.items() if part.since == after.id}
-    assert {f"/{path.split('/', 1)[1].split('.json')[0]}" for path in written} <= priced
+    data = {path.rpartition("/")[2].partition("-")[0] for path in written if path.startswith("public/data/")}
+    # the first prices of a day are new files, which the index and the Data Package list
+    assert data == {"manifest.json", "index.json", "datapackage.json", "token_prices", "eth_prices"}
+    documents = {path for path in written if not path.startswith("public/data/")}
+    assert {f"/{path.split('/', 1)[1].split('.json')[0]}" for path in documents} <= priced
     linked = after.manifest.components.keys() - written
     assert {"serving.duckdb", "public/api/token/holders.json", "public/openapi.json"} <= linked
     assert all((after.path / name).samefile(before.path / name) for name in linked)
