@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
-from pipelines.presentation import QUICK, table_spec
+from pipelines.presentation import is_quick, table_spec
 from pipelines.resources import Runtime
 from warehouse.duck.connection import Connection
 from warehouse.duck.facts import (
@@ -199,7 +199,7 @@ def _check(table: str, checks: Checks) -> dg.AssetChecksDefinition:
     )
     def check(context: dg.AssetCheckExecutionContext, runtime: dg.ResourceParam[Runtime]) -> dg.AssetCheckResult:
         with runtime.warehouse.connect() as connection:
-            outcome = check_table(connection, table, quick=QUICK.items() <= context.run.tags.items())
+            outcome = check_table(connection, table, quick=is_quick(context))
         return dg.AssetCheckResult(
             passed=outcome.verdict.passed,
             severity=dg.AssetCheckSeverity.ERROR if checks.blocking else dg.AssetCheckSeverity.WARN,

@@ -28,6 +28,11 @@ QUICK = {"svc/quick": "true"}
 """Tags a run that is too frequent to draw pictures."""
 
 
+def is_quick(context: dg.AssetExecutionContext | dg.AssetCheckExecutionContext) -> bool:
+    """Returns whether this run has no time for pictures."""
+    return QUICK.items() <= context.run.tags.items()
+
+
 class Header(TypedDict, total=False):
     """Optional parts of an asset's header. `kinds` are those besides `duckdb`."""
 

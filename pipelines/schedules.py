@@ -98,6 +98,10 @@ class Job:
     reads_warehouse: bool = False
 
 
+UNHURRIED = dict.fromkeys(QUICK, "false")
+"""Tags the first run of an hour, which has time for pictures and for what columns are like."""
+
+
 def everything_but(group: str) -> dg.AssetSelection:
     """Selects all assets except those of a group."""
     return dg.AssetSelection.all() - dg.AssetSelection.groups(group)
@@ -241,7 +245,7 @@ def dagster_schedule(job: Job, settings: Settings) -> dg.ScheduleDefinition:
             return dg.SkipReason("nothing is due")
         run = due if isinstance(due, DueRun) else DueRun(due)
         if run.moved is None:
-            return dg.RunRequest(tags={"why": run.why} | RETRIED)
+            return dg.RunRequest(tags={"why": run.why} | RETRIED | (UNHURRIED if now.minute == 0 else {}))
         assert context.repository_def is not None, "a daemon evaluates schedules of a code location"
         chosen = moved_assets(context.repository_def.asset_graph, run.moved)
         return dg.RunRequest(tags={"why": run.why} | RETRIED | QUICK, asset_selection=chosen)

@@ -120,7 +120,7 @@ class Run:
         return "the build is 503, and sent again 200"
 
     def kill_in_dagster(self, mark: str) -> str:
-        """Kill what Dagster has started: the daemon starts another, and publishing goes on."""
+        """Kill what executes or schedules runs: `svc run` starts another, and publishing goes on."""
         while not (found := self.parts(mark)):
             assert self.service.process.poll() is None, self.service.lines
             time.sleep(0.05)
@@ -132,16 +132,16 @@ class Run:
             assert time.monotonic() < deadline, "nothing is published any more"
             assert self.service.process.poll() is None, self.service.lines
             time.sleep(0.5)
-        return "the daemon starts another, and publishing goes on"
+        return "svc run starts another, and publishing goes on"
 
 
 def rounds(run: Run) -> list[tuple[str, Callable[[], str]]]:
     """What is killed, in order. What ends the service is followed by its next start."""
     return [
         ("pool worker", run.kill_worker),
-        ("a run of the pipeline", lambda: run.kill_in_dagster("spawn_main")),
-        ("code servers", lambda: run.kill_in_dagster("api grpc")),
-        ("Dagster daemon", lambda: run.kill_and_end("dagster-daemon")),
+        ("a run of the pipeline", lambda: run.kill_in_dagster("pipelines.worker")),
+        ("code server", lambda: run.kill_in_dagster("api grpc")),
+        ("Dagster daemon", lambda: run.kill_in_dagster("dagster-daemon")),
         ("Dagster web server", lambda: run.kill_and_end("cli.dagster_web")),
         ("API server", lambda: run.kill_and_end("svc serve")),
         ("svc run", run.kill_supervisor),
@@ -150,7 +150,7 @@ def rounds(run: Run) -> list[tuple[str, Callable[[], str]]]:
     ]
 
 
-NEEDS_DAGSTER = {"a run of the pipeline", "code servers", "Dagster daemon", "Dagster web server"}
+NEEDS_DAGSTER = {"a run of the pipeline", "code server", "Dagster daemon", "Dagster web server"}
 
 
 def soak(directory: Path, seed: int, only: set[str]) -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 
 from pipelines.bidwall.source import read_balance
-from pipelines.presentation import line_chart, markdown_table, row_count, table_asset
+from pipelines.presentation import is_quick, line_chart, markdown_table, row_count, table_asset
 from pipelines.resources import Runtime
 from warehouse.bidwall.contract_balance import BalanceReading, record_balance, record_bidwall_status, replace_events
 from warehouse.duck.inspection import preview
@@ -30,7 +30,9 @@ def watched(runtime: Runtime) -> str | None:
     kinds=("evm",),
     freshness=FRESHNESS,
 )
-def raw_bidwall__balances(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
+def raw_bidwall__balances(
+    context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
+) -> dg.MaterializeResult[None]:
     """Reads the balance at finality; a failure is a row, not an error."""
     contract = watched(runtime)
     reading = None
@@ -51,7 +53,7 @@ def raw_bidwall__balances(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
         }
     elif reading is not None:
         metadata["failed"] = str(reading.reason)
-    if history:
+    if history and not is_quick(context):
         metadata["balance_over_time"] = line_chart("Balance of the contract", history, "ETH")
     return dg.MaterializeResult(metadata=metadata)
 

@@ -10,7 +10,7 @@ from pipelines.market.choose import choose_eth, choose_token
 from pipelines.market.observe import PollResult, poll_eth_sources, poll_token_sources
 from pipelines.market.price_source import OverHttp
 from pipelines.market.sources import PRICE_SOURCES
-from pipelines.presentation import QUICK, lines_chart, markdown_table, other_spec, row_count, table_asset
+from pipelines.presentation import is_quick, lines_chart, markdown_table, other_spec, row_count, table_asset
 from pipelines.resources import Runtime
 from warehouse.duck.connection import Connection
 from warehouse.duck.inspection import preview
@@ -112,7 +112,7 @@ def _facts(
         "asked": ", ".join(poll.asked) or "nobody",
         "failed": ", ".join(f"{source}: {reason}" for source, reason in poll.failed.items()) or "nobody",
     }
-    if QUICK.items() <= context.run.tags.items():
+    if is_quick(context):
         return facts
     history = preview(connection, _HISTORY[series])
     lines = {

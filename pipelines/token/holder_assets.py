@@ -143,8 +143,9 @@ def out_holders__lists(runtime: dg.ResourceParam[Runtime], config: ListConfig) -
             "snapshot": holder_list.snapshot,
             "proof": proof_markdown(holder_list.proof),
             "verdict": holder_list.proof.verdict.value,
-            "holders_over_snapshots": line_chart("Holders over snapshots", counts.rows(), "holders"),
         }
+        if holder_list.snapshot:
+            metadata["holders_over_snapshots"] = line_chart("Holders over snapshots", counts.rows(), "holders")
     return dg.MaterializeResult(metadata=metadata)
 
 
