@@ -175,7 +175,8 @@ def tokens(raw: str | int, decimals: int, digits: int = 4) -> str:
 
 def exact_tokens(raw: str | int, decimals: int) -> Decimal:
     """Returns a raw amount in whole tokens, exactly."""
-    return Decimal((0, tuple(map(int, str(int(raw)))), -decimals))
+    number = int(raw)
+    return Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -decimals))
 
 
 def instant(at: datetime) -> str:
