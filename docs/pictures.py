@@ -50,19 +50,19 @@ def asset_graph() -> dg.AssetGraph:
 
 
 def lineage(graph: dg.AssetGraph) -> str:
-    """Draws the groups of assets and the arrows between them as a Mermaid chart."""
+    """Draws the groups of assets and the arrows between them as a Mermaid chart, without the checks of all groups."""
     group_of = {asset.key: asset.group_name for asset in graph.asset_nodes}
     arrows = {
         (group_of[parent], group_of[asset.key])
         for asset in graph.asset_nodes
         for parent in asset.parent_keys
-        if group_of[parent] != group_of[asset.key]
+        if group_of[parent] != group_of[asset.key] and "checks" not in (group_of[parent], group_of[asset.key])
     }
     drawn = [
         f"    {upstream} --> {' & '.join(downstream for _, downstream in group)}"
         for upstream, group in groupby(sorted(arrows), key=lambda arrow: arrow[0])
     ]
-    apart = sorted(set(group_of.values()) - {group for arrow in arrows for group in arrow})
+    apart = sorted(set(group_of.values()) - {"checks"} - {group for arrow in arrows for group in arrow})
     return "\n".join(["```mermaid", "flowchart LR", *drawn, *(f"    {group}" for group in apart), "```", ""])
 
 
