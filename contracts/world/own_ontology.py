@@ -211,6 +211,23 @@ def _faults(words: OwnOntology, service: Ontology) -> Iterator[tuple[str, str]]:
             yield at, f"{predicate} comes twice"
 
 
+def unfit(words: OwnOntology, known: OwnOntology) -> Iterator[tuple[str, str]]:
+    """Yields the words that `known` does not have, or has with another meaning, as pointers with the reason."""
+    for name, node_type in words.node_types.items():
+        if known.node_types.get(name) != node_type:
+            yield f"/node_types/{name}", _unfit(name in known.node_types)
+    for name, relationship in words.relationship_types.items():
+        if known.relationship_types.get(name) != relationship:
+            yield f"/relationship_types/{name}", _unfit(name in known.relationship_types)
+    for predicate in words.single_valued_predicates:
+        if predicate not in known.single_valued_predicates:
+            yield f"/single_valued_predicates/{predicate}", _unfit(False)
+
+
+def _unfit(is_known: bool) -> str:
+    return "means something else in your ontology" if is_known else "is not in your ontology"
+
+
 @lru_cache(maxsize=256)
 def ontology_with(text: str) -> Ontology:
     """Returns the service's ontology with the words of an owner, which come from `OwnOntology.text`."""
