@@ -16,7 +16,7 @@ from contracts.times import normal_instant
 from contracts.world.change_set import edge_draft_of, node_draft_of
 from contracts.world.identity import edge_id, fact_key, given_id
 from contracts.world.ontology import Ontology, load_ontology
-from contracts.world.own_ontology import NO_WORDS, OwnOntology, unfit
+from contracts.world.own_ontology import NO_WORDS, OwnOntology, merged, unfit
 from contracts.world.own_ontology import refuse_faults as refuse_faulty_words
 from contracts.world.portable import (
     FORMAT,
@@ -156,26 +156,49 @@ def _invalid(number: int, what: str) -> ImportInvalid:
     return ImportInvalid(f"Line {number:,} {what}.", errors=[(f"/lines/{number}", what)])
 
 
-def words_after(record: OntologyRecord, known: str) -> str:
-    """Returns the words that an owner with the words `known` has after an import of a file with these words.
+@dataclass(frozen=True)
+class Words:
+    """An owner's words, and the same with those of earlier versions: texts of `OwnOntology.text`."""
 
-    An owner without words takes over those of the file; another one's stay, and have to hold all of the file. Both are
-    texts of `OwnOntology.text`. Raises `ImportInvalid`, which names what does not fit, and `SecretInText`.
+    newest: str = NO_WORDS
+    ever: str = NO_WORDS
+
+
+def words_after(record: OntologyRecord, known: Words) -> Words:
+    """Returns the words that an owner has after an import of a file with these words.
+
+    An owner without words takes over those of the file; another one's stay, and have to hold all of the file. Raises
+    `ImportInvalid`, which names what does not fit, and `SecretInText`.
     """
+    words = _words(record.words)
+    ever = words if record.former is None else merged(words, [_words(record.former)])
+    if known.newest == NO_WORDS:
+        return Words(words.text(), merged(ever, [OwnOntology.model_validate_json(known.ever)]).text())
+    faults = list(unfit(words, OwnOntology.model_validate_json(known.newest)))
+    had = OwnOntology.model_validate_json(known.ever)
+    for kind, stated, held in (
+        ("node_types", ever.node_types, had.node_types),
+        ("relationship_types", ever.relationship_types, had.relationship_types),
+    ):
+        named = {pointer for pointer, _ in faults}
+        missing = [f"/{kind}/{name}" for name in stated if name not in held]
+        faults += [(at, "is not, and was not, in your ontology") for at in missing if at not in named]
+    if faults:
+        raise _invalid_words("has words that do not fit yours", faults)
+    return known
+
+
+def _words(stated: dict[str, Any]) -> OwnOntology:
     try:
-        words = OwnOntology.model_validate(record.words)
+        words = OwnOntology.model_validate(stated)
         refuse_faulty_words(words, load_ontology())
     except ValidationError as error:
         faults = [("/" + "/".join(map(str, fault["loc"])), fault["msg"]) for fault in error.errors()]
         raise _invalid_words("has no ontology", faults) from None
     except BodyInvalid as problem:
         raise _invalid_words("has no ontology", list(problem.errors)) from None
-    _refuse_secret_in(ONTOLOGY_LINE, record.words)
-    if known == NO_WORDS:
-        return words.text()
-    if faults := list(unfit(words, OwnOntology.model_validate_json(known))):
-        raise _invalid_words("has words that do not fit yours", faults)
-    return known
+    _refuse_secret_in(ONTOLOGY_LINE, stated)
+    return words
 
 
 def _invalid_words(what: str, faults: list[tuple[str, str]]) -> ImportInvalid:

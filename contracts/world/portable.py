@@ -59,6 +59,8 @@ class OntologyRecord(
 
     words: dict[str, Any]
     """As `OwnOntology` has them."""
+    former: dict[str, Any] | None = None
+    """The same words with those of earlier versions, which what is over may still be of; null if they are the same."""
 
 
 class DecisionRecord(

@@ -30,7 +30,7 @@ from contracts.world.portable import (
 from contracts.world.proposal import Actor, StageResult
 from contracts.world.records import PARTS_OF_THE_SERVICE, Edge, Node
 from warehouse.ledger.ledger import Reader, Row
-from warehouse.world.ontologies import words_of
+from warehouse.world.ontologies import words_ever_of, words_of
 
 ENTITIES_AT_ONCE = 1_000
 """Nodes or edges of one page."""
@@ -83,9 +83,10 @@ def export_page(reader: Reader, owner: str | None, position: Position, entities:
     if position.lines == 0:
         writer.records.append(Header(scope="public" if owner is None else "owner"))
         # the newest words, not those by the revision: a version of the ontology alone is no revision of the graph
-        words = words_of(reader, owner)
-        if words != NO_WORDS:
-            writer.records.append(OntologyRecord(words=msgspec.json.decode(words)))
+        words, ever = words_of(reader, owner), NO_WORDS if owner is None else words_ever_of(reader, owner)
+        if ever != NO_WORDS:
+            former = None if ever == words else msgspec.json.decode(ever)
+            writer.records.append(OntologyRecord(words=msgspec.json.decode(words), former=former))
     node, edge = position.node, position.edge
     if node != _HIGHEST:
         ids = _next_nodes(reader, owner, node or "", entities)

@@ -29,6 +29,7 @@ from contracts.world.import_file import (
     ImportedNode,
     Limits,
     StateReader,
+    Words,
     named_elsewhere,
     read_import,
     refuse_faults,
@@ -36,7 +37,7 @@ from contracts.world.import_file import (
     words_after,
 )
 from contracts.world.ontology import Ontology
-from contracts.world.own_ontology import NO_WORDS, ontology_with
+from contracts.world.own_ontology import ontology_with
 from contracts.world.portable import DecisionRecord, NodeRecord, OntologyRecord
 from contracts.world.proposal import Actor, Proposal, StageResult, Verdict
 from contracts.world.records import Edge, Node
@@ -47,7 +48,7 @@ from warehouse.world.audit import DECISION, record
 from warehouse.world.bulk_view import BulkView
 from warehouse.world.events import append_states, head_revision
 from warehouse.world.judging import RecordingView, Subjects
-from warehouse.world.ontologies import put_words, words_of
+from warehouse.world.ontologies import put_words, words_ever_of, words_of
 from warehouse.world.write import JUDGED_AT_MOST, overtaken
 
 NODES_AND_EDGES_OF_PART = 5_000
@@ -149,7 +150,7 @@ class _Importer:
         self._alignment = alignment
         self._key_id = key_id
         self._on_progress = on_progress
-        self._known = self._words = NO_WORDS
+        self._known = self._words = Words()
         """The words of the owner that were read, and those by which the file is judged."""
         self._seqs: list[int] = []
         self._states_written = 0
@@ -161,7 +162,7 @@ class _Importer:
         """Reads the whole file once, and the words of the owner."""
         self._on_progress("reading", 0, 0)
         with self._ledger.read() as reader:
-            self._known = self._words = words_of(reader, self._owner)
+            self._known = self._words = self._words_of_owner(reader)
             first = next(read_import(self._lines()), None)
             if isinstance(first, OntologyRecord):
                 self._words = words_after(first, self._known)
@@ -223,13 +224,18 @@ class _Importer:
         return self._outcome_of_parts("approved", stages)
 
     def _refuse_other_words(self, reader: Reader) -> None:
-        if words_of(reader, self._owner) != self._known:
+        if self._words_of_owner(reader) != self._known:
             raise _WordsChanged
+
+    def _words_of_owner(self, reader: Reader) -> Words:
+        return Words(words_of(reader, self._owner), words_ever_of(reader, self._owner))
 
     def _take_over_words(self, tx: Transaction, settled: Collection[str] = ()) -> None:
         """Gives the owner the words of the file. Facts of the keys in `settled` are those that the parts place."""
         if self._words != self._known:
-            put_words(tx, self._actor, self._words, key_id=self._key_id, settled=settled)
+            # as two versions, if what is over needs words that are no more: then an export has both again
+            for text in (self._words.ever, self._words.newest):
+                put_words(tx, self._actor, text, key_id=self._key_id, settled=settled)
 
     def _judged_in_parts(self) -> tuple[list[Judgement], list[_Prepared]]:
         """Returns the guardrail's judgement of each part, and the judgements up to the first that is not approved."""
@@ -265,7 +271,7 @@ class _Importer:
 
     @property
     def _ontology(self) -> Ontology:
-        return ontology_with(self._words)
+        return ontology_with(self._words.newest)
 
     @property
     def _size(self) -> int:
@@ -356,7 +362,9 @@ class _Importer:
         _read_together(view, imported, ontology)
         recording = RecordingView(view)
         proposal = Proposal(actor=self._actor, source=_source_of(part))
-        planned = plan_import(imported, proposal, recording, ontology, now)
+        planned = plan_import(
+            imported, proposal, recording, ontology, now, ontology_ever=ontology_with(self._words.ever)
+        )
         judged = judge(planned.case, aligned)
         return _Prepared(
             proposal, judged.verdict, judged.stages, planned.written, part.decisions, revision, recording.subjects

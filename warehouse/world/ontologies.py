@@ -16,10 +16,10 @@ from contracts.world.facts import claim_of, place
 from contracts.world.identity import given_id, statement_key
 from contracts.world.ontology import SUPERSEDES, Ontology, load_ontology
 from contracts.world.ontology_change import OntologyChange, freed
-from contracts.world.own_ontology import NO_WORDS, OwnOntology, ontology_with, refuse_faults
+from contracts.world.own_ontology import NO_WORDS, OwnOntology, merged, ontology_with, refuse_faults
 from contracts.world.proposal import Actor, Proposal, StageResult
 from contracts.world.records import Edge, Node
-from warehouse.ledger.ledger import Ledger, Reader, Transaction
+from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction
 from warehouse.world.audit import DECISION, record
 from warehouse.world.events import append_states, decode_edges, decode_nodes
 from warehouse.world.view import LedgerView
@@ -89,10 +89,20 @@ def words_of(reader: Reader, owner: str | None, beliefs: Iterable[int | str] = (
     return earliest.text
 
 
+def words_ever_of(reader: Reader, owner: str) -> str:
+    """Returns the newest words of an owner with those of every earlier version."""
+    versions = [OwnOntology.model_validate_json(str(row["body"])) for row in _all_versions(reader, owner)]
+    return merged(versions[0], versions[1:]).text() if versions else NO_WORDS
+
+
 def types_ever_of(reader: Reader, owner: str) -> frozenset[str]:
     """Returns the node types of every version of an owner's ontology, by which the past is asked too."""
-    versions = reader.rows("world_ontologies_of", owner=owner, limit=MOST_VERSIONS)
+    versions = _all_versions(reader, owner)
     return frozenset(name for row in versions for name in ontology_with(str(row["body"])).node_types)
+
+
+def _all_versions(reader: Reader, owner: str) -> list[Row]:
+    return reader.rows("world_ontologies_of", owner=owner, limit=MOST_VERSIONS)
 
 
 def set_ontology(

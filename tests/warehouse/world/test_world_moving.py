@@ -78,7 +78,7 @@ RECIPES: dict[str, Any] = {
     },
 }
 MOODS = {"single_valued_predicates": ["mood"]}
-WORDS = [RECIPES, RECIPES | MOODS]
+WORDS = [RECIPES, RECIPES | MOODS, MOODS, {}, {"node_types": {"Recipe": {"domain": "EXECUTION"}}}]
 steps = st.lists(
     st.one_of(
         st.tuples(
@@ -220,7 +220,7 @@ def test_an_owner_without_words_takes_over_those_of_the_file(ledger: Ledger, lim
         assert verify(reader).intact
     assert sad is not None and sad.valid_to == "2026-02-01T00:00:00.000000Z"
     first = exported(ledger, owner)
-    assert first.splitlines()[1].startswith(b'{"kind":"ontology","words":{"node_types":{"Recipe"')
+    assert first.splitlines()[1].startswith(b'{"former":null,"kind":"ontology","words":{"node_types":{"Recipe"')
     assert imported(ledger, first, operator_for(other), limits=limits).verdict == "approved"
     assert exported(ledger, other) == first
     assert imported(ledger, first, operator_for(other), limits=limits).written == 0
