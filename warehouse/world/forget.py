@@ -343,6 +343,8 @@ def _erase(
         *(_blank_edge(edge, now) for edge in gone_edges),
         *(recorded_again(state, now) for state in given_up),
     ]
+    for owner in sorted({state.owner for state in (*nodes, *edges) if state.owner is not None} - {FORGOTTEN}):
+        tx.run("world_forget_imports", owner=owner)  # a file that waits may hold the same texts
     events = append_states(tx, states, seq)
     freed = placed_again(tx, nodes, now)
     events += append_states(tx, [recorded_again(fact, now) for fact in freed], seq)

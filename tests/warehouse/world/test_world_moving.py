@@ -272,6 +272,32 @@ def test_words_that_the_owner_does_not_have_are_named_and_nothing_is_written(
     assert rejected.verdict == "rejected"
 
 
+OVER = {"validFrom": "2026-01-01T00:00:00Z", "validTo": "2026-02-01T00:00:00Z"}
+
+
+@LIMITED
+def test_what_is_over_may_be_of_words_that_are_no_more_and_what_is_in_force_may_not(
+    ledger: Ledger, limits: Limits | None
+) -> None:
+    owner, other = new_owner(), new_owner()
+    dropped = {"kind": "ontology", "words": {}, "former": RECIPES}
+    soup = node("soup", type="Recipe", properties={"servings": 2}, **OVER)
+    content = file_of(dropped, soup, node("noon"), edge("soup", "SERVED_AT", "noon", **OVER))
+    assert imported(ledger, content, operator_for(owner), limits=limits).verdict == "approved"
+    first = exported(ledger, owner)
+    assert imported(ledger, first, operator_for(other), limits=limits).verdict == "approved"
+    assert imported(ledger, first, operator_for(other), limits=limits).written == 0
+    assert exported(ledger, other) == first
+    now, ever = versions(ledger, other)
+    assert (now["node_types"], list(ever["node_types"])) == ({}, ["Recipe"])
+    for live in (node("b", type="Recipe"), edge("noon", "SERVED_AT", "noon:2"), edge("soup", "SERVED_AT", "noon:2")):
+        content = file_of(dropped, soup, node("noon"), node("noon:2"), live)
+        assert imported(ledger, content, operator_for(new_owner()), limits=limits).verdict == "rejected"
+    set_words(ledger, third := new_owner(), MOODS)
+    with pytest.raises(ImportInvalid, match="node_types/Recipe is not, and was not, in your ontology"):
+        imported(ledger, first, operator_for(third), limits=limits)
+
+
 @LIMITED
 def test_a_file_that_a_stage_rejects_leaves_its_words_too(ledger: Ledger, limits: Limits | None) -> None:
     owner = new_owner()
