@@ -119,10 +119,7 @@ def questions(
             ONTOLOGY,
             {"json": {"node_types": {own_type: {"domain": "VISION"}}, "expectedVersion": 1}},
         ),
-        **{
-            f"export as {form}": ("GET", EXPORT, {"params": {"format": form}})
-            for form in ("jsonl", "jsonld", "graphml")
-        },
+        **{f"export as {form}": ("GET", EXPORT, {"params": {"format": form}}) for form in FORMATS},
         "another's page of an export": ("GET", EXPORT, {"params": {"cursor": page}}),
         "begin an import": ("POST", IMPORTS, {}),
         "state of an import": ("GET", f"{IMPORTS}/{import_id}", {}),
