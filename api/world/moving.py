@@ -30,6 +30,7 @@ from contracts.errors import (
     ImportVersionUnsupported,
     MediaTypeUnsupported,
     ParameterInvalid,
+    StandingTooLow,
     StoreUnavailable,
     WorkersBusy,
 )
@@ -83,9 +84,9 @@ def moving_router(stores: Stores) -> APIRouter:
             }
         },
         summary="Take your graph along",
-        description="The nodes and edges of the key's owner with all their states, decisions, provenance and disputes, "
-        "as they are at the time of the first page. JSON Lines are canonical: after an import into an empty owner they "
-        "are the same bytes. Nothing public, nothing of others and nothing that was erased is in it.",
+        description="The nodes, edges and own words of the key's owner with all states, decisions, provenance and "
+        "disputes, as they are at the time of the first page. JSON Lines are canonical: after an import into an empty "
+        "owner they are the same bytes. Nothing public, nothing of others and nothing that was erased is in it.",
         operation_id="world_model_export",
     )
     def export(request: Request, parameters: Annotated[ExportParameters, Query()]) -> Response:
@@ -153,6 +154,7 @@ def moving_router(stores: Stores) -> APIRouter:
             ImportVersionUnsupported,
             IdTaken,
             SecretInText,
+            StandingTooLow,
             BodyTooLarge,
             MediaTypeUnsupported,
             ImportUnknown,
@@ -164,7 +166,8 @@ def moving_router(stores: Stores) -> APIRouter:
         summary="Apply an import",
         description="Judges the whole file by the seven stages and writes all of it, private to the key's owner, or "
         f"nothing. At most {LIMITS.nodes:,} nodes and {LIMITS.states:,} states of nodes and edges. Ids are kept; "
-        "the id of a public node is refused. History keeps its times as `origin`. What the graph has already is not "
+        "the id of a public node is refused. An owner without own words takes over those of the file; "
+        "another one has to have them already. History keeps its times as `origin`. What the graph has already is not "
         "written again, and facts of the file and of the graph are placed together by the rule of standing.",
         operation_id="world_model_import_apply",
     )

@@ -87,7 +87,15 @@ class Case:
     """Sentences for people: how the rule of standing decided about the facts of the proposal."""
     overclaimed: tuple[str, ...] = ()
     """What imported states claim above the class up to which their importer may claim."""
+    ontology_ever: Ontology | None = None
+    """The ontology with words that the owner had once, of which imported states that are over may be."""
     _proposed: Mapping[str, Node] = field(default_factory=dict)
+
+    def ontology_of(self, state: Node | Edge, *ends: Node) -> Ontology:
+        """Returns the ontology that a state has to fit, or that an edge with these ends has to fit."""
+        is_over = any(_is_over(each, self.now) for each in (state, *ends))
+        ontology = self.ontology_ever if self.ontology_ever is not None and is_over else self.ontology
+        return ontology.part_of(state.owner)
 
     @property
     def actor(self) -> Actor:
@@ -126,6 +134,11 @@ class Case:
         states += [*(state for state, _ in self.changed_nodes), *(state for state, _ in self.changed_edges), *ends]
         states += [self.view.node(act.target) for act in self.proposal.acts]
         return tuple(state for state in states if state is not None and self.sees(state))
+
+
+def _is_over(state: Node | Edge, now: str) -> bool:
+    ended = state.valid_to is not None and state.valid_to <= now
+    return ended or (isinstance(state, Node) and state.retracted)
 
 
 def sees(actor: Actor, state: Node | Edge) -> bool:
@@ -200,7 +213,13 @@ class ImportCase:
 
 
 def plan_import(
-    imported: ImportedStates, proposal: Proposal, view: GraphView, ontology: Ontology, now: datetime
+    imported: ImportedStates,
+    proposal: Proposal,
+    view: GraphView,
+    ontology: Ontology,
+    now: datetime,
+    *,
+    ontology_ever: Ontology,
 ) -> ImportCase:
     """Computes the changes that a part of an import would write at `now`.
 
@@ -253,6 +272,7 @@ def plan_import(
         clashes=(*_disordered(imported, recorded_at), *facts.clashes, *single_valued.clashes),
         outcomes=(*facts.outcomes, *single_valued.outcomes),
         overclaimed=tuple(_overclaimed(imported, proposal.actor)),
+        ontology_ever=ontology_ever,
         _proposed=ChainMap({change.after.id: change.after for change in nodes}, imported.others),
     )
     return ImportCase(case, tuple(_written(case, imported)))

@@ -14,7 +14,16 @@ from xml.sax.saxutils import escape, quoteattr
 
 import msgspec
 
-from contracts.world.portable import DecisionRecord, EdgeRecord, EndRecord, Header, NodeRecord, Record, line_of
+from contracts.world.portable import (
+    DecisionRecord,
+    EdgeRecord,
+    EndRecord,
+    Header,
+    NodeRecord,
+    OntologyRecord,
+    Record,
+    line_of,
+)
 
 Format = Literal["jsonl", "jsonld", "graphml"]
 
@@ -60,6 +69,7 @@ _CONTEXT: dict[str, Any] = {
     "decision": {"@id": f"{VOCABULARY}decision", "@type": "@id"},
     "properties": {"@id": f"{VOCABULARY}properties", "@type": "@json"},
     "stages": {"@id": f"{VOCABULARY}stages", "@type": "@json"},
+    "words": {"@id": f"{VOCABULARY}words", "@type": "@json"},
 }
 
 
@@ -74,8 +84,10 @@ def _json_ld(records: Iterable[Record]) -> Iterator[bytes]:
             yield b",\n" + _encode(_linked(record))
 
 
-def _linked(record: DecisionRecord | NodeRecord | EdgeRecord) -> dict[str, Any]:
+def _linked(record: OntologyRecord | DecisionRecord | NodeRecord | EdgeRecord) -> dict[str, Any]:
     fields = _fields(record)
+    if isinstance(record, OntologyRecord):
+        return fields | {"@type": "Ontology"}
     if isinstance(record, DecisionRecord):
         return _without_none(fields | {"@type": "Decision", "id": None, "@id": _decision_iri(record.id)})
     if record.decision is not None:
@@ -134,8 +146,8 @@ _JSON = ("properties", "history")
 
 
 def _graphml(records: Iterable[Record]) -> Iterator[bytes]:
-    """Yields a directed graph. Earlier states of a node or an edge are JSON in its `history`, decisions JSON of the
-    graph."""
+    """Yields a directed graph. Earlier states of a node or an edge are JSON in its `history`, decisions and the
+    owner's words JSON of the graph."""
     earlier: list[dict[str, Any]] = []
     for record in records:
         if isinstance(record, Header):
@@ -143,11 +155,13 @@ def _graphml(records: Iterable[Record]) -> Iterator[bytes]:
             declared = "".join(
                 f'<key id="{name}" for="all" attr.name="{name}" attr.type="{kind}"/>\n' for name, kind in keys
             )
-            scope = f'<key id="scope" for="graph" attr.name="scope" attr.type="string"/>\n{_DECISION_KEY}'
+            scope = f'<key id="scope" for="graph" attr.name="scope" attr.type="string"/>\n{_KEYS_OF_THE_GRAPH}'
             yield f'{_GRAPHML_HEAD}{declared}{scope}<graph edgedefault="directed">\n'.encode()
             yield f'<data key="scope">{record.scope}</data>\n'.encode()
         elif isinstance(record, EndRecord):
             yield b"</graph>\n</graphml>\n"
+        elif isinstance(record, OntologyRecord):
+            yield f'<data key="ontology">{_xml(_encode(record.words).decode())}</data>\n'.encode()
         elif isinstance(record, DecisionRecord):
             yield f'<data key="decided">{_xml(_encode(_fields(record)).decode())}</data>\n'.encode()
         elif not record.current:
@@ -157,7 +171,9 @@ def _graphml(records: Iterable[Record]) -> Iterator[bytes]:
             earlier = []
 
 
-_DECISION_KEY = '<key id="decided" for="graph" attr.name="decided" attr.type="string"/>\n'
+_KEYS_OF_THE_GRAPH = "".join(
+    f'<key id="{name}" for="graph" attr.name="{name}" attr.type="string"/>\n' for name in ("decided", "ontology")
+)
 
 
 def _element(record: NodeRecord | EdgeRecord, earlier: list[dict[str, Any]]) -> str:

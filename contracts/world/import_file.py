@@ -8,13 +8,16 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
+from pydantic import ValidationError
 
 from contracts.errors import BodyInvalid, ImportInvalid, ImportVersionUnsupported
 from contracts.secret_texts import SecretInText, refuse_secrets
 from contracts.times import normal_instant
 from contracts.world.change_set import edge_draft_of, node_draft_of
 from contracts.world.identity import edge_id, fact_key, given_id
-from contracts.world.ontology import Ontology
+from contracts.world.ontology import Ontology, load_ontology
+from contracts.world.own_ontology import NO_WORDS, OwnOntology, merged, unfit
+from contracts.world.own_ontology import refuse_faults as refuse_faulty_words
 from contracts.world.portable import (
     FORMAT,
     GONE,
@@ -24,6 +27,7 @@ from contracts.world.portable import (
     EndRecord,
     Header,
     NodeRecord,
+    OntologyRecord,
     StateRecord,
     is_other_version,
     origin_of,
@@ -37,6 +41,8 @@ LONGEST_LINE = 1 << 20
 """Bytes of one line."""
 
 LONGEST_DECISION_ID = 200
+ONTOLOGY_LINE = 2
+MOST_NAMED = 20
 _DRAFTS_AT_ONCE = 10_000
 
 _FACT_PROPERTIES = ("subject", "predicate", "value", "confidence")
@@ -64,12 +70,14 @@ class ImportedEdge:
 
 
 Imported = ImportedNode | ImportedEdge
+Item = Imported | DecisionRecord | OntologyRecord
 
 
-def read_import(lines: Iterable[bytes]) -> Iterator[Imported | DecisionRecord]:
-    """Yields the nodes, edges and decisions of a file in its order. Only at its end it is sure that nothing is missing.
+def read_import(lines: Iterable[bytes]) -> Iterator[Item]:
+    """Yields the words, nodes, edges and decisions of a file in its order.
 
-    Raises `ImportVersionUnsupported`, and `ImportInvalid` with the number of the line.
+    Only at its end it is sure that nothing is missing. Raises `ImportVersionUnsupported`, and `ImportInvalid` with the
+    number of the line.
     """
     number, ended = 0, False
     states: list[StateRecord] = []
@@ -86,6 +94,10 @@ def read_import(lines: Iterable[bytes]) -> Iterator[Imported | DecisionRecord]:
             if record.lines != number - 1:
                 raise _invalid(number, f"counts {record.lines:,} lines, and {number - 1:,} stand before it")
             ended = True
+        elif isinstance(record, OntologyRecord):
+            if number != ONTOLOGY_LINE:
+                raise _invalid(number, "has an ontology, which stands right after the header")
+            yield record
         elif isinstance(record, DecisionRecord):
             yield record
         else:
@@ -144,6 +156,61 @@ def _invalid(number: int, what: str) -> ImportInvalid:
     return ImportInvalid(f"Line {number:,} {what}.", errors=[(f"/lines/{number}", what)])
 
 
+@dataclass(frozen=True)
+class Words:
+    """An owner's words, and the same with those of earlier versions: texts of `OwnOntology.text`."""
+
+    newest: str = NO_WORDS
+    ever: str = NO_WORDS
+
+
+def words_after(record: OntologyRecord, known: Words) -> Words:
+    """Returns the words that an owner has after an import of a file with these words.
+
+    An owner without words takes over those of the file; another one's stay, and have to hold all of the file. Raises
+    `ImportInvalid`, which names what does not fit, and `SecretInText`.
+    """
+    words = _words(record.words)
+    ever = words if record.former is None else merged(words, [_words(record.former)])
+    if known.newest == NO_WORDS:
+        return Words(words.text(), merged(ever, [OwnOntology.model_validate_json(known.ever)]).text())
+    faults = list(unfit(words, OwnOntology.model_validate_json(known.newest)))
+    had = OwnOntology.model_validate_json(known.ever)
+    for kind, stated, held in (
+        ("node_types", ever.node_types, had.node_types),
+        ("relationship_types", ever.relationship_types, had.relationship_types),
+    ):
+        named = {pointer for pointer, _ in faults}
+        missing = [f"/{kind}/{name}" for name in stated if name not in held]
+        faults += [(at, "is not, and was not, in your ontology") for at in missing if at not in named]
+    if faults:
+        raise _invalid_words("has words that do not fit yours", faults)
+    return known
+
+
+def _words(stated: dict[str, Any]) -> OwnOntology:
+    try:
+        words = OwnOntology.model_validate(stated)
+        refuse_faulty_words(words, load_ontology())
+    except ValidationError as error:
+        faults = [("/" + "/".join(map(str, fault["loc"])), fault["msg"]) for fault in error.errors()]
+        raise _invalid_words("has no ontology", faults) from None
+    except BodyInvalid as problem:
+        raise _invalid_words("has no ontology", list(problem.errors)) from None
+    _refuse_secret_in(ONTOLOGY_LINE, stated)
+    return words
+
+
+def _invalid_words(what: str, faults: list[tuple[str, str]]) -> ImportInvalid:
+    named = "; ".join(f"{pointer[1:]} {fault}" for pointer, fault in faults[:MOST_NAMED])
+    more = f"; and {len(faults) - MOST_NAMED} more" if len(faults) > MOST_NAMED else ""
+    at = f"/lines/{ONTOLOGY_LINE}/words"
+    return ImportInvalid(
+        f"Line {ONTOLOGY_LINE} {what}: {named}{more}.",
+        errors=[(f"{at}{pointer}", fault) for pointer, fault in faults[:MOST_NAMED]],
+    )
+
+
 @dataclass
 class FileIndex:
     """What the judgement of one part of a file needs to know of the other parts."""
@@ -180,7 +247,7 @@ IDS_AT_ONCE = 5_000
 
 
 def survey(
-    items: Iterable[Imported | DecisionRecord],
+    items: Iterable[Item],
     owner: str,
     resolve: Resolve,
     ontology: Ontology,
@@ -191,7 +258,7 @@ def survey(
     pending: list[ImportedNode] = []
     nodes = 0
     for item in items:
-        if isinstance(item, DecisionRecord):
+        if isinstance(item, DecisionRecord | OntologyRecord):
             continue
         index.states += len(item.states)
         if isinstance(item, ImportedNode):
@@ -367,8 +434,11 @@ def _fault_of_source(source: str) -> str | None:
 
 def _refuse_secrets(line: int, state: Node | Edge) -> None:
     texts = [state.title, state.properties] if isinstance(state, Node) else state.properties
-    if not texts:
-        return
+    if texts:
+        _refuse_secret_in(line, texts)
+
+
+def _refuse_secret_in(line: int, texts: Any) -> None:
     try:
         refuse_secrets(texts)
     except SecretInText as problem:

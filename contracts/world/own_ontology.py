@@ -7,7 +7,7 @@ that a later version of the service defines itself means from then on what the s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Annotated, Literal
 
@@ -209,6 +209,41 @@ def _faults(words: OwnOntology, service: Ontology) -> Iterator[tuple[str, str]]:
             yield at, f"{predicate} is single-valued for everybody"
         if predicate in words.single_valued_predicates[:number]:
             yield at, f"{predicate} comes twice"
+
+
+def merged(newest: OwnOntology, earlier: Iterable[OwnOntology]) -> OwnOntology:
+    """Returns the newest words with those of earlier versions (newest first), by which what is over is judged.
+
+    A word that was changed takes what any of its versions took.
+    """
+    types, relationships = dict(newest.node_types), dict(newest.relationship_types)
+    for words in earlier:
+        for name, was in words.node_types.items():
+            known = types.setdefault(name, was)
+            same = {named: kind for named, kind in known.properties.items() if was.properties.get(named) == kind}
+            types[name] = OwnNodeType(domain=known.domain, properties=same)
+        for name, had in words.relationship_types.items():
+            kept = relationships.setdefault(name, had)
+            ends = [*kept.ends, *(pair for pair in had.ends if pair not in kept.ends)]
+            relationships[name] = kept.model_copy(update={"ends": ends if len(ends) <= MOST_ENDS else [OwnEnds()]})
+    return newest.model_copy(update={"node_types": types, "relationship_types": relationships})
+
+
+def unfit(words: OwnOntology, known: OwnOntology) -> Iterator[tuple[str, str]]:
+    """Yields the words that `known` does not have, or has with another meaning, as pointers with the reason."""
+    for name, node_type in words.node_types.items():
+        if known.node_types.get(name) != node_type:
+            yield f"/node_types/{name}", _unfit(name in known.node_types)
+    for name, relationship in words.relationship_types.items():
+        if known.relationship_types.get(name) != relationship:
+            yield f"/relationship_types/{name}", _unfit(name in known.relationship_types)
+    for predicate in words.single_valued_predicates:
+        if predicate not in known.single_valued_predicates:
+            yield f"/single_valued_predicates/{predicate}", _unfit(False)
+
+
+def _unfit(is_known: bool) -> str:
+    return "means something else in your ontology" if is_known else "is not in your ontology"
 
 
 @lru_cache(maxsize=256)

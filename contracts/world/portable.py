@@ -1,6 +1,7 @@
 """Defines the records of an exported graph and their one form in bytes, and turns states into records and back. Pure.
 
-An export is JSON Lines: a header, the records of nodes and of edges, and an end that counts the lines. All states of a
+An export is JSON Lines: a header, the owner's own words, the records of nodes and of edges, and an end that counts the
+lines. All states of a
 node or an edge follow one another, oldest first, and only the last of them is `current`; a decision stands before the
 first of the states next to one another that it wrote. Nothing in it depends on the installation: nodes have the ids by
 which their owner calls them, people have no names, and revisions are left out. So a graph that was imported into an
@@ -43,6 +44,23 @@ class Header(
     format: str = FORMAT
     version: int = VERSION
     scope: Scope = "owner"
+
+
+class OntologyRecord(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    rename="camel",
+    forbid_unknown_fields=True,
+    tag_field="kind",
+    tag="ontology",
+):
+    """The words that the owner added to the service's, by which the states are judged."""
+
+    words: dict[str, Any]
+    """As `OwnOntology` has them."""
+    former: dict[str, Any] | None = None
+    """The same words with those of earlier versions, which what is over may still be of; null if they are the same."""
 
 
 class DecisionRecord(
@@ -123,7 +141,7 @@ class EndRecord(
     """The number of lines before this one."""
 
 
-Record = Header | DecisionRecord | NodeRecord | EdgeRecord | EndRecord
+Record = Header | OntologyRecord | DecisionRecord | NodeRecord | EdgeRecord | EndRecord
 StateRecord = NodeRecord | EdgeRecord
 
 
@@ -138,6 +156,7 @@ class RecordKind:
 
 RECORD_KINDS = (
     RecordKind("header", Header, "Format, version, and whether the graph is an owner's or the public one."),
+    RecordKind("ontology", OntologyRecord, "The owner's own words, right after the header; absent if there are none."),
     RecordKind("decision", DecisionRecord, "The decision of the states that follow, with its stages."),
     RecordKind("node", NodeRecord, "One state of a node, ordered by id and then by time."),
     RecordKind("edge", EdgeRecord, "One state of an edge, ordered by source, type, target and then by time."),

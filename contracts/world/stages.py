@@ -146,7 +146,7 @@ def _built_on(case: Case) -> Iterator[str]:
 
 def _integrity(case: Case) -> Iterator[str]:
     for change in case.nodes:
-        ontology = case.ontology.part_of(change.after.owner)
+        ontology = case.ontology_of(change.after)
         known = ontology.node_types.get(change.draft.type)
         if change.before is not None and not case.sees(change.before):
             yield f"{change.draft.id} can't be used as an id"
@@ -170,7 +170,7 @@ def _integrity(case: Case) -> Iterator[str]:
 
 def _edge_faults(case: Case, change: EdgeChange, *, is_stated: bool) -> Iterator[str]:
     draft = change.draft
-    ontology = case.ontology.part_of(change.after.owner)
+    ontology = case.ontology_of(change.after)
     known = ontology.edge_types.get(draft.type)
     source, target = case.end(draft.source), case.end(draft.target)
     if known is None:
@@ -180,7 +180,8 @@ def _edge_faults(case: Case, change: EdgeChange, *, is_stated: bool) -> Iterator
     if draft.source == draft.target:
         yield f"{draft.source} can't be tied to itself by {draft.type}"
     elif known is not None and source is not None and target is not None:
-        if not known.allows(source.type, target.type):
+        allowing = case.ontology_of(change.after, source, target).edge_types[draft.type]
+        if not allowing.allows(source.type, target.type):
             yield f"{draft.type} can't go from a {source.type} to a {target.type}"
         if draft.visibility == "public" and "private" in (source.visibility, target.visibility):
             yield f"{draft.source} {draft.type} {draft.target} can't be public: an end of it is private"

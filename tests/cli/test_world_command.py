@@ -11,6 +11,7 @@ from world_writes import goal, no_rules, proposal, tie
 
 from cli.main import app
 from contracts.settings import Settings
+from contracts.world.proposal import NodeDraft
 from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.world.write import propose
 
@@ -92,18 +93,27 @@ def test_an_owners_words_are_set_from_a_file_and_shown_by_version(ledger: Ledger
 
 
 def test_a_graph_is_exported_and_imported_into_another_owner(ledger: Ledger, tmp_path: Path) -> None:
-    propose(ledger, proposal(goal("g"), goal("h"), tie("g", "PART_OF", "h")), alignment=no_rules)
+    words = tmp_path / "words.yaml"
+    words.write_text(
+        "node_types: {Recipe: {domain: EXECUTION}}\nsingle_valued_predicates: [mood]\n"
+        "relationship_types: {TASTES_OF: {description: tastes of}}\n"
+    )
+    svc("ontology", "set", "local:ada", str(words))
+    recipe = NodeDraft(id="soup", type="Recipe", title="Soup")
+    propose(ledger, proposal(goal("g"), recipe, tie("g", "TASTES_OF", "soup")), alignment=no_rules)
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
-    assert svc("export", str(first), "--owner", "local:ada")["records"] == 6
+    assert svc("export", str(first), "--owner", "local:ada")["records"] == 7
     done = svc("import", str(first), "--owner", "local:bob", "--as", "eve")
     assert (done["nodes"], done["edges"], done["written"], done["decisions"]) == (2, 1, 3, 1)
     svc("export", str(second), "--owner", "local:bob")
+    assert svc("ontology", "show", "local:bob")["ontology"]["single_valued_predicates"] == ["mood"]
     assert second.read_bytes() == first.read_bytes()
     assert first.stat().st_mode & 0o077 == 0
     assert svc("import", str(first), "--owner", "local:bob")["written"] == 0
     for form in ("jsonld", "graphml"):
         svc("export", str(tmp_path / form), "--owner", "local:ada", "--format", form)
         assert "Title of g" in (tmp_path / form).read_text()
+        assert "single_valued_predicates" in (tmp_path / form).read_text()
     assert svc("audit")["ok"] is True
 
 

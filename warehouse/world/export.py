@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from contracts.world.identity import given_id, own_id
+from contracts.world.own_ontology import NO_WORDS
 from contracts.world.portable import (
     GONE,
     DecisionRecord,
@@ -21,6 +22,7 @@ from contracts.world.portable import (
     Exported,
     Header,
     NodeRecord,
+    OntologyRecord,
     Record,
     edge_record,
     node_record,
@@ -28,6 +30,7 @@ from contracts.world.portable import (
 from contracts.world.proposal import Actor, StageResult
 from contracts.world.records import PARTS_OF_THE_SERVICE, Edge, Node
 from warehouse.ledger.ledger import Reader, Row
+from warehouse.world.ontologies import words_ever_of, words_of
 
 ENTITIES_AT_ONCE = 1_000
 """Nodes or edges of one page."""
@@ -79,6 +82,11 @@ def export_page(reader: Reader, owner: str | None, position: Position, entities:
     writer = _PageWriter(reader, owner, position)
     if position.lines == 0:
         writer.records.append(Header(scope="public" if owner is None else "owner"))
+        # the newest words, not those by the revision: a version of the ontology alone is no revision of the graph
+        words, ever = words_of(reader, owner), NO_WORDS if owner is None else words_ever_of(reader, owner)
+        if ever != NO_WORDS:
+            former = None if ever == words else msgspec.json.decode(ever)
+            writer.records.append(OntologyRecord(words=msgspec.json.decode(words), former=former))
     node, edge = position.node, position.edge
     if node != _HIGHEST:
         ids = _next_nodes(reader, owner, node or "", entities)

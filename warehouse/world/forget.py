@@ -343,6 +343,9 @@ def _erase(
         *(_blank_edge(edge, now) for edge in gone_edges),
         *(recorded_again(state, now) for state in given_up),
     ]
+    owners = {node.owner for node in nodes} | {edge.owner for edge in edges}
+    for owner in sorted(owner for owner in owners if owner not in (None, FORGOTTEN)):
+        tx.run("world_forget_imports", owner=owner)  # a file that waits may hold the same texts
     events = append_states(tx, states, seq)
     freed = placed_again(tx, nodes, now)
     events += append_states(tx, [recorded_again(fact, now) for fact in freed], seq)

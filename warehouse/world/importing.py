@@ -3,12 +3,13 @@
 A file is judged and written in parts, each by one decision with one digest of its states. The seven stages judge the
 nodes and edges of a part together, over states that are read from the ledger in a few statements. An operator's import
 commits part by part: after a kill the same command goes on, because what is written already is known. An import of a
-key commits once.
+key commits once. An owner without own words takes over those of the file first, and if the owner's words change
+meanwhile, everything that is not written yet is judged again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -28,13 +29,16 @@ from contracts.world.import_file import (
     ImportedNode,
     Limits,
     StateReader,
+    Words,
     named_elsewhere,
     read_import,
     refuse_faults,
     survey,
+    words_after,
 )
-from contracts.world.ontology import load_ontology
-from contracts.world.portable import DecisionRecord, NodeRecord
+from contracts.world.ontology import Ontology
+from contracts.world.own_ontology import ontology_with
+from contracts.world.portable import DecisionRecord, NodeRecord, OntologyRecord
 from contracts.world.proposal import Actor, Proposal, StageResult, Verdict
 from contracts.world.records import Edge, Node
 from contracts.world.stages import Judgement
@@ -44,6 +48,7 @@ from warehouse.world.audit import DECISION, record
 from warehouse.world.bulk_view import BulkView
 from warehouse.world.events import append_states, head_revision
 from warehouse.world.judging import RecordingView, Subjects
+from warehouse.world.ontologies import put_words, words_ever_of, words_of
 from warehouse.world.write import JUDGED_AT_MOST, overtaken
 
 NODES_AND_EDGES_OF_PART = 5_000
@@ -73,6 +78,10 @@ class ImportOutcome:
     first_ids: tuple[str, ...]
     """The ids of the first nodes, which are kept."""
     revision: int
+
+
+class _WordsChanged(Exception):
+    """Tells that the owner has other words by now than those by which was judged."""
 
 
 @dataclass
@@ -110,11 +119,17 @@ def import_graph(
     """Judges a whole file and writes it into the part of `actor.owner` if every stage approves.
 
     With `limits` it is written in one transaction, of which `on_written` is the last step. Raises `ImportInvalid`,
-    `IdTaken`, `SecretInText` and the ledger's errors.
+    `IdTaken`, `SecretInText`, and the ledger's errors; and `StandingTooLow` if the words would
+    change facts that stand above the actor.
     """
     importer = _Importer(ledger, lines, actor, alignment, key_id, on_progress)
-    importer.survey(limits)
-    return importer.write_in_parts() if limits is None else importer.write_whole(on_written)
+    for _ in range(JUDGED_AT_MOST):
+        importer.survey(limits)
+        try:
+            return importer.write_in_parts() if limits is None else importer.write_whole(on_written)
+        except _WordsChanged:
+            continue
+    raise overtaken()
 
 
 class _Importer:
@@ -135,19 +150,27 @@ class _Importer:
         self._alignment = alignment
         self._key_id = key_id
         self._on_progress = on_progress
+        self._known = self._words = Words()
+        """The words of the owner that were read, and those by which the file is judged."""
+        self._seqs: list[int] = []
+        self._states_written = 0
         self._index = FileIndex()
         self._endings: set[tuple[str, str]] = set()
         self._confirmed: set[str] = set()
 
     def survey(self, limits: Limits | None) -> None:
-        """Reads the whole file once."""
+        """Reads the whole file once, and the words of the owner."""
         self._on_progress("reading", 0, 0)
         with self._ledger.read() as reader:
+            self._known = self._words = self._words_of_owner(reader)
+            first = next(read_import(self._lines()), None)
+            if isinstance(first, OntologyRecord):
+                self._words = words_after(first, self._known)
             self._index = survey(
                 read_import(self._lines()),
                 self._owner,
                 lambda ids: _claimed_ids(reader, self._owner, ids),
-                load_ontology(),
+                self._ontology,
                 limits,
             )
         if self._index.twice is not None and self._size > NODES_AND_EDGES_OF_PART:
@@ -170,8 +193,10 @@ class _Importer:
             if verdict != "approved":
                 return self._outcome(verdict, stages, 0, (), revision)
             with self._ledger.transaction() as tx:
+                self._refuse_other_words(tx)
                 if not all(part.subjects.unchanged_in(tx, part.revision) for part in prepared):
                     continue
+                self._take_over_words(tx, {key for part in prepared for key in part.subjects.fact_keys})
                 seqs = tuple(self._append(tx, part) for part in prepared if part.states)
                 written = sum(len(part.states) for part in prepared)
                 outcome = self._outcome("approved", stages, written, seqs, head_revision(tx))
@@ -184,17 +209,33 @@ class _Importer:
         aligned, judged = self._judged_in_parts()
         stages = _merged([part.stages for part in judged])
         if judged and judged[-1].verdict != "approved":
-            return self._outcome(judged[-1].verdict, stages, 0, (), self._head())
-        seqs: list[int] = []
-        written = done = 0
+            return self._outcome_of_parts(judged[-1].verdict, stages)
+        with self._ledger.transaction() as tx:
+            self._refuse_other_words(tx)
+            self._take_over_words(tx)
+        self._known = self._words
+        done = 0
         for part, judgement in zip(self._parts(), aligned, strict=True):
-            prepared = self._written(part, judgement, seqs)
+            prepared = self._write(part, judgement)
             if prepared.verdict != "approved":
-                return self._outcome(prepared.verdict, prepared.stages, written, tuple(seqs), self._head())
-            written += len(prepared.states)
+                return self._outcome_of_parts(prepared.verdict, prepared.stages)
             done += len(part.items)
             self._on_progress("writing", done, self._size)
-        return self._outcome("approved", stages, written, tuple(seqs), self._head())
+        return self._outcome_of_parts("approved", stages)
+
+    def _refuse_other_words(self, reader: Reader) -> None:
+        if self._words_of_owner(reader) != self._known:
+            raise _WordsChanged
+
+    def _words_of_owner(self, reader: Reader) -> Words:
+        return Words(words_of(reader, self._owner), words_ever_of(reader, self._owner))
+
+    def _take_over_words(self, tx: Transaction, settled: Collection[str] = ()) -> None:
+        """Gives the owner the words of the file. Facts of the keys in `settled` are those that the parts place."""
+        if self._words != self._known:
+            # as two versions, if what is over needs words that are no more: then an export has both again
+            for text in (self._words.ever, self._words.newest):
+                put_words(tx, self._actor, text, key_id=self._key_id, settled=settled)
 
     def _judged_in_parts(self) -> tuple[list[Judgement], list[_Prepared]]:
         """Returns the guardrail's judgement of each part, and the judgements up to the first that is not approved."""
@@ -212,25 +253,34 @@ class _Importer:
                 self._on_progress("judging", done, self._size)
         return aligned, judged
 
-    def _written(self, part: _Part, aligned: Judgement, seqs: list[int]) -> _Prepared:
+    def _write(self, part: _Part, aligned: Judgement) -> _Prepared:
         for _ in range(JUDGED_AT_MOST):
             with self._ledger.read() as reader:
                 prepared = self._prepare(reader, part, aligned, again=True)
             if prepared.verdict != "approved" or not prepared.states:
                 return prepared
             with self._ledger.transaction() as tx:
-                if prepared.subjects.unchanged_in(tx, prepared.revision):
-                    seqs.append(self._append(tx, prepared))
-                    return prepared
+                self._refuse_other_words(tx)
+                if not prepared.subjects.unchanged_in(tx, prepared.revision):
+                    continue
+                seq = self._append(tx, prepared)
+            self._seqs.append(seq)
+            self._states_written += len(prepared.states)
+            return prepared
         raise overtaken()
+
+    @property
+    def _ontology(self) -> Ontology:
+        return ontology_with(self._words.newest)
 
     @property
     def _size(self) -> int:
         return len(self._index.ids) + self._index.edges
 
-    def _head(self) -> int:
+    def _outcome_of_parts(self, verdict: Verdict, stages: tuple[StageResult, ...]) -> ImportOutcome:
         with self._ledger.read() as reader:
-            return head_revision(reader)
+            revision = head_revision(reader)
+        return self._outcome(verdict, stages, self._states_written, tuple(self._seqs), revision)
 
     def _outcome(
         self, verdict: Verdict, stages: tuple[StageResult, ...], written: int, seqs: tuple[int, ...], revision: int
@@ -252,6 +302,8 @@ class _Importer:
         waiting: dict[str, list[ImportedNode]] = {}
         part = _Part()
         for item in read_import(self._lines()):
+            if isinstance(item, OntologyRecord):
+                continue
             if isinstance(item, DecisionRecord):
                 part.decisions.append(item)
                 continue
@@ -274,7 +326,7 @@ class _Importer:
 
     def _aligned(self, part: _Part) -> Judgement:
         """Judges the texts of all states of a part, also of those that were over when the file was written."""
-        nodes, edges = _states_of(part, StateReader(self._owner, self._owner, "", load_ontology(), {}))
+        nodes, edges = _states_of(part, StateReader(self._owner, self._owner, "", self._ontology, {}))
         named = (
             msgspec.structs.replace(node_draft_of(node), id=own_id(self._owner, node.id))
             for states in nodes
@@ -293,22 +345,26 @@ class _Importer:
     def _prepare(self, reader: Reader, part: _Part, aligned: Judgement, *, again: bool = False) -> _Prepared:
         """Judges a part against the graph that `reader` sees, `again` without looking at its form.
 
-        Raises `ImportInvalid`, `SecretInText`.
+        Raises `ImportInvalid`, `SecretInText`, `_WordsChanged`.
         """
         revision = head_revision(reader)
+        self._refuse_other_words(reader)
         now = self._ledger.now()
+        ontology = self._ontology
         others = self._stored_elsewhere(reader, named_elsewhere(part.items, self._index.ids))
         nodes, edges = _states_of(
-            part, StateReader(self._owner, self._owner, utc_text(now), load_ontology(), self._index.ids, others)
+            part, StateReader(self._owner, self._owner, utc_text(now), ontology, self._index.ids, others)
         )
         if not again:
             refuse_faults(part.items, self._owner, nodes, edges)
         imported = ImportedStates(nodes, edges, self._index.nodes, self._endings, self._confirmed)
         view = BulkView(reader)
-        _read_together(view, imported)
+        _read_together(view, imported, ontology)
         recording = RecordingView(view)
         proposal = Proposal(actor=self._actor, source=_source_of(part))
-        planned = plan_import(imported, proposal, recording, load_ontology(), now)
+        planned = plan_import(
+            imported, proposal, recording, ontology, now, ontology_ever=ontology_with(self._words.ever)
+        )
         judged = judge(planned.case, aligned)
         return _Prepared(
             proposal, judged.verdict, judged.stages, planned.written, part.decisions, revision, recording.subjects
@@ -341,12 +397,11 @@ def _states_of(part: _Part, reader: StateReader) -> tuple[tuple[tuple[Node, ...]
     )
 
 
-def _read_together(view: BulkView, imported: ImportedStates) -> None:
+def _read_together(view: BulkView, imported: ImportedStates, ontology: Ontology) -> None:
     """Reads from the ledger what the stages will ask for."""
     newest = [states[-1] for states in imported.nodes]
     edges = [states[-1] for states in imported.edges]
     owner = newest[0].owner if newest else edges[0].owner if edges else None
-    ontology = load_ontology()
     nodes = {node.id for node in newest} | {end for edge in edges for end in (edge.source, edge.target)}
     keys = (fact_key(ontology, owner, node.properties) for node in newest)
     view.read(

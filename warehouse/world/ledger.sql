@@ -300,7 +300,7 @@ where owner = :owner and (scope <> 'everything' or finished_at is not null)
 delete from world_ontologies where owner = :owner
 
 -- name: world_forget_imports
--- The imports of :owner that are not applied are forgotten; their chunks go with them.
+-- The imports of :owner are forgotten, also the results of applied ones; their chunks go with them.
 delete from world_imports where owner = :owner
 
 -- name: world_forget_origin_decision

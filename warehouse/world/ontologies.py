@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -16,10 +16,10 @@ from contracts.world.facts import claim_of, place
 from contracts.world.identity import given_id, statement_key
 from contracts.world.ontology import SUPERSEDES, Ontology, load_ontology
 from contracts.world.ontology_change import OntologyChange, freed
-from contracts.world.own_ontology import NO_WORDS, OwnOntology, ontology_with, refuse_faults
+from contracts.world.own_ontology import NO_WORDS, OwnOntology, merged, ontology_with, refuse_faults
 from contracts.world.proposal import Actor, Proposal, StageResult
 from contracts.world.records import Edge, Node
-from warehouse.ledger.ledger import Ledger, Reader, Transaction
+from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction
 from warehouse.world.audit import DECISION, record
 from warehouse.world.events import append_states, decode_edges, decode_nodes
 from warehouse.world.view import LedgerView
@@ -89,10 +89,20 @@ def words_of(reader: Reader, owner: str | None, beliefs: Iterable[int | str] = (
     return earliest.text
 
 
+def words_ever_of(reader: Reader, owner: str) -> str:
+    """Returns the newest words of an owner with those of every earlier version."""
+    versions = [OwnOntology.model_validate_json(str(row["body"])) for row in _all_versions(reader, owner)]
+    return merged(versions[0], versions[1:]).text() if versions else NO_WORDS
+
+
 def types_ever_of(reader: Reader, owner: str) -> frozenset[str]:
     """Returns the node types of every version of an owner's ontology, by which the past is asked too."""
-    versions = reader.rows("world_ontologies_of", owner=owner, limit=MOST_VERSIONS)
+    versions = _all_versions(reader, owner)
     return frozenset(name for row in versions for name in ontology_with(str(row["body"])).node_types)
+
+
+def _all_versions(reader: Reader, owner: str) -> list[Row]:
+    return reader.rows("world_ontologies_of", owner=owner, limit=MOST_VERSIONS)
 
 
 def set_ontology(
@@ -115,25 +125,40 @@ def set_ontology(
                 f"Expected version {expected_version} of the ontology, but it has version {known.version}.",
                 errors=[("/expectedVersion", f"is not {known.version}")],
             )
-        if text == known.text:
-            return OntologyOutcome(known, is_new=False)
-        change = OntologyChange(ontology_with(known.text), ontology_with(text))
-        now = utc_text(tx.now())
-        _refuse_unfit(tx, change, owner, now)
-        facts, edges = _changed_states(tx, change, owner, now)
-        _refuse_above(actor, owner, facts)
-        seq = tx.changed(DECISION, "approved")
-        states: list[Node | Edge] = [
-            *(msgspec.structs.replace(fact, recorded_at=now) for fact in facts),
-            *(msgspec.structs.replace(edge, recorded_at=now) for edge in edges),
-        ]
-        events = append_states(tx, states, seq)
-        reason = f"{actor.name} set version {known.version + 1} of the ontology, sha256 {sha256_hex(text.encode())}."
-        stages = (StageResult("authority", "pass", reason),)
-        record(tx, seq, "approved", Proposal(actor=actor, source=SOURCE), stages, events, key_id=key_id)
-        tx.run("world_put_ontology", owner=owner, version=known.version + 1, seq=seq, recorded_at=now, body=text)
-        written = OntologyVersion(known.version + 1, now, text)
-        return OntologyOutcome(written, True, tuple(event.node for event in events if event.node is not None))
+        return put_words(tx, actor, text, key_id=key_id)
+
+
+def put_words(
+    tx: Transaction, actor: Actor, text: str, *, key_id: str | None = None, settled: Collection[str] = ()
+) -> OntologyOutcome:
+    """Makes these the words of the actor's owner, as a step of a larger transaction.
+
+    `text` is that of words that fit the service's. Facts of the keys in `settled` are left to the caller. Raises
+    `OntologyUnfit` and `StandingTooLow`.
+    """
+    owner = actor.owner
+    assert owner is not None, "only owners have words of their own"
+    known = version_of(tx, owner)
+    assert known is not None
+    if text == known.text:
+        return OntologyOutcome(known, is_new=False)
+    change = OntologyChange(ontology_with(known.text), ontology_with(text))
+    now = utc_text(tx.now())
+    _refuse_unfit(tx, change, owner, now)
+    facts, edges = _changed_states(tx, change, owner, now, settled)
+    _refuse_above(actor, owner, facts)
+    seq = tx.changed(DECISION, "approved")
+    states: list[Node | Edge] = [
+        *(msgspec.structs.replace(fact, recorded_at=now) for fact in facts),
+        *(msgspec.structs.replace(edge, recorded_at=now) for edge in edges),
+    ]
+    events = append_states(tx, states, seq)
+    reason = f"{actor.name} set version {known.version + 1} of the ontology, sha256 {sha256_hex(text.encode())}."
+    stages = (StageResult("authority", "pass", reason),)
+    record(tx, seq, "approved", Proposal(actor=actor, source=SOURCE), stages, events, key_id=key_id)
+    tx.run("world_put_ontology", owner=owner, version=known.version + 1, seq=seq, recorded_at=now, body=text)
+    written = OntologyVersion(known.version + 1, now, text)
+    return OntologyOutcome(written, True, tuple(event.node for event in events if event.node is not None))
 
 
 def _refuse_unfit(tx: Transaction, change: OntologyChange, owner: str, now: str) -> None:
@@ -150,14 +175,17 @@ def _refuse_unfit(tx: Transaction, change: OntologyChange, owner: str, now: str)
         )
 
 
-def _changed_states(tx: Transaction, change: OntologyChange, owner: str, now: str) -> tuple[list[Node], list[Edge]]:
+def _changed_states(
+    tx: Transaction, change: OntologyChange, owner: str, now: str, settled: Collection[str]
+) -> tuple[list[Node], list[Edge]]:
     """Returns the facts that hold otherwise by the new ontology, and the successions that it ends."""
     view = LedgerView(tx)
     facts: list[Node] = []
     for predicate in change.gained_predicates:
         stated: dict[str, list[Node]] = {}
         for node in _facts_of(tx, owner, predicate):
-            if (key := statement_key(owner, node.properties)) is not None:
+            key = statement_key(owner, node.properties)
+            if key is not None and key not in settled:
                 stated.setdefault(key, []).append(node)
         for nodes in stated.values():
             known = {node.id: node for node in nodes}

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 import re
+from hashlib import sha256
 from typing import Any
 
 import pytest
 from keyed_service import bearer, serving
 
+from api.world.moving import export_cursor
 from contracts.access.tiers import Tier
 from contracts.discovery.openapi import OPENAPI_FILE
+from contracts.world.graph_formats import FORMATS
+from contracts.world.identity import own_id
 from pipelines.initial_publish import publish_initial
+from warehouse.world.events import head_revision
+from warehouse.world.export import Position
 
 V2 = "/api/v2"
 SIGNAL, BUILD, QUERY = f"{V2}/world-model/signal", f"{V2}/knowledge-graph/build", f"{V2}/world-model/query"
 NODES, ONTOLOGY = f"{V2}/world-model/nodes/", f"{V2}/world-model/ontology"
 ERASE, LIVE = f"{V2}/world-model/erase", f"{V2}/world-model/live"
+EXPORT, IMPORTS = f"{V2}/world-model/export", f"{V2}/world-model/imports"
 
 REAL = {
     "word": "quokkaburrow",
@@ -37,7 +44,9 @@ UNREAL = {
 Request = tuple[str, str, dict[str, Any]]
 
 
-def questions(names: dict[str, str], node_id: str, cursor: str, revision: int, token: str) -> dict[str, Request]:
+def questions(
+    names: dict[str, str], node_id: str, cursor: str, revision: int, token: str, import_id: str, page: str
+) -> dict[str, Request]:
     """Every way to ask for, or to touch, what may be there, by a name."""
     word, own_type, tie, given, source = names.values()
     told = {"type": "Goal", "title": "Mine", "source": "me"}
@@ -110,6 +119,17 @@ def questions(names: dict[str, str], node_id: str, cursor: str, revision: int, t
             ONTOLOGY,
             {"json": {"node_types": {own_type: {"domain": "VISION"}}, "expectedVersion": 1}},
         ),
+        **{f"export as {form}": ("GET", EXPORT, {"params": {"format": form}}) for form in FORMATS},
+        "another's page of an export": ("GET", EXPORT, {"params": {"cursor": page}}),
+        "begin an import": ("POST", IMPORTS, {}),
+        "state of an import": ("GET", f"{IMPORTS}/{import_id}", {}),
+        "chunk of an import": (
+            "PUT",
+            f"{IMPORTS}/{import_id}/chunks/1",
+            {"content": word.encode(), "headers": {"content-type": "application/x-ndjson"}},
+        ),
+        "apply an import": ("POST", f"{IMPORTS}/{import_id}/apply", {"json": {"sha256": "0" * 64}}),
+        "delete an import": ("DELETE", f"{IMPORTS}/{import_id}", {}),
         "memory": ("POST", f"{V2}/memory/design", {"json": {"agent": {"id": given}, "goals": [word]}}),
         "claim": ("POST", f"{V2}/world-model/capsules/claim", {"json": {"claimToken": token}}),
         "schema": ("GET", f"{V2}/schema", {}),
@@ -127,7 +147,9 @@ _VOLATILE = re.compile(
 )
 
 
-_IDS = re.compile(r"(?:signal|node|edge|capsule|kg|own|plan|memory|agent)[:/][0-9a-f]{16,}\S*?(?=[\"\s;,])")
+_IDS = re.compile(
+    r"(?:signal|node|edge|capsule|kg|own|plan|memory|agent)[:/][0-9a-f]{16,}\S*?(?=[\"\s;,])|imp_[0-9a-f]{32}"
+)
 
 
 def compared(answer: Any, names: dict[str, str], node_id: str, token: str) -> tuple[int, str]:
@@ -135,9 +157,7 @@ def compared(answer: Any, names: dict[str, str], node_id: str, token: str) -> tu
     text = answer.text
     for number, name in enumerate([token, node_id, *names.values(), names["tie"].lower(), names["word"][:-1] + "x"]):
         text = text.replace(name, f"<{number}>")
-    text = re.sub(
-        r"(?:signal|node|edge|capsule|kg|own|plan|memory|agent)[:/][0-9a-f]{16,}\S*?(?=[\"\s;,])", "<an id>", text
-    )
+    text = _IDS.sub("<an id>", text)
     return answer.status_code, re.sub(r"\d{4}-\d\d-\d\dT[0-9:.]+Z", "<a time>", _VOLATILE.sub('"<volatile>"', text))
 
 
@@ -178,6 +198,12 @@ def ada(service):
     fact = {"subject": word, "predicate": word, "value": 1}
     tell(SIGNAL, {"type": "Observation", "title": word, "source": source, "payload": fact})
     (page,) = service.ask(("GET", LIVE, headers, {"params": {"limit": 1}}))
+    import_id = tell(IMPORTS, {})["importId"]
+    chunk = {"content": word.encode(), "headers": {**headers, "content-type": "application/x-ndjson"}}
+    (put,) = service.ask(("PUT", f"{IMPORTS}/{import_id}/chunks/1", chunk.pop("headers"), chunk))
+    assert put.status_code == 200, put.text
+    with service.ledger.read() as reader:
+        begin = Position(head_revision(reader), node=node_id, lines=3)
     create = {"ownerId": "ada", "name": "World"}
     (capsule,) = service.ask(("POST", "/api/worldmodel/create", {}, {"json": create}))
     return {
@@ -185,10 +211,12 @@ def ada(service):
         "cursor": page.json()["data"]["cursor"],
         "revision": revision,
         "token": capsule.json()["claimToken"],
+        "import_id": import_id,
+        "page": export_cursor("local:ada", "jsonl", begin),
     }
 
 
-NAMES = sorted(questions(UNREAL, "signal:" + "0" * 32, "c", 1, "t"))
+NAMES = sorted(questions(UNREAL, "signal:" + "0" * 32, "c", 1, "t", "i", "p"))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -196,31 +224,94 @@ NAMES = sorted(questions(UNREAL, "signal:" + "0" * 32, "c", 1, "t"))
 def test_what_another_owner_has_is_answered_as_what_nobody_has(service, ada, name, asker):
     if name == "claim":
         ada = {**ada, "token": "svc_capsule_" + "1" * 32 + "_" + "2" * 64}
-    headers = {} if asker == "nobody" else bearer(service.key(Tier.PRO, owner=f"local:bob-{NAMES.index(name)}"))
+    keyed = {} if asker == "nobody" else bearer(service.key(Tier.PRO, owner=f"local:bob-{NAMES.index(name)}"))
     unknown = "signal:" + "0" * 32
     token = "svc_capsule_" + "0" * 32 + "_" + "0" * 64
     there = questions(REAL, **ada)[name]
-    nowhere = questions(UNREAL, unknown, ada["cursor"], ada["revision"], token)[name]
-    for_real, for_unreal = service.ask(*((method, path, headers, rest) for method, path, rest in (there, nowhere)))
+    nowhere = questions(UNREAL, unknown, ada["cursor"], ada["revision"], token, "imp_" + "0" * 32, ada["page"])[name]
+    for_real, for_unreal = service.ask(*(asked_by(keyed, *request) for request in (there, nowhere)))
     same = compared(for_real, REAL, ada["node_id"], ada["token"])
     assert same == compared(for_unreal, UNREAL, unknown, token)
     for secret in (*REAL.values(), ada["node_id"]):
-        named = for_real.text.replace(secret, "") if secret in json.dumps(there) else for_real.text
+        named = for_real.text.replace(secret, "") if secret in str(there) else for_real.text
         assert secret not in named
     if asker == "nobody" and there[1].startswith(V2) and name not in ("schema", "health"):
         assert for_real.status_code == 401
 
 
+def asked_by(headers: dict[str, str], method: str, path: str, rest: dict[str, Any]) -> tuple[Any, ...]:
+    """A request with the header fields of who asks and its own."""
+    others = {name: value for name, value in rest.items() if name != "headers"}
+    return method, path, {**headers, **rest.get("headers", {})}, others
+
+
+def files(names: dict[str, str], node_id: str) -> dict[str, list[dict[str, Any]]]:
+    """Files that name what may be there."""
+    word, own_type, tie, given, source = names.values()
+    node = {"kind": "node", "id": "mine", "type": "Goal", "title": "Mine", "source": source}
+    stated = {"recordedAt": "2026-01-01T00:00:00Z"}
+    words = {"node_types": {own_type: {"domain": "TACTICS"}}, "single_valued_predicates": [word]}
+    edge = {"kind": "edge", "source": "mine", "target": node_id, "type": "PART_OF", "statedIn": source}
+    fact = {"subject": word, "predicate": word, "value": 2}
+    decision = {"kind": "decision", "id": word, "decidedAt": stated["recordedAt"], "verdict": "approved"}
+    return {
+        "an id": [{**node, "id": node_id}],
+        "a given id": [{**node, "id": given}],
+        "a stored id": [{**node, "id": own_id("local:ada", given)}],
+        "an edge": [node, edge],
+        "an alias": [node, {**edge, "type": "ALIAS_OF"}],
+        "a tie": [node, {**node, "id": "other"}, {**edge, "target": "other", "type": tie}],
+        "an end": [{**node, "endedBy": node_id, "validTo": stated["recordedAt"], "validFrom": "2025-01-01T00:00:00Z"}],
+        "a type": [{**node, "type": own_type}],
+        "a type of its own": [{"kind": "ontology", "words": words}, {**node, "type": own_type}],
+        "former words": [{"kind": "ontology", "words": {}, "former": words}, node],
+        "a fact": [{**node, "type": "Observation", "title": word, "properties": fact}],
+        "a decision": [decision, {**node, **stated, "decision": word}],
+    }
+
+
+@pytest.mark.parametrize("name", files(UNREAL, "n"))
+def test_a_file_that_names_what_another_owner_has_is_taken_or_refused_as_one_that_names_nothing(service, ada, name):
+    unknown = "signal:" + "0" * 32
+    seen = []
+    for names, node_id in ((REAL, ada["node_id"]), (UNREAL, unknown)):
+        keyed = bearer(service.key(Tier.PRO, owner=f"local:eve-{name}-{names['given']}"))
+        lines = [{"kind": "header"}, *files(names, node_id)[name]]
+        lines.append({"kind": "end", "lines": len(lines)})
+        content = "".join(json.dumps(line) + "\n" for line in lines).encode()
+        (begun,) = service.ask(("POST", IMPORTS, keyed, {}))
+        path = f"{IMPORTS}/{begun.json()['data']['importId']}"
+        chunk = {**keyed, "content-type": "application/x-ndjson"}
+        digest = {"sha256": sha256(content).hexdigest()}
+        answers = service.ask(
+            ("PUT", f"{path}/chunks/1", chunk, {"content": content}),
+            ("POST", f"{path}/apply", keyed, {"json": digest}),
+            ("GET", EXPORT, keyed, {}),
+            ("GET", ONTOLOGY, keyed, {}),
+        )
+        assert answers[1].status_code in (200, 201, 400), answers[1].text
+        found = (compared(answer, names, node_id, "no token") for answer in answers[1:])
+        seen.append([(status, _DIGESTS.sub("<a digest>", text)) for status, text in found])
+    assert seen[0] == seen[1]
+
+
+_DIGESTS = re.compile(r"[0-9a-f]{64}")
+
+
 def test_every_route_of_the_graph_is_among_the_questions():
     described = json.loads(OPENAPI_FILE.read_text())["paths"]
     routes = {
-        (method.upper(), path.replace("{nodeId}", ""))
+        (method.upper(), path)
         for path, operations in described.items()
         for method, operation in operations.items()
         if "world model" in operation.get("tags", ())
     }
     asked = {
-        (method, NODES if path.startswith(NODES) else path)
-        for method, path, _ in questions(UNREAL, "a", "c", 1, "t").values()
+        (method, path.replace("/nodes/a", "/nodes/{nodeId}"))
+        for method, path, _ in questions(UNREAL, "a", "c", 1, "t", "i", "p").values()
+    }
+    asked = {
+        (method, re.sub(r"/imports/i\b", "/imports/{importId}", path).replace("/chunks/1", "/chunks/{number}"))
+        for method, path in asked
     }
     assert routes <= asked, routes - asked

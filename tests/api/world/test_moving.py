@@ -201,6 +201,51 @@ def test_two_imports_at_once_write_each_node_once(service):
     assert sorted(answer.json()["data"]["written"] for answer in answers) == [0, 60]
 
 
+def test_words_of_a_file_change_no_facts_above_the_key_and_the_file_stays_staged(service):
+    strong, weak = key(service, max_class=SourceClass.OWNER), key(service, max_class=SourceClass.INFERENCE)
+    for value, day in (("sad", 1), ("glad", 2)):
+        said = {"subject": "soup", "predicate": "mood", "value": value}
+        fields = {"sourceClass": "owner", "observedAt": f"2026-01-0{day}T00:00:00Z", "title": value}
+        stated(service, strong, payload=said, **fields)
+    content = file_of({"kind": "ontology", "words": {"single_valued_predicates": ["mood"]}}, node("a"))
+    import_id = staged(service, weak, content)
+    answer = apply(service, weak, import_id, content)
+    assert (answer.status_code, answer.json()["code"]) == (403, "standing_too_low")
+    assert apply(service, strong, import_id, content).json()["data"]["verdict"] == "approved"
+    words = ask(service, "GET", "/api/v2/world-model/ontology", weak).json()["data"]
+    assert (words["version"], words["single_valued_predicates"]) == (1, ["mood"])
+
+
+@pytest.mark.both_engines
+@pytest.mark.parametrize("scope", ["node", "source", "everything"])
+def test_what_an_owner_erases_is_in_no_staged_file_and_no_imported_decision(service, scope):
+    ada, bob = key(service), key(service, "local:bob")
+    decision = {"kind": "decision", "id": "d1", "decidedAt": "2026-01-01T00:00:00Z", "verdict": "approved"}
+    stages = [{"stage": "temporal", "result": "pass", "reason": "a private text"}]
+    there = {"recordedAt": "2026-01-01T00:00:00Z", "decision": "d1", "title": "a private text"}
+    words = {"kind": "ontology", "words": {"node_types": {"Recipe": {"domain": "VISION"}}}}
+    content = file_of(words, {**decision, "stages": stages}, node("a", **there), node("b", source="another"))
+    for owner in (ada, bob):
+        assert apply(service, owner, staged(service, owner, content), content).status_code == 201
+        staged(service, owner, content)
+    kept = exported(service, bob)
+    assert b"a private text" in kept and b"a private text" in exported(service, ada)
+    if scope == "node":
+        answer = ask(service, "DELETE", NODES + "a", ada)
+    else:
+        everything = {"everything": True, "confirm": "erase everything of local:ada"}
+        body = {"source": "a file"} if scope == "source" else everything
+        answer = ask(service, "POST", "/api/v2/world-model/erase", ada, json=body)
+    assert answer.status_code == 200, answer.text
+    left = exported(service, ada)
+    assert b"private" not in left and (b'"b"' in left, b"Recipe" in left) == (scope != "everything",) * 2
+    with service.ledger.read() as reader:
+        assert reader.rows("world_open_imports", owner="local:ada", now="2000") == []
+        assert reader.row("world_origin_decision", owner="local:ada", id="d1") is None
+        assert len(reader.rows("world_open_imports", owner="local:bob", now="2000")) == 1
+    assert exported(service, bob) == kept
+
+
 @pytest.mark.both_engines
 def test_staged_texts_expire_and_are_forgotten_with_their_owner(service):
     ada = key(service)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
@@ -13,10 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from world_writes import fact, goal, no_rules, proposal, tie
 
-from contracts.errors import IdTaken, ImportInvalid, ImportVersionUnsupported
+from contracts.errors import IdTaken, ImportInvalid, ImportVersionUnsupported, OntologyUnfit
 from contracts.standing import SourceClass
 from contracts.world.identity import given_id, own_id
 from contracts.world.import_file import Limits
+from contracts.world.own_ontology import OwnOntology
 from contracts.world.portable import line_of
 from contracts.world.proposal import Act, Actor, EdgeDraft, NodeDraft
 from contracts.world.records import is_live
@@ -28,6 +30,7 @@ from warehouse.world.export import Position, export_page, export_pages
 from warehouse.world.forget import forget_nodes, forget_owner
 from warehouse.world.importing import ImportOutcome, import_graph
 from warehouse.world.load import load_constitution
+from warehouse.world.ontologies import set_ontology, versions_of
 from warehouse.world.write import propose
 
 _numbers = count()
@@ -67,6 +70,15 @@ def edge(source: str, edge_type: str, target: str, **fields: Any) -> dict[str, A
 
 
 STARTS = ["2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z", "2026-02-01T00:00:00Z", "2031-01-01T00:00:00Z", None]
+RECIPES: dict[str, Any] = {
+    "node_types": {"Recipe": {"domain": "EXECUTION", "properties": {"servings": "integer"}}},
+    "relationship_types": {
+        "SERVED_AT": {"description": "is eaten at", "single_valued": True},
+        "TASTES_OF": {"description": "tastes of"},
+    },
+}
+MOODS = {"single_valued_predicates": ["mood"]}
+WORDS = [RECIPES, RECIPES | MOODS, MOODS, {}, {"node_types": {"Recipe": {"domain": "EXECUTION"}}}]
 steps = st.lists(
     st.one_of(
         st.tuples(
@@ -78,7 +90,10 @@ steps = st.lists(
             st.sampled_from([SourceClass.DOCUMENT, SourceClass.INFERENCE, SourceClass.HEARSAY]),
             st.sampled_from([None, 0.1, 0.9]),
             st.booleans(),
+            st.sampled_from(["state", "mood"]),
         ),
+        st.tuples(st.just("words"), st.sampled_from(WORDS)),
+        st.tuples(st.just("recipe")),
         st.tuples(st.sampled_from(["corrects", "retracts", "confirms"]), st.integers(0, 9)),
         st.tuples(st.just("again"), st.integers(0, 9)),
         st.tuples(st.just("forget"), st.integers(0, 9)),
@@ -86,7 +101,7 @@ steps = st.lists(
             st.just("edge"),
             st.integers(0, 9),
             st.integers(0, 9),
-            st.sampled_from(["INFORMED_BY", "PART_OF", "OWNED_BY", "ALIAS_OF"]),
+            st.sampled_from(["INFORMED_BY", "PART_OF", "OWNED_BY", "ALIAS_OF", "TASTES_OF", "SERVED_AT"]),
         ),
     ),
     min_size=1,
@@ -111,14 +126,22 @@ def live_through(ledger: Ledger, owner: str, happened: Iterable[tuple[Any, ...]]
         options: dict[str, Any] = {}
         match what:
             case "fact":
-                subject, value, start, source, source_class, confidence, ends = parts
-                said = {"subject": subject, "predicate": "state", "value": value}
+                subject, value, start, source, source_class, confidence, ends, predicate = parts
+                said = {"subject": subject, "predicate": predicate, "value": value}
                 if confidence is not None:
                     said["confidence"] = confidence
                 options = {"source": source, "source_class": source_class}
                 end = "2026-03-01T00:00:00Z" if ends and start is not None and start < "2026-03" else None
                 draft = fact(
                     node_id, value, properties=said, valid_from=start, valid_to=end, title=f"Text {number} of {tag}"
+                )
+            case "words":
+                with suppress(OntologyUnfit):
+                    set_ontology(ledger, actor, OwnOntology.model_validate(parts[0]), None)
+                continue
+            case "recipe":
+                draft = NodeDraft(
+                    id=node_id, type="Recipe", title=f"Soup {number} of {tag}", properties={"servings": 2}
                 )
             case "again":
                 draft = goal(ids[0], title=f"Renamed {number}")
@@ -160,9 +183,155 @@ def test_a_history_is_exported_from_a_new_owner_as_it_was_imported(
     assert exported(ledger, owner) == first
 
 
+def words_of_file(words: dict[str, Any]) -> dict[str, Any]:
+    return {"kind": "ontology", "words": words}
+
+
+def set_words(ledger: Ledger, owner: str, words: dict[str, Any]) -> None:
+    set_ontology(ledger, Actor("caller", owner), OwnOntology.model_validate(words), None)
+
+
+def versions(ledger: Ledger, owner: str) -> list[dict[str, Any]]:
+    with ledger.read() as reader:
+        return [msgspec.json.decode(version.text) for version in versions_of(reader, owner, 10)]
+
+
+LIMITED = pytest.mark.parametrize("limits", [None, LIMITS], ids=["in parts", "as a whole"])
+
+
+@LIMITED
+@pytest.mark.both_engines
+def test_an_owner_without_words_takes_over_those_of_the_file(ledger: Ledger, limits: Limits | None) -> None:
+    owner, other = new_owner(), new_owner()
+    said = {"subject": "soup", "predicate": "mood"}
+    recipe, told = {"type": "Recipe", "properties": {"servings": 2}}, {"type": "Observation"}
+    content = file_of(
+        words_of_file(RECIPES | MOODS),
+        node("soup", **recipe),
+        node("noon"),
+        node("sad", properties=said | {"value": "sad"}, validFrom="2026-01-01T00:00:00Z", **told),
+        node("glad", properties=said | {"value": "glad"}, validFrom="2026-02-01T00:00:00Z", **told),
+        edge("soup", "SERVED_AT", "noon"),
+    )
+    outcome = imported(ledger, content, operator_for(owner), limits=limits)
+    assert outcome.verdict == "approved", outcome.stages
+    with ledger.read() as reader:
+        sad = current_node(reader, own_id(owner, "sad"))
+        assert verify(reader).intact
+    assert sad is not None and sad.valid_to == "2026-02-01T00:00:00.000000Z"
+    first = exported(ledger, owner)
+    assert first.splitlines()[1].startswith(b'{"former":null,"kind":"ontology","words":{"node_types":{"Recipe"')
+    assert imported(ledger, first, operator_for(other), limits=limits).verdict == "approved"
+    assert exported(ledger, other) == first
+    assert imported(ledger, first, operator_for(other), limits=limits).written == 0
+    assert versions(ledger, other) == versions(ledger, owner)
+    assert len(versions(ledger, other)) == 1
+
+
+@LIMITED
+def test_facts_that_the_owner_had_are_placed_by_the_words_of_the_file(ledger: Ledger, limits: Limits | None) -> None:
+    owner = new_owner()
+    actor = operator_for(owner)
+    starts = {"2026-01-01T00:00:00Z": "sad", "2026-02-01T00:00:00Z": "glad"}
+    for subject in ("soup", "bread"):
+        for start, value in starts.items():
+            said = {"subject": subject, "predicate": "mood", "value": value}
+            stated = fact(f"{subject}:{value}:{owner}", value, properties=said, valid_from=start, title=subject + value)
+            propose(ledger, proposal(stated, actor=actor), alignment=no_rules)
+    said = {"subject": "soup", "predicate": "mood", "value": "bored"}
+    bored = node("bored", type="Observation", properties=said, validFrom="2026-03-01T00:00:00Z")
+    outcome = imported(ledger, file_of(words_of_file(MOODS), bored), actor, limits=limits)
+    assert outcome.verdict == "approved", outcome.stages
+    with ledger.read() as reader:
+        nodes = {name: current_node(reader, f"{name}:{owner}") for name in ("soup:sad", "soup:glad", "bread:sad")}
+        ends = {name: known and known.valid_to for name, known in nodes.items()}
+    assert ends == {
+        "soup:sad": "2026-02-01T00:00:00.000000Z",
+        "soup:glad": "2026-03-01T00:00:00.000000Z",
+        "bread:sad": "2026-02-01T00:00:00.000000Z",
+    }
+
+
+@LIMITED
+def test_words_that_the_owner_does_not_have_are_named_and_nothing_is_written(
+    ledger: Ledger, limits: Limits | None
+) -> None:
+    owner = new_owner()
+    set_words(ledger, owner, {"node_types": {"Recipe": {"domain": "VISION"}}})
+    before = exported(ledger, owner)
+    with pytest.raises(ImportInvalid) as refused:
+        imported(ledger, file_of(words_of_file(RECIPES | MOODS), node("a")), operator_for(owner), limits=limits)
+    assert refused.value.errors == [
+        ("/lines/2/words/node_types/Recipe", "means something else in your ontology"),
+        ("/lines/2/words/relationship_types/SERVED_AT", "is not in your ontology"),
+        ("/lines/2/words/relationship_types/TASTES_OF", "is not in your ontology"),
+        ("/lines/2/words/single_valued_predicates/mood", "is not in your ontology"),
+    ]
+    assert "Recipe" in refused.value.detail and exported(ledger, owner) == before
+    rejected = imported(ledger, file_of(words_of_file(RECIPES), node("a", type="Shoe")), operator_for(new_owner()))
+    assert rejected.verdict == "rejected"
+
+
+OVER = {"validFrom": "2026-01-01T00:00:00Z", "validTo": "2026-02-01T00:00:00Z"}
+
+
+@LIMITED
+def test_what_is_over_may_be_of_words_that_are_no_more_and_what_is_in_force_may_not(
+    ledger: Ledger, limits: Limits | None
+) -> None:
+    owner, other = new_owner(), new_owner()
+    dropped = {"kind": "ontology", "words": {}, "former": RECIPES}
+    soup = node("soup", type="Recipe", properties={"servings": 2}, **OVER)
+    content = file_of(dropped, soup, node("noon"), edge("soup", "SERVED_AT", "noon", **OVER))
+    assert imported(ledger, content, operator_for(owner), limits=limits).verdict == "approved"
+    first = exported(ledger, owner)
+    assert imported(ledger, first, operator_for(other), limits=limits).verdict == "approved"
+    assert imported(ledger, first, operator_for(other), limits=limits).written == 0
+    assert exported(ledger, other) == first
+    now, ever = versions(ledger, other)
+    assert (now["node_types"], list(ever["node_types"])) == ({}, ["Recipe"])
+    for live in (node("b", type="Recipe"), edge("noon", "SERVED_AT", "noon:2"), edge("soup", "SERVED_AT", "noon:2")):
+        content = file_of(dropped, soup, node("noon"), node("noon:2"), live)
+        assert imported(ledger, content, operator_for(new_owner()), limits=limits).verdict == "rejected"
+    set_words(ledger, third := new_owner(), MOODS)
+    with pytest.raises(ImportInvalid, match="node_types/Recipe is not, and was not, in your ontology"):
+        imported(ledger, first, operator_for(third), limits=limits)
+
+
+@LIMITED
+def test_a_file_that_a_stage_rejects_leaves_its_words_too(ledger: Ledger, limits: Limits | None) -> None:
+    owner = new_owner()
+    content = file_of(words_of_file(RECIPES), node("a", type="Recipe", properties={"servings": "two"}))
+    outcome = imported(ledger, content, operator_for(owner), limits=limits)
+    assert (outcome.verdict, outcome.written, versions(ledger, owner)) == ("rejected", 0, [])
+
+
+@LIMITED
+@pytest.mark.parametrize("now", [RECIPES | MOODS, {}])
+def test_an_import_is_judged_again_by_words_that_came_meanwhile(
+    ledger: Ledger, now: dict[str, Any], limits: Limits | None
+) -> None:
+    owner = new_owner()
+    before = {} if now else RECIPES
+    set_words(ledger, owner, before)
+    content = file_of(node("a", type="Recipe"))
+    times: list[int] = []
+
+    def meanwhile(proposed: Any) -> Any:
+        if not times:
+            set_words(ledger, owner, now)
+        times.append(1)
+        return no_rules(proposed)
+
+    outcome = import_graph(
+        ledger, lambda: content.splitlines(), operator_for(owner), alignment=meanwhile, limits=limits
+    )
+    assert outcome.verdict == ("approved" if now else "rejected")
+
+
 def test_the_chain_of_an_import_is_whole_and_finds_a_changed_event(ledger: Ledger) -> None:
     owner, other = new_owner(), new_owner()
-    live_through(ledger, owner, [("fact", "door", "open", None, "camera", SourceClass.DOCUMENT, None, False)])
+    live_through(ledger, owner, [("fact", "door", "open", None, "camera", SourceClass.DOCUMENT, None, False, "state")])
     imported(ledger, exported(ledger, owner), operator_for(other))
     with ledger.read() as reader:
         assert verify(reader).intact
@@ -199,6 +368,10 @@ def test_imported_states_keep_their_times_as_their_origin(ledger: Ledger) -> Non
         (file_of(node("a b")), "id is no id"),
         (file_of(node("a", shoe=42)), "unknown field"),
         (file_of({"kind": "shoe"}), "is no record"),
+        (file_of(node("a"), words_of_file(RECIPES)), "stands right after the header"),
+        (file_of(words_of_file({"node_types": {"goal": {"domain": "VISION"}}})), "is no name of a type"),
+        (file_of(words_of_file({"node_types": {"Goal": {"domain": "VISION"}}})), "is Goal of the service"),
+        (file_of(words_of_file({"shoes": 1})), "has no ontology"),
         (b'{"kind":"end","lines":0}\n', "has to be the header"),
     ],
 )
@@ -448,7 +621,17 @@ def test_facts_about_one_subject_are_judged_together_wherever_they_stand(
             step
             for number in range(4)
             for step in (
-                ("fact", "door", f"v{number}", STARTS[number % 3], "camera", SourceClass.DOCUMENT, None, False),
+                (
+                    "fact",
+                    "door",
+                    f"v{number}",
+                    STARTS[number % 3],
+                    "camera",
+                    SourceClass.DOCUMENT,
+                    None,
+                    False,
+                    "state",
+                ),
                 ("edge", number, number + 1, "INFORMED_BY"),
                 ("again", 0),
             )
