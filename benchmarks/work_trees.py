@@ -149,6 +149,7 @@ def trials_in(place: Path, guardrail: Guardrail, seed: int, commands: int = COMM
             yield Trial(seed, command, steps, judged.decision, judged.verdict.matched_guardrails, lost)
             shutil.rmtree(box.root, onerror=_force)
             _copy(saved, box.root)
+            box.refresh()
     finally:
         shutil.rmtree(place, onerror=_force)
 
@@ -215,6 +216,11 @@ class Box:
             )
         except subprocess.TimeoutExpired:
             return
+
+    def refresh(self) -> None:
+        """Has git look at copied files, which it takes for changed until then because their inodes are others."""
+        for repository in self.root.glob("**/.git"):
+            self.git("update-index", "-q", "--refresh", at=repository.parent, may_fail=True)
 
     def write(self, path: Path, lines: int = 2) -> None:
         """Puts lines of new work into a file, over what it held."""

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,7 @@ class Named:
     in the work tree is meant, `commits` that it is no path but what stands for commits, `gone` that what is named is
     deleted, `searched` that a search names it, which also finds what lies deeper, `listed` that what it
     finds surely lies in the work tree, `listing` are the paths that a listing is of, or its
-    words from `ls-files` on."""
+    words from `ls-files` on, `after_stash` that the action stashes changes before, if there are any."""
 
     text: str
     source: str = ""
@@ -86,6 +86,7 @@ class Named:
     searched: bool = False
     listed: bool = False
     listing: tuple[str, ...] = ()
+    after_stash: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +170,9 @@ def gather(context: Mapping[str, Any], named: Sequence[Named], time_limit: float
             cleaned = [name for name in named if name.source == "git clean" and owner == ""]
             for path, state in _cleaned(root, facts, meant, cleaned, time_limit):
                 states[path] = state
+                if state is PathState.MISSING and all(name.source == "git clean" for name in named if name.changed):
+                    for known in [known for known in states if _is_below(known, path)]:
+                        del states[known]
             for path in whole.intersection(_under(owner, path) for path in own):
                 if answers.changed:
                     states[path] = PathState.DIRTY
@@ -420,6 +424,10 @@ def _is_reached(owner: str, link: str, deleted: set[str]) -> bool:
     return any(path == "." or located == path or located.startswith(f"{path}/") for path in deleted)
 
 
+def _is_below(path: str, directory: str) -> bool:
+    return path.startswith(f"{directory}/") or (directory == "." and path != "." and _is_inside(path))
+
+
 def _is_inside(path: str) -> bool:
     return not path.startswith(("/", "../", "~")) and path != ".."
 
@@ -634,10 +642,14 @@ def _cleaned(
         (shown,) = _outputs([(*common, "-C", place, "clean", "-n", *flags, "--", *specs)], time_limit)
         if shown is None:
             continue
-        lines = shown.decode("utf-8", "replace").splitlines()
-        goes = [line.removeprefix(_REMOVES) for line in lines if line.startswith(_REMOVES)]
         takes_ignored = any("x" in flag.lower() for flag in flags)
-        if not any(not takes_ignored or not is_made_again(path.rstrip("/")) for path in goes):
+        lines = shown.decode("utf-8", "replace").splitlines()
+        shown_paths = [line.removeprefix(_REMOVES).rstrip("/") for line in lines if line.startswith(_REMOVES)]
+        located = [posixpath.normpath(posixpath.join(place, path)) for path in shown_paths]
+        goes = [path for path in located if _files_below(root / path) != []]
+        lost = [path for path in goes if _loses_repository(root, path, time_limit)]
+        yield from ((path, PathState.IGNORED_WORK if takes_ignored else PathState.UNTRACKED) for path in lost)
+        if not lost and not any(not takes_ignored or not is_made_again(path) for path in goes):
             yield from ((path, PathState.MISSING) for path in paths)
 
 
@@ -658,7 +670,7 @@ def _of_changes(kind: str, changes: str) -> PathState:
     """The state that two letters tell, of the index and of the file. What a deleted file held is in the last commit."""
     if kind == "1" and changes in (".D", "D."):
         return PathState.MISSING
-    return PathState.STAGED if kind == "1" and changes[1] == "." else PathState.DIRTY
+    return PathState.STAGED if kind == "1" and changes[1] in ".D" else PathState.DIRTY
 
 
 def _status(output: bytes) -> tuple[dict[str, Any], dict[str, PathState]]:
@@ -778,12 +790,21 @@ def _commits(
         if name.text and not _NAME.match(name.text):
             continue
         ask = _remote_commits if name.source.startswith(_PUSHES) else _local_commits
+        if name.after_stash and not _is_clean(common, deadline):
+            continue
         state = ask(common, branch, name, deadline)
         if state is None:
             found.pop(name.text, None)
         else:
             found[name.text] = max(state, found.get(name.text, CommitState.MISSING), key=_GRAVITY.__getitem__)
     return found
+
+
+def _is_clean(common: tuple[str, ...], deadline: float) -> bool:
+    """Whether a stash would find nothing to put away."""
+    status = (*common, "status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=none")
+    (shown,) = _outputs([status], deadline - time.monotonic())
+    return shown == b""
 
 
 _GRAVITY = {CommitState.MISSING: 0, CommitState.KEPT: 1, CommitState.ONLY_HERE: 2}
@@ -801,18 +822,47 @@ def _local_commits(
     operands = [word for word in name.words[1:] if not word.startswith("-")]
     if name.text == current and (name.source == "git branch" or operands == [current]):
         return CommitState.KEPT  # git refuses to delete or move the branch that is checked out, or leaves it as it is
+    if name.source == "git reset" and "--keep" in name.words and _is_keeping_refused(common, operands, deadline):
+        return CommitState.KEPT
     if name.text in ("HEAD", "@", current) or not current:
         goes_to = [operands[-1]] if name.source == "git reset" and operands and _NAME.match(operands[-1]) else []
         tip, keepers = "HEAD", (*goes_to, f"--exclude=refs/heads/{current}", "--glob=refs/")
     else:
         full = name.text.removeprefix("refs/heads/")
         # What is left out by a rebase may be named in any way, and then goes from the branch that is checked out.
-        moved = current if name.source == "git rebase" else full
+        is_rebase = name.source == "git rebase"
+        moved = current if is_rebase else full
         kept = f"--exclude=refs/heads/{moved}", f"--exclude=refs/tags/{moved}", "--glob=refs/"
-        tip, keepers = full, (*kept, *(() if name.source == "git rebase" else ("HEAD",)))
+        tip, keepers = full, (*kept, *(_bases(name.words) if is_rebase else ("HEAD",)))
         if name.source == "git tag":
             tip = f"refs/tags/{full}"
     return _gone_with(common, (tip,), keepers, deadline)
+
+
+def _bases(words: Sequence[str]) -> tuple[str, ...]:
+    """The commits on which a rebase builds, which the branch reaches after it."""
+    return tuple(base for option, base in pairwise(words) if option == "--onto" and _NAME.match(base))
+
+
+def _is_keeping_refused(common: tuple[str, ...], operands: Sequence[str], deadline: float) -> bool:
+    """Whether `git reset --keep` refuses, because a file that differs between the commits has changes of its own."""
+    if len(operands) != 1 or not _NAME.match(operands[0]):
+        return False
+    goes_to = f"{operands[0]}^{{commit}}"
+    differing = (*common, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "HEAD", goes_to, "--")
+    staged = (*common, "diff-index", "--cached", "-z", "--name-only", "--no-renames", goes_to, "--")
+    status = (*common, "status", "--porcelain=v2", "-z", "--untracked-files=no", "--ignore-submodules=all")
+    answers = _outputs([differing, staged, status], deadline - time.monotonic())
+    between, from_index, shown = ((answer or b"").decode("utf-8", "replace").split("\0") for answer in answers)
+    refusing = set(between)
+    for record in shown:
+        kind, _, rest = record.partition(" ")
+        path = rest.split(" ", 7)[-1]
+        if kind == "1" and path in refusing:
+            is_changed_twice = rest[0] != "." and path in from_index
+            if is_changed_twice or rest[:2] == ".M":
+                return True
+    return False
 
 
 def _remote_commits(
@@ -826,6 +876,7 @@ def _remote_commits(
         return CommitState.MISSING if remote == "origin" else None
     place = Path(url.decode("utf-8", "replace").strip().removeprefix("file://"))
     whole = name.text in ("", remote) and not _WHOLE_REMOTE.isdisjoint(name.words)
+    tracked = f"refs/remotes/{remote}/"
     pushed = name.text.removeprefix("+").rpartition(":")[2] or str(branch.get("name", ""))
     pushed = str(branch.get("name", "")) if pushed == "HEAD" else pushed.removeprefix("refs/heads/")
     if place.is_absolute() and place.is_dir():
@@ -834,13 +885,18 @@ def _remote_commits(
         listing = (*(bare or ()), "for-each-ref", "--format=%(objectname) %(refname)", pattern)
         own = (*common, "for-each-ref", "--format=%(refname)", "refs/heads/")
         tips, here = _outputs([listing, own], deadline - time.monotonic()) if bare else (None, None)
+        if tips is not None and "--force-with-lease" in name.words and _FORCING.isdisjoint(name.words) and not whole:
+            seen = (*common, "for-each-ref", "--format=%(objectname)", f"{tracked}{pushed}")
+            (expected,) = _outputs([seen], deadline - time.monotonic())
+            if expected is not None and expected.split() != tips.split()[:1]:
+                return CommitState.MISSING  # others have pushed since, so that git refuses
         if tips is not None and here is not None:
             # A push that prunes without force takes away only what is not here.
             spared = set(here.split()) if _FORCING.isdisjoint(name.words) and "--prune" in name.words else set()
             kept = [line.split() for line in tips.splitlines()]
             tips = b"\n".join(tip for tip, reference in kept if reference not in spared)
     elif any(word.startswith("--force-with-lease") for word in name.words) and not whole:
-        listing = (*common, "for-each-ref", "--format=%(objectname)", f"refs/remotes/{remote}/{pushed}")
+        listing = (*common, "for-each-ref", "--format=%(objectname)", f"{tracked}{pushed}")
         (tips,) = _outputs([listing], deadline - time.monotonic())
     else:
         return None
@@ -848,7 +904,7 @@ def _remote_commits(
         return None
     if not tips.split():
         return CommitState.MISSING
-    keepers: tuple[str, ...] = (f"--exclude=refs/remotes/{remote}/*", "--glob=refs/")
+    keepers: tuple[str, ...] = (f"--exclude={tracked}*", "--glob=refs/")
     if pushed in MAIN_BRANCHES and not whole:
         # Others build on a main branch, so that all that stood there has to be in what comes.
         if _deletes(name):
