@@ -170,7 +170,7 @@ def gather(context: Mapping[str, Any], named: Sequence[Named], time_limit: float
             cleaned = [name for name in named if name.source == "git clean" and owner == ""]
             for path, state in _cleaned(root, facts, meant, cleaned, time_limit):
                 states[path] = state
-                if state is PathState.MISSING and all(name.source == "git clean" for name in named if name.changed):
+                if state is PathState.MISSING and len({name.words for name in named if name.changed}) == 1:
                     for known in [known for known in states if _is_below(known, path)]:
                         del states[known]
             for path in whole.intersection(_under(owner, path) for path in own):
@@ -888,7 +888,7 @@ def _remote_commits(
         if tips is not None and "--force-with-lease" in name.words and _FORCING.isdisjoint(name.words) and not whole:
             seen = (*common, "for-each-ref", "--format=%(objectname)", f"{tracked}{pushed}")
             (expected,) = _outputs([seen], deadline - time.monotonic())
-            if expected is not None and expected.split() != tips.split()[:1]:
+            if expected and expected.split() != tips.split()[:1]:
                 return CommitState.MISSING  # others have pushed since, so that git refuses
         if tips is not None and here is not None:
             # A push that prunes without force takes away only what is not here.

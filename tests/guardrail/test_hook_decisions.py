@@ -412,6 +412,9 @@ def test_cleaning_once_forced_leaves_repositories(work: Path, tmp_path: Path) ->
     git(work / "inner", "commit", "--allow-empty", "--message=one")
     assert judged("git clean -fd", work, tmp_path).decision == "allow"
     assert judged("git clean -ffd", work, tmp_path).decision == "deny"
+    (work / ".git" / "info" / "exclude").write_text("*.csv\n")
+    (work / "data.csv").write_text("one\n")
+    assert judged("git clean -fd && git clean -fdx", work, tmp_path).decision == "deny"
 
 
 @pytest.mark.parametrize(
