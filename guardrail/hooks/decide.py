@@ -13,8 +13,9 @@ from guardrail.approval import Outcome
 from guardrail.catalogue.loader import default_catalogue
 from guardrail.engine import Guardrail, Options
 from guardrail.explain import read_calls
-from guardrail.hooks.facts import SUBMODULES, Gathered, Leaving, Named, gather, surroundings
+from guardrail.hooks.facts import Gathered, gather, surroundings
 from guardrail.hooks.harness import Asked
+from guardrail.hooks.names import SUBMODULES, Leaving, Named
 from guardrail.hooks.once import Once
 from guardrail.hooks.trust import WorkspacePolicy, workspace_policy
 from guardrail.model import Call, Effect

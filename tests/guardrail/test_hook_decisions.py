@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from guardrail.hooks import facts as facts_module
+from guardrail.hooks import git as git_module
 from guardrail.hooks.audit import audit_line, recent_objections, write_audit
 from guardrail.hooks.decide import Judged, decide
-from guardrail.hooks.facts import Named, gather, surroundings
+from guardrail.hooks.facts import gather, surroundings
 from guardrail.hooks.harness import Asked
+from guardrail.hooks.names import Named
 from guardrail.hooks.once import LIFETIME, Once
 from guardrail.hooks.trust import is_trusted, trust, trust_store, workspace_policy
 from guardrail.loading import default_guardrail
@@ -196,11 +197,11 @@ def test_git_is_never_one_that_the_work_tree_brings(work: Path, monkeypatch: pyt
     fake.chmod(0o755)
     monkeypatch.chdir(work)
     monkeypatch.setenv("PATH", f".:{os.environ['PATH']}")
-    facts_module._git.cache_clear()
+    git_module._git.cache_clear()
     try:
         assert states(work, "clean.txt") == {"clean.txt": "tracked"}
     finally:
-        facts_module._git.cache_clear()
+        git_module._git.cache_clear()
     assert not (work / "ran").exists()
 
 
@@ -208,7 +209,7 @@ def test_a_git_that_hangs_leaves_states_unknown(work: Path, tmp_path: Path, monk
     slow = tmp_path / "slow"
     slow.write_text("#!/bin/sh\nsleep 20\n")
     slow.chmod(0o755)
-    monkeypatch.setattr(facts_module, "_git", lambda: str(slow))
+    monkeypatch.setattr(git_module, "_git", lambda: str(slow))
     context = surroundings(str(work), None)
     assert gather(context, [Named("clean.txt")], 0.2).context["workspace"]["paths"] == {}
 
