@@ -1,5 +1,5 @@
-"""Here belongs which commits an action would lose: whether something else still reaches those of a branch, tag or stash,
-and whether git would refuse the action."""
+"""Here belongs which commits an action would lose: whether something else still reaches those of a branch, tag or
+stash, and whether git would refuse the action."""
 
 from __future__ import annotations
 

@@ -154,8 +154,8 @@ def gather(context: Mapping[str, Any], named: Sequence[Named], time_limit: float
 
 
 def _by_repository(root: Path, paths: Sequence[str], deleted: set[str]) -> dict[str, list[str]]:
-    """Groups paths by the directory of their repository, relative to the root where they lie in it. A deleted repository
-    belongs to the repository around it."""
+    """Groups paths by the directory of their repository, relative to the root where they lie in it. A deleted
+    repository belongs to the repository around it."""
     found: dict[str, list[str]] = {"": []}
     for path in paths:
         owner = owner_of(root, path, is_itself=path not in deleted)

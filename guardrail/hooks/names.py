@@ -73,8 +73,8 @@ class Leaving:
 
 
 def paths_by_name(root: Path, facts: Facts, named: Sequence[Named]) -> dict[str, list[str]]:
-    """Maps each name, spelled as in the context, to the paths that it stands for. A name with an unknown meaning is left
-    out: it gets no state, which is the careful answer."""
+    """Maps each name, spelled as in the context, to the paths that it stands for. A name with an unknown meaning is
+    left out: it gets no state, which is the careful answer."""
     meant: dict[str, list[str]] = {}
     unknown: set[str] = set()
     for name in named:
@@ -318,7 +318,7 @@ def _has_glob(path: str) -> bool:
 
 
 def leaving_of(root: Path, path: str, is_link_itself: bool) -> Leaving | None:
-    """Returns where a path leads if it leaves the workspace through a link: a directory on its way, or the path itself."""
+    """Returns where a path leads if it leaves the workspace through a link: a directory on its way, or itself."""
     named = Path(os.path.realpath((root / path).parent), posixpath.basename(path)) if is_link_itself else None
     real, real_root = str(named or os.path.realpath(root / path)), os.path.realpath(root)
     is_inside = real == real_root or real.startswith(real_root.rstrip("/") + "/")
