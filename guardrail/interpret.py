@@ -1037,7 +1037,8 @@ class _Interpreter:
             if inner.language == "argv":
                 if inner.append_stdin:
                     words = _with_piped(words, parsed, self._words_of_pipe(parsed, call))
-                elif any("{}" in word.text for word in words):
+                elif inner.until and any("{}" in word.text for word in words):
+                    # A search puts its finds there. Wrappers such as `docker exec` pass the braces on.
                     words = _replaced(words, "{}", _found_by_search(parsed))
                 self._command(words, call, deeper)
             else:
