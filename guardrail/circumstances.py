@@ -48,6 +48,8 @@ _VERSION_CONTROL = ("git ", "hg ", "svn ", "jj ", "bzr ", "fossil ")
 
 def _losing_states(effect: Effect) -> frozenset[PathState]:
     if effect.kind is EffectKind.DISCARD:
+        if effect.detail.get("saved"):
+            return frozenset()
         if effect.detail.get("staged"):
             return _LOST_WHEN_STAGED
         if effect.source.endswith(_CLEANING):

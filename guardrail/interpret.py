@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from shlex import quote
+from typing import NamedTuple
 
 from guardrail.catalogue.loader import Catalogue, EffectRow, Inner, Program, Request, option_name
 from guardrail.circumstances import is_break_in, is_hidden_stream
@@ -223,6 +224,13 @@ class _Frame:
     directory: Word | None = None
 
 
+class _Saved(NamedTuple):
+    """The host and directory in which a call put all changes of tracked files into a commit or a stash."""
+
+    host: str | None
+    directory: Word | None
+
+
 @dataclass(frozen=True, slots=True)
 class _Fed:
     """What comes out of a pipe: the care that it deserves, and the URLs that it was downloaded from."""
@@ -268,6 +276,7 @@ class _Interpreter:
         self.on_orphan = False  # an earlier call began a branch without history, of which nothing is committed yet
         self.made_branches: set[str] = set()  # names that an earlier call of the action gave to a branch of its own
         self.has_staged = False  # an earlier call of the action put what is new into the index of git
+        self.saved: _Saved | None = None  # where the call before put all changes into a commit or a stash
         self.downloaded: dict[str, str] = {}
         self.mounts: dict[str, tuple[tuple[str, str], ...]] = {}
         self.copied: dict[str, Care] = {}
@@ -345,9 +354,10 @@ class _Interpreter:
                 directory=call.directory or frame.directory,
             )
         self.calls.append(call)
+        saved, self.saved = (self.saved if call.chained else None), None
         first = len(self.effects)
         if call.program != ":":
-            self._program(call, frame)
+            self._program(call, frame, saved)
             if call.language in _OF_WINDOWS:
                 self._hidden_streams(call)
         for redirection in call.redirections:
@@ -358,7 +368,7 @@ class _Interpreter:
         self.effects_of[id(original)] = (original, effects)
         self._remember(call, effects)
 
-    def _program(self, call: Call, frame: _Frame) -> None:
+    def _program(self, call: Call, frame: _Frame, saved: _Saved | None = None) -> None:
         if not call.program:
             self._computed(call, frame)
             return
@@ -384,17 +394,27 @@ class _Interpreter:
             self._by_verb([*parsed.path, *(word.text for word in parsed.operands)], call, Place.REMOTE)
         if call.program == "git" and parsed.path[:1] in (["add"], ["stage"]):
             self.has_staged = True
+        if call.program == "git" and _saves_changes(call, parsed):
+            self.saved = _Saved(call.host, call.directory)
         if call.program == "git" and parsed.path[:1] in (["checkout"], ["switch"]):
             self.made_branches |= {word.text for name in _MAKES_BRANCH for word in parsed.values_of(name)}
             self.on_orphan = bool(parsed.values_of("--orphan"))
         if call.program == "git" and parsed.path[:1] == ["tag"]:
             self.made_branches |= {word.text for word in parsed.operands[:1]}
+        first = len(self.effects)
         for level in parsed.levels:
             for row in level.effects:
                 if parsed.holds(row.when):
                     self._row(row, parsed, call)
             if level.request is not None and parsed.holds(level.request.when):
                 self._request(level.request, parsed, call, frame)
+        if saved == _Saved(call.host, call.directory) and _resets_to_head(call, parsed):
+            self.effects[first:] = [
+                replace(effect, detail={**effect.detail, "saved": "before"})
+                if effect.kind is EffectKind.DISCARD and effect.object is ObjectKind.PATH
+                else effect
+                for effect in self.effects[first:]
+            ]
         level = parsed.level
         harmless = not (level.effects or level.request)
         leaf = not (level.inner or level.subcommands)
@@ -1017,7 +1037,8 @@ class _Interpreter:
             if inner.language == "argv":
                 if inner.append_stdin:
                     words = _with_piped(words, parsed, self._words_of_pipe(parsed, call))
-                elif any("{}" in word.text for word in words):
+                elif inner.until and any("{}" in word.text for word in words):
+                    # A search puts its finds there. Wrappers such as `docker exec` pass the braces on.
                     words = _replaced(words, "{}", _found_by_search(parsed))
                 self._command(words, call, deeper)
             else:
@@ -1433,6 +1454,26 @@ def _network_of(path: str) -> str | None:
 
 def _shortened(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+
+
+def _saves_changes(call: Call, parsed: Parsed) -> bool:
+    """Whether a call of git puts all changes of tracked files into a commit or a stash if it succeeds."""
+    # Options before the subcommand may name another repository.
+    is_elsewhere = [word.text for word in call.words[:1]] != parsed.path[:1]
+    if is_elsewhere or parsed.operands or any(parsed.has(option) for option in _SAVES_A_PART):
+        return False
+    if parsed.path == ["commit"]:
+        return parsed.has("-a") or parsed.has("--all")
+    return parsed.path in (["stash"], ["stash", "push"])
+
+
+_SAVES_A_PART = ("-p", "--patch", "--interactive", "-S", "--staged", "--pathspec-from-file")
+
+
+def _resets_to_head(call: Call, parsed: Parsed) -> bool:
+    """Whether a call of git throws away changes of tracked files alone, and moves to no other commit."""
+    in_place = call.program == "git" and [word.text for word in call.words[:1]] == ["reset"]
+    return in_place and all(word.text in ("HEAD", "@") for word in parsed.operands)
 
 
 def _in_named_directory(call: Call) -> Call:

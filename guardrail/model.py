@@ -63,7 +63,8 @@ class Call:
     script that is only written to a file. `&&`, `||`, `;`, loops and `if` leave it true.
     `elevated` by sudo and kin; `host` is where it runs if not here (`ssh:db1`, `container:web`, `pod:web`).
     `directory` is where an earlier `cd` of the action put it. `path` is the program as it is spelled if that names a
-    directory (`./build.sh`, `/tmp/x/run`), else empty.
+    directory (`./build.sh`, `/tmp/x/run`), else empty. `chained` if it runs only after the call before it succeeded
+    (`a && b`).
     """
 
     program: str
@@ -77,6 +78,7 @@ class Call:
     host: str | None = None
     directory: Word | None = None
     path: str = ""
+    chained: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ from guardrail.approval import Outcome
 from guardrail.catalogue.loader import default_catalogue
 from guardrail.engine import Guardrail, Options
 from guardrail.explain import read_calls
-from guardrail.hooks.facts import SUBMODULES, Gathered, Leaving, Named, gather, surroundings
+from guardrail.hooks.facts import Gathered, gather, surroundings
 from guardrail.hooks.harness import Asked
+from guardrail.hooks.names import SUBMODULES, Leaving, Named
 from guardrail.hooks.once import Once
 from guardrail.hooks.trust import WorkspacePolicy, workspace_policy
 from guardrail.model import Call, Effect
@@ -86,8 +87,10 @@ def named_by(action: str, context: Mapping[str, Any] | None, verdict: Verdict) -
             listing=_listing(effect, calls),
             listed=effect.source.startswith("git ") or _lists_work_tree(effect, calls),
         )
-        if known.commits and _makes_commits_before(effect, calls):
-            continue
+        if known.commits and (making := _making_commits_before(effect, calls)):
+            if not all(_is_plain_stash(call) for call in making):
+                continue
+            known = replace(known, after_stash=True)
         for target in effect.targets:
             whole = target.text == "." and effect.source.startswith("git ") and effect.scope is Scope.ALL
             whole = whole or (target.text == "." and known.directories == (SUBMODULES,))
@@ -134,15 +137,25 @@ def _is_listing(call: Call) -> bool:
     )
 
 
-def _makes_commits_before(effect: Effect, calls: Sequence[Call]) -> bool:
-    """Whether an earlier call of the action makes commits or stashes, of which nothing is known yet."""
-    return any(
-        call.program == "git"
+def _making_commits_before(effect: Effect, calls: Sequence[Call]) -> list[Call]:
+    """The earlier calls of the action that make commits or stashes, of which nothing is known yet."""
+    return [
+        call
+        for call in calls
+        if call.program == "git"
         and call.span.end <= effect.span.start
         and any(word.text in _MAKING_COMMITS for word in call.words[:3])
         and not any(word.text in ("list", "show", "drop", "clear") for word in call.words)
-        for call in calls
-    )
+    ]
+
+
+def _is_plain_stash(call: Call) -> bool:
+    """Whether a call makes a stash only if there are changes or new files: no ignored ones."""
+    words = [word.text for word in call.words]
+    return words[:1] == ["stash"] and all(word in _STASHING for word in words[1:])
+
+
+_STASHING = frozenset(("push", "-u", "--include-untracked", "-q", "--quiet", "-k", "--keep-index"))
 
 
 _MAKING_COMMITS = frozenset(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from shlex import quote
 from typing import NamedTuple
 
@@ -345,7 +346,7 @@ class _Shell:
             if kind == "command":
                 return self._command(node, stdin, ())
             if kind == "list":
-                return self._statements(_parts_of_list(node), stdin)
+                return self._list(node, stdin)
             if kind == "pipeline":
                 return self._pipeline(node.named_children, stdin)
             if kind == "redirected_statement":
@@ -390,6 +391,29 @@ class _Shell:
         finally:
             self.depth -= 1
 
+    def _list(self, node: Node, stdin: Call | Word | None) -> list[Call]:
+        """Reads `a && b || c`, and marks the single calls that run only after the one before them succeeded."""
+        printed: list[Call] = []
+        surely_succeeded = False
+        for operator, part in _parts_of_list(node):
+            if self.full:
+                break
+            first = len(self.calls)
+            printing = self._statement(part, stdin)
+            is_single = (
+                part.type == "command"
+                and len(self.calls) == first + 1
+                and all(child.type != "variable_assignment" for child in part.children)
+            )
+            if is_single and surely_succeeded and operator == "&&":
+                call = self.calls[first]
+                self.calls[first] = chained = replace(call, chained=True)
+                printing = [chained if one is call else one for one in printing]
+            printed += printing
+            # After `a || b && c` it may have been `a` that succeeded.
+            surely_succeeded = is_single and operator in ("", "&&")
+        return printed
+
     def _pipeline(self, parts: Sequence[Node], stdin: Call | Word | None) -> list[Call]:
         printed: list[Call] = []
         for part in parts:
@@ -420,7 +444,7 @@ class _Shell:
         while body is not None and body.type in ("list", "pipeline"):  # they belong to the last command
             parts = [child for child in body.named_children if child.type != "comment"]
             if body.type == "list":
-                printed += self._statements(_parts_of_list(body)[:-1], stdin)
+                printed += self._statements([part for _, part in _parts_of_list(body)[:-1]], stdin)
             else:
                 for part in parts[:-1]:
                     stdin = self._fed(self._statement(part, stdin), part)
@@ -1652,13 +1676,16 @@ def _groups(nodes: Sequence[Node]) -> list[list[Node]]:
     return groups
 
 
-def _parts_of_list(node: Node) -> list[Node]:
-    """The commands of `a && b || c`, which the grammar nests to the left, as deep as the list is long."""
-    parts: list[Node] = []
-    while node.type == "list" and (children := node.named_children):
-        parts += reversed(children[1:])
+def _parts_of_list(node: Node) -> list[tuple[str, Node]]:
+    """The commands of `a && b || c` with the operator before each, `?` where a comment hides it. The grammar nests
+    them to the left, as deep as the list is long."""
+    parts: list[tuple[str, Node]] = []
+    while node.type == "list" and (children := node.children):
+        for before, child in reversed(list(pairwise(children))):
+            if child.is_named:
+                parts.append(("?" if before.is_named else before.type, child))
         node = children[0]
-    return [*parts, node][::-1]
+    return [*parts, ("", node)][::-1]
 
 
 def _never_waits(loop: Node) -> bool:

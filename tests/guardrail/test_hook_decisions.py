@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from guardrail.hooks import facts as facts_module
+from guardrail.hooks import git as git_module
 from guardrail.hooks.audit import audit_line, recent_objections, write_audit
 from guardrail.hooks.decide import Judged, decide
-from guardrail.hooks.facts import Named, gather, surroundings
+from guardrail.hooks.facts import gather, surroundings
 from guardrail.hooks.harness import Asked
+from guardrail.hooks.names import Named
 from guardrail.hooks.once import LIFETIME, Once
 from guardrail.hooks.trust import is_trusted, trust, trust_store, workspace_policy
 from guardrail.loading import default_guardrail
@@ -196,11 +197,11 @@ def test_git_is_never_one_that_the_work_tree_brings(work: Path, monkeypatch: pyt
     fake.chmod(0o755)
     monkeypatch.chdir(work)
     monkeypatch.setenv("PATH", f".:{os.environ['PATH']}")
-    facts_module._git.cache_clear()
+    git_module._git.cache_clear()
     try:
         assert states(work, "clean.txt") == {"clean.txt": "tracked"}
     finally:
-        facts_module._git.cache_clear()
+        git_module._git.cache_clear()
     assert not (work / "ran").exists()
 
 
@@ -208,7 +209,7 @@ def test_a_git_that_hangs_leaves_states_unknown(work: Path, tmp_path: Path, monk
     slow = tmp_path / "slow"
     slow.write_text("#!/bin/sh\nsleep 20\n")
     slow.chmod(0o755)
-    monkeypatch.setattr(facts_module, "_git", lambda: str(slow))
+    monkeypatch.setattr(git_module, "_git", lambda: str(slow))
     context = surroundings(str(work), None)
     assert gather(context, [Named("clean.txt")], 0.2).context["workspace"]["paths"] == {}
 
@@ -350,6 +351,112 @@ def test_an_action_is_judged_by_what_stands_nowhere_else(
     (work / "inner-link").symlink_to("new.txt")
     found = judged(action, work, tmp_path)
     assert found.decision == decision, found.reason
+
+
+@pytest.mark.parametrize(
+    ("action", "decision"),
+    [
+        ("git stash && git reset --hard", "allow"),
+        ("git stash -u && git reset --hard HEAD && git stash pop", "allow"),
+        ("git commit -qam x && git reset --hard", "allow"),
+        ("bash -c 'git commit -am x && git reset --hard'", "allow"),
+        ("git stash; git reset --hard", "deny"),
+        ("git stash || git reset --hard", "deny"),
+        ("true || git stash && git reset --hard", "deny"),
+        ("git stash && git stash pop && git reset --hard", "deny"),
+        ("git stash push src && git reset --hard", "deny"),
+        ("git stash -S && git reset --hard", "deny"),
+        ("git -C src stash && git reset --hard", "deny"),
+        ("cd src && git stash && cd .. && git reset --hard", "deny"),
+        ("GIT_DIR=other git stash && git reset --hard", "deny"),
+        ("git commit -m x && git reset --hard", "deny"),
+        ("git commit --dry-run -a && git reset --hard", "deny"),
+        ("git commit -am x && git reset --hard HEAD~1", "deny"),
+        ("git stash && git clean -fd", "deny"),
+    ],
+)
+def test_changes_that_the_call_before_surely_saved_are_not_lost(
+    work: Path, tmp_path: Path, action: str, decision: str
+) -> None:
+    found = judged(action, work, tmp_path)
+    assert found.decision == decision, found.reason
+
+
+def test_a_stash_that_finds_nothing_leaves_the_stashes_as_they_are(work: Path, tmp_path: Path) -> None:
+    action = "git stash -u && git stash drop"
+    assert judged(action, work, tmp_path).decision == "deny"
+    git(work, "checkout", "--", "dirty.txt")
+    (work / "new.txt").unlink()
+    assert judged(action, work, tmp_path).decision == "allow"
+    assert judged("git stash -a && git stash drop", work, tmp_path).decision == "deny"
+    (work / "dirty.txt").write_text("two\n")
+    git(work, "stash")
+    assert judged(action, work, tmp_path).decision == "deny"
+
+
+def test_cleaning_twice_forced_takes_repositories_with_it_whatever_their_names(work: Path, tmp_path: Path) -> None:
+    git(work, "checkout", "--", "dirty.txt")
+    (work / "new.txt").unlink()
+    (work / ".git" / "info" / "exclude").write_text("vendor\n")
+    (work / "vendor" / "lib").mkdir(parents=True)
+    assert judged("git clean -ffdx", work, tmp_path).decision == "allow"
+    git(work / "vendor" / "lib", "init")
+    git(work / "vendor" / "lib", "commit", "--allow-empty", "--message=one")
+    assert judged("git clean -ffdx", work, tmp_path).decision == "deny"
+
+
+def test_cleaning_once_forced_leaves_repositories(work: Path, tmp_path: Path) -> None:
+    git(work, "checkout", "--", "dirty.txt")
+    (work / "new.txt").unlink()
+    (work / "inner").mkdir()
+    git(work / "inner", "init")
+    git(work / "inner", "commit", "--allow-empty", "--message=one")
+    assert judged("git clean -fd", work, tmp_path).decision == "allow"
+    assert judged("git clean -ffd", work, tmp_path).decision == "deny"
+    (work / ".git" / "info" / "exclude").write_text("*.csv\n")
+    (work / "data.csv").write_text("one\n")
+    assert judged("git clean -fd && git clean -fdx", work, tmp_path).decision == "deny"
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_staged", "decision"),
+    [
+        ((), False, "deny"),
+        (("clean.txt",), False, "deny"),
+        (("src/a.txt",), False, "allow"),
+        (("src/a.txt",), True, "allow"),
+    ],
+)
+def test_a_reset_that_keeps_changes_is_refused_where_the_commits_differ(
+    work: Path, tmp_path: Path, changed: tuple[str, ...], is_staged: bool, decision: str
+) -> None:
+    (work / "src" / "a.txt").write_text("two\n")
+    git(work, "commit", "--message=two", "src/a.txt")
+    for name in changed:
+        (work / name).write_text("three\n")
+        if is_staged:
+            git(work, "add", name)
+    assert judged("git reset --keep HEAD~1", work, tmp_path).decision == decision
+
+
+def test_a_reset_that_keeps_changes_passes_what_the_commit_has_already(work: Path, tmp_path: Path) -> None:
+    (work / "src" / "a.txt").write_text("two\n")
+    git(work, "commit", "--message=two", "src/a.txt")
+    (work / "src" / "a.txt").write_text("one\n")
+    git(work, "add", "src/a.txt")
+    assert judged("git reset --keep HEAD~1", work, tmp_path).decision == "deny"
+
+
+def test_a_push_with_a_lease_is_refused_after_somebody_else_pushed(work: Path, tmp_path: Path) -> None:
+    git(tmp_path, "init", "--bare", "remote")
+    git(work, "remote", "add", "origin", str(tmp_path / "remote"))
+    git(work, "push", "--set-upstream", "origin", "main")
+    git(tmp_path, "clone", "--branch=main", "remote", "other")
+    git(tmp_path / "other", "commit", "--allow-empty", "--message=two")
+    git(tmp_path / "other", "push")
+    assert judged("git push --force-with-lease", work, tmp_path).decision == "allow"
+    assert judged("git push --force-with-lease --force", work, tmp_path).decision == "deny"
+    assert judged("git push --force", work, tmp_path).decision == "deny"
 
 
 def test_the_same_reset_passes_in_a_clean_work_tree(work: Path, tmp_path: Path) -> None:

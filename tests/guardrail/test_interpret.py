@@ -460,6 +460,9 @@ def test_no_calls_raise(calls: list[Call], facts: Facts) -> None:
         ("parallel 'rm -rf {}' ::: a /", "delete path all system"),
         ("docker run --entrypoint rm alpine -rf /", "delete path all temporary"),
         ("find / -exec echo -- {} \\; -delete", "delete path many system"),
+        ("docker exec web mongosh shop --eval 'db.users.deleteMany({})'", "delete rows all"),
+        ("sudo sh -c 'mongosh shop --eval \"db.users.remove({})\"'", "delete rows all"),
+        ("docker exec web find src -name '*.c' -exec rm {} +", "delete path many"),
     ],
 )
 def test_what_stands_behind_dashes_redirections_and_entrypoints_counts(action: str, expected: str) -> None:

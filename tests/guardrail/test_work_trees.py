@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.work_trees import Box, Trial, command_for, grow, score_of, trials_in
+from benchmarks.work_trees import Box, Trial, command_for, grow, measure, score_of, trials_in
 from guardrail.loading import default_guardrail
 
 SEEDS = range(31, 41)
@@ -28,6 +28,10 @@ def test_no_command_that_loses_work_passes(tmp_path: Path) -> None:
     assert [trial for trial in score.wrong if trial.lost] == []
     assert score.harmless_blocked <= score.harmless * 0.1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_score_is_the_same_with_any_number_of_processes() -> None:
+    assert measure(trees=4, seed=3, processes=1) == measure(trees=4, seed=3, processes=2)
 
 
 def test_a_seed_always_gives_the_same_tree_and_commands(tmp_path: Path) -> None:
