@@ -40,6 +40,8 @@ from warehouse.ledger.master_secret import load_secrets
 RELAYER = Account.from_key("0x" + "33" * 32)
 START = datetime(2027, 1, 15, 8, tzinfo=UTC)
 MOST_TRIES = 40
+ROUND_WAIT_S = 0.25
+"""How long a request of a round waits. Whatever needs the chain's time gets it between two requests."""
 
 
 class SteppedLedger:
@@ -196,19 +198,19 @@ class Rounds:
 def one_round(service: Paying, mode: str, at: int, *, path: str, rounds: Rounds) -> bool:
     """Buys once while `mode` happens at step `at`, and asks again until there is an answer. False where the purchase
     has fewer steps."""
-    service.start()
+    service.start(wait_s=ROUND_WAIT_S)
     wallet = service.wallet()
     payer, before = wallet.address.lower(), service.chain.coins[wallet.address.lower()]
     payload = service.signed(wallet, path=path)
     steps = Steps(mode, at)
-    service.start(steps)
+    service.start(steps, wait_s=ROUND_WAIT_S)
     answer: httpx.Response | None = None
     for _ in range(MOST_TRIES):
         try:
             answer = service.ask(payload, path=path)
         except Killed:
             rounds.kills += 1
-            service.start()
+            service.start(wait_s=ROUND_WAIT_S)
             service.pass_time(16)  # the lease of what was killed ends
             continue
         if answer.status_code in (200, 201, 402, 409):
@@ -225,7 +227,7 @@ def one_round(service: Paying, mode: str, at: int, *, path: str, rounds: Rounds)
         rounds.wrong.append(f"{name}: charged {taken} of {value}")
     if bought != (taken == value):
         rounds.wrong.append(f"{name}: answered {answer.status_code}, charged {taken}")
-    service.start()
+    service.start(wait_s=ROUND_WAIT_S)
     again = service.ask(payload, path=path)
     if bought and (again.text, again.status_code) != (answer.text, answer.status_code):
         rounds.wrong.append(f"{name}: another answer to the same signature")
