@@ -127,8 +127,7 @@ def moving_router(stores: Stores) -> APIRouter:
             "requestBody": {
                 "required": True,
                 "content": {
-                    media_type: {"schema": {"type": "string", "format": "binary", "minLength": 1}}
-                    for media_type in _CHUNK_TYPES
+                    _CHUNK_TYPES[0]: {"schema": {"type": "string", "format": "binary", "minLength": 1}},
                 },
             }
         },

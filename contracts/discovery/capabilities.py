@@ -86,10 +86,12 @@ def load_capabilities() -> dict[str, Capability]:
     from contracts.publish.registry import PROJECTIONS  # whose rows name functions that call this one
 
     rows: list[dict[str, Any]] = yaml.load(CAPABILITIES_FILE.read_text(), yaml.CSafeLoader)
-    routes: dict[str, list[str]] = {row["id"]: list(row.get("routes", ())) for row in rows}
+    routes: dict[str, list[str]] = {row["id"]: [] for row in rows}
     for document in PROJECTIONS:
         if document.capability is not None:
             routes[document.capability].append(f"GET {document.path}")
+    for row in rows:
+        routes[row["id"]] += row.get("routes", ())
     return {row["id"]: _capability(row, routes[row["id"]]) for row in rows}
 
 

@@ -312,7 +312,7 @@ def _page_rows(page: Page) -> tuple[Projection, Projection]:
         path=page.markdown,
         group=PAGE_GROUP,
         shape="markdown",
-        describe=lambda _, bodies: page_in_markdown(bodies[page.path]),
+        describe=lambda installation, bodies: page_in_markdown(bodies[page.path], installation.url(page.path)),
         shows=(page.path,),
         summary=f"{page.title}, in Markdown",
         description=f"The page {page.path} for readers without a browser.",

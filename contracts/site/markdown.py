@@ -2,19 +2,23 @@
 
 from functools import cache
 from typing import Any
+from urllib.parse import urljoin
 
 from bs4 import BeautifulSoup
 from markdownify import MarkdownConverter
 
 
-def page_in_markdown(html: bytes) -> bytes:
-    """Returns the main part of a page in Markdown. Marks of figures become words, drawings their descriptions.
+def page_in_markdown(html: bytes, address: str) -> bytes:
+    """Returns the main part of the page at an address in Markdown, with whole addresses for links.
 
-    What others wrote is left out: a program that reads it as an instruction must not find it here.
+    Marks of figures become words, drawings their descriptions. What others wrote is left out: a program that reads it
+    as an instruction must not find it here.
     """
     main = BeautifulSoup(html, "html.parser").find("main")
     if main is None:
         raise ValueError("the page has no main part")
+    for link in main.find_all("a", href=True):
+        link["href"] = urljoin(address, str(link["href"]))
     for drawing in main.find_all("svg"):
         label = drawing.get("aria-label")
         drawing.replace_with(f"({label})" if label else "")

@@ -114,6 +114,7 @@ def facts(**changes: Any) -> ServiceFacts:
             "ledger_reachable": True,
             "guardrail_problem": None,
             "clock_skew_s": 0,
+            "disputes": 0,
             "observed_age_s": 0,
             "nodes_answering": (True,),
             "jobs": (JobFacts("chain", NOON, 2.0, NOON, None, None, 0, 4, 1),),

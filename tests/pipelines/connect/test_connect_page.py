@@ -71,7 +71,7 @@ def test_without_a_script_nothing_is_missing(page):
 def test_the_page_and_its_twin_say_the_same(here):
     page, twin = (
         " ".join(Read(page_of(here)).text.split()),
-        " ".join(page_in_markdown(page_of(here).encode()).decode().split()),
+        " ".join(page_in_markdown(page_of(here).encode(), here.url("/connect/")).decode().split()),
     )
     facts = [here.base_url, here.network, here.url("/mcp"), here.url(plans.CLAIM_PATH)]
     facts += [fact for tool in TOOLS for fact in (tool.name, tool.title)]

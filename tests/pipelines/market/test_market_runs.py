@@ -126,7 +126,12 @@ def test_a_run_of_prices_publishes_what_reads_them_and_links_the_rest(place: Pla
     data = {path.rpartition("/")[2].partition("-")[0] for path in written if path.startswith("public/data/")}
     # the first prices of a day are new files, which the index and the Data Package list
     assert data == {"manifest.json", "index.json", "datapackage.json", "token_prices", "eth_prices"}
-    documents = {path for path in written if not path.startswith("public/data/")}
+    documents = {path for path in written if not path.startswith("public/data/") and "/index." not in path}
+    pages = {path.partition("/")[2].partition("index.")[0] for path in written if "/index.html" in path}
+    showing = {
+        row.path[1:] for row in PROJECTIONS if row.media_type.startswith("text/html") and priced & set(row.shows)
+    }
+    assert {"token/"} <= pages <= showing
     assert {f"/{path.split('/', 1)[1].split('.json')[0]}" for path in documents} <= priced
     linked = after.manifest.components.keys() - written
     assert {"serving.duckdb", "public/api/token/holders.json", "public/openapi.json"} <= linked

@@ -201,7 +201,7 @@ def test_what_a_contract_calls_itself_is_text_on_the_page_and_left_out_of_markdo
 
 
 def test_markdown_has_the_figures_of_the_page(bodies: dict[str, bytes]):
-    twin = page_in_markdown(page_of("/token/", bodies).fresh).decode()
+    twin = page_in_markdown(page_of("/token/", bodies).fresh, HERE.url("/token/")).decode()
     assert twin.startswith("# The token")
     assert "75" in twin and "Proven" in twin
     assert "<" not in twin.replace("<https", "")

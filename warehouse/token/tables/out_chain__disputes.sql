@@ -12,7 +12,7 @@ create table if not exists out_chain__disputes (
     settled_by varchar  -- nodes_agree or receipts; null while it is open
 );
 
--- checks (warning): The RPC nodes agree: no dispute is open. A holder list with an open dispute is published as disputed.
+-- checks (warning) nodes_agree: The RPC nodes agree: no dispute is open. A holder list with an open dispute is published as disputed.
 select
     (select count(*) from out_chain__disputes) as checked_disputes,
     (select count(*) from out_chain__disputes where settled_at is null) as open_disputes

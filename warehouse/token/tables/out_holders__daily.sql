@@ -17,7 +17,7 @@ create table if not exists out_holders__daily (
     price_close double  -- Last price, USD
 );
 
--- checks (warning): No day is missing or doubled; holders follow from those of the day before.
+-- checks (warning) days_follow_one_another: No day is missing or doubled; holders follow from those of the day before.
 with ordered as (
     select
         start,

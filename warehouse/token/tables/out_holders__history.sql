@@ -9,7 +9,7 @@ create table if not exists out_holders__history (
     rows bigint not null  -- Transfers of changes, addresses of a state and of addresses
 );
 
--- checks (warning): Changes cover the chain without gaps from the first block that was read on, and hold every
+-- checks (warning) changes_cover_the_chain: Changes cover the chain without gaps from the first block that was read on, and hold every
 -- transfer up to their last block.
 with changes as (
     select from_block, to_block, rows, lag(to_block) over (order by from_block) as previous_to_block

@@ -14,7 +14,7 @@ create table if not exists out_holders__hourly (
     price_close double  -- Last price, USD
 );
 
--- checks (warning): No hour is missing or doubled; holders follow from those of the hour before.
+-- checks (warning) hours_follow_one_another: No hour is missing or doubled; holders follow from those of the hour before.
 with ordered as (
     select
         start,
