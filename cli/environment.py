@@ -16,14 +16,17 @@ def effective_settings() -> Settings:
     if settings.rpc_urls:
         return settings
     # half a second of imports that `svc serve` of an installation does not need
-    from cli.demo.directory import running_demo
+    from cli.demo.directory import DEMO_CONFIRMATIONS, RELAYER_KEY_NAME, running_demo
 
     here = settings.model_copy(update={"data_dir": settings.data_dir / "demo"})
     demo = running_demo(settings.data_dir)
     if demo is None:
         return here
     named = {name: value for name, value in demo.items() if name in Settings.model_fields}
-    if not demo["paid_flow"]:
+    named["claim_confirmations"] = DEMO_CONFIRMATIONS
+    if demo["paid_flow"]:
+        named["relayer_key_file"] = here.data_dir / RELAYER_KEY_NAME
+    else:
         named["treasury_address"] = None  # a recording takes no payments, so nothing is for sale
     return here.model_copy(update=named | {"demo": True, "rpc_urls": (demo["rpc_url"],)})
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import httpx
 
 from cli.demo.anvil import PRUNED, Anvil, install
-from cli.demo.directory import UNREADABLE, DemoDescription, DemoDirectory, answers_as, end_orphan
+from cli.demo.directory import DEMO_CONFIRMATIONS, UNREADABLE, DemoDescription, DemoDirectory, answers_as, end_orphan
 from cli.demo.history import plan_history
 from cli.demo.record import chain_of, load_recording
 from cli.demo.recorded import RecordedNode
@@ -114,7 +114,7 @@ class DemoChain:
         demo = self._description
         return {
             "demo": True,
-            "claim_confirmations": 1,
+            "claim_confirmations": DEMO_CONFIRMATIONS,
             "relayer_key_file": self._directory.relayer_key_path if demo.paid_flow else None,
             "rpc_urls": (self.rpc_url,),
             "chain_id": demo.chain_id,

@@ -29,6 +29,8 @@ DUMP_NAME: Final = "chain.json.gz"
 DESCRIPTION_NAME: Final = "demo.json"
 NODE_PID_NAME: Final = "node.pid"
 RELAYER_KEY_NAME: Final = "relayer.key"
+DEMO_CONFIRMATIONS: Final = 1
+"""Blocks behind a payment on the demo's chain, which has no forks."""
 
 
 # What reading a torn or missing dump raises.

@@ -49,7 +49,7 @@ LIMITED_PREFIXES = ("/api/", BLINK_PREFIX, METRICS_PATH)
 def file_of(path: str) -> str:
     """Returns the file of a path in the published tree. A path may be a file and a folder, so files have a suffix."""
     name = path.removeprefix("/")
-    if name.endswith("/"):
+    if not name or name.endswith("/"):
         return f"{name}index.html"
     return name if "." in name.rpartition("/")[2] else f"{name}.json"
 
