@@ -8,7 +8,14 @@ from api.deps import authenticated_router, caller_of
 from api.responses import private_document, problems
 from api.stores import Stores
 from api.world.actors import actor_of
-from contracts.errors import BodyInvalid, BodyTooLarge, MediaTypeUnsupported, NodeUnknown, StandingTooLow
+from contracts.errors import (
+    BodyInvalid,
+    BodyTooLarge,
+    MediaTypeUnsupported,
+    NodeUnknown,
+    ParameterInvalid,
+    StandingTooLow,
+)
 from contracts.secret_texts import SecretInText
 from contracts.world.erasure import EraseRequest, ErasureAnswer, ErasureData, confirmation, schedule_of
 from warehouse.ledger.ledger import Ledger
@@ -23,7 +30,7 @@ def erasing_router(stores: Stores) -> APIRouter:
     @router.delete(
         "/world-model/nodes/{nodeId:path}",
         response_model=ErasureAnswer,
-        responses=problems(NodeUnknown, StandingTooLow),
+        responses=problems(ParameterInvalid, NodeUnknown, StandingTooLow),
         summary="Erase a node of yours",
         description="Deletes the texts of a private node and of the edges at it, in all their states: at once from "
         "every answer and the ledger, later from the files, as the answer says. Public nodes and those of others are "
