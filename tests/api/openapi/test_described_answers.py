@@ -43,6 +43,7 @@ REACHED_ELSEWHERE = {
     ("data_file", 416): "tests/api/publish/test_ranges.py",
     ("world_model_erase", 403): "tests/api/world/test_erasing.py",
     ("world_model_import_apply", 403): "tests/api/world/test_moving.py",
+    ("world_model_node_erase", 400): "tests/api/world/test_erasing.py",
     ("world_model_node_erase", 403): "tests/api/world/test_erasing.py",
     ("world_model_ontology_set", 403): "tests/api/world/test_own_ontology.py",
     ("mcp", 202): "tests/api/connect",

@@ -53,6 +53,7 @@ def test_a_node_and_its_edges_are_gone_at_once_and_from_every_file_when_the_file
 
         assert bob.ask("DELETE", NODES + node_id, 404)["code"] == "node_unknown"
         assert ada.ask("DELETE", NODES + "no-such-node", 404)["code"] == "node_unknown"
+        assert ada.ask("DELETE", NODES + "x" * 301, 400)["code"] == "parameter_invalid"
         public = ada.post(QUERY, {"scope": "public", "limit": 1})["data"]["nodes"][0]["id"]
         assert ada.ask("DELETE", NODES + public, 404)["code"] == "node_unknown"
 
