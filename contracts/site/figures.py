@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -177,11 +177,6 @@ def exact_tokens(raw: str | int, decimals: int) -> Decimal:
     """Returns a raw amount in whole tokens, exactly."""
     number = int(raw)
     return Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -decimals))
-
-
-def instant(at: datetime) -> str:
-    """Returns a time as people write it, in UTC: `2026-11-22 08:15 UTC`."""
-    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def address(text: str) -> Address:
