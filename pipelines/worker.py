@@ -143,8 +143,9 @@ def serve(settings: Settings) -> None:
         # opened for writing too, so that it never ends when the last launcher closes it
         pipe = os.open(pipe_path, os.O_RDWR | os.O_NONBLOCK)
         worker = Worker(settings, instance)
-        worker.recover()
+        # Before any thread: the import registers types with SQLAlchemy, which a run would meet half registered.
         warm_up()
+        worker.recover()
         # Nothing is tidied up at the end: what a killed worker leaves is mended anyway, and threads can't be ended.
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         for run_id in _lines(pipe, worker.look):
