@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
@@ -555,8 +556,12 @@ def _is_break_in_tool(effect: Effect, target: Target, facts: Facts) -> bool:
 
 def is_break_in(text: str) -> bool:
     """Decides whether a text names a program, function or internal that only those use who break in."""
-    lowered = text.lower()
-    return any(name in lowered for name in names("break_in"))
+    return _break_in_names().search(text.lower()) is not None
+
+
+@cache
+def _break_in_names() -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, names("break_in"))))
 
 
 def _is_public(effect: Effect, target: Target, facts: Facts) -> bool:

@@ -185,10 +185,11 @@ class Guardrail:
     def digest(self, action: str, severity: str = "medium", context: Mapping[str, Any] | None = None) -> str:
         """Returns what an approval token is bound to: action, severity, context without the token, and the rules."""
         known = context
-        if isinstance(context, Mapping):
+        if context and isinstance(context, Mapping):
             known = {name: value for name, value in context.items() if name != "approval_token"}
         try:
-            content = _encoded([self.ruleset_version, action, str(severity), known or {}])
+            texts = ", ".join(map(_encoded_text, (self.ruleset_version, action, str(severity))))
+            content = f"[{texts}, {_encoded(known) if known else '{}'}]"
         except (TypeError, ValueError, RecursionError):
             content = json.dumps([self.ruleset_version, repr(action)[:1_000], str(severity)[:100]])
         return _sha256(content)
@@ -588,7 +589,8 @@ def _stages(matches: Sequence[PolicyMatch], shown: Sequence[Match], threshold: S
     if not matches:
         return _PASSED_STAGES
     results = []
-    for stage, passed in zip(Stage, _PASSED_STAGES, strict=True):
+    for passed in _PASSED_STAGES:
+        stage = passed.stage
         here = [(match, visible) for match, visible in zip(matches, shown, strict=True) if match.stage is stage]
         if not here:
             results.append(passed)
@@ -603,6 +605,8 @@ _PASSED_STAGES = tuple(StageResult(stage, "pass") for stage in Stage)
 
 
 _encoded = json.JSONEncoder(sort_keys=True).encode
+_encoded_text = json.encoder.encode_basestring_ascii
+"""A text as `_encoded` writes it: making an encoder takes longer than encoding a short text."""
 
 
 def _cut(text: str) -> str:

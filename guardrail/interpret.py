@@ -1233,7 +1233,6 @@ class _Interpreter:
 
     def _shells_in_options(self, call: Call, frame: _Frame) -> None:
         """Many programs run a command that an option names: `tar -I '/bin/sh -c …'`, `lftp -c '!/bin/sh'`."""
-        deeper = replace(frame, depth=frame.depth + 1, carrier=call.span, host=call.host, elevated=call.elevated)
         for at, word in enumerate(call.words):
             if word.known and "/bin/" in word.text and starts_shell(word.text):
                 if at == 0 or call.words[at - 1].text not in TEXT_OPTIONS:
@@ -1249,6 +1248,9 @@ class _Interpreter:
             if not first.startswith("/") or posixpath.basename(first) not in SHELLS:
                 continue
             if blank or command != text or any(name in option for name in COMMAND_NAMES):
+                deeper = replace(
+                    frame, depth=frame.depth + 1, carrier=call.span, host=call.host, elevated=call.elevated
+                )
                 self._text(command, "bash", call, deeper)
 
     # What the catalogue lacks

@@ -81,8 +81,7 @@ class Conditions(NamedTuple):
         return (self.kind is None or kind in self.kind) and (self.object is None or thing in self.object)
 
     def hold_of_words(self, effect: Effect, target: Target) -> bool:
-        """Whether the words of effect and target are as asked, but for kind and object. The target's text says nothing
-        here."""
+        """Decides whether the words of effect and target are as asked, but for kind, object and details."""
         return (
             (self.scope is None or effect.scope in self.scope)
             and (self.reversible is None or effect.reversible in self.reversible)
@@ -90,12 +89,14 @@ class Conditions(NamedTuple):
             and (self.sensitivity is None or target.sensitivity in self.sensitivity)
             and (self.origin is None or target.origin in self.origin)
             and (self.elevated is None or effect.elevated is self.elevated)
-            and all(_has_detail(effect.detail.get(name), values) for name, values in self.detail)
         )
 
     def hold_of_facts(self, effect: Effect, target: Target, facts: Facts) -> bool:
-        """Decides whether the circumstances are as asked."""
+        """Decides whether the effect's details and the circumstances are as asked."""
         # Loops, since this is asked for each row and each of maybe thousands of targets.
+        for name, values in self.detail:
+            if not _has_detail(effect.detail.get(name), values):
+                return False
         for name in self.facts:
             if not CIRCUMSTANCES[name].holds(effect, target, facts):
                 return False
@@ -130,25 +131,38 @@ class Family(NamedTuple):
     rows: tuple[Row, ...]
 
 
+_Words = tuple[EffectKind, ObjectKind, Scope, Reversible, bool, Place, Sensitivity, Origin]
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """All families, the rows of each that look at a kind of effect and object, and the digest of the file."""
+    """All families, and the digest of the file."""
 
     families: tuple[Family, ...]
     digest: str
-    _by_effect: dict[tuple[EffectKind, ObjectKind], tuple[tuple[Row, ...], ...]] = field(
+    _by_words: dict[_Words, tuple[tuple[Row, ...], ...]] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
 
-    def rows_for(self, kind: EffectKind, thing: ObjectKind) -> tuple[tuple[Row, ...], ...]:
-        """The rows of each family that may hold for such an effect, worked out when one is first judged."""
-        known = self._by_effect.get((kind, thing))
+    def rows_for(self, effect: Effect, target: Target) -> tuple[tuple[Row, ...], ...]:
+        """The rows that may hold by the words of effect and target, of each family for effects of this kind and object.
+
+        They are worked out when such words are first judged. There are few words, so what is kept stays small.
+        """
+        words = (
+            *(effect.kind, effect.object, effect.scope, effect.reversible, effect.elevated),
+            *(target.place, target.sensitivity, target.origin),
+        )
+        known = self._by_words.get(words)
         if known is None:
-            known = self._by_effect[kind, thing] = tuple(
-                rows
+            known = self._by_words[words] = tuple(
+                tuple(
+                    row
+                    for row in family.rows
+                    if row.when.may_hold(effect.kind, effect.object) and row.when.hold_of_words(effect, target)
+                )
                 for family in self.families
-                if family.when.may_hold(kind, thing)
-                and (rows := tuple(row for row in family.rows if row.when.may_hold(kind, thing)))
+                if family.when.may_hold(effect.kind, effect.object)
             )
         return known
 
@@ -188,18 +202,11 @@ def judge(effects: Sequence[Effect], facts: Facts, policy: Policy) -> Judgement:
     found: dict[str, list[tuple[Row, Severity, Effect, Target]]] = defaultdict(list)
     relied_on: dict[ReliedOn, None] = {}
     for effect in effects:
-        targets = _distinct(effect.targets)
-        for rows in policy.rows_for(effect.kind, effect.object):
+        targets = [(target, policy.rows_for(effect, target)) for target in _distinct(effect.targets)]
+        for family in range(len(targets[0][1])):
             worst: tuple[Row, Severity, Target] | None = None
-            fitting: dict[tuple[Place, Sensitivity, Origin], tuple[Row, ...]] = {}
-            for target in targets:
-                if len(targets) == 1:
-                    row = _first(rows, effect, target, facts)
-                else:
-                    words = (target.place, target.sensitivity, target.origin)
-                    if words not in fitting:
-                        fitting[words] = tuple(row for row in rows if row.when.hold_of_words(effect, target))
-                    row = _first_by_facts(fitting[words], effect, target, facts)
+            for target, rows in targets:
+                row = _first(rows[family], effect, target, facts)
                 if row is None:
                     continue
                 severity, names = _severity(row, effect, target, facts)
@@ -216,14 +223,7 @@ def judge(effects: Sequence[Effect], facts: Facts, policy: Policy) -> Judgement:
 
 
 def _first(rows: tuple[Row, ...], effect: Effect, target: Target, facts: Facts) -> Row | None:
-    for row in rows:
-        if row.when.hold_of_words(effect, target) and row.when.hold_of_facts(effect, target, facts):
-            return row
-    return None
-
-
-def _first_by_facts(rows: tuple[Row, ...], effect: Effect, target: Target, facts: Facts) -> Row | None:
-    """The first of rows whose words hold, which may be asked for thousands of targets."""
+    """The first of rows whose words hold."""
     for row in rows:
         if row.when.hold_of_facts(effect, target, facts):
             return row

@@ -47,7 +47,11 @@ class UserRule:
 
     def holds(self, effect: Effect, target: Target, facts: Facts) -> bool:
         """Decides whether the rule speaks of this target of the effect."""
-        if not (self.when.may_hold(effect.kind, effect.object) and self.when.hold_of_words(effect, target)):
+        if not (
+            self.when.may_hold(effect.kind, effect.object)
+            and self.when.hold_of_words(effect, target)
+            and self.when.hold_of_facts(effect, target, facts)
+        ):
             return False
         names = (target.text, facts.normal_path(target.located))
         return not self.targets or any(pattern.match(name) for pattern in self.targets for name in names)

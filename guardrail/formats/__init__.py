@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -252,27 +252,34 @@ _NUMBERS = tuple(
 )
 
 
-@cache
-def _shapes(numbers: tuple[int, ...]) -> Any:
-    """One pass that says which of these rows occur at all."""
+def _filter(patterns: Iterable[str]) -> Any:
+    """One pass over a text that says which of these patterns occur at all."""
     shapes = re2.Filter()
-    for number in numbers:
-        shapes.Add(_ROWS[number][0])
+    for pattern in patterns:
+        shapes.Add(pattern)
     shapes.Compile()
     return shapes
 
 
 @cache
-def _any_literal() -> Any:
-    """One search that says whether any of `_LITERALS` occurs; in most texts none does."""
-    return re2.compile("|".join(re2.escape(literal) for literal, _ in _LITERALS))
+def _shapes() -> Any:
+    """The patterns of `_OTHERS`, and as the last one any of `_LITERALS`: in most texts none occurs."""
+    any_literal = "|".join(re2.escape(literal) for literal, _ in _LITERALS)
+    return _filter((*(_ROWS[number][0] for number in _OTHERS), any_literal))
+
+
+@cache
+def _shapes_of_digits() -> Any:
+    return _filter(_ROWS[number][0] for number in _NUMBERS)
 
 
 def _occurring(text: str) -> list[int]:
     numbers: list[int] = []
-    if _any_literal().search(text) is not None:
-        numbers = [number for literal, number in _LITERALS if literal in text]
-    numbers += [_OTHERS[index] for index in _shapes(_OTHERS).Match(text) or ()]
+    for index in _shapes().Match(text) or ():
+        if index < len(_OTHERS):
+            numbers.append(_OTHERS[index])
+        else:
+            numbers += [number for literal, number in _LITERALS if literal in text]
     if _TWO_DIGITS.search(text) is not None:
-        numbers += [_NUMBERS[index] for index in _shapes(_NUMBERS).Match(text) or ()]
+        numbers += [_NUMBERS[index] for index in _shapes_of_digits().Match(text) or ()]
     return sorted(numbers)

@@ -6,6 +6,8 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Literal, NamedTuple, Protocol
 
 from guardrail.language.data import FILES, data_of, digest_of
@@ -120,8 +122,11 @@ def match(passages: Iterable[Passage], facts: Request) -> tuple[Match, ...]:
 
 
 class _Tables(NamedTuple):
+    """`combinations` are those that name a class of words first, each with the places of its family and of itself."""
+
     lexicon: Lexicon
     families: tuple[Family, ...]
+    combinations: Mapping[str, Sequence[tuple[int, int, _Combination]]]
 
 
 @cache
@@ -148,7 +153,11 @@ def _tables() -> _Tables:
         )
         for row in data["families"]
     )
-    return _Tables(Lexicon(data["classes"]), rows)
+    combinations: dict[str, list[tuple[int, int, _Combination]]] = {}
+    for number, family in enumerate(rows):
+        for place, combination in enumerate(family.any):
+            combinations.setdefault(combination[0][0], []).append((number, place, combination))
+    return _Tables(Lexicon(data["classes"]), rows, combinations)
 
 
 def _combination(text: str, classes: Mapping[str, object]) -> _Combination:
@@ -169,12 +178,12 @@ def _matches(passage: Passage) -> Iterator[tuple[Family, Span]]:
         everywhere.setdefault(hit.name, []).append(hit)
         sentences.setdefault(tokens[hit.first].sentence, {}).setdefault(hit.name, []).append(hit)
     named = frozenset(everywhere)
-    for family in tables.families:
+    possible = sorted(row for name in named for row in tables.combinations.get(name, ()) if named.issuperset(row[2][0]))
+    for number, rows in groupby(possible, key=itemgetter(0)):
+        family = tables.families[number]
         if not _belongs(family, passage):
             continue
-        combinations = [combination for combination in family.any if named.issuperset(combination[0])]
-        if not combinations:
-            continue
+        combinations = [combination for _, _, combination in rows]
         for hits, signs in (*((hits, ">+") for hits in sentences.values()), (everywhere, "&")):
             first_last = _first_match(family, combinations, hits, signs)
             if first_last is not None:

@@ -41,6 +41,7 @@ _READERS: Mapping[Language, tuple[str, str]] = {
 _Read = Callable[..., Reading]
 
 
+@cache
 def reader_of(language: Language) -> _Read:
     """The reader of a language, imported when it is first needed: grammars and parsers take time to load."""
     module, name = _READERS[language]

@@ -210,7 +210,7 @@ def _arguments_of(value: Mapping[str, Any], name_key: str) -> Mapping[str, Any]:
 def _json(text: str) -> Any:
     _refuse_depth(text)
     try:
-        return json.loads(text, strict=False)
+        return _DECODER.decode(text)
     except RecursionError:
         raise _Stopped("values nested too deeply") from None
     except ValueError:
