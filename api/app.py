@@ -75,6 +75,7 @@ def build_rooms(
     """
     from fastapi import FastAPI
 
+    from api.access.account import KeyAccounts, account_router
     from api.access.cases import Cases, cases_router
     from api.access.consent import OperatorConsents, consent_router
     from api.access.payments import SignedPayments, payments_router
@@ -139,6 +140,14 @@ def build_rooms(
         lambda: stores.ledger,
         lambda: stores.signing_keys.current(),
     )
+    accounts = KeyAccounts(
+        settings.public_base_url,
+        not access.rail.missing,
+        lambda: stores.ledger,
+        lambda: stores.secrets,
+        lambda: stores.counters,
+        REQUESTS_A_DAY,
+    )
     urls = ServiceUrls(settings.public_base_url, settings.app_url, payments_live=not access.rail.missing)
     merge_routes(
         app.router,
@@ -158,6 +167,7 @@ def build_rooms(
         ),
         access_router(access),
         recovery_router(recovery),
+        account_router(accounts),
         cases_router(cases),
         payments_router(payments),
         consent_router(OperatorConsents(access.rail, providers, settings.public_base_url, lambda: stores.ledger)),
@@ -294,11 +304,11 @@ class App:
             application = await self._application()
             await application(scope, receive, send)
 
-    async def admit(self, presented: str, now_s: float) -> Admission | None:
+    async def admit(self, presented: str, now_s: float, *, counts: bool = True) -> Admission | None:
         """Admits as `KeyGate.admit` does, once the rooms have loaded."""
         await self._application()
         assert self._gate is not None
-        return await self._gate.admit(presented, now_s)
+        return await self._gate.admit(presented, now_s, counts=counts)
 
     async def give_back(self, admission: Admission, now_s: float) -> None:
         """Gives back as `KeyGate.give_back` does."""

@@ -332,7 +332,8 @@ class AccessService:
         self, claim: Claim, receipt: claims.KeptReceipt, key_text: str, key_id: str, request: ClaimRequest
     ) -> dict[str, Any]:
         packet = activation_packet(
-            claim,
+            tier=claim.tier,
+            access_expires_at=claim.access_expires_at,
             key_text=key_text,
             key_id=key_id,
             requests_per_day=self._requests_per_day[claim.tier],

@@ -42,7 +42,14 @@ from contracts.errors import (
     UpgradeUnsupported,
 )
 from contracts.problems import PROBLEM_MEDIA_TYPE, problem_body
-from contracts.publish.routes import BLINK_PREFIX, OPEN_HEADERS, PREFLIGHT_HEADERS, action_headers, is_limited
+from contracts.publish.routes import (
+    BLINK_PREFIX,
+    OPEN_HEADERS,
+    PREFLIGHT_HEADERS,
+    action_headers,
+    is_account,
+    is_limited,
+)
 from contracts.settings import Settings
 from warehouse.publish.generations import current_generation, current_pointer
 
@@ -59,7 +66,7 @@ TakeOne = Callable[[str, int, int, float], "Take"]
 class Keys(Protocol):
     """Knows which keys and sessions are valid, as `KeyGate` does."""
 
-    async def admit(self, presented: str, now_s: float) -> Admission | None: ...
+    async def admit(self, presented: str, now_s: float, *, counts: bool = True) -> Admission | None: ...
 
     async def give_back(self, admission: Admission, now_s: float) -> None: ...
 
@@ -121,6 +128,7 @@ class Front:
         - `GET /api/token/holders` is published and limited: it is counted for its address, then answered from memory.
         - `POST /api/v2/world-model/signal` with a key is counted for the key's day and passed on to the rooms. Without
           a valid key it is counted for its address, and the room answers 401.
+        - `GET /api/v2/me` is counted for the address, and the room answers for the key.
         - `POST /mcp` is counted for the minute of the paired session that it names, else for its address.
         - A head of 20 KiB is counted for its address and refused, so that refusals are not free.
         """
@@ -244,8 +252,8 @@ class Front:
     ) -> tuple[Receive, Admission | None, Counted | None]:
         """Counts a request for the paired session or the key that it names.
 
-        Both are None without a valid key; then it is counted for its address. A message's session is in its
-        body, so the returned receive repeats a body that was read.
+        Both are None without a valid key, and for what a key asks about itself; then it is counted for its address.
+        A message's session is in its body, so the returned receive repeats a body that was read.
         """
         headers = scope["headers"]
         if scope["path"] == MCP_PATH and scope["method"] == "POST" and self._take is not None:
@@ -255,7 +263,10 @@ class Front:
             if counted is not None:
                 return receive, None, counted
         presented = presented_key(values_of(headers, b"authorization"), values_of(headers, b"x-api-key"))
-        admission = await self._admit(scope, presented, now_s)
+        about_itself = is_account(scope["path"])
+        admission = await self._admit(scope, presented, now_s, counts=not about_itself)
+        if about_itself:
+            return receive, None, None
         if admission is None or admission.taken is None:
             return receive, admission, None
         return receive, admission, Counted("daily", DAY_S, admission.taken)
@@ -280,13 +291,13 @@ class Front:
         except Exception:
             _log.exception("The generation %s can't be read", pointer)
 
-    async def _admit(self, scope: Scope, presented: str | None, now_s: float) -> Admission | None:
+    async def _admit(self, scope: Scope, presented: str | None, now_s: float, *, counts: bool) -> Admission | None:
         """Returns the admission of a valid key and puts its caller into the scope."""
         if presented is None:
             return None
         assert self._keys is not None
         try:
-            admission = await self._keys.admit(presented, now_s)
+            admission = await self._keys.admit(presented, now_s, counts=counts)
         except OperatorProblem as problem:
             _log.warning("No key can be looked up: %s", problem)
             scope[CALLER] = STORE_FAILED

@@ -297,14 +297,20 @@ class ClaimAnswer(Document):
 
 
 def activation_packet(
-    claim: Claim, *, key_text: str, key_id: str, requests_per_day: int | None, base_url: str
+    *,
+    tier: Tier,
+    access_expires_at: datetime | None,
+    key_text: str,
+    key_id: str,
+    requests_per_day: int | None,
+    base_url: str,
 ) -> ActivationPacket:
     return ActivationPacket(
         api_key=key_text,
         key_id=key_id,
-        tier=claim.tier,
+        tier=tier,
         requests_per_day=requests_per_day,
-        access_expires_at=claim.access_expires_at,
+        access_expires_at=access_expires_at,
         headers={"Authorization": f"Bearer {key_text}", "X-Api-Key": key_text},
         base_url=f"{base_url}/api/v2",
         first_request=f"GET {base_url}/api/v2/world-model/live",

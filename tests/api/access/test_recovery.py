@@ -111,6 +111,36 @@ def test_a_lost_answer_is_no_loss_since_the_next_challenge_replaces_again(lost: 
     assert lost.works(second["data"]["activationPacket"]["apiKey"])
 
 
+@pytest.mark.both_engines
+def test_a_key_that_revoked_itself_is_replaced_and_one_that_an_operator_revoked_is_not(lost: Lost) -> None:
+    (revoked,) = lost.paid.service.ask(("POST", "/api/v2/me/revoke", {"X-Api-Key": lost.key}, {}))
+    assert revoked.status_code == 200
+    assert revoked.json()["data"]["recovery"] == lost.recovery["url"]
+    assert not lost.works(lost.key)
+    answer = lost.replace(lost.signed())
+    assert answer.status_code == 201, answer.text
+    data = answer.json()["data"]
+    assert lost.works(data["activationPacket"]["apiKey"])
+    with lost.paid.service.ledger.transaction() as tx:
+        revoke_key(tx, data["activationPacket"]["keyId"], now=datetime.now(UTC))
+    assert lost.paid.get(lost.path).json()["code"] == "key_not_recoverable"
+
+
+def test_a_key_that_rotated_itself_keeps_its_plan_and_its_payer_may_still_replace_it(lost: Lost) -> None:
+    headers = {"X-Api-Key": lost.key, "Idempotency-Key": "a" * 22}
+    (rotated,) = lost.paid.service.ask(("POST", "/api/v2/me/rotate", headers, {}))
+    assert rotated.status_code == 201, rotated.text
+    packet = rotated.json()["data"]["activationPacket"]
+    (shown,) = lost.paid.service.ask(("GET", "/api/v2/me", {"X-Api-Key": packet["apiKey"]}, {}))
+    account = shown.json()["data"]
+    assert (account["plan"]["id"], account["plan"]["tier"]) == ("api_basic_monthly", "basic")
+    assert account["plan"]["expiresAt"] == packet["accessExpiresAt"]
+    assert account["links"]["recovery"] == lost.recovery["url"]
+    answer = lost.replace(lost.signed())
+    assert answer.json()["data"]["revokedKeyId"] == packet["keyId"]
+    assert not lost.works(packet["apiKey"])
+
+
 FORGED: dict[str, Callable[[Lost], dict[str, Any]]] = {
     "another signer": lambda lost: lost.signed(STRANGER),
     "another claim": lambda lost: lost.signed(claimId="claim_" + "0" * 32),
