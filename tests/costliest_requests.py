@@ -187,6 +187,7 @@ def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[s
             *_bodies("/api/v2/world-model/capsules/claim", KIB_64),
             _json("/api/v2/world-model/capsules/claim", "an unknown token", {"claimToken": "x" * 200}),
         ],
+        ("GET", "/api/v2/me"): _queries("/api/v2/me", days="400"),
         ("GET", "/api/v2/world-model/live"): [
             *_queries("/api/v2/world-model/live", limit="20000"),
             *_queries("/api/v2/world-model/live", limit="20000", asOf="2026-01-01T00:00:00Z"),

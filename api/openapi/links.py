@@ -49,6 +49,9 @@ LINKS = {
             parameters={"claimId": "/data/claim/claimId"},
         ),
     ),
+    ("my_key_rotate", 201): (
+        Link("account", "my_key", "The account of the new key, which is sent instead of the old one"),
+    ),
     ("agent_access_payment", 200): (
         Link("receipt", "agent_access_receipt", "The receipt of what was paid", parameters={"claimId": "/claimId"}),
     ),
