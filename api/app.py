@@ -83,7 +83,6 @@ def build_rooms(
     from api.access.router import access_router
     from api.access.rpc import Providers
     from api.access.service import AccessService
-    from api.challenges import challenge_links, set_links
     from api.connect.router import connect_router
     from api.deps import set_payments
     from api.discovery.router import discovery_router
@@ -101,12 +100,13 @@ def build_rooms(
     from contracts.access.tiers import REQUESTS_A_DAY
     from contracts.discovery.installation import installation_of
     from contracts.intake.answers import ServiceUrls
+    from contracts.problem_links import problem_links
     from warehouse.access.claims import claims_by_state
 
     installation = installation_of(stores.settings)
     app = FastAPI(title=SERVICE_NAME, version=SERVICE_VERSION, docs_url=None, redoc_url=None, openapi_url=None)
     app.router.redirect_slashes = False
-    handle_problems(app)
+    handle_problems(app, problem_links(stores.settings))
     settings, providers = stores.settings, providers or Providers(stores.settings.rpc_urls)
     payments = SignedPayments(
         settlements or settlements_of(stores, providers),
@@ -116,7 +116,6 @@ def build_rooms(
         lambda: stores.signing_keys.current(),
     )
     set_payments(app, payments)
-    set_links(app, lambda request: challenge_links(settings))
     access = AccessService(
         settings,
         lambda: stores.ledger,

@@ -215,7 +215,7 @@ def account_router(accounts: KeyAccounts) -> APIRouter:
     def read(request: Request, parameters: Annotated[AccountParameters, Query()]) -> Response:
         account = accounts.read(caller_of(request), parameters.days)
         if account is None:
-            raise unauthorized(request)
+            raise unauthorized()
         return private_document(AccountAnswer(data=account))
 
     @rotating.post(
@@ -232,7 +232,7 @@ def account_router(accounts: KeyAccounts) -> APIRouter:
         key = parse_key(_presented(request) or "")
         rotated = None if key is None else accounts.rotate(key, idempotency_key)
         if rotated is None:
-            raise unauthorized(request)
+            raise unauthorized()
         answer, replayed = rotated
         return private_document(answer, 201, replayed_header(replayed))
 
@@ -247,7 +247,7 @@ def account_router(accounts: KeyAccounts) -> APIRouter:
     def revoke(request: Request) -> Response:
         revoked = accounts.revoke(caller_of(request))
         if revoked is None:
-            raise unauthorized(request)
+            raise unauthorized()
         return private_document(revoked)
 
     merge_routes(reading, rotating)

@@ -37,6 +37,7 @@ from contracts.errors import (
     OriginForbidden,
     RequestProblem,
 )
+from contracts.problem_links import problem_links
 from contracts.settings import Settings
 
 Scope = MutableMapping[str, Any]
@@ -70,6 +71,7 @@ class Edge:
 
     def __init__(self, settings: Settings, open_server: Callable[[], Application]) -> None:
         self._policy = OriginPolicy(settings)
+        self._problem_links = problem_links(settings)
         self._open_server = open_server
         self._opening = threading.Lock()
         self._server: Application | None = None
@@ -89,7 +91,8 @@ class Edge:
             data = {"code": BodyInvalid.code, "retryable": False, "requestId": scope["request_id"]}
             await _error(400, error_body(code, text, data=data))(scope, receive, send)
         except RequestProblem as problem:
-            body = problem_as_error(problem, scope["request_id"])
+            links = self._problem_links.of(problem, scope["method"], scope["path"])
+            body = problem_as_error(problem, scope["request_id"], links)
             await _error(problem.status, body, problem.headers)(scope, receive, send)
         else:
             await self._answer(message, scope, receive, send)

@@ -41,6 +41,7 @@ from contracts.errors import (
     StoreUnavailable,
     UpgradeUnsupported,
 )
+from contracts.problem_links import link_field, problem_links
 from contracts.problems import PROBLEM_MEDIA_TYPE, problem_body
 from contracts.publish.routes import (
     BLINK_PREFIX,
@@ -103,6 +104,7 @@ class Front:
         self._application = application
         self._data_dir = settings.data_dir
         self._base_url = settings.public_base_url
+        self._problem_links = problem_links(settings)
         self._limit = settings.rate_limit_per_minute
         self._take = take if self._limit > 0 else None
         self._take_waits = take_waits
@@ -395,16 +397,18 @@ class Front:
         """Answers with `problem`, before any work."""
         counted = await self._settle(scope, admission, counted, problem.status, work_began=False)
         request_id = _request_id()
+        links = self._problem_links.of(problem, scope["method"], scope["path"])
         if scope["path"] == MCP_PATH:
-            media_type, body = "application/json", problem_as_error(problem, request_id)
+            media_type, body = "application/json", problem_as_error(problem, request_id, links)
         else:
-            media_type, body = PROBLEM_MEDIA_TYPE, problem_body(problem, scope["path"], request_id)
+            media_type, body = PROBLEM_MEDIA_TYPE, problem_body(problem, scope["path"], request_id, links)
         headers = {
             **(self._action_headers if scope["path"].startswith(BLINK_PREFIX) else OPEN_HEADERS),
             "Content-Type": media_type,
             "Content-Length": str(len(body)),
             "Cache-Control": "no-store",
             "X-Request-Id": request_id,
+            **link_field(links),
             **problem.headers,
             **limit_fields(counted),
         }
