@@ -24,6 +24,7 @@ from api.access.settlements import SILENT, Condition, KeptAnswer, Settlements, k
 from api.bodies import JsonRoute
 from api.challenges import payment_required
 from api.key_gate import CALLER
+from api.limits import earliest_retry_s
 from api.responses import STORE_ERRORS, private_document, problems
 from contracts.access.authorizations import Presented, Refused, offer_paid, read_presented, request_digest
 from contracts.access.claims import ANSWER_KEPT, Claim, receipt_url
@@ -45,6 +46,7 @@ from contracts.access.signed_payments import (
 )
 from contracts.access.signing import KeySet
 from contracts.access.tiers import Caller, Tier
+from contracts.access.waiting import RETRY_AFTER_S
 from contracts.errors import (
     OperatorProblem,
     PaymentAnswered,
@@ -62,7 +64,6 @@ from warehouse.ledger.ledger import Ledger, Reader
 
 FIRST_POLL_S = 0.05
 LAST_POLL_S = 2.0
-RETRY_AFTER_S = 5
 
 _log = logging.getLogger(__name__)
 
@@ -128,7 +129,7 @@ class SignedPayments:
             if isinstance(made, Response):
                 return made
             stored = made
-        return await self._outcome(asked, stored)
+        return await self._outcome(asked, stored, max(RETRY_AFTER_S, earliest_retry_s(request.scope)))
 
     async def _asked(self, request: Request) -> _Asked:
         method, path, query = request.method, request.scope["path"], request.scope["query_string"]
@@ -228,7 +229,7 @@ class SignedPayments:
 
     # A payment that is stored.
 
-    async def _outcome(self, asked: _Asked, stored: StoredAuthorization) -> Response:
+    async def _outcome(self, asked: _Asked, stored: StoredAuthorization, retry_after_s: int) -> Response:
         """Returns what came of a stored payment, after waiting for that within limits. Raises if it was refused."""
         if not hmac.compare_digest(stored.request_digest, asked.digest):
             raise PaymentUsed(
@@ -243,7 +244,7 @@ class SignedPayments:
             _log.warning("A signed payment waits: %s", problem)
             claim = None
         if stored.state == "stored":
-            return self._pending(stored)
+            return self._pending(stored, retry_after_s)
         if stored.state == "failed":
             reason = stored.code or "transaction_failed"
             detail = f"It was not settled ({reason}), and nothing was taken. Sign again for one of the offers."
@@ -288,11 +289,11 @@ class SignedPayments:
             headers["Idempotent-Replayed"] = "true"
         return Response(kept.body, kept.status, headers, kept.media_type)
 
-    def _pending(self, stored: StoredAuthorization) -> Response:
+    def _pending(self, stored: StoredAuthorization, retry_after_s: int) -> Response:
         pending = PaymentPending(
-            payment_id=stored.payment_id, retry_after=RETRY_AFTER_S, links=self._links(stored, None)
+            payment_id=stored.payment_id, retry_after=retry_after_s, links=self._links(stored, None)
         )
-        headers = {"Retry-After": str(RETRY_AFTER_S), "Location": pending.links.payment}
+        headers = {"Retry-After": str(retry_after_s), "Location": pending.links.payment}
         return private_document(pending, 202, headers)
 
     def status(self, payment_id: str) -> SignedPayment:

@@ -7,11 +7,12 @@ from fastapi import APIRouter, Path, Request, Response
 
 from api.access.service import AccessService, Redeemed
 from api.bodies import JsonRoute
+from api.limits import earliest_retry_s
 from api.openapi.headers import header_refs
 from api.parameters import REPLAYED_HEADERS, IdempotencyKey, replayed_header
 from api.publish.negotiation import is_unchanged
 from api.responses import STORE_ERRORS, TEXT_ERRORS, UNCHANGED, private_document, private_json, problems
-from contracts.access.claims import RETRY_AFTER_S, ClaimAnswer, ClaimRequest, PendingAnswer, Receipt
+from contracts.access.claims import ClaimAnswer, ClaimRequest, PendingAnswer, Receipt
 from contracts.access.plans import CLAIM_PATH, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH, PlansAnswer
 from contracts.access.quote_answers import QuoteAnswer
 from contracts.access.quotes import QuoteRequest
@@ -114,7 +115,9 @@ def access_router(service: AccessService) -> APIRouter:
         _refuse_payment_signature(request, service)
         outcome = await service.claim(body, idempotency_key)
         if not isinstance(outcome, Redeemed):
-            return private_document(outcome, 202, {"Retry-After": str(RETRY_AFTER_S)})
+            retry_after_s = max(outcome.retry_after, earliest_retry_s(request.scope))
+            pending = outcome.model_copy(update={"retry_after": retry_after_s})
+            return private_document(pending, 202, {"Retry-After": str(retry_after_s)})
         return private_json(_compact(outcome.fields), 201, replayed_header(outcome.replayed))
 
     @router.get(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from api.key_gate import CALLER, DAY_S, STORE_FAILED, Admission, is_counted, presented_key
-from api.limits import Counted, limit_fields, over_limit, policy_of
+from api.limits import COUNTED, Counted, limit_fields, over_limit, policy_of
 from api.publish.client_address import ClientAddresses
 from api.publish.negotiation import is_unchanged, prefers_markdown
 from api.publish.ranges import Unsatisfiable, select_bytes
@@ -449,7 +449,13 @@ class Front:
                 message = {**message, "body": b""}
             await send(message)
 
-        inner = {**scope, "method": "GET" if is_head else scope["method"], "request_id": request_id, WORK: work}
+        inner = {
+            **scope,
+            "method": "GET" if is_head else scope["method"],
+            "request_id": request_id,
+            WORK: work,
+            COUNTED: counted,
+        }
         await self._application(inner, receive, send_on)
 
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from contracts.access.claims import RETRY_AFTER_S
 from contracts.access.consent import CONTRACT_UNSURE
 from contracts.access.matching import MismatchCode
 from contracts.access.rail import usd_of
+from contracts.access.waiting import RETRY_AFTER_S
 from contracts.errors import (
     BadRequest,
     Conflict,

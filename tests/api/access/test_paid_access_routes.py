@@ -119,16 +119,36 @@ def test_a_lost_answer_is_repeated_under_its_idempotency_key_until_the_key_is_us
     assert len(keys_of(paid)) == 1
 
 
+def test_a_pending_claim_never_asks_to_be_sent_again_before_the_budget_of_its_address_allows(tmp_path, anvil):
+    settings = Settings(_env_file=None, data_dir=tmp_path)
+    with selling(settings, anvil, rate_limit_per_minute=20) as paid:
+        quote = paid.quoted()
+        seen = []
+        for _ in range(30):
+            pending = paid.claim(quote, "0x" + "ab" * 32)
+            assert pending.status_code == 202, "who waits as told is never refused"
+            wait_s = int(pending.headers["retry-after"])
+            assert pending.json()["retryAfter"] == wait_s >= 5
+            seen.append(wait_s)
+            for _ in range(2):
+                paid.get("/api/agent-access/plans")  # others behind the same address
+            paid.service.now_s += wait_s
+        assert max(seen) > 5
+
+
 def test_a_payment_that_is_not_buried_is_pending_and_consumes_nothing(paid_here):
     paid = paid_here
     quote = paid.quoted()
     unknown = paid.claim(quote, "0x" + "ab" * 32)
     assert (unknown.status_code, unknown.headers["retry-after"]) == (202, "5")
     assert PendingAnswer.model_validate_json(unknown.text).code == "unknown_tx"
+    told = ("depth", "neededDepth", "secondsLeft", "retryAfter")
+    assert [unknown.json()[name] for name in told] == [0, None, None, 5]
     step = quote["data"]["next"]["pay"]
     receipt = paid.sent(PAYER.address, step["call"])
     fresh = paid.claim(quote, receipt["transactionHash"])
     assert (fresh.status_code, fresh.json()["code"]) == (202, "confirmations")
+    assert [fresh.json()[name] for name in told] == [1, 2, 2, 5]
     paid.bury()
     still = paid.claim(quote, receipt["transactionHash"])
     assert still.status_code == 202, "for two seconds it is answered without asking again"
