@@ -350,12 +350,12 @@ class App:
 
     def _warm_up(self) -> None:
         """Does what the first requests would otherwise wait for."""
-        from api.access.quotes import warm_up
         from contracts.access.authorizations import domain_separator
+        from contracts.access.plans import load_plans
         from contracts.access.rail import rail_of
 
         rail = rail_of(self._settings)
-        warm_up(rail)
+        load_plans()
         if rail.takes_signatures:
             domain_separator(rail)  # which imports what reads payments: more than a second
         importlib.import_module("api.connect.server")

@@ -174,6 +174,8 @@ async def _purchase(recorder: Recorder) -> None:
         "agent_access_quote",
         body={"planId": "api_basic_monthly", "payerAddress": PAYER.address, "agentId": AGENT["agentId"]},
     )
+    for quote_id in (quote["quoteId"], "quote_unknown"):
+        await recorder.ask("agent_access_quote_code", path={"quoteId": quote_id})
     body = {name: quote[name] for name in ("quoteId", "quoteHash", "paymentRequirementHash")}
     header = {"Idempotency-Key": "claim-1"}
     unknown = {**body, "transactionHash": "0x" + "ab" * 32}

@@ -21,6 +21,7 @@ LINKS = {
         Link("quote", "agent_access_quote", "A quote for a plan of the catalog", body={"planId": "/plans/0/id"}),
     ),
     ("agent_access_quote", 201): (
+        Link("code", "agent_access_quote_code", "The payment as a QR code", parameters={"quoteId": "/quoteId"}),
         Link(
             "claim",
             "agent_access_claim",

@@ -117,6 +117,12 @@ class ClaimUnknown(NotFound):
     leads: ClassVar[Leads] = ("docs", "plans")
 
 
+class QuoteUnknown(NotFound):
+    code = "quote_not_found"
+    title = "No quote has this id"
+    leads: ClassVar[Leads] = ("quote", "plans", "docs")
+
+
 class PlanUnknown(BadRequest):
     code = "plan_unknown"
     title = "No plan has this id"

@@ -222,6 +222,16 @@ insert into access_supplements (quote_id, case_id) values (:quote_id, :case_id)
 -- One row per key of a claim.
 select key_id from api_keys where claim_id = :claim_id order by key_id
 
+-- name: access_keys_of_plan
+-- One row if :owner has an active key that a claim of the plan issued and whose paid time is not over.
+select 1
+from api_keys k
+join access_claims c on c.claim_id = k.claim_id
+join access_quotes q on q.quote_id = c.quote_id
+where k.owner = :owner and k.state = 'active' and q.plan_id = :plan_id
+    and (k.paid_until is null or k.paid_until > :now)
+limit 1
+
 -- name: access_lose_relay
 -- Says that a nonce was used up by a transaction that is none of ours.
 update access_relays set lost = 1 where relayer = :relayer and chain_id = :chain_id and nonce = :nonce and lost = 0

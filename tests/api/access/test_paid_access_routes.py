@@ -1,9 +1,8 @@
 """Paid access over HTTP against a real EVM: what an agent sees from the catalog to its key."""
 
 import json
-import re
 from datetime import UTC, datetime
-from urllib.parse import unquote
+from urllib.parse import urlsplit
 
 import pytest
 from eth_account import Account
@@ -17,14 +16,14 @@ from contracts.access.api_keys import new_key
 from contracts.access.claims import ActivationPacket, ClaimAnswer, PendingAnswer, Receipt
 from contracts.access.plans import PlansAnswer
 from contracts.access.proofs import claim_typed_data
-from contracts.access.quote_answers import QuoteAnswer
+from contracts.access.quote_answers import QuoteAnswer, qr_code
 from contracts.access.tiers import Tier
 from contracts.canonical import canonical_sha256
 from contracts.problems import Problem
 from contracts.settings import Settings
 from warehouse.access.cases import cases_in
 from warehouse.access.claims import find_claim
-from warehouse.access.keys import list_keys
+from warehouse.access.keys import list_keys, revoke_key
 
 
 @pytest.fixture
@@ -247,6 +246,32 @@ def test_malformed_claims_and_quotes_are_refused_before_anything_is_looked_up(pa
     refused(paid.post(QUOTE, {"payerAddress": PAYER.address, "planId": "free"}), 400, "plan_unknown")
 
 
+def test_the_code_of_a_quote_is_a_link_to_a_picture_and_keeps_the_quote_small(paid_here):
+    quote = paid_here.quoted()
+    step, url = quote["data"]["next"]["pay"], urlsplit(quote["data"]["next"]["pay"]["qrCode"])
+    assert url.path == f"/api/agent-access/quotes/{quote['quoteId']}/code.svg"
+    drawn = paid_here.get(url.path)
+    assert (drawn.status_code, drawn.headers["content-type"]) == (200, "image/svg+xml")
+    assert drawn.text == qr_code(step["uri"])
+    refused(paid_here.get(url.path.replace(quote["quoteId"], "quote_unknown")), 404, "quote_not_found")
+    assert len(json.dumps(quote)) < 4_500
+
+
+def test_a_second_key_of_a_plan_is_sold_to_the_same_wallet_with_a_warning(paid_here):
+    paid = paid_here
+    first = paid.quoted()
+    assert first["data"]["warnings"] == []
+    assert paid.claim(first, paid.pay(first)).status_code == 201
+    (warning,) = paid.quoted()["data"]["warnings"]
+    assert (warning["code"], set(warning["links"])) == ("plan_active", {"account", "plans"})
+    assert paid.quoted(planId="api_basic_monthly")["data"]["warnings"] == []
+    assert paid.quoted(payerAddress=STRANGER.address)["data"]["warnings"] == []
+    with paid.service.ledger.transaction() as tx:
+        (usage,) = list_keys(tx, now=datetime.now(UTC))
+        revoke_key(tx, usage.key.key_id, now=datetime.now(UTC))
+    assert paid.quoted()["data"]["warnings"] == []
+
+
 def test_what_to_pay_is_said_as_an_x402_requirement_a_link_and_a_code(paid_here):
     quote = paid_here.quoted()
     requirement, step = quote["data"]["paymentRequirement"], quote["data"]["next"]["pay"]
@@ -258,7 +283,6 @@ def test_what_to_pay_is_said_as_an_x402_requirement_a_link_and_a_code(paid_here)
     assert step["uri"] == (
         f"ethereum:{requirement['asset']}@8453/transfer?address={requirement['payTo']}&uint256={step['amountUnits']}"
     )
-    assert re.match(r"data:image/svg\+xml;charset=utf-8,<svg", unquote(step["qrCode"]).replace("'", '"'))
     paid_here.sent(PAYER.address, step["call"])
 
 

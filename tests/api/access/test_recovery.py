@@ -83,6 +83,16 @@ def test_the_payer_gets_the_next_key_and_the_old_one_is_revoked(lost: Lost) -> N
     assert (new.family_id, new.owner, new.paid_until) == (old.family_id, PAYER.address.lower(), old.paid_until)
 
 
+def test_the_challenge_shows_the_body_that_is_to_be_sent(lost: Lost) -> None:
+    challenge = lost.challenge()
+    body, signed = challenge["body"], lost.signed(challenge=challenge)
+    assert (challenge["method"], challenge["url"]) == ("POST", lost.recovery["url"])
+    assert body["proof"]["signature"].startswith("0x<")
+    body["proof"]["signature"] = signed["proof"]["signature"]
+    assert body == signed
+    assert lost.replace(body).status_code == 201
+
+
 def test_a_signature_is_good_for_one_replacement(lost: Lost) -> None:
     body = lost.signed()
     assert lost.replace(body).status_code == 201

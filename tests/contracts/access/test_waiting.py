@@ -1,4 +1,4 @@
-"""How long a payment still needs: depth, needed depth and seconds left from what providers show, and when to ask again."""
+"""How long a payment still needs: depth, needed depth and seconds left from what providers show; when to ask again."""
 
 from __future__ import annotations
 
