@@ -92,8 +92,9 @@ class RequestProblem(ServiceError):
     retryable: ClassVar[bool] = False
     violated_policies: ClassVar[tuple[str, ...]] = ()
     """Names of the RateLimit policies that refuse the request."""
-    leads: ClassVar[Leads] = ("docs", "home")
-    """Relations of the links by which a client goes on, the best first, besides those that the raised problem has."""
+    leads: ClassVar[Leads] = ("docs",)
+    """Relations of the links by which a client goes on, the best first, besides those that the raised problem has. All
+    lead to the front door too."""
 
     def __init__(
         self,
@@ -163,7 +164,7 @@ class NotFound(RequestProblem):
     status = 404
     code = "not_found"
     title = "There is nothing here"
-    leads: ClassVar[Leads] = ("docs", "home", "description")
+    leads: ClassVar[Leads] = ("docs", "description")
 
 
 class RouteUnknown(NotFound):

@@ -107,9 +107,10 @@ class ProblemLinks:
         self._sells = sells
 
     def of(self, problem: RequestProblem, method: str, path: str) -> dict[str, str]:
-        """Returns the links of a problem with a request: its own, then those that its code declares, by relation."""
+        """Returns the links of a problem with a request: its own, those that its code declares, and the front door."""
         own = links_of(problem)
-        targets = {lead: self._path(lead, method, path) for lead in problem.leads if lead not in own}
+        leads: tuple[Lead, ...] = (*problem.leads, "home")
+        targets = {lead: self._path(lead, method, path) for lead in leads if lead not in own}
         return own | {lead: self._base_url + target for lead, target in targets.items() if target is not None}
 
     def _path(self, lead: Lead, method: str, path: str) -> str | None:

@@ -88,7 +88,8 @@ class Edge:
         except (BodyInvalid, MessageInvalid) as invalid:
             parsed = isinstance(invalid, MessageInvalid)
             code, text = (INVALID_REQUEST, str(invalid)) if parsed else (PARSE_ERROR, f"Parse error: {invalid}")
-            data = {"code": BodyInvalid.code, "retryable": False, "requestId": scope["request_id"]}
+            links = self._problem_links.of(BodyInvalid(text), scope["method"], scope["path"])
+            data = {"code": BodyInvalid.code, "retryable": False, "requestId": scope["request_id"], "links": links}
             await _error(400, error_body(code, text, data=data))(scope, receive, send)
         except RequestProblem as problem:
             links = self._problem_links.of(problem, scope["method"], scope["path"])

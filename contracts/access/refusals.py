@@ -132,7 +132,6 @@ class PlanUnknown(BadRequest):
 class PlanNotClaimable(BadRequest):
     code = "plan_not_claimable"
     title = "The plan can't be bought at the moment"
-    leads: ClassVar[Leads] = ("docs", "home")
 
 
 class PayerProofRequired(BadRequest):
