@@ -28,7 +28,7 @@ from whole_service import REGISTRY, WholeService, listening, whole_service
 from api.app import create_app
 from api.world.moving import export_cursor
 from contracts.access.api_keys import redact_keys
-from contracts.access.plans import CASE_SUPPLEMENT_PATH, PLANS_PATH, QUOTE_PATH, load_plans
+from contracts.access.plans import CASE_SUPPLEMENT_PATH, CODE_PATH, PLANS_PATH, QUOTE_PATH, load_plans
 from contracts.access.signing import JWKS_PATH
 from contracts.access.tiers import Role, Tier
 from contracts.discovery.examples import EXAMPLES_DIR, PRICES, PROBLEM_EXAMPLES, RECORDED_PLANS, example_of
@@ -52,7 +52,7 @@ UNRECORDED = {"openapi", "openapi_v2"}
 """The descriptions themselves."""
 
 _SHOWN_WHEN_PUBLISHED = {PLANS_PATH, JWKS_PATH, *(path for row in PROJECTIONS for path in row.paths)}
-_SIGNED_OFFERS = {QUOTE_PATH, CASE_SUPPLEMENT_PATH}
+_SIGNED_OFFERS = {QUOTE_PATH, CODE_PATH, CASE_SUPPLEMENT_PATH}
 """Paths that answer with an amount to pay and an address to pay it to. A recorded one would be another's address."""
 
 _CHANCE = re.compile(
@@ -62,7 +62,7 @@ _CHANCE = re.compile(
 _CHANCE_FIELDS = {
     *("amount", "amountUnits", "exactAmount", "exactAmountUnits", "qrCode"),
     *("sent", "sentUnits", "asked", "askedUnits"),
-    *("issuedAt", "ageS", "clockSkewS", "observedAgeS", "rules_checked", "revision"),
+    *("issuedAt", "retryAfter", "ageS", "clockSkewS", "observedAgeS", "rules_checked", "revision"),
 }
 """Fields that follow from a quote's unique amount, the clock, the order of writing, or the number of rules."""
 
