@@ -75,6 +75,7 @@ def build_rooms(
     """
     from fastapi import FastAPI
 
+    from api.access.account import KeyAccounts, account_router
     from api.access.cases import Cases, cases_router
     from api.access.consent import OperatorConsents, consent_router
     from api.access.payments import SignedPayments, payments_router
@@ -82,7 +83,6 @@ def build_rooms(
     from api.access.router import access_router
     from api.access.rpc import Providers
     from api.access.service import AccessService
-    from api.challenges import challenge_links, set_links
     from api.connect.router import connect_router
     from api.deps import set_payments
     from api.discovery.router import discovery_router
@@ -100,12 +100,13 @@ def build_rooms(
     from contracts.access.tiers import REQUESTS_A_DAY
     from contracts.discovery.installation import installation_of
     from contracts.intake.answers import ServiceUrls
+    from contracts.problem_links import problem_links
     from warehouse.access.claims import claims_by_state
 
     installation = installation_of(stores.settings)
     app = FastAPI(title=SERVICE_NAME, version=SERVICE_VERSION, docs_url=None, redoc_url=None, openapi_url=None)
     app.router.redirect_slashes = False
-    handle_problems(app)
+    handle_problems(app, problem_links(stores.settings))
     settings, providers = stores.settings, providers or Providers(stores.settings.rpc_urls)
     payments = SignedPayments(
         settlements or settlements_of(stores, providers),
@@ -115,7 +116,6 @@ def build_rooms(
         lambda: stores.signing_keys.current(),
     )
     set_payments(app, payments)
-    set_links(app, lambda request: challenge_links(settings))
     access = AccessService(
         settings,
         lambda: stores.ledger,
@@ -139,6 +139,14 @@ def build_rooms(
         lambda: stores.ledger,
         lambda: stores.signing_keys.current(),
     )
+    accounts = KeyAccounts(
+        settings.public_base_url,
+        not access.rail.missing,
+        lambda: stores.ledger,
+        lambda: stores.secrets,
+        lambda: stores.counters,
+        REQUESTS_A_DAY,
+    )
     urls = ServiceUrls(settings.public_base_url, settings.app_url, payments_live=not access.rail.missing)
     merge_routes(
         app.router,
@@ -158,6 +166,7 @@ def build_rooms(
         ),
         access_router(access),
         recovery_router(recovery),
+        account_router(accounts),
         cases_router(cases),
         payments_router(payments),
         consent_router(OperatorConsents(access.rail, providers, settings.public_base_url, lambda: stores.ledger)),
@@ -294,11 +303,11 @@ class App:
             application = await self._application()
             await application(scope, receive, send)
 
-    async def admit(self, presented: str, now_s: float) -> Admission | None:
+    async def admit(self, presented: str, now_s: float, *, counts: bool = True) -> Admission | None:
         """Admits as `KeyGate.admit` does, once the rooms have loaded."""
         await self._application()
         assert self._gate is not None
-        return await self._gate.admit(presented, now_s)
+        return await self._gate.admit(presented, now_s, counts=counts)
 
     async def give_back(self, admission: Admission, now_s: float) -> None:
         """Gives back as `KeyGate.give_back` does."""
@@ -341,12 +350,12 @@ class App:
 
     def _warm_up(self) -> None:
         """Does what the first requests would otherwise wait for."""
-        from api.access.quotes import warm_up
         from contracts.access.authorizations import domain_separator
+        from contracts.access.plans import load_plans
         from contracts.access.rail import rail_of
 
         rail = rail_of(self._settings)
-        warm_up(rail)
+        load_plans()
         if rail.takes_signatures:
             domain_separator(rail)  # which imports what reads payments: more than a second
         importlib.import_module("api.connect.server")

@@ -62,7 +62,7 @@ def caller_of(request: Request) -> Caller:
         return caller
     if caller == STORE_FAILED:
         raise store_unavailable()
-    raise unauthorized(request)
+    raise unauthorized()
 
 
 def key_owner(request: Request) -> str | None:

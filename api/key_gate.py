@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from contracts.access.tiers import REQUESTS_A_DAY, Caller
+from contracts.access.tiers import REQUESTS_A_DAY, Caller, quota_counter
 from contracts.connect.server import SESSION_REQUESTS_A_MINUTE
 from contracts.connect.tokens import is_token
 from contracts.errors import InternalFault, OperatorProblem, StoreUnavailable
@@ -73,19 +73,23 @@ class KeyGate:
         self._uses: dict[tuple[str, int], tuple[int, float]] = {}
         self._timer: threading.Timer | None = None
 
-    async def admit(self, presented: str, now_s: float) -> Admission | None:
-        """Takes one request of the key's day. Returns None if the key is not valid. Raises `OperatorProblem`."""
+    async def admit(self, presented: str, now_s: float, *, counts: bool = True) -> Admission | None:
+        """Takes one request of the key's day, unless it does not count. Returns None if the key is not valid.
+
+        Raises `OperatorProblem`.
+        """
         if self._waits or self._lookup is None:
-            key, take = await asyncio.to_thread(self._look_up_and_take, presented, now_s)
+            key, take = await asyncio.to_thread(self._look_up_and_take, presented, now_s, counts)
         else:
-            key, take = self._look_up_and_take(presented, now_s)
+            key, take = self._look_up_and_take(presented, now_s, counts)
         if key is None:
             return None
         if take is None or take.allowed:
             if not key.used_before:
                 await asyncio.to_thread(self._record_first_use, key.caller.key_id, now_s)
-            self._note_use(key.caller.key_id, now_s)
-        return Admission(key.caller, _quota_key(key), take)
+            if counts:
+                self._note_use(key.caller.key_id, now_s)
+        return Admission(key.caller, quota_counter(key.family_id), take)
 
     async def give_back(self, admission: Admission, now_s: float) -> None:
         """Undoes a take of `admit`, because the request led to nothing."""
@@ -139,12 +143,12 @@ class KeyGate:
         if self._lookup is not None:
             self._lookup.close()
 
-    def _look_up_and_take(self, presented: str, now_s: float) -> tuple[FoundKey | None, Take | None]:
+    def _look_up_and_take(self, presented: str, now_s: float, counts: bool) -> tuple[FoundKey | None, Take | None]:
         key = self._opened_lookup().find(presented, now_s)
-        if key is None:
-            return None, None
+        if key is None or not counts:
+            return key, None
         limit = REQUESTS_A_DAY[key.caller.tier]
-        return key, None if limit is None else self._counters.take(_quota_key(key), limit, DAY_S, now_s)
+        return key, None if limit is None else self._counters.take(quota_counter(key.family_id), limit, DAY_S, now_s)
 
     def _take_of_session(self, token: str, now_s: float) -> Take | None:
         from warehouse.connect.sessions import find_session
@@ -185,7 +189,3 @@ class KeyGate:
                 self._timer = threading.Timer(WRITE_USES_EVERY_S, self.write_uses)
                 self._timer.daemon = True
                 self._timer.start()
-
-
-def _quota_key(key: FoundKey) -> str:
-    return f"key:{key.family_id}"

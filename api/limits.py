@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from contracts.errors import QuotaExceeded, RateLimited, SessionLimited
 
@@ -16,6 +18,25 @@ class Counted(NamedTuple):
     policy: str
     window_s: int
     taken: Take
+
+
+COUNTED = "svc.counted"
+"""Scope key of the `Counted` of a request that the front passed on; None where it was not counted."""
+
+
+def earliest_retry_s(scope: Mapping[str, Any]) -> int:
+    """Returns the seconds after which the budget of a request's client allows it to be sent again, and again after
+    that until the budget is whole: what is left of it is spread over what is left of its window.
+
+    A day is not spread: its budget allows the next request at once unless it is used up.
+    """
+    counted: Counted | None = scope.get(COUNTED)
+    if counted is None:
+        return 0
+    remaining, reset_s = counted.taken.remaining, counted.taken.reset_s
+    if remaining <= 0:
+        return reset_s
+    return math.ceil(reset_s / remaining) if counted.policy == "permin" else 0
 
 
 def policy_of(name: str, limit: int, window_s: int) -> str:

@@ -21,6 +21,7 @@ from contracts.errors import (
     RouteUnknown,
     StoreUnavailable,
 )
+from contracts.problem_links import ProblemLinks, link_field
 from contracts.problems import LONGEST_POINTER, MOST_ERRORS, PROBLEM_MEDIA_TYPE, problem_body
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -28,8 +29,9 @@ _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _log = logging.getLogger(__name__)
 
 
-def handle_problems(app: FastAPI) -> None:
-    """Makes `app` answer every exception with a problem body."""
+def handle_problems(app: FastAPI, links: ProblemLinks) -> None:
+    """Makes `app` answer every exception with a problem body, which leads on by `links`."""
+    app.state.problem_links = links
     app.add_exception_handler(RequestProblem, _on_problem)
     app.add_exception_handler(OperatorProblem, _on_operator_problem)
     app.add_exception_handler(RequestValidationError, _on_validation)
@@ -38,8 +40,10 @@ def handle_problems(app: FastAPI) -> None:
 
 
 def _answer(request: Request, problem: RequestProblem) -> Response:
-    body = problem_body(problem, request.url.path, request.scope["request_id"])
-    return Response(body, problem.status, problem.headers, PROBLEM_MEDIA_TYPE)
+    leads: ProblemLinks = request.app.state.problem_links
+    links = leads.of(problem, request.method, request.scope["path"])
+    body = problem_body(problem, request.url.path, request.scope["request_id"], links)
+    return Response(body, problem.status, {**link_field(links), **problem.headers}, PROBLEM_MEDIA_TYPE)
 
 
 def _on_problem(request: Request, error: Exception) -> Response:

@@ -44,6 +44,7 @@ from api.problems import handle_problems
 from api.stores import Stores
 from contracts.access.provider_views import BlockView, LogView, ReceiptView, View
 from contracts.evm.codec import TRANSFER_TOPIC
+from contracts.problem_links import problem_links
 from contracts.settings import Settings
 from warehouse.ledger.counters import open_counters
 usdc, treasury = "0x" + "83" * 20, "0x" + "7e" * 20
@@ -64,7 +65,7 @@ service = AccessService(
     providers=Providers(),
 )
 app = FastAPI()
-handle_problems(app)
+handle_problems(app, problem_links(settings))
 app.include_router(access_router(service))
 uvicorn.run(Front(settings, app, counters.take), port=int(sys.argv[2]), access_log=False, log_level="error")
 """

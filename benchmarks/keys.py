@@ -42,13 +42,14 @@ from api.key_gate import REQUESTS_A_DAY, KeyGate
 from api.problems import handle_problems
 from api.stores import Stores
 from contracts.access.tiers import Tier
+from contracts.problem_links import problem_links
 from contracts.settings import Settings
 from warehouse.ledger.counters import open_counters
 settings = Settings(_env_file=None, data_dir=Path(sys.argv[1]))
 counters = open_counters(settings, settings.data_dir)
 REQUESTS_A_DAY[Tier.BASIC] = 1_000_000_000
 app = FastAPI()
-handle_problems(app)
+handle_problems(app, problem_links(settings))
 router = authenticated_router("bench")
 @router.get("/empty")
 async def empty(request: Request):

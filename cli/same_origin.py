@@ -107,7 +107,7 @@ async def _refuse(problem: RequestProblem, scope: Scope, send: Send) -> None:
     if scope["type"] == "websocket":  # refused before the handshake, the server answers 403
         await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": problem.code})
         return
-    body = problem_body(problem, scope["path"], "")
+    body = problem_body(problem, scope["path"], "", {})
     headers = {"content-type": PROBLEM_MEDIA_TYPE, "content-length": str(len(body)), **problem.headers}
     fields = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": problem.status, "headers": fields})

@@ -67,7 +67,12 @@ ServiceError
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, Literal
+
+Lead = Literal["home", "docs", "description", "plans", "quote", "account", "query", "register"]
+"""A relation by which a problem leads on: `contracts.problem_links` says where."""
+
+Leads = tuple[Lead, ...]
 
 
 class ServiceError(Exception):
@@ -87,6 +92,9 @@ class RequestProblem(ServiceError):
     retryable: ClassVar[bool] = False
     violated_policies: ClassVar[tuple[str, ...]] = ()
     """Names of the RateLimit policies that refuse the request."""
+    leads: ClassVar[Leads] = ("docs",)
+    """Relations of the links by which a client goes on, the best first, besides those that the raised problem has. All
+    lead to the front door too."""
 
     def __init__(
         self,
@@ -156,15 +164,18 @@ class NotFound(RequestProblem):
     status = 404
     code = "not_found"
     title = "There is nothing here"
+    leads: ClassVar[Leads] = ("docs", "description")
 
 
 class RouteUnknown(NotFound):
     code = "route_unknown"
+    leads: ClassVar[Leads] = ("home", "description", "plans", "quote")
 
 
 class NodeUnknown(NotFound):
     code = "node_unknown"
     title = "You can see no node of this id"
+    leads: ClassVar[Leads] = ("query", "docs")
 
 
 class ImportUnknown(NotFound):
@@ -203,6 +214,7 @@ class Conflict(RequestProblem):
 class RevisionConflict(Conflict):
     code = "revision_conflict"
     title = "Somebody else changed it since the revision that was expected"
+    leads: ClassVar[Leads] = ("query", "docs")
 
 
 class BlockNotProven(Conflict):
@@ -273,6 +285,7 @@ class Unauthorized(RequestProblem):
     status = 401
     code = "unauthorized"
     title = "A valid API key is needed"
+    leads: ClassVar[Leads] = ("plans", "quote", "docs")
 
 
 class PaymentRequired(RequestProblem):
@@ -281,6 +294,7 @@ class PaymentRequired(RequestProblem):
     status = 402
     code = "payment_required"
     title = "A key or a payment is needed"
+    leads: ClassVar[Leads] = ("plans", "quote", "docs")
 
 
 class PaymentRefused(PaymentRequired):
@@ -303,6 +317,7 @@ class OperatorRoleNeeded(RequestProblem):
     status = 403
     code = "operator_role_needed"
     title = "Only a key of the role operator may do this"
+    leads: ClassVar[Leads] = ("account", "docs")
 
 
 class OwnApproval(RequestProblem):
@@ -315,6 +330,7 @@ class StandingTooLow(RequestProblem):
     status = 403
     code = "standing_too_low"
     title = "What would change stands higher than this key may claim"
+    leads: ClassVar[Leads] = ("account", "docs")
 
 
 class HostUnknown(RequestProblem):
@@ -340,18 +356,21 @@ class RateLimited(RequestProblem):
     title = "Too many requests"
     retryable = True
     violated_policies = ("permin",)
+    leads: ClassVar[Leads] = ("plans", "quote", "docs")
 
 
 class QuotaExceeded(RateLimited):
     code = "quota_exceeded"
     title = "The key's requests of this day are used up"
     violated_policies = ("daily",)
+    leads: ClassVar[Leads] = ("account", "plans", "quote", "docs")
 
 
 class SessionLimited(RateLimited):
     code = "session_limited"
     title = "The requests of this session's minute are used up"
     violated_policies = ("session",)
+    leads: ClassVar[Leads] = ("docs",)
 
 
 class InternalFault(RequestProblem):

@@ -1,6 +1,7 @@
 """Writes the one error body: RFC 9457 problem details with the fields by which an agent branches."""
 
 import json
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
@@ -65,15 +66,23 @@ class Problem(Document):
         default={},
         description="With a refused block or day only: the nearest `block` and `date` (UTC) that can be asked for",
     )
-    links: dict[str, str] = Field(default={}, description="Where to go on, by what is there")
+    links: dict[str, str] = Field(
+        default={},
+        description="Where to go on, by what is there, the nearest step first: `plans` and `quote` buy a key, `docs` "
+        "explains the operation that was asked for, `case` is about money that was sent, `account` about the key",
+    )
+    retry_after: int = Field(default=0, ge=0, description="With a Retry-After field only: the same, in seconds")
     message: str = Field(default="", description="Under `/blink/` only: the detail, where wallets look for it")
     proof: dict[str, Any] = Field(
         default={}, description="With `payer_proof_required` only: the EIP-712 typed data that the payer has to sign"
     )
 
 
-def problem_body(problem: RequestProblem, instance: str, request_id: str) -> bytes:
-    """Returns the body of `problem` as it is sent. API keys that the request contained by mistake are redacted."""
+def problem_body(problem: RequestProblem, instance: str, request_id: str, links: Mapping[str, str]) -> bytes:
+    """Returns the body of `problem` as it is sent. API keys that the request contained by mistake are redacted.
+
+    `links` are all that it leads to, its own included.
+    """
     more = len(problem.errors) - MOST_ERRORS
     detail = f"{problem.detail} ({more:,} more errors are not listed.)" if more > 0 else problem.detail
     quota = {"violated-policies": problem.violated_policies} if problem.violated_policies else {}
@@ -94,7 +103,9 @@ def problem_body(problem: RequestProblem, instance: str, request_id: str) -> byt
             ],
             **quota,
             **({"message": detail} if instance.startswith(BLINK_PREFIX) else {}),
+            **({"retryAfter": int(wait)} if (wait := problem.headers.get("Retry-After")) else {}),
             **problem.extensions,
+            **({"links": dict(links)} if links else {}),
         },
         separators=(",", ":"),
         ensure_ascii=False,

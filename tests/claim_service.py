@@ -28,6 +28,7 @@ from contracts.access.plans import load_plans
 from contracts.access.provider_views import Silence, View
 from contracts.access.quote_answers import quote_answer
 from contracts.access.quotes import Quote, QuoteRequest, make_quote
+from contracts.problem_links import ProblemLinks
 from contracts.settings import Settings
 from warehouse.access.claims import keep_quote
 from warehouse.access.signing_keys import SigningKeys
@@ -109,7 +110,7 @@ class Sale:
             monotonic=lambda: self.monotonic_s,
         )
         app = FastAPI()
-        handle_problems(app)
+        handle_problems(app, ProblemLinks("http://test", sells=True))
         cases = Cases(
             self.service.rail,
             self.providers,  # type: ignore[arg-type]

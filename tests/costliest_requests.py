@@ -126,6 +126,7 @@ def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[s
         ("POST", "/api/agent-access/claims/{claimId}/operator"): _signed(
             f"/api/agent-access/claims/{claim_id}/operator"
         ),
+        ("GET", "/api/agent-access/quotes/{quoteId}/code.svg"): _names("/api/agent-access/quotes/", "quote_a/code.svg"),
         ("GET", "/api/agent-access/payments/{paymentId}"): _names("/api/agent-access/payments/", PAYMENT_ID),
         ("GET", "/api/agent-access/cases/{caseId}"): _names("/api/agent-access/cases/", CASE_ID),
         ("POST", "/api/agent-access/cases/{caseId}"): _signed(f"/api/agent-access/cases/{CASE_ID}"),
@@ -187,6 +188,7 @@ def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[s
             *_bodies("/api/v2/world-model/capsules/claim", KIB_64),
             _json("/api/v2/world-model/capsules/claim", "an unknown token", {"claimToken": "x" * 200}),
         ],
+        ("GET", "/api/v2/me"): _queries("/api/v2/me", days="400"),
         ("GET", "/api/v2/world-model/live"): [
             *_queries("/api/v2/world-model/live", limit="20000"),
             *_queries("/api/v2/world-model/live", limit="20000", asOf="2026-01-01T00:00:00Z"),

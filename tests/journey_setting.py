@@ -14,6 +14,7 @@ from typing import Any
 from addressed_service import addressed_service
 from eth_account import Account
 from patience import HANG_S
+from whole_service import WholeService
 
 from cli.demo.anvil import Anvil
 from cli.demo.rpc import Rpc, calldata
@@ -32,6 +33,10 @@ class Wallet:
         self._rpc = rpc
         self._account = Account.create()
         self.address: str = self._account.address
+
+    def sign(self, message: dict[str, Any]) -> str:
+        """The signature of EIP-712 typed data."""
+        return str(self._account.sign_typed_data(full_message=message).signature.to_0x_hex())
 
     def send(self, to: str, data: str) -> str:
         """The hash of a transaction that is mined, and has the chain's next blocks above it."""
@@ -60,7 +65,11 @@ class Setting:
 
     base_url: str
     wallet: Wallet
-    settings: Settings
+    service: WholeService
+
+    @property
+    def settings(self) -> Settings:
+        return self.service.settings
 
     def code_from_the_person(self) -> str:
         """What the agent's person gets from `svc pair`."""
@@ -73,15 +82,15 @@ class Setting:
 
 
 @contextmanager
-def cold_start(data_dir: Path, anvil: Anvil) -> Iterator[Setting]:
-    """The service on the chain of `anvil`, with its usual rate limit, and a wallet of 100 coins."""
+def cold_start(data_dir: Path, anvil: Anvil, **settings: Any) -> Iterator[Setting]:
+    """The service on the chain of `anvil`, with its usual rate limit, and a wallet of 1,000 coins."""
     deployer = anvil.rpc.call("eth_accounts")[0]
     coin = deploy(anvil.rpc, deployer, "UsdcStandIn")
     wallet = Wallet(anvil.rpc)
-    data = calldata("mint(address,uint256)", wallet.address, 100_000_000)
+    data = calldata("mint(address,uint256)", wallet.address, 1_000_000_000)
     mint = {"from": deployer, "to": coin, "data": data, "gas": hex(200_000)}
     mined_receipt(anvil.rpc, anvil.rpc.call("eth_sendTransaction", mint))
     anvil.rpc.call("anvil_setBalance", wallet.address, hex(10**18))
     sold = {"rpc_urls": (anvil.url,), "usdc_address": coin, "treasury_address": TREASURY}
-    with addressed_service(data_dir, rate_limit_per_minute=20, **sold) as (service, base_url):
-        yield Setting(base_url, wallet, service.settings)
+    with addressed_service(data_dir, rate_limit_per_minute=20, **(sold | settings)) as (service, base_url):
+        yield Setting(base_url, wallet, service)

@@ -28,7 +28,7 @@ from whole_service import REGISTRY, WholeService, listening, whole_service
 from api.app import create_app
 from api.world.moving import export_cursor
 from contracts.access.api_keys import redact_keys
-from contracts.access.plans import CASE_SUPPLEMENT_PATH, PLANS_PATH, QUOTE_PATH, load_plans
+from contracts.access.plans import CASE_SUPPLEMENT_PATH, CODE_PATH, PLANS_PATH, QUOTE_PATH, load_plans
 from contracts.access.signing import JWKS_PATH
 from contracts.access.tiers import Role, Tier
 from contracts.discovery.examples import EXAMPLES_DIR, PRICES, PROBLEM_EXAMPLES, RECORDED_PLANS, example_of
@@ -43,6 +43,7 @@ AGENT, HUMAN, ENTERPRISE = (EXAMPLE_BODIES[lane] for lane in (Lane.AGENT, Lane.H
 PAYER, OPERATOR = (Account.from_key("0x" + digits * 32) for digits in ("11", "33"))
 INTAKE_KEY = "5b1f0c1e-57a4-4f7f-9a3e-0d1c2b3a4f5e"
 CAPSULE_KEY = "0c8e6b52-93d1-4b7a-8f60-2a1b3c4d5e6f"
+ROTATION_KEY = "3f2c8a14-6d05-4b39-9c7e-51a0d8e6b273"
 APPROVAL_KEY = "7d3e9a40-2b61-4c8e-9f15-3a6b8c0d2e4f"
 SETTINGS: dict[str, Any] = {"rate_limit_per_minute": 20, "trusted_proxies": ("127.0.0.1",)}
 """Those of the service that is asked: with its limit, which every request meets from another address."""
@@ -51,7 +52,7 @@ UNRECORDED = {"openapi", "openapi_v2"}
 """The descriptions themselves."""
 
 _SHOWN_WHEN_PUBLISHED = {PLANS_PATH, JWKS_PATH, *(path for row in PROJECTIONS for path in row.paths)}
-_SIGNED_OFFERS = {QUOTE_PATH, CASE_SUPPLEMENT_PATH}
+_SIGNED_OFFERS = {QUOTE_PATH, CODE_PATH, CASE_SUPPLEMENT_PATH}
 """Paths that answer with an amount to pay and an address to pay it to. A recorded one would be another's address."""
 
 _CHANCE = re.compile(
@@ -61,7 +62,7 @@ _CHANCE = re.compile(
 _CHANCE_FIELDS = {
     *("amount", "amountUnits", "exactAmount", "exactAmountUnits", "qrCode"),
     *("sent", "sentUnits", "asked", "askedUnits"),
-    *("issuedAt", "ageS", "clockSkewS", "observedAgeS", "rules_checked", "revision"),
+    *("issuedAt", "retryAfter", "ageS", "clockSkewS", "observedAgeS", "rules_checked", "revision"),
 }
 """Fields that follow from a quote's unique amount, the clock, the order of writing, or the number of rules."""
 
@@ -83,15 +84,15 @@ class Recorder:
             for method, operation in operations.items()
         }
 
-    async def ask(self, operation_id: str, name: str = "answer", **request: Any) -> Any:
+    async def ask(self, operation_id: str, name: str = "answer", *, key: str | None = None, **request: Any) -> Any:
         """The JSON of an answer, which is kept as `name` but for secrets.
 
-        `request` has `path`, `query`, `header` and `body`.
+        `request` has `path`, `query`, `header` and `body`; `key` is sent in place of the recorder's.
         """
         method, path, operation = self.operations[operation_id]
         headers = {"X-Forwarded-For": _address(len(self.seen)), **request.get("header", {})}
         if operation["security"]:
-            headers["Authorization"] = f"Bearer {self.key}"
+            headers["Authorization"] = f"Bearer {key or self.key}"
         options: dict[str, Any] = {"json": request["body"]} if "body" in request else {}
         if isinstance(request.get("body"), str):
             options = {"content": request["body"].encode()}
@@ -143,6 +144,7 @@ async def record(service: WholeService) -> Recorder:
                 _purchase,
                 _case,
                 _signed_payment,
+                _own_key,
                 _graph,
                 _connect,
                 _telemetry,
@@ -172,6 +174,8 @@ async def _purchase(recorder: Recorder) -> None:
         "agent_access_quote",
         body={"planId": "api_basic_monthly", "payerAddress": PAYER.address, "agentId": AGENT["agentId"]},
     )
+    for quote_id in (quote["quoteId"], "quote_unknown"):
+        await recorder.ask("agent_access_quote_code", path={"quoteId": quote_id})
     body = {name: quote[name] for name in ("quoteId", "quoteHash", "paymentRequirementHash")}
     header = {"Idempotency-Key": "claim-1"}
     unknown = {**body, "transactionHash": "0x" + "ab" * 32}
@@ -212,6 +216,15 @@ async def _consent(recorder: Recorder) -> None:
     await recorder.ask("agent_access_operator", path=where, body={"proof": {"type": "eip712", "signature": signed}})
     await recorder.ask("agent_access_operator_challenge", path=nowhere)
     await recorder.ask("agent_access_operator", path=nowhere, body=refused)
+
+
+async def _own_key(recorder: Recorder) -> None:
+    """A key that reads its account, rotates and revokes itself."""
+    key = recorder.service.key(Tier.BASIC)
+    await recorder.ask("my_key", key=key, query={"days": 30})
+    header = {"Idempotency-Key": ROTATION_KEY}
+    rotated = await recorder.ask("my_key_rotate", key=key, header=header)
+    await recorder.ask("my_key_revoke", key=rotated["data"]["activationPacket"]["apiKey"])
 
 
 async def _case(recorder: Recorder) -> None:

@@ -32,6 +32,7 @@ from api.responses import private_json
 from api.routes import merge_routes
 from contracts.access.rail import rail_of
 from contracts.errors import BodyInvalid
+from contracts.problem_links import ProblemLinks
 from contracts.settings import Settings
 from warehouse.access.signing_keys import SigningKeys
 from warehouse.ledger.ledger import Ledger, open_ledger
@@ -115,7 +116,7 @@ class Paying:
             clock=lambda: self.now,
         )
         app = FastAPI()
-        handle_problems(app)
+        handle_problems(app, ProblemLinks("http://test", sells=True))
         set_payments(app, payments)
         router = authenticated_router("test", AuthenticatedReadingRoute)
 

@@ -21,6 +21,7 @@ from contracts.access.consent import (
     ConsentAnswer,
     ConsentData,
     ConsentRequest,
+    ConsentToFill,
     MovedParts,
     OperatorChallenge,
     check_consent,
@@ -103,6 +104,7 @@ class OperatorConsents:
             typed_data=consent.typed_data,
             text=consent.text,
             url=consent_url(self.base_url, claim_id),
+            body=ConsentToFill(),
         )
 
     async def accept(self, claim_id: str, request: ConsentRequest) -> ConsentAnswer:
@@ -174,7 +176,7 @@ def _provable(reader: Reader, claim_id: str) -> Claim:
     if claim.state == "reversed":
         raise OperatorNotProvable("The claim is reversed: its payment has left the chain. Sign when it is back.")
     if alive_key_of_claim(reader, claim_id) is None:
-        raise OperatorNotProvable("The service's operator has revoked the claim's key. Buy another one.")
+        raise OperatorNotProvable("The claim's key is revoked. One that revoked itself has to be replaced first.")
     return claim
 
 

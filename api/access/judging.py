@@ -16,6 +16,7 @@ from contracts.access.quotes import Quote, terms_of
 from contracts.access.rail import PaymentRail
 from contracts.access.refusals import Recorded
 from contracts.access.settling import USED_TOPIC
+from contracts.access.waiting import Progress, progress_of
 from warehouse.access import claims
 from warehouse.access.authorizations import authorization_of_nonce
 from warehouse.access.cases import case_of_supplement, record_money
@@ -76,6 +77,14 @@ def judge_claim(
         return Mismatch("case_closed", (verdict.transfer, *verdict.surplus), verdict.block)
     first = _first_match(tx, rail, named, case, seen)
     return first if isinstance(first, Unknown) else [Paid(named.redeems.quote_id, case.transaction_hash, first), paid]
+
+
+def progress_of_claim(named: Named, rail: PaymentRail, seen: Seen) -> Progress:
+    """Returns how deep a claim's payment is; the first payment instead, once only that one is not settled."""
+    progress = progress_of(terms_of(named.quote, rail), seen.views)
+    if named.case is None or progress.seconds_left != 0:
+        return progress
+    return progress_of(terms_of(named.redeems, rail), seen.first_views)
 
 
 def _is_authorized(tx: Transaction, rail: PaymentRail, match: Match, views: Sequence[View | Silence]) -> bool:

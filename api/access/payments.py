@@ -24,6 +24,7 @@ from api.access.settlements import SILENT, Condition, KeptAnswer, Settlements, k
 from api.bodies import JsonRoute
 from api.challenges import payment_required
 from api.key_gate import CALLER
+from api.limits import earliest_retry_s
 from api.responses import STORE_ERRORS, private_document, problems
 from contracts.access.authorizations import Presented, Refused, offer_paid, read_presented, request_digest
 from contracts.access.claims import ANSWER_KEPT, Claim, receipt_url
@@ -45,6 +46,7 @@ from contracts.access.signed_payments import (
 )
 from contracts.access.signing import KeySet
 from contracts.access.tiers import Caller, Tier
+from contracts.access.waiting import RETRY_AFTER_S
 from contracts.errors import (
     OperatorProblem,
     PaymentAnswered,
@@ -62,7 +64,6 @@ from warehouse.ledger.ledger import Ledger, Reader
 
 FIRST_POLL_S = 0.05
 LAST_POLL_S = 2.0
-RETRY_AFTER_S = 5
 
 _log = logging.getLogger(__name__)
 
@@ -117,18 +118,18 @@ class SignedPayments:
             if await self._settlements.condition() is not None:
                 return None
             asked = await self._asked(request)
-            raise self._required(request, asked, "Send a key, or a signed payment for one of the offers.")
+            raise self._required(asked, "Send a key, or a signed payment for one of the offers.")
         asked = await self._asked(request)
         presented = await asyncio.to_thread(read_presented, fields[0], self._rail)
         if isinstance(presented, Refused) or len(fields) > 1:
-            raise self._refused(request, asked, presented if isinstance(presented, Refused) else _TWICE)
+            raise self._refused(asked, presented if isinstance(presented, Refused) else _TWICE)
         stored = await asyncio.to_thread(self._find, presented)
         if stored is None:
             made = await self._new(request, asked, presented, answer)
             if isinstance(made, Response):
                 return made
             stored = made
-        return await self._outcome(request, asked, stored)
+        return await self._outcome(asked, stored, max(RETRY_AFTER_S, earliest_retry_s(request.scope)))
 
     async def _asked(self, request: Request) -> _Asked:
         method, path, query = request.method, request.scope["path"], request.scope["query_string"]
@@ -148,11 +149,11 @@ class SignedPayments:
         """Verifies a payment, answers its request and stores both. Returns an answer that is not to be paid for."""
         offer = offer_paid(presented, asked.offers, self._rail, url=asked.url, now_s=self._clock().timestamp())
         if isinstance(offer, Refused):
-            raise self._refused(request, asked, offer)
+            raise self._refused(asked, offer)
         if isinstance(offer.sells, Call) and not offer.sells.covers(await _body(request)):
             keys_only = [each for each in asked.offers if not each.is_call]
-            raise self._refused(request, asked, _NEEDS_KEY, keys_only)
-        from_block, balance = await self._verified(request, asked, presented)
+            raise self._refused(asked, _NEEDS_KEY, keys_only)
+        from_block, balance = await self._verified(asked, presented)
         payment_id, kept = f"pay_{secrets.token_hex(16)}", None
         if offer.is_call:
             request.scope[CALLER] = Caller(payment_id, presented.authorization.payer, Tier.FREE)
@@ -166,10 +167,10 @@ class SignedPayments:
             self._store, presented, asked.digest, offer, payment_id, kept, from_block, balance
         )
         if isinstance(stored, Refused):
-            raise self._refused(request, asked, stored)
+            raise self._refused(asked, stored)
         return stored
 
-    async def _verified(self, request: Request, asked: _Asked, presented: Presented) -> tuple[int, int]:
+    async def _verified(self, asked: _Asked, presented: Presented) -> tuple[int, int]:
         """Asks the chain whether a payment can be settled. Returns the head and the payer's balance."""
         authorization = presented.authorization
         answers, head = await asyncio.gather(
@@ -180,7 +181,7 @@ class SignedPayments:
         worth = read_worth(self._rail, answers)
         reason = worth.refusal(authorization.value)
         if reason is not None:
-            raise self._refused(request, asked, Refused(reason, _WORTHLESS[reason]))
+            raise self._refused(asked, Refused(reason, _WORTHLESS[reason]))
         if not worth.known or worth.balance is None:
             raise _unavailable(SILENT)
         return head.number, worth.balance
@@ -228,7 +229,7 @@ class SignedPayments:
 
     # A payment that is stored.
 
-    async def _outcome(self, request: Request, asked: _Asked, stored: StoredAuthorization) -> Response:
+    async def _outcome(self, asked: _Asked, stored: StoredAuthorization, retry_after_s: int) -> Response:
         """Returns what came of a stored payment, after waiting for that within limits. Raises if it was refused."""
         if not hmac.compare_digest(stored.request_digest, asked.digest):
             raise PaymentUsed(
@@ -243,12 +244,12 @@ class SignedPayments:
             _log.warning("A signed payment waits: %s", problem)
             claim = None
         if stored.state == "stored":
-            return self._pending(stored)
+            return self._pending(stored, retry_after_s)
         if stored.state == "failed":
             reason = stored.code or "transaction_failed"
             detail = f"It was not settled ({reason}), and nothing was taken. Sign again for one of the offers."
             response = settle_response(stored.authorization, None, reason=reason, detail=detail)
-            raise self._required(request, asked, detail, problem=PaymentFailed, headers={RESPONSE_HEADER: response})
+            raise self._required(asked, detail, problem=PaymentFailed, headers={RESPONSE_HEADER: response})
         assert claim is not None
         return self._handed_out(stored, claim, replayed=replayed)
 
@@ -288,11 +289,11 @@ class SignedPayments:
             headers["Idempotent-Replayed"] = "true"
         return Response(kept.body, kept.status, headers, kept.media_type)
 
-    def _pending(self, stored: StoredAuthorization) -> Response:
+    def _pending(self, stored: StoredAuthorization, retry_after_s: int) -> Response:
         pending = PaymentPending(
-            payment_id=stored.payment_id, retry_after=RETRY_AFTER_S, links=self._links(stored, None)
+            payment_id=stored.payment_id, retry_after=retry_after_s, links=self._links(stored, None)
         )
-        headers = {"Retry-After": str(RETRY_AFTER_S), "Location": pending.links.payment}
+        headers = {"Retry-After": str(retry_after_s), "Location": pending.links.payment}
         return private_document(pending, 202, headers)
 
     def status(self, payment_id: str) -> SignedPayment:
@@ -330,7 +331,6 @@ class SignedPayments:
 
     def _required(
         self,
-        request: Request,
         asked: _Asked,
         detail: str,
         *,
@@ -340,13 +340,11 @@ class SignedPayments:
     ) -> PaymentRequired:
         offered = asked.offers if offers is None else offers
         document = required_document(offered, self._rail, method=asked.method, url=asked.url, error=detail)
-        return payment_required(request, document, detail, problem=problem, headers=headers)
+        return payment_required(document, detail, problem=problem, headers=headers)
 
-    def _refused(
-        self, request: Request, asked: _Asked, refused: Refused, offers: Sequence[Offer] | None = None
-    ) -> PaymentRequired:
+    def _refused(self, asked: _Asked, refused: Refused, offers: Sequence[Offer] | None = None) -> PaymentRequired:
         detail = f"{refused.detail} ({refused.reason}) Nothing was taken."
-        problem = self._required(request, asked, detail, offers=offers, problem=PaymentRefused)
+        problem = self._required(asked, detail, offers=offers, problem=PaymentRefused)
         problem.errors = [(f"/header/{SIGNATURE_HEADER}", refused.reason)]
         return problem
 

@@ -16,7 +16,7 @@ from contracts.access.proofs import (
     contract_question,
     quote_typed_data,
 )
-from contracts.access.quote_answers import QuoteAnswer, payment_uri, qr_code, quote_answer
+from contracts.access.quote_answers import QuoteAnswer, payment_uri, plan_active, qr_code, quote_answer
 from contracts.access.quotes import (
     LIVE_QUOTES_MAX,
     PROVEN_QUOTES_MAX,
@@ -26,7 +26,13 @@ from contracts.access.quotes import (
     make_quote,
 )
 from contracts.access.rail import PaymentRail
-from contracts.access.refusals import PayerProofRequired, PlanNotClaimable, PlanUnknown, payer_contract_unsure
+from contracts.access.refusals import (
+    PayerProofRequired,
+    PlanNotClaimable,
+    PlanUnknown,
+    QuoteUnknown,
+    payer_contract_unsure,
+)
 from contracts.access.signing import JWKS_PATH, KeySet
 from contracts.errors import RequestProblem
 from warehouse.access import claims
@@ -76,7 +82,18 @@ class QuoteService:
             )
             signature = signer.sign(quote.quote_hash)
             claims.keep_quote(tx, quote, signature)
-        return quote_answer(quote, signature, self.rail, self.base_url, keys_url=self.base_url + JWKS_PATH)
+            has_key = claims.owns_key_of_plan(tx, request.payer, plan.id, now=now)
+        warnings = [plan_active(self.base_url)] if has_key else []
+        keys_url = self.base_url + JWKS_PATH
+        return quote_answer(quote, signature, self.rail, self.base_url, keys_url=keys_url, warnings=warnings)
+
+    def code(self, quote_id: str) -> str:
+        """Returns the payment link of a quote as a QR code in SVG. Raises `QuoteUnknown`."""
+        with self.ledger().read() as reader:
+            stored = claims.find_quote(reader, quote_id)
+        if stored is None:
+            raise QuoteUnknown("No quote has this id.")
+        return qr_code(payment_uri(stored.quote.amount, self.rail))
 
     async def _require_signed(self, request: QuoteRequest) -> None:
         proof = await asyncio.to_thread(self._check_request, request)
@@ -110,10 +127,3 @@ class QuoteService:
 
     def _quote_proof(self, request: QuoteRequest, now: datetime) -> dict[str, Any]:
         return quote_typed_data(request.payer, request.plan_id, int(now.timestamp()), self.rail.chain_id)
-
-
-def warm_up(rail: PaymentRail) -> None:
-    """Loads plans and draws payment codes that the first quote of each plan would wait for."""
-    if not rail.missing:
-        for plan in load_plans().values():
-            qr_code(payment_uri(plan.price, rail))

@@ -29,7 +29,7 @@ from contracts.access.refusals import ClaimUnknown, PayerContractUnsure, payer_c
 from contracts.access.tiers import Tier
 from contracts.secrets import DerivedSecrets
 from warehouse.access.claims import find_claim
-from warehouse.access.keys import KeyRecord, KeyState, alive_key_of_claim, rotate_key
+from warehouse.access.keys import KeyRecord, KeyState, replaceable_key_of_claim, rotate_key
 from warehouse.ledger.ledger import Ledger, Reader
 
 _EVERY = (ClaimUnknown, KeyNotRecoverable, *STORE_ERRORS)
@@ -94,7 +94,8 @@ class Recovery:
                 raise _refused()  # another signature was faster, or the operator has become the owner
             issued = rotate_key(tx, pepper, key.key_id, now=self.clock())
         packet = activation_packet(
-            claim,
+            tier=claim.tier,
+            access_expires_at=claim.access_expires_at,
             key_text=issued.key.reveal(),
             key_id=issued.record.key_id,
             requests_per_day=self.requests_per_day[claim.tier],
@@ -137,7 +138,7 @@ def _recoverable(reader: Reader, claim_id: str) -> tuple[Claim, KeyRecord]:
     claim = find_claim(reader, claim_id)
     if claim is None:
         raise ClaimUnknown("No claim has this id.")
-    key = alive_key_of_claim(reader, claim_id)
+    key = replaceable_key_of_claim(reader, claim_id)
     if key is None:
         raise KeyNotRecoverable("The operator has revoked the claim's key.")
     if claim.state == "reversed" or key.state is KeyState.SUSPENDED:

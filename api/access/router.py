@@ -7,12 +7,13 @@ from fastapi import APIRouter, Path, Request, Response
 
 from api.access.service import AccessService, Redeemed
 from api.bodies import JsonRoute
+from api.limits import earliest_retry_s
 from api.openapi.headers import header_refs
 from api.parameters import REPLAYED_HEADERS, IdempotencyKey, replayed_header
 from api.publish.negotiation import is_unchanged
 from api.responses import STORE_ERRORS, TEXT_ERRORS, UNCHANGED, private_document, private_json, problems
-from contracts.access.claims import RETRY_AFTER_S, ClaimAnswer, ClaimRequest, PendingAnswer, Receipt
-from contracts.access.plans import CLAIM_PATH, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH, PlansAnswer
+from contracts.access.claims import ClaimAnswer, ClaimRequest, PendingAnswer, Receipt
+from contracts.access.plans import CLAIM_PATH, CODE_PATH, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH, PlansAnswer
 from contracts.access.quote_answers import QuoteAnswer
 from contracts.access.quotes import QuoteRequest
 from contracts.access.refusals import (
@@ -24,6 +25,7 @@ from contracts.access.refusals import (
     PaymentSignatureNotLive,
     PlanNotClaimable,
     PlanUnknown,
+    QuoteUnknown,
 )
 from contracts.access.signing import JWKS_MAX_AGE_S, JWKS_PATH
 from contracts.base import Document
@@ -31,6 +33,7 @@ from contracts.canonical import sha256_hex
 from contracts.errors import InternalFault, MethodNotAllowed, ParameterInvalid, StoreUnavailable
 
 PLANS_MAX_AGE_S = 60
+SVG = "image/svg+xml"
 
 _QUOTE_REFUSALS = (
     PlanUnknown,
@@ -51,6 +54,11 @@ _CLAIM_RESPONSES: dict[int | str, dict[str, Any]] = {
         "description": "Not settled yet, or not known: send the same again later, and don't pay again",
         "headers": header_refs("Retry-After"),
     },
+}
+
+
+_PICTURE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The picture", "content": {SVG: {"schema": {"type": "string"}}}}
 }
 
 
@@ -99,6 +107,17 @@ def access_router(service: AccessService) -> APIRouter:
         _refuse_payment_signature(request, service)
         return private_document(await service.quotes.make(body), 201)
 
+    @router.get(
+        CODE_PATH,
+        response_class=Response,
+        responses=_PICTURE | problems(QuoteUnknown, *STORE_ERRORS),
+        summary="The payment of a quote as a QR code",
+        description="The quote's EIP-681 link as a picture, for wallets that read it from a screen.",
+        operation_id="agent_access_quote_code",
+    )
+    def code(quote_id: Annotated[str, Path(alias="quoteId")]) -> Response:
+        return Response(service.quotes.code(quote_id), headers={"Cache-Control": "no-store"}, media_type=SVG)
+
     @router.post(
         CLAIM_PATH,
         response_model=ClaimAnswer,
@@ -114,7 +133,9 @@ def access_router(service: AccessService) -> APIRouter:
         _refuse_payment_signature(request, service)
         outcome = await service.claim(body, idempotency_key)
         if not isinstance(outcome, Redeemed):
-            return private_document(outcome, 202, {"Retry-After": str(RETRY_AFTER_S)})
+            retry_after_s = max(outcome.retry_after, earliest_retry_s(request.scope))
+            pending = outcome.model_copy(update={"retry_after": retry_after_s})
+            return private_document(pending, 202, {"Retry-After": str(retry_after_s)})
         return private_json(_compact(outcome.fields), 201, replayed_header(outcome.replayed))
 
     @router.get(

@@ -12,14 +12,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from api.access.consent import checked_consent, consent_invalid, settled_consent
-from api.access.judging import Named, Seen, judge_claim, named_by, record_unused, see
+from api.access.judging import Named, Seen, judge_claim, named_by, progress_of_claim, record_unused, see
 from api.access.quotes import QuoteService
 from api.access.rpc import Providers, settle
 from api.access.second_payments import SecondPayments, paid_twice
 from contracts.access.cases import Filing
 from contracts.access.claims import (
     ANSWER_KEPT,
-    RETRY_AFTER_S,
     Claim,
     ClaimRequest,
     Paid,
@@ -27,6 +26,7 @@ from contracts.access.claims import (
     activation_packet,
     claim_fields,
     operator_of,
+    pending_answer,
     receipt_fields,
     receipt_url,
     recovery_url,
@@ -58,6 +58,7 @@ from contracts.access.refusals import (
 )
 from contracts.access.signing import KeySet
 from contracts.access.tiers import Tier
+from contracts.access.waiting import RETRY_AFTER_S, UNTOLD, Progress
 from contracts.errors import IdempotencyMismatch
 from contracts.sealing import unseal
 from contracts.secrets import DerivedSecrets
@@ -172,7 +173,7 @@ class AccessService:
         """
         proof = None if attempt.proof is None else await settle(attempt.proof, self._providers, self.rail.quorum)
         if isinstance(proof, str):
-            return self._remember(attempt.request, Unknown(proof, "on the payer's contract"))
+            return self._remember(attempt.request, Unknown(proof, "on the payer's contract"), UNTOLD)
         if isinstance(proof, NotProved):
             raise _proof_invalid()
         consent, seen = await asyncio.gather(
@@ -308,7 +309,7 @@ class AccessService:
             )
         if isinstance(judged, Mismatch):
             raise refusal_of(judged.code, recorded)
-        return self._remember(request, judged)
+        return self._remember(request, judged, progress_of_claim(named, self.rail, seen))
 
     def _issue(
         self, tx: Transaction, attempt: _Attempt, paid: list[Paid], *, operator_proven: bool, now: datetime
@@ -332,7 +333,8 @@ class AccessService:
         self, claim: Claim, receipt: claims.KeptReceipt, key_text: str, key_id: str, request: ClaimRequest
     ) -> dict[str, Any]:
         packet = activation_packet(
-            claim,
+            tier=claim.tier,
+            access_expires_at=claim.access_expires_at,
             key_text=key_text,
             key_id=key_id,
             requests_per_day=self._requests_per_day[claim.tier],
@@ -351,12 +353,12 @@ class AccessService:
         until, answer = self._pending.get((request.quote_id, request.transaction_hash), (0.0, None))
         return answer if answer is not None and self._monotonic() < until else None
 
-    def _remember(self, request: ClaimRequest, verdict: Unknown) -> PendingAnswer:
+    def _remember(self, request: ClaimRequest, verdict: Unknown, progress: Progress) -> PendingAnswer:
         if verdict.code == "rpc_disagree" or verdict.detail:
             _log.warning("A claim of %s is pending: %s %s", request.quote_id, verdict.code, verdict.detail)
         if len(self._pending) >= _MOST_REMEMBERED:
             self._pending.clear()
-        answer = PendingAnswer(code=verdict.code, quote_id=request.quote_id, retry_after=RETRY_AFTER_S)
+        answer = pending_answer(verdict.code, request.quote_id, progress)
         self._pending[request.quote_id, request.transaction_hash] = (self._monotonic() + SILENT_FOR_S, answer)
         return answer
 

@@ -333,7 +333,8 @@ class Settlements:
             claim,
             self.receipt_fields(claim, issued.receipt),
             activation_packet(
-                claim,
+                tier=claim.tier,
+                access_expires_at=claim.access_expires_at,
                 key_text=issued.key.reveal(),
                 key_id=issued.key_id,
                 requests_per_day=self._requests_per_day[claim.tier],

@@ -37,6 +37,7 @@ from contracts.errors import (
     OriginForbidden,
     RequestProblem,
 )
+from contracts.problem_links import problem_links
 from contracts.settings import Settings
 
 Scope = MutableMapping[str, Any]
@@ -70,6 +71,7 @@ class Edge:
 
     def __init__(self, settings: Settings, open_server: Callable[[], Application]) -> None:
         self._policy = OriginPolicy(settings)
+        self._problem_links = problem_links(settings)
         self._open_server = open_server
         self._opening = threading.Lock()
         self._server: Application | None = None
@@ -86,10 +88,12 @@ class Edge:
         except (BodyInvalid, MessageInvalid) as invalid:
             parsed = isinstance(invalid, MessageInvalid)
             code, text = (INVALID_REQUEST, str(invalid)) if parsed else (PARSE_ERROR, f"Parse error: {invalid}")
-            data = {"code": BodyInvalid.code, "retryable": False, "requestId": scope["request_id"]}
+            links = self._problem_links.of(BodyInvalid(text), scope["method"], scope["path"])
+            data = {"code": BodyInvalid.code, "retryable": False, "requestId": scope["request_id"], "links": links}
             await _error(400, error_body(code, text, data=data))(scope, receive, send)
         except RequestProblem as problem:
-            body = problem_as_error(problem, scope["request_id"])
+            links = self._problem_links.of(problem, scope["method"], scope["path"])
+            body = problem_as_error(problem, scope["request_id"], links)
             await _error(problem.status, body, problem.headers)(scope, receive, send)
         else:
             await self._answer(message, scope, receive, send)

@@ -21,6 +21,7 @@ LINKS = {
         Link("quote", "agent_access_quote", "A quote for a plan of the catalog", body={"planId": "/plans/0/id"}),
     ),
     ("agent_access_quote", 201): (
+        Link("code", "agent_access_quote_code", "The payment as a QR code", parameters={"quoteId": "/quoteId"}),
         Link(
             "claim",
             "agent_access_claim",
@@ -48,6 +49,9 @@ LINKS = {
             "What the operator that the quote names signs to own the key",
             parameters={"claimId": "/data/claim/claimId"},
         ),
+    ),
+    ("my_key_rotate", 201): (
+        Link("account", "my_key", "The account of the new key, which is sent instead of the old one"),
     ),
     ("agent_access_payment", 200): (
         Link("receipt", "agent_access_receipt", "The receipt of what was paid", parameters={"claimId": "/claimId"}),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from api.key_gate import CALLER, DAY_S, STORE_FAILED, Admission, is_counted, presented_key
-from api.limits import Counted, limit_fields, over_limit, policy_of
+from api.limits import COUNTED, Counted, limit_fields, over_limit, policy_of
 from api.publish.client_address import ClientAddresses
 from api.publish.negotiation import is_unchanged, prefers_markdown
 from api.publish.ranges import Unsatisfiable, select_bytes
@@ -41,8 +41,16 @@ from contracts.errors import (
     StoreUnavailable,
     UpgradeUnsupported,
 )
+from contracts.problem_links import link_field, problem_links
 from contracts.problems import PROBLEM_MEDIA_TYPE, problem_body
-from contracts.publish.routes import BLINK_PREFIX, OPEN_HEADERS, PREFLIGHT_HEADERS, action_headers, is_limited
+from contracts.publish.routes import (
+    BLINK_PREFIX,
+    OPEN_HEADERS,
+    PREFLIGHT_HEADERS,
+    action_headers,
+    is_account,
+    is_limited,
+)
 from contracts.settings import Settings
 from warehouse.publish.generations import current_generation, current_pointer
 
@@ -59,7 +67,7 @@ TakeOne = Callable[[str, int, int, float], "Take"]
 class Keys(Protocol):
     """Knows which keys and sessions are valid, as `KeyGate` does."""
 
-    async def admit(self, presented: str, now_s: float) -> Admission | None: ...
+    async def admit(self, presented: str, now_s: float, *, counts: bool = True) -> Admission | None: ...
 
     async def give_back(self, admission: Admission, now_s: float) -> None: ...
 
@@ -96,6 +104,7 @@ class Front:
         self._application = application
         self._data_dir = settings.data_dir
         self._base_url = settings.public_base_url
+        self._problem_links = problem_links(settings)
         self._limit = settings.rate_limit_per_minute
         self._take = take if self._limit > 0 else None
         self._take_waits = take_waits
@@ -121,6 +130,7 @@ class Front:
         - `GET /api/token/holders` is published and limited: it is counted for its address, then answered from memory.
         - `POST /api/v2/world-model/signal` with a key is counted for the key's day and passed on to the rooms. Without
           a valid key it is counted for its address, and the room answers 401.
+        - `GET /api/v2/me` is counted for the address, and the room answers for the key.
         - `POST /mcp` is counted for the minute of the paired session that it names, else for its address.
         - A head of 20 KiB is counted for its address and refused, so that refusals are not free.
         """
@@ -244,8 +254,8 @@ class Front:
     ) -> tuple[Receive, Admission | None, Counted | None]:
         """Counts a request for the paired session or the key that it names.
 
-        Both are None without a valid key; then it is counted for its address. A message's session is in its
-        body, so the returned receive repeats a body that was read.
+        Both are None without a valid key, and for what a key asks about itself; then it is counted for its address.
+        A message's session is in its body, so the returned receive repeats a body that was read.
         """
         headers = scope["headers"]
         if scope["path"] == MCP_PATH and scope["method"] == "POST" and self._take is not None:
@@ -255,7 +265,10 @@ class Front:
             if counted is not None:
                 return receive, None, counted
         presented = presented_key(values_of(headers, b"authorization"), values_of(headers, b"x-api-key"))
-        admission = await self._admit(scope, presented, now_s)
+        about_itself = is_account(scope["path"])
+        admission = await self._admit(scope, presented, now_s, counts=not about_itself)
+        if about_itself:
+            return receive, None, None
         if admission is None or admission.taken is None:
             return receive, admission, None
         return receive, admission, Counted("daily", DAY_S, admission.taken)
@@ -280,13 +293,13 @@ class Front:
         except Exception:
             _log.exception("The generation %s can't be read", pointer)
 
-    async def _admit(self, scope: Scope, presented: str | None, now_s: float) -> Admission | None:
+    async def _admit(self, scope: Scope, presented: str | None, now_s: float, *, counts: bool) -> Admission | None:
         """Returns the admission of a valid key and puts its caller into the scope."""
         if presented is None:
             return None
         assert self._keys is not None
         try:
-            admission = await self._keys.admit(presented, now_s)
+            admission = await self._keys.admit(presented, now_s, counts=counts)
         except OperatorProblem as problem:
             _log.warning("No key can be looked up: %s", problem)
             scope[CALLER] = STORE_FAILED
@@ -384,16 +397,18 @@ class Front:
         """Answers with `problem`, before any work."""
         counted = await self._settle(scope, admission, counted, problem.status, work_began=False)
         request_id = _request_id()
+        links = self._problem_links.of(problem, scope["method"], scope["path"])
         if scope["path"] == MCP_PATH:
-            media_type, body = "application/json", problem_as_error(problem, request_id)
+            media_type, body = "application/json", problem_as_error(problem, request_id, links)
         else:
-            media_type, body = PROBLEM_MEDIA_TYPE, problem_body(problem, scope["path"], request_id)
+            media_type, body = PROBLEM_MEDIA_TYPE, problem_body(problem, scope["path"], request_id, links)
         headers = {
             **(self._action_headers if scope["path"].startswith(BLINK_PREFIX) else OPEN_HEADERS),
             "Content-Type": media_type,
             "Content-Length": str(len(body)),
             "Cache-Control": "no-store",
             "X-Request-Id": request_id,
+            **link_field(links),
             **problem.headers,
             **limit_fields(counted),
         }
@@ -434,7 +449,13 @@ class Front:
                 message = {**message, "body": b""}
             await send(message)
 
-        inner = {**scope, "method": "GET" if is_head else scope["method"], "request_id": request_id, WORK: work}
+        inner = {
+            **scope,
+            "method": "GET" if is_head else scope["method"],
+            "request_id": request_id,
+            WORK: work,
+            COUNTED: counted,
+        }
         await self._application(inner, receive, send_on)
 
 

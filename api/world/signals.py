@@ -94,6 +94,7 @@ def _as_called(decision: Decision, owner: str) -> Decision:
 
 def _answer(signal_id: str, decision: Decision, disputes: list[Dispute]) -> Response:
     shown = [dispute_document(dispute) for dispute in disputes]
-    answer = SignalAnswer(data=SignalResult(signal_id=signal_id, disputes=shown, **decision_fields(decision)))
-    status = 200 if decision.verdict == "rejected" else 201
-    return Response(answer.model_dump_json(by_alias=True), status, media_type="application/json")
+    accepted = decision.verdict != "rejected"
+    fields = decision_fields(decision)
+    answer = SignalAnswer(data=SignalResult(accepted=accepted, signal_id=signal_id, disputes=shown, **fields))
+    return Response(answer.model_dump_json(by_alias=True), 201 if accepted else 200, media_type="application/json")

@@ -11,7 +11,7 @@ from contracts.access.plans import CASE_PATH, CASE_SUPPLEMENT_PATH
 from contracts.access.proofs import AskContract, NotProved, Proved, typed_data
 from contracts.access.quotes import Quote
 from contracts.access.rail import network_of, usd_of
-from contracts.access.recovery import CHALLENGE_FOR, RecoveryRequest, check_challenge
+from contracts.access.recovery import CHALLENGE_FOR, RecoveryRequest, SignedBody, check_challenge
 from contracts.access.refusals import Recorded
 from contracts.base import Document, Timestamp
 from contracts.errors import Conflict, NotFound, RequestProblem
@@ -51,6 +51,7 @@ class CaseChallenge(Document):
     expires_at: Timestamp
     method: Literal["POST"] = "POST"
     url: str
+    body: SignedBody = Field(description="What to send there, as application/json")
     supplement_url: str = Field(description="Takes the same signature where the case offers to pay the difference")
 
 
@@ -154,6 +155,7 @@ def case_challenge(case: Case, *, base_url: str, now: datetime) -> CaseChallenge
         expires_at=datetime.fromtimestamp(issued_at, UTC) + CHALLENGE_FOR,
         url=case_url(base_url, case.case_id),
         supplement_url=supplement_url(base_url, case.case_id),
+        body=SignedBody(issued_at=issued_at),
     )
 
 

@@ -17,10 +17,9 @@ from contracts.access.proofs import PayerProof, ProofType, SignatureText
 from contracts.access.rail import ASSET_SYMBOL, USDC_DECIMALS, PaymentRail, network_of, usd_of
 from contracts.access.signing import Signature
 from contracts.access.tiers import Tier
+from contracts.access.waiting import RETRY_AFTER_S, Progress
 from contracts.base import AddressText, Document, Timestamp, storable
 from contracts.canonical import canonical_json, canonical_sha256
-
-RETRY_AFTER_S = 5
 
 ANSWER_KEPT = timedelta(hours=24)
 """Time for which an answer can be repeated under its Idempotency-Key, unless the key is used before."""
@@ -152,7 +151,31 @@ class PendingAnswer(Document):
     ok: Literal[True] = True
     code: UnknownCode
     quote_id: str
-    retry_after: int = Field(description="Seconds")
+    retry_after: int = Field(
+        ge=RETRY_AFTER_S,
+        description="Seconds after which to send the same again, as Retry-After: not before the payment can be deep "
+        "enough, nor before the budget of the client's address allows it",
+    )
+    depth: int | None = Field(
+        ge=0,
+        description="Blocks up to the head of the chain, the payment's own included; 0 where it is in no block yet, "
+        "null where the providers can't tell",
+    )
+    needed_depth: int | None = Field(ge=1, description="The depth that settles the payment; null: not known yet")
+    seconds_left: int | None = Field(
+        ge=0, description="Estimate of the time until then; null while the payment is in no block, or nobody can tell"
+    )
+
+
+def pending_answer(code: UnknownCode, quote_id: str, progress: Progress) -> PendingAnswer:
+    return PendingAnswer(
+        code=code,
+        quote_id=quote_id,
+        retry_after=progress.retry_after_s,
+        depth=progress.depth,
+        needed_depth=progress.needed,
+        seconds_left=progress.seconds_left,
+    )
 
 
 class ReceiptClaim(Document):
@@ -297,14 +320,20 @@ class ClaimAnswer(Document):
 
 
 def activation_packet(
-    claim: Claim, *, key_text: str, key_id: str, requests_per_day: int | None, base_url: str
+    *,
+    tier: Tier,
+    access_expires_at: datetime | None,
+    key_text: str,
+    key_id: str,
+    requests_per_day: int | None,
+    base_url: str,
 ) -> ActivationPacket:
     return ActivationPacket(
         api_key=key_text,
         key_id=key_id,
-        tier=claim.tier,
+        tier=tier,
         requests_per_day=requests_per_day,
-        access_expires_at=claim.access_expires_at,
+        access_expires_at=access_expires_at,
         headers={"Authorization": f"Bearer {key_text}", "X-Api-Key": key_text},
         base_url=f"{base_url}/api/v2",
         first_request=f"GET {base_url}/api/v2/world-model/live",

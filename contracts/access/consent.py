@@ -62,6 +62,19 @@ class OperatorStep(Document):
     later: str = Field(description="Where the operator of an issued claim signs: GET says what")
 
 
+class OperatorProofToFill(Document):
+    """The place of the operator's signature. `type` is `eip191` for the text, `erc1271` for a contract."""
+
+    type: Literal["eip712"] = "eip712"
+    signature: str = "0x<the operator's signature of typedData>"
+
+
+class ConsentToFill(Document):
+    """The body of the request with the consent. Only the signature is left to fill in."""
+
+    proof: OperatorProofToFill = OperatorProofToFill()
+
+
 class OperatorChallenge(Document):
     """The operator and the owner of a claim's key, and the message by which the operator becomes the owner."""
 
@@ -76,6 +89,7 @@ class OperatorChallenge(Document):
     text: str = Field(description="The personal message for `eip191`")
     method: Literal["POST"] = "POST"
     url: str
+    body: ConsentToFill = Field(description="What to send there, as application/json")
 
 
 class ConsentRequest(Document):

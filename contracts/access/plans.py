@@ -29,6 +29,7 @@ DEFAULT_PLAN = "agent_runtime_activation"
 
 PLANS_PATH = "/api/agent-access/plans"
 QUOTE_PATH = "/api/agent-access/quote"
+CODE_PATH = "/api/agent-access/quotes/{quoteId}/code.svg"
 CLAIM_PATH = "/api/agent-access/claim"
 RECEIPT_PATH = "/api/agent-access/claims/{claimId}"
 CASE_PATH = "/api/agent-access/cases/{caseId}"
@@ -231,6 +232,28 @@ class Signing(Document):
     payer_domain: TypedDataDomain
 
 
+class QuoteToFill(Document):
+    """The body of a request for a quote. Another plan may be named; the payer's address is left to fill in."""
+
+    plan_id: str = DEFAULT_PLAN
+    payer_address: str = "0x<the address that pays>"
+
+
+class QuoteStep(Document):
+    """The request that gets a quote."""
+
+    method: Literal["POST"] = "POST"
+    url: str
+    headers: dict[str, str]
+    body: QuoteToFill = QuoteToFill()
+
+
+class PlansNext(Document):
+    """The next steps with the catalog. Each answer on the way holds those that follow, in the same form."""
+
+    quote: QuoteStep | None = Field(description="Null where nothing can be bought")
+
+
 class PlansAnswer(Document):
     """The catalog of plans with prices and payment instructions."""
 
@@ -243,6 +266,7 @@ class PlansAnswer(Document):
     claim_url: str
     receipt_url_template: str
     flow: Flow
+    next: PlansNext
     payment: CatalogPayment
     network: str
     signing: Signing
@@ -280,6 +304,7 @@ def plans_answer(rail: PaymentRail, base_url: str, requests_per_day: dict[Tier, 
         claim_url=base_url + CLAIM_PATH,
         receipt_url_template=base_url + RECEIPT_PATH,
         flow=_flow(base_url),
+        next=PlansNext(quote=_quote_step(base_url) if live else None),
         payment=CatalogPayment(
             **where,
             live=live,
@@ -317,6 +342,10 @@ def verification_of(rail: PaymentRail) -> Verification:
         confirmations=rail.confirmations,
         finalized_from=str(FINALIZED_FROM),
     )
+
+
+def _quote_step(base_url: str) -> QuoteStep:
+    return QuoteStep(url=base_url + QUOTE_PATH, headers={"Content-Type": "application/json"})
 
 
 def _flow(base_url: str) -> Flow:

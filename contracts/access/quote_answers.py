@@ -3,6 +3,7 @@
 import json
 import re
 import string
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, reduce
 from operator import xor
@@ -11,13 +12,14 @@ from typing import Any, Literal
 from pydantic import Field
 
 from contracts.access.consent import OperatorStep, operator_step
-from contracts.access.plans import CLAIM_PATH, PLANS_PATH, RECEIPT_PATH, SALT_UNITS
+from contracts.access.plans import CLAIM_PATH, CODE_PATH, PLANS_PATH, RECEIPT_PATH, SALT_UNITS
 from contracts.access.proofs import claim_typed_data
 from contracts.access.quotes import Quote
 from contracts.access.rail import ASSET_SYMBOL, USDC_DECIMALS, PaymentRail, usd_of
 from contracts.access.signing import Signature
 from contracts.base import Document, Timestamp
 from contracts.evm.codec import checksum_address
+from contracts.publish.routes import ACCOUNT_PATH
 
 _QR_MASK = 0
 """The chequered mask."""
@@ -56,7 +58,7 @@ class PayTransfer(Document):
     amount: str
     call: str = Field(description="The transfer's call data, for a transaction to the asset's contract")
     uri: str = Field(description="EIP-681")
-    qr_code: str = Field(description="The URI as a QR code: SVG in a data URI")
+    qr_code: str = Field(description="Address of the URI as a QR code: an SVG picture")
     not_before: Timestamp
     not_after: Timestamp
 
@@ -95,12 +97,21 @@ class QuoteNext(Document):
     plans: str
 
 
+class QuoteWarning(Document):
+    """Something that the payer should know before it pays."""
+
+    code: Literal["plan_active"]
+    detail: str
+    links: dict[str, str] = Field(description="Where to look it up, by what is there")
+
+
 class QuoteData(Document):
     """The quote and its requirement, whose RFC 8785 bytes give the two hashes, and the next steps."""
 
     quote: dict[str, Any]
     payment_requirement: dict[str, Any] = Field(description="x402 v2 PaymentRequirements")
     next: QuoteNext
+    warnings: list[QuoteWarning] = Field(description="Empty where nothing speaks against paying")
 
 
 class QuoteIntegrity(Document):
@@ -131,8 +142,24 @@ class QuoteAnswer(Document):
     data: QuoteData
 
 
+def plan_active(base_url: str) -> QuoteWarning:
+    """Returns the warning to a payer that has a key of the same plan."""
+    return QuoteWarning(
+        code="plan_active",
+        detail="This wallet has a key of this plan that is valid. Paying issues one more key; it neither extends the "
+        "first one nor replaces it. A lost key is replaced without paying, at the recovery address of its receipt.",
+        links={"account": base_url + ACCOUNT_PATH, "plans": base_url + PLANS_PATH},
+    )
+
+
 def quote_answer(
-    quote: Quote, signature: dict[str, str], rail: PaymentRail, base_url: str, *, keys_url: str
+    quote: Quote,
+    signature: dict[str, str],
+    rail: PaymentRail,
+    base_url: str,
+    *,
+    keys_url: str,
+    warnings: Sequence[QuoteWarning] = (),
 ) -> QuoteAnswer:
     """Returns the answer that gives a quote to the client."""
     body: dict[str, Any] = json.loads(quote.quote_json)
@@ -161,7 +188,7 @@ def quote_answer(
                     amount=exact,
                     call=transfer_call(rail.treasury, quote.amount),
                     uri=uri,
-                    qr_code=qr_code(uri),
+                    qr_code=base_url + CODE_PATH.replace("{quoteId}", quote.quote_id),
                     not_before=quote.issued_at,
                     not_after=quote.expires_at,
                 ),
@@ -184,6 +211,7 @@ def quote_answer(
                 receipt=base_url + RECEIPT_PATH,
                 plans=base_url + PLANS_PATH,
             ),
+            warnings=list(warnings),
         ),
     )
 
@@ -200,7 +228,7 @@ def transfer_call(recipient: str, amount: int) -> str:
 
 
 def qr_code(text: str) -> str:
-    """Returns a QR code of `text`: SVG in a data URI."""
+    """Returns a QR code of `text` as SVG."""
     stem = text[: max(len(text.rstrip(string.digits)), len(text) - _VARYING)]
     stencil = _stencil(stem, len(text) - len(stem))
     modules = stencil.blank
@@ -214,9 +242,9 @@ def qr_code(text: str) -> str:
     )
     whole = side + 2 * _QR_BORDER
     return (
-        f"data:image/svg+xml;charset=utf-8,%3Csvg xmlns='http://www.w3.org/2000/svg' width='{whole * _QR_SCALE}' "
-        f"height='{whole * _QR_SCALE}' viewBox='0 0 {whole} {whole}'%3E%3Cpath stroke='%23000' d='{path}'/%3E"
-        "%3C/svg%3E"
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='{whole * _QR_SCALE}' height='{whole * _QR_SCALE}' "
+        f"viewBox='0 0 {whole} {whole}'><rect width='100%' height='100%' fill='#fff'/>"
+        f"<path stroke='#000' d='{path}'/></svg>"
     )
 
 

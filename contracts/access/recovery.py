@@ -54,6 +54,20 @@ class RecoveryRequest(Document):
     proof: RecoveryProof
 
 
+class ProofToFill(Document):
+    """The place of a signature. `type` is `erc1271` where the signer is a contract."""
+
+    type: Literal["eip712"] = "eip712"
+    signature: str = "0x<the signer's signature of typedData>"
+
+
+class SignedBody(Document):
+    """The body of the request with the signed challenge. Only the signature is left to fill in."""
+
+    issued_at: int
+    proof: ProofToFill = ProofToFill()
+
+
 class RecoveryChallenge(Document):
     """The message that the owner of the key has to sign, and the URL for the signature."""
 
@@ -68,6 +82,7 @@ class RecoveryChallenge(Document):
     expires_at: Timestamp
     method: Literal["POST"] = "POST"
     url: str
+    body: SignedBody = Field(description="What to send there, as application/json")
 
 
 class RecoveryData(Document):
@@ -106,6 +121,7 @@ def recovery_challenge(
         issued_at=issued_at,
         expires_at=datetime.fromtimestamp(issued_at, UTC) + CHALLENGE_FOR,
         url=recovery_url(base_url, claim_id),
+        body=SignedBody(issued_at=issued_at),
     )
 
 

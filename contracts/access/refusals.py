@@ -1,12 +1,21 @@
 """Lists the refusals of quotes and claims, each with a stable code. An unknown payment is a 202, not a refusal."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from contracts.access.claims import RETRY_AFTER_S
 from contracts.access.consent import CONTRACT_UNSURE
 from contracts.access.matching import MismatchCode
 from contracts.access.rail import usd_of
-from contracts.errors import BadRequest, Conflict, IdempotencyMismatch, NotFound, RequestProblem, StoreUnavailable
+from contracts.access.waiting import RETRY_AFTER_S
+from contracts.errors import (
+    BadRequest,
+    Conflict,
+    IdempotencyMismatch,
+    Leads,
+    NotFound,
+    RequestProblem,
+    StoreUnavailable,
+)
 
 
 class PaymentNotMatched(RequestProblem):
@@ -15,11 +24,13 @@ class PaymentNotMatched(RequestProblem):
     status = 402
     code = "payment_not_matched"
     title = "The payment does not match the quote"
+    leads: ClassVar[Leads] = ("docs", "plans")
 
 
 class QuoteMismatch(PaymentNotMatched):
     code = "quote_mismatch"
     title = "No quote has this id and these hashes"
+    leads: ClassVar[Leads] = ("quote", "plans", "docs")
 
 
 class PayerProofInvalid(PaymentNotMatched):
@@ -30,11 +41,13 @@ class PayerProofInvalid(PaymentNotMatched):
 class TransactionFailed(PaymentNotMatched):
     code = "tx_failed"
     title = "The transaction failed"
+    leads: ClassVar[Leads] = ("quote", "plans", "docs")
 
 
 class PaymentMissing(PaymentNotMatched):
     code = "payment_missing"
     title = "The transaction holds no transfer to us"
+    leads: ClassVar[Leads] = ("quote", "plans", "docs")
 
 
 class WrongAsset(PaymentNotMatched):
@@ -101,11 +114,19 @@ class ClaimInProgress(Conflict):
 class ClaimUnknown(NotFound):
     code = "claim_not_found"
     title = "No claim has this id"
+    leads: ClassVar[Leads] = ("docs", "plans")
+
+
+class QuoteUnknown(NotFound):
+    code = "quote_not_found"
+    title = "No quote has this id"
+    leads: ClassVar[Leads] = ("quote", "plans", "docs")
 
 
 class PlanUnknown(BadRequest):
     code = "plan_unknown"
     title = "No plan has this id"
+    leads: ClassVar[Leads] = ("plans", "docs")
 
 
 class PlanNotClaimable(BadRequest):
@@ -151,6 +172,7 @@ class OperatorNotProvable(Conflict):
 class PaymentSignatureNotLive(BadRequest):
     code = "payment_signature_not_live"
     title = "Settlement by payment signature is not live"
+    leads: ClassVar[Leads] = ("plans", "quote", "docs")
 
 
 class PaymentSignatureMisplaced(BadRequest):
@@ -161,6 +183,7 @@ class PaymentSignatureMisplaced(BadRequest):
 class SignedPaymentUnknown(NotFound):
     code = "payment_not_found"
     title = "No signed payment has this id"
+    leads: ClassVar[Leads] = ("docs", "plans")
 
 
 class PaymentsNotConfigured(StoreUnavailable):

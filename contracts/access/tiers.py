@@ -26,6 +26,11 @@ REQUESTS_A_DAY: dict[Tier, int | None] = {Tier.FREE: 100, Tier.BASIC: 1_000, Tie
 """API v2 requests a UTC day; None: any number."""
 
 
+def quota_counter(family_id: str) -> str:
+    """Returns the name of the counter that holds the requests of a family of keys on the current UTC day."""
+    return f"key:{family_id}"
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """The sender of a valid key. `owner` is a lower-case address, `local:<name>` or `profile:<id>`."""

@@ -1,6 +1,7 @@
 """Defines the JSON-RPC 2.0 messages of `/mcp`: the accepted envelope, and errors outside of any tool."""
 
 import json
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
@@ -41,7 +42,7 @@ class JsonRpcError(Document):
 
     code: int
     message: str
-    data: Any = Field(default={}, description="Stable `code`, `retryable` and the `requestId`, or as MCP says")
+    data: Any = Field(default={}, description="Stable `code`, `retryable`, `links` and the `requestId`, or as MCP says")
 
 
 class JsonRpcAnswer(Document):
@@ -90,11 +91,13 @@ def error_body(code: int, message: str, *, id: RequestId = None, data: dict[str,
     return json.dumps({"jsonrpc": "2.0", "id": id, "error": error}, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def problem_as_error(problem: RequestProblem, request_id: str) -> bytes:
-    """Returns a problem with an HTTP request as a JSON-RPC error of `/mcp`."""
+def problem_as_error(problem: RequestProblem, request_id: str, links: Mapping[str, str]) -> bytes:
+    """Returns a problem with an HTTP request, which leads to `links`, as a JSON-RPC error of `/mcp`."""
     data: dict[str, Any] = {"code": problem.code, "retryable": problem.retryable, "requestId": request_id}
     if "Retry-After" in problem.headers:
         data["retryAfter"] = int(problem.headers["Retry-After"])
+    if links:
+        data["links"] = dict(links)
     return error_body(_OTHER_CODES.get(problem.status, INVALID_REQUEST), problem.detail, data=data)
 
 

@@ -16,6 +16,7 @@ from contracts.access.rail import usd_of
 from contracts.access.signed_payments import PAYMENT_PATH, PaymentLinks, PaymentPending
 from contracts.errors import RequestProblem
 from contracts.intake import intake_problems
+from contracts.problem_links import ProblemLinks
 from contracts.problems import problem_body
 from contracts.secret_texts import SecretInText
 
@@ -71,7 +72,7 @@ def add_problems(described: dict[str, Any], base_url: str) -> None:
     described["components"]["examples"] = {
         code: {
             "summary": classes[code].title,
-            "value": _localised(bodies.get(code) or _rendered(classes[code]), base_url),
+            "value": _localised(bodies.get(code) or _rendered(classes[code], base_url), base_url),
         }
         for code in sorted(codes)
     }
@@ -166,9 +167,11 @@ def _localised(value: Any, base_url: str) -> Any:
     return value
 
 
-def _rendered(problem: type[RequestProblem]) -> Any:
+def _rendered(problem: type[RequestProblem], base_url: str) -> Any:
     """The body of a problem that can't be provoked at will, as the service writes it."""
-    return json.loads(problem_body(problem(f"{problem.title}."), "/api/example", "0123456789abcdef"))
+    example = problem(f"{problem.title}.")
+    links = ProblemLinks(base_url, sells=True).of(example, "GET", "/api/example")
+    return json.loads(problem_body(example, "/api/example", "0123456789abcdef", links))
 
 
 def _subclasses(root: type[RequestProblem]) -> Iterator[type[RequestProblem]]:

@@ -1,11 +1,14 @@
 """Defines the errors about one intake, for clients and for operators."""
 
-from contracts.errors import NotFound, OperatorProblem
+from typing import ClassVar
+
+from contracts.errors import Leads, NotFound, OperatorProblem
 
 
 class IntakeNotFound(NotFound):
     code = "intake_not_found"
     title = "No intake has this id"
+    leads: ClassVar[Leads] = ("register", "docs")
 
 
 class IntakeUnknown(OperatorProblem):

@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl
 from pydantic import BaseModel
 
 from contracts import bidwall, trust
+from contracts.access.plans import PLANS_PATH
 from contracts.base import Freshness, TelemetryEnvelope
 from contracts.bidwall import (
     BidwallBalance,
@@ -261,6 +262,7 @@ FRONT_LINKS = ", ".join(
         _link(service.OPENAPI_PATH, "service-desc", "application/json"),
         _link(service.SKILL_PATH, "service-doc", "text/markdown"),
         _link(service.LLMS_PATH, "describedby", "text/plain"),
+        _link(PLANS_PATH, "payment", "application/json"),
     )
 )
 """Links for readers of the front door's header fields (RFC 8288)."""

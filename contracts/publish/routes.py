@@ -43,6 +43,10 @@ PREFLIGHT_HEADERS = {
 BLINK_PREFIX = "/blink/"
 METRICS_PATH = "/metrics"
 
+ACCOUNT_PATH = "/api/v2/me"
+"""What a key knows and does about itself. Requests for it and below it count for the address, never for the key's
+day: a key whose day is used up, by its holder or by a thief, can still be looked at, rotated and revoked."""
+
 LIMITED_PREFIXES = ("/api/", BLINK_PREFIX, METRICS_PATH)
 
 
@@ -57,6 +61,11 @@ def file_of(path: str) -> str:
 def is_limited(path: str) -> bool:
     """Returns whether requests for the path count against the client's budget; a CDN serves the rest."""
     return path.startswith(LIMITED_PREFIXES) or path == MCP_PATH
+
+
+def is_account(path: str) -> bool:
+    """Returns whether the path is about the key that a request is sent with."""
+    return path == ACCOUNT_PATH or path.startswith(ACCOUNT_PATH + "/")
 
 
 ACTION_VERSION = "2.4"

@@ -116,6 +116,10 @@ class SignalRequest(Document):
 class SignalResult(DecisionFields):
     """The decision about a signal."""
 
+    accepted: bool = Field(
+        description="False if a stage rejected it, so that nothing is written; else it is written, or waits for an "
+        "operator, as `verdict` says"
+    )
     signal_id: str = Field(description="The id of its node")
     disputes: list[DisputeDocument] = Field(description="Those of the nodes that were written")
 

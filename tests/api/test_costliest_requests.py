@@ -22,7 +22,14 @@ from warehouse.ledger.master_secret import load_secrets
 
 WITHOUT_KEY_CPU_S = 0.25
 WITH_KEY_CPU_S = 1.0
-KEYED = ("/api/v2/guardrail/", "/api/v2/world-model/", "/api/v2/knowledge-graph/", "/api/v2/memory/", "/mcp")
+KEYED = (
+    "/api/v2/guardrail/",
+    "/api/v2/world-model/",
+    "/api/v2/knowledge-graph/",
+    "/api/v2/memory/",
+    "/api/v2/me?",
+    "/mcp",
+)
 """Paths of requests with a key, or with a paired session, which costs one request of its minute."""
 
 

@@ -77,6 +77,11 @@ def find_quote(reader: Reader, quote_id: str) -> KeptQuote | None:
     return KeptQuote(record_of(Quote, row), json.loads(row["signature_json"]), row["state"])
 
 
+def owns_key_of_plan(reader: Reader, owner: str, plan_id: str, *, now: datetime) -> bool:
+    """Decides whether an owner has a valid key of a plan whose paid time is not over."""
+    return bool(reader.rows("access_keys_of_plan", owner=owner, plan_id=plan_id, now=utc_text(now)))
+
+
 def close_quote(tx: Transaction, quote_id: str) -> bool:
     """Marks a quote as claimed. Returns False if it already was; it is put on the feed either way."""
     moved = tx.run("access_close_quote", quote_id=quote_id) == 1

@@ -6,7 +6,7 @@ A key's text is returned once, by the function that creates it. `key_lookup.py` 
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from contracts.access.api_keys import ApiKey, new_key
@@ -19,6 +19,9 @@ from warehouse.ledger.records import columns_of, record_of
 
 KEY_CHANGED = "key"
 """Kind of keys on the change feed; the entity id is the key's id."""
+
+USES_KEPT = timedelta(days=400)
+"""Time for which the ledger holds how often a key was used on a day."""
 
 
 class KeyState(StrEnum):
@@ -121,10 +124,10 @@ def rotate_key(
     """Revokes a key and creates the next one of its family with its tier, owner, role, standing, claim, paid time,
     quota and suspension.
 
-    Raises `KeyUnknown` if there is no such key or it is revoked.
+    Raises `KeyUnknown` if there is no such key, or if it is revoked and has not revoked itself.
     """
     current = find_key(tx, key_id)
-    if current is None or current.state is KeyState.REVOKED:
+    if current is None or (current.state is KeyState.REVOKED and tx.row("revoked_itself", key_id=key_id) is None):
         raise _unknown(key_id)
     revoke_key(tx, key_id, now=now)
     issued = _insert(
@@ -174,9 +177,15 @@ def alive_key_of_claim(reader: Reader, claim_id: str) -> KeyRecord | None:
     return None if row is None else record_of(KeyRecord, row)
 
 
+def replaceable_key_of_claim(reader: Reader, claim_id: str) -> KeyRecord | None:
+    """Returns the newest key of a claim, alive or revoked by itself; None if an operator revoked it."""
+    row = reader.row("replaceable_key_of_claim", claim_id=claim_id)
+    return None if row is None else record_of(KeyRecord, row)
+
+
 def list_keys(reader: Reader, *, now: datetime) -> list[KeyUsage]:
     """Returns every key with its use, newest first. Requests of the last seconds may not be counted yet."""
-    return [record_of(KeyUsage, row, key=row) for row in reader.rows("keys", day=_day(now))]
+    return [record_of(KeyUsage, row, key=row) for row in reader.rows("keys", day=utc_day(now))]
 
 
 def sealed_key(reader: Reader, key_id: str) -> str | None:
@@ -196,9 +205,16 @@ def record_first_use(tx: Transaction, key_id: str, *, now: datetime) -> None:
 
 
 def add_uses(tx: Transaction, uses: Iterable[KeyUse]) -> None:
-    """Adds a batch of uses to their days. Uses don't change keys, so they are not put on the change feed."""
+    """Adds a batch of uses to their days and forgets days older than `USES_KEPT`.
+
+    Uses don't change keys, so they are not put on the change feed.
+    """
+    newest = None
     for use in uses:
         tx.run("add_key_uses", **columns_of(use))
+        newest = use.last_used_at if newest is None else max(newest, use.last_used_at)
+    if newest is not None:
+        tx.run("forget_key_uses_before", day=utc_day(newest - USES_KEPT))
 
 
 def _insert(
@@ -255,5 +271,6 @@ def _unknown(key_id: str) -> KeyUnknown:
     return KeyUnknown(f"No key {key_id} is alive here.", cure="`svc keys list` shows the ids of all keys.")
 
 
-def _day(now: datetime) -> str:
+def utc_day(now: datetime) -> str:
+    """Returns the UTC day of an instant, `YYYY-MM-DD`."""
     return now.astimezone(UTC).strftime("%Y-%m-%d")

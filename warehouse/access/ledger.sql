@@ -222,6 +222,16 @@ insert into access_supplements (quote_id, case_id) values (:quote_id, :case_id)
 -- One row per key of a claim.
 select key_id from api_keys where claim_id = :claim_id order by key_id
 
+-- name: access_keys_of_plan
+-- One row if :owner has an active key that a claim of the plan issued and whose paid time is not over.
+select 1
+from api_keys k
+join access_claims c on c.claim_id = k.claim_id
+join access_quotes q on q.quote_id = c.quote_id
+where k.owner = :owner and k.state = 'active' and q.plan_id = :plan_id
+    and (k.paid_until is null or k.paid_until > :now)
+limit 1
+
 -- name: access_lose_relay
 -- Says that a nonce was used up by a transaction that is none of ours.
 update access_relays set lost = 1 where relayer = :relayer and chain_id = :chain_id and nonce = :nonce and lost = 0
@@ -472,6 +482,15 @@ on conflict (key_id, day) do update set
         else api_key_uses.last_used_at
     end
 
+-- name: add_key_revocation
+-- One row: a key that revokes itself; times in UTC.
+insert into api_key_revocations (key_id, revoked_at) values (:key_id, :revoked_at)
+
+-- name: add_key_rotation
+-- One row: a rotation that a key asked for; times in UTC.
+insert into api_key_rotations (request_digest, key_id, successor_id, rotated_at)
+values (:request_digest, :key_id, :successor_id, :rotated_at)
+
 -- name: alive_key_of_claim
 -- At most one row: the key of a claim that is not revoked; times in UTC.
 select {key_columns}
@@ -493,6 +512,37 @@ select
     c.changed_at, c.access_expires_at, c.request_digest, c.final_at
 from access_claims c
 join access_quotes q on q.quote_id = c.quote_id
+
+-- name: family_keys
+-- One row per key of the family, newest first, at most :most, with when it was used last; times in UTC.
+select {key_columns}, max(u.last_used_at) as last_used_at
+from api_keys k
+left join api_key_uses u on u.key_id = k.key_id
+where k.family_id = :family_id
+group by k.key_id
+order by k.created_at desc, k.key_id
+limit :most
+
+-- name: family_size
+-- One row: how many keys the family has had.
+select count(*) as keys from api_keys where family_id = :family_id
+
+-- name: family_uses
+-- One row per UTC day from :since (YYYY-MM-DD) on on which keys of the family were used: their requests that were counted.
+select u.day, cast(sum(u.requests) as bigint) as requests
+from api_key_uses u
+join api_keys k on k.key_id = u.key_id
+where k.family_id = :family_id and u.day >= :since
+group by u.day
+order by u.day
+
+-- name: forget_key_uses_before
+-- Forgets the use of days before :day (YYYY-MM-DD).
+delete from api_key_uses where day < :day
+
+-- name: forget_key_uses_of
+-- Forgets the use of every key of :owner.
+delete from api_key_uses where key_id in (select key_id from api_keys where owner = :owner)
 
 -- name: forget_sealed_keys
 -- Forgets the sealed form of keys made before :created_before.
@@ -518,10 +568,19 @@ from api_keys k where k.key_id = :key_id
 select key_id, family_id, tier, owner, role, max_class, signer, paid_until, first_used_at is not null as used
 from api_keys where digest = :digest and state = 'active'
 
+-- name: key_by_digest_in_any_state
+-- At most one row: the key with this digest; times in UTC.
+select {key_columns}
+from api_keys k where k.digest = :digest
+
 -- name: key_columns
 -- The columns of a key without its digest and sealed form; times in UTC.
 k.key_id, k.family_id, k.hint, k.tier, k.owner, k.role, k.max_class, k.signer, k.claim_id, k.state, k.paid_until,
 k.created_at, k.changed_at, k.first_used_at
+
+-- name: key_rotation
+-- At most one row: the rotation by which a request was answered; times in UTC.
+select key_id, successor_id, rotated_at from api_key_rotations where request_digest = :request_digest
 
 -- name: keys
 -- One row per key, newest first, with the requests of all its days and of :day (YYYY-MM-DD); times in UTC.
@@ -537,6 +596,18 @@ order by k.created_at desc, k.key_id
 -- name: record_first_key_use
 -- Says when a key was used first; from then on its sealed form is gone.
 update api_keys set first_used_at = :first_used_at, sealed = null where key_id = :key_id and first_used_at is null
+
+-- name: replaceable_key_of_claim
+-- At most one row: the newest key of a claim, unless an operator has revoked it; times in UTC.
+select {key_columns}
+from api_keys k
+where k.claim_id = :claim_id
+    and (k.state <> 'revoked' or exists (select 1 from api_key_revocations r where r.key_id = k.key_id))
+    and not exists (select 1 from api_keys n where n.claim_id = k.claim_id and n.created_at > k.created_at)
+
+-- name: revoked_itself
+-- One row if the key has revoked itself.
+select 1 from api_key_revocations where key_id = :key_id
 
 -- name: sealed_key
 -- At most one row: the sealed form of a key that was not used yet.

@@ -100,6 +100,13 @@ class Counters:
                 self._remember_full(key, limit, window_end_s, now_s)
         return Take(True, limit, limit - used, math.ceil(counted_until_s - now_s))
 
+    def taken(self, key: str, window_s: int, now_s: float) -> int:
+        """Returns how many were taken of a key in the window around `now_s`. Raises `StoreBusy` or `StoreUnusable`."""
+        window_end_s = (int(now_s) // window_s + 1) * window_s
+        with self._lock:
+            row = self._store.fetch("taken", {"key": key})
+        return int(row[0]) if row is not None and row[1] >= window_end_s else 0
+
     def give_back(self, key: str, now_s: float) -> None:
         """Undoes a take of the current window that led to nothing. Raises `StoreBusy` or `StoreUnusable`."""
         with self._lock:

@@ -34,6 +34,10 @@ delete from counters where key in (
     select key from counters where key > :after and key <= :until and window_end_s < :ended_s for update skip locked
 )
 
+-- name: taken
+-- At most one row: how many were taken in the window of a key, and when that ends.
+select used, window_end_s from counters where key = :key
+
 -- name: take
 -- Takes one of :limit in the window ending at :window_end_s; no row where all are taken, and then nothing is written.
 -- A caller whose clock is at most one window late counts in the newer window, which keeps that window's limit true.

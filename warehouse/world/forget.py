@@ -205,8 +205,8 @@ def _everything_of(tx: Transaction, owner: str) -> tuple[list[Node], list[Edge]]
 
 
 def _forget(tx: Transaction, owner: str, nodes: Sequence[Node], edges: Sequence[Edge], by: _Author) -> Erased:
-    """Deletes everything that the ledger holds of an owner's graph, whose states are given, and kept answers to calls
-    that the owner paid singly."""
+    """Deletes everything that the ledger holds of an owner's graph, whose states are given, kept answers to calls that
+    the owner paid singly, and how often the owner's keys were used on which day."""
     capsules = [owner_of(row["id"]) for row in tx.rows("world_capsules_of_owner", owner=owner)]
     given_up: dict[str, Node | Edge] = {}
     for proposer in (owner, *capsules):
@@ -221,6 +221,7 @@ def _forget(tx: Transaction, owner: str, nodes: Sequence[Node], edges: Sequence[
     tx.run("world_forget_claims", owner=owner, forgotten=FORGOTTEN)
     tx.run("world_forget_ontologies", owner=owner)
     tx.run("access_forget_answers_of", payer=owner)
+    tx.run("forget_key_uses_of", owner=owner)
     return _erase(tx, nodes, edges, by, given_up=list(given_up.values()))
 
 

@@ -1,9 +1,8 @@
 """Paid access over HTTP against a real EVM: what an agent sees from the catalog to its key."""
 
 import json
-import re
 from datetime import UTC, datetime
-from urllib.parse import unquote
+from urllib.parse import urlsplit
 
 import pytest
 from eth_account import Account
@@ -17,14 +16,14 @@ from contracts.access.api_keys import new_key
 from contracts.access.claims import ActivationPacket, ClaimAnswer, PendingAnswer, Receipt
 from contracts.access.plans import PlansAnswer
 from contracts.access.proofs import claim_typed_data
-from contracts.access.quote_answers import QuoteAnswer
+from contracts.access.quote_answers import QuoteAnswer, qr_code
 from contracts.access.tiers import Tier
 from contracts.canonical import canonical_sha256
 from contracts.problems import Problem
 from contracts.settings import Settings
 from warehouse.access.cases import cases_in
 from warehouse.access.claims import find_claim
-from warehouse.access.keys import list_keys
+from warehouse.access.keys import list_keys, revoke_key
 
 
 @pytest.fixture
@@ -119,16 +118,36 @@ def test_a_lost_answer_is_repeated_under_its_idempotency_key_until_the_key_is_us
     assert len(keys_of(paid)) == 1
 
 
+def test_a_pending_claim_never_asks_to_be_sent_again_before_the_budget_of_its_address_allows(tmp_path, anvil):
+    settings = Settings(_env_file=None, data_dir=tmp_path)
+    with selling(settings, anvil, rate_limit_per_minute=20) as paid:
+        quote = paid.quoted()
+        seen = []
+        for _ in range(30):
+            pending = paid.claim(quote, "0x" + "ab" * 32)
+            assert pending.status_code == 202, "who waits as told is never refused"
+            wait_s = int(pending.headers["retry-after"])
+            assert pending.json()["retryAfter"] == wait_s >= 5
+            seen.append(wait_s)
+            for _ in range(2):
+                paid.get("/api/agent-access/plans")  # others behind the same address
+            paid.service.now_s += wait_s
+        assert max(seen) > 5
+
+
 def test_a_payment_that_is_not_buried_is_pending_and_consumes_nothing(paid_here):
     paid = paid_here
     quote = paid.quoted()
     unknown = paid.claim(quote, "0x" + "ab" * 32)
     assert (unknown.status_code, unknown.headers["retry-after"]) == (202, "5")
     assert PendingAnswer.model_validate_json(unknown.text).code == "unknown_tx"
+    told = ("depth", "neededDepth", "secondsLeft", "retryAfter")
+    assert [unknown.json()[name] for name in told] == [0, None, None, 5]
     step = quote["data"]["next"]["pay"]
     receipt = paid.sent(PAYER.address, step["call"])
     fresh = paid.claim(quote, receipt["transactionHash"])
     assert (fresh.status_code, fresh.json()["code"]) == (202, "confirmations")
+    assert [fresh.json()[name] for name in told] == [1, 2, 2, 5]
     paid.bury()
     still = paid.claim(quote, receipt["transactionHash"])
     assert still.status_code == 202, "for two seconds it is answered without asking again"
@@ -227,6 +246,32 @@ def test_malformed_claims_and_quotes_are_refused_before_anything_is_looked_up(pa
     refused(paid.post(QUOTE, {"payerAddress": PAYER.address, "planId": "free"}), 400, "plan_unknown")
 
 
+def test_the_code_of_a_quote_is_a_link_to_a_picture_and_keeps_the_quote_small(paid_here):
+    quote = paid_here.quoted()
+    step, url = quote["data"]["next"]["pay"], urlsplit(quote["data"]["next"]["pay"]["qrCode"])
+    assert url.path == f"/api/agent-access/quotes/{quote['quoteId']}/code.svg"
+    drawn = paid_here.get(url.path)
+    assert (drawn.status_code, drawn.headers["content-type"]) == (200, "image/svg+xml")
+    assert drawn.text == qr_code(step["uri"])
+    refused(paid_here.get(url.path.replace(quote["quoteId"], "quote_unknown")), 404, "quote_not_found")
+    assert len(json.dumps(quote)) < 4_500
+
+
+def test_a_second_key_of_a_plan_is_sold_to_the_same_wallet_with_a_warning(paid_here):
+    paid = paid_here
+    first = paid.quoted()
+    assert first["data"]["warnings"] == []
+    assert paid.claim(first, paid.pay(first)).status_code == 201
+    (warning,) = paid.quoted()["data"]["warnings"]
+    assert (warning["code"], set(warning["links"])) == ("plan_active", {"account", "plans"})
+    assert paid.quoted(planId="api_basic_monthly")["data"]["warnings"] == []
+    assert paid.quoted(payerAddress=STRANGER.address)["data"]["warnings"] == []
+    with paid.service.ledger.transaction() as tx:
+        (usage,) = list_keys(tx, now=datetime.now(UTC))
+        revoke_key(tx, usage.key.key_id, now=datetime.now(UTC))
+    assert paid.quoted()["data"]["warnings"] == []
+
+
 def test_what_to_pay_is_said_as_an_x402_requirement_a_link_and_a_code(paid_here):
     quote = paid_here.quoted()
     requirement, step = quote["data"]["paymentRequirement"], quote["data"]["next"]["pay"]
@@ -238,7 +283,6 @@ def test_what_to_pay_is_said_as_an_x402_requirement_a_link_and_a_code(paid_here)
     assert step["uri"] == (
         f"ethereum:{requirement['asset']}@8453/transfer?address={requirement['payTo']}&uint256={step['amountUnits']}"
     )
-    assert re.match(r"data:image/svg\+xml;charset=utf-8,<svg", unquote(step["qrCode"]).replace("'", '"'))
     paid_here.sent(PAYER.address, step["call"])
 
 

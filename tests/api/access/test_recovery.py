@@ -83,6 +83,16 @@ def test_the_payer_gets_the_next_key_and_the_old_one_is_revoked(lost: Lost) -> N
     assert (new.family_id, new.owner, new.paid_until) == (old.family_id, PAYER.address.lower(), old.paid_until)
 
 
+def test_the_challenge_shows_the_body_that_is_to_be_sent(lost: Lost) -> None:
+    challenge = lost.challenge()
+    body, signed = challenge["body"], lost.signed(challenge=challenge)
+    assert (challenge["method"], challenge["url"]) == ("POST", lost.recovery["url"])
+    assert body["proof"]["signature"].startswith("0x<")
+    body["proof"]["signature"] = signed["proof"]["signature"]
+    assert body == signed
+    assert lost.replace(body).status_code == 201
+
+
 def test_a_signature_is_good_for_one_replacement(lost: Lost) -> None:
     body = lost.signed()
     assert lost.replace(body).status_code == 201
@@ -109,6 +119,36 @@ def test_a_lost_answer_is_no_loss_since_the_next_challenge_replaces_again(lost: 
     first, second = lost.replace(lost.signed()).json(), lost.replace(lost.signed()).json()
     assert second["data"]["revokedKeyId"] == first["data"]["activationPacket"]["keyId"]
     assert lost.works(second["data"]["activationPacket"]["apiKey"])
+
+
+@pytest.mark.both_engines
+def test_a_key_that_revoked_itself_is_replaced_and_one_that_an_operator_revoked_is_not(lost: Lost) -> None:
+    (revoked,) = lost.paid.service.ask(("POST", "/api/v2/me/revoke", {"X-Api-Key": lost.key}, {}))
+    assert revoked.status_code == 200
+    assert revoked.json()["data"]["recovery"] == lost.recovery["url"]
+    assert not lost.works(lost.key)
+    answer = lost.replace(lost.signed())
+    assert answer.status_code == 201, answer.text
+    data = answer.json()["data"]
+    assert lost.works(data["activationPacket"]["apiKey"])
+    with lost.paid.service.ledger.transaction() as tx:
+        revoke_key(tx, data["activationPacket"]["keyId"], now=datetime.now(UTC))
+    assert lost.paid.get(lost.path).json()["code"] == "key_not_recoverable"
+
+
+def test_a_key_that_rotated_itself_keeps_its_plan_and_its_payer_may_still_replace_it(lost: Lost) -> None:
+    headers = {"X-Api-Key": lost.key, "Idempotency-Key": "a" * 22}
+    (rotated,) = lost.paid.service.ask(("POST", "/api/v2/me/rotate", headers, {}))
+    assert rotated.status_code == 201, rotated.text
+    packet = rotated.json()["data"]["activationPacket"]
+    (shown,) = lost.paid.service.ask(("GET", "/api/v2/me", {"X-Api-Key": packet["apiKey"]}, {}))
+    account = shown.json()["data"]
+    assert (account["plan"]["id"], account["plan"]["tier"]) == ("api_basic_monthly", "basic")
+    assert account["plan"]["expiresAt"] == packet["accessExpiresAt"]
+    assert account["links"]["recovery"] == lost.recovery["url"]
+    answer = lost.replace(lost.signed())
+    assert answer.json()["data"]["revokedKeyId"] == packet["keyId"]
+    assert not lost.works(packet["apiKey"])
 
 
 FORGED: dict[str, Callable[[Lost], dict[str, Any]]] = {

@@ -140,6 +140,7 @@ def test_links_go_either_way_and_an_edge_to_nothing_is_rejected(service, ada, bo
         service, ada, type="Task", title="A task",
         links=[{"type": "PURSUES", "target": goal}, {"type": "RELATED_TO", "target": goal, "direction": "inbound"}],
     ).json()["data"]  # fmt: skip
+    assert tied["accepted"] is True
     assert [(edge["source"], edge["type"]) for edge in tied["edges"]] == [
         (tied["signalId"], "PURSUES"),
         (goal, "RELATED_TO"),
@@ -148,6 +149,7 @@ def test_links_go_either_way_and_an_edge_to_nothing_is_rejected(service, ada, bo
         answer = signal(service, headers, title="Lost", links=[{"type": "PURSUES", "target": target}])
         assert answer.status_code == 200
         data = answer.json()["data"]
+        assert (data["verdict"], data["accepted"]) == ("rejected", False)
         assert (data["verdict"], data["nodes"], data["edges"]) == ("rejected", [], [])
         assert [s["reason"] for s in data["stages"] if s["result"] == "fail"] == [f"there is no node {target}"]
 
@@ -237,7 +239,7 @@ def test_what_is_to_be_public_waits_for_an_operator(service, ada):
     answer = signal(service, ada, title="For all", visibility="public")
     assert answer.status_code == 201
     data = answer.json()["data"]
-    assert (data["verdict"], data["nodes"]) == ("escalated", [])
+    assert (data["verdict"], data["accepted"], data["nodes"]) == ("escalated", True, [])
     approve(service.ledger, data["decision"], "eve")
     with service.ledger.read() as reader:
         node = current_node(reader, data["signalId"])

@@ -1,0 +1,141 @@
+"""Turns the relations that a problem declares (`RequestProblem.leads`) into the addresses of one installation. Pure.
+
+A relation leads to an operation of the description, so no path is written twice. `docs` leads to the page of the
+operation that was asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from contracts.access.rail import rail_of
+from contracts.errors import Lead, RequestProblem
+from contracts.settings import Settings
+
+DESCRIPTION_FILE = Path(__file__).parent / "openapi" / "openapi.json"
+
+
+class Relation(NamedTuple):
+    """The target of a relation."""
+
+    operation: str
+    registered: str | None = None
+    """The relation type that IANA registers for it, for the Link header field."""
+    sells: bool = False
+    """True if it leads anywhere only where something can be bought."""
+
+
+RELATIONS: dict[Lead, Relation] = {
+    "plans": Relation("agent_access_plans", "payment", sells=True),
+    "quote": Relation("agent_access_quote", sells=True),
+    "account": Relation("my_key"),
+    "query": Relation("world_model_query"),
+    "register": Relation("intake_register"),
+    "description": Relation("openapi", "service-desc"),
+}
+"""Every relation but `home`, the front door, and `docs`, the page of the operation that was asked for."""
+
+_REGISTERED = {"docs": "help"} | {lead: each.registered for lead, each in RELATIONS.items() if each.registered}
+
+
+class _Operation(msgspec.Struct):
+    operation_id: str = msgspec.field(name="operationId")
+
+
+class _Description(msgspec.Struct):
+    paths: dict[str, dict[str, _Operation]]
+
+
+@cache
+def _described() -> dict[str, dict[str, str]]:
+    """Returns the id of every operation of the committed description, by path and method."""
+    read = msgspec.json.decode(DESCRIPTION_FILE.read_bytes(), type=_Description)
+    return {
+        path: {method: operation.operation_id for method, operation in methods.items()}
+        for path, methods in read.paths.items()
+    }
+
+
+@cache
+def paths_by_operation() -> dict[str, str]:
+    """Returns the path of every operation, with its parameters in braces, by operation id."""
+    return {operation: path for path, methods in _described().items() for operation in methods.values()}
+
+
+@cache
+def _templates() -> list[tuple[re.Pattern[str], str]]:
+    """Returns a pattern for each path with parameters, the longest first. Only a parameter at the end takes slashes."""
+    templates = sorted((path for path in _described() if "{" in path), key=lambda path: (-path.count("/"), path))
+    return [(re.compile(_pattern(path)), path) for path in templates]
+
+
+def _pattern(template: str) -> str:
+    parts = [re.escape(part) for part in re.split(r"\{\w+\}", template)]
+    return "[^/]+".join(parts[:-1]) + ".+" if parts[-1] == "" else "[^/]+".join(parts)
+
+
+def operation_at(method: str, path: str) -> str | None:
+    """Returns the id of the described operation that a request asks for, or None.
+
+    For a method that the path has not, it is another operation of the path.
+    """
+    described = _described()
+    methods = described.get(path)
+    if methods is None:
+        methods = next((described[known] for pattern, known in _templates() if pattern.fullmatch(path)), None)
+    if methods is None:
+        return None
+    return methods.get(method.lower()) or next(iter(methods.values()))
+
+
+def operation_docs_path(operation_id: str) -> str:
+    """Returns the path of the page that documents one operation."""
+    return f"/docs/operations/{operation_id}/"
+
+
+class ProblemLinks:
+    """Where problems lead in one installation; `sells` says whether anything can be bought there."""
+
+    def __init__(self, base_url: str, *, sells: bool) -> None:
+        self._base_url = base_url
+        self._sells = sells
+
+    def of(self, problem: RequestProblem, method: str, path: str) -> dict[str, str]:
+        """Returns the links of a problem with a request: its own, those that its code declares, and the front door."""
+        own = links_of(problem)
+        leads: tuple[Lead, ...] = (*problem.leads, "home")
+        targets = {lead: self._path(lead, method, path) for lead in leads if lead not in own}
+        return own | {lead: self._base_url + target for lead, target in targets.items() if target is not None}
+
+    def _path(self, lead: Lead, method: str, path: str) -> str | None:
+        if lead == "home":
+            return "/"
+        if lead == "docs":
+            operation = operation_at(method, path)
+            return None if operation is None else operation_docs_path(operation)
+        relation = RELATIONS[lead]
+        return paths_by_operation()[relation.operation] if self._sells or not relation.sells else None
+
+
+def links_of(problem: RequestProblem) -> dict[str, str]:
+    """Returns the links that a problem itself carries, such as that of a case."""
+    links = problem.extensions.get("links", {})
+    assert isinstance(links, dict)
+    return {str(relation): str(url) for relation, url in links.items() if url is not None}
+
+
+def problem_links(settings: Settings) -> ProblemLinks:
+    """Returns the links of this installation."""
+    return ProblemLinks(settings.public_base_url, sells=not rail_of(settings).missing)
+
+
+def link_field(links: Mapping[str, str]) -> dict[str, str]:
+    """Returns the Link header field (RFC 8288) of links whose relations are registered; empty without one."""
+    targets = [f'<{url}>; rel="{_REGISTERED[relation]}"' for relation, url in links.items() if relation in _REGISTERED]
+    return {"Link": ", ".join(targets)} if targets else {}

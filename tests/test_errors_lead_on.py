@@ -1,0 +1,225 @@
+"""An agent that reads only the front door, errors and what they link to gets from any wrong first request to a paid
+answer in six requests at most.
+
+The agent knows relations, the names of members and how a wallet pays and signs; it knows no path of the service.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from journey_setting import Setting, cold_start
+from patience import HANG_S
+
+from cli.demo.anvil import PRUNED, Anvil
+from contracts.problem_links import operation_docs_path, paths_by_operation
+
+MOST_REQUESTS = 6
+
+# method, path, what httpx takes, status and code of the answer
+WRONG: list[tuple[str, str, dict[str, Any], int, str]] = [
+    ("GET", "/api/v2/world-model/live", {}, 401, "unauthorized"),
+    ("POST", "/api/v2/world-model/query", {"json": {"search": "x"}}, 401, "unauthorized"),
+    ("POST", "/api/v2/guardrail/check", {"headers": {"X-Api-Key": "nonsense"}, "json": {}}, 401, "unauthorized"),
+    ("GET", "/api/v2/me", {"headers": {"Authorization": "Basic eDp5"}}, 401, "unauthorized"),
+    ("POST", "/api/v2/me/rotate", {"headers": {"Idempotency-Key": "x" * 30}}, 401, "unauthorized"),
+    ("DELETE", "/api/v2/world-model/nodes/a/b", {}, 401, "unauthorized"),
+    ("POST", "/api/v2/memory/design", {"headers": {"PAYMENT-SIGNATURE": "e30="}}, 401, "unauthorized"),
+    ("GET", "/api/v1/query", {}, 404, "route_unknown"),
+    ("POST", "/v1/chat/completions", {"json": {"model": "x"}}, 404, "route_unknown"),
+    ("GET", "/api/agent-access/claims/claim_nothing", {}, 404, "claim_not_found"),
+    ("GET", "/api/agent-access/cases/case_nothing", {}, 404, "case_not_found"),
+    ("GET", "/api/agent-access/payments/pay_nothing", {}, 404, "payment_not_found"),
+    ("GET", "/api/agent-access/quotes/quote_nothing/code.svg", {}, 404, "quote_not_found"),
+    ("GET", f"/api/intake/{'0' * 32}", {}, 404, "intake_not_found"),
+    (
+        "POST",
+        "/api/agent-access/claim",
+        {
+            "json": {
+                "quoteId": "quote_nothing",
+                "transactionHash": "0x" + "ab" * 32,
+                "quoteHash": "cd" * 32,
+                "paymentRequirementHash": "ef" * 32,
+            }
+        },
+        402,
+        "quote_mismatch",
+    ),
+    ("POST", "/api/agent-access/claim", {"json": {}}, 400, "body_invalid"),
+    ("POST", "/api/agent-access/quote", {"json": {"planId": "gold"}}, 400, "body_invalid"),
+    (
+        "POST",
+        "/api/agent-access/quote",
+        {"json": {"planId": "gold", "payerAddress": "0x" + "aa" * 20}},
+        400,
+        "plan_unknown",
+    ),
+    ("POST", "/api/agent-access/quote", {"content": b"plan=gold"}, 415, "media_type_unsupported"),
+    ("GET", "/api/agent-access/quote", {}, 405, "method_not_allowed"),
+    ("PUT", "/api/v2/world-model/signal", {"json": {}}, 405, "method_not_allowed"),
+    ("GET", "/api/token/holders-map?limit=1", {}, 400, "parameter_invalid"),
+    ("POST", "/mcp", {"json": {"method": "tools/list"}}, 400, "body_invalid"),
+    ("POST", "/mcp", {"json": {}, "headers": {"Origin": "https://elsewhere.example"}}, 403, "origin_forbidden"),
+]
+
+
+class Agent:
+    """Follows answers. `requests` counts what it has sent."""
+
+    def __init__(self, setting: Setting, client: httpx.Client, number: int) -> None:
+        self._setting = setting
+        self._client = client
+        self._address = {"X-Forwarded-For": f"198.51.100.{number}"}
+        self._sent: dict[str, Any] = {}
+        self.requests = 0
+
+    def ask(self, method: str, url: str, **options: Any) -> httpx.Response:
+        """An answer; after a 429 that to the same request, once the told time is over."""
+        self.requests += 1
+        headers = self._address | (options.pop("headers", None) or {})
+        answer = self._client.request(method, url, headers=headers, **options)
+        if answer.status_code == 429:
+            wait_s = members(answer)["retryAfter"]
+            assert str(wait_s) == answer.headers["Retry-After"]
+            front, now_s = self._setting.service.app, time.time()
+            front._clock = lambda: now_s + wait_s
+            return self.ask(method, url, headers=headers, **options)
+        return answer
+
+    def goes_on_from(self, answer: httpx.Response) -> httpx.Response:
+        """The paid answer to which an answer leads."""
+        while (following := self._next(answer)) is not None:
+            answer = following
+        return answer
+
+    def _next(self, answer: httpx.Response) -> httpx.Response | None:
+        body = members(answer)
+        steps = [body, body.get("next", {}), body.get("data", {}).get("next", {})]
+        packet = body.get("data", {}).get("activationPacket")
+        if packet is not None:
+            method, url = packet["firstRequest"].split(" ")
+            return self.ask(method, url, headers={"Authorization": packet["headers"]["Authorization"]})
+        for step in (each[name] for each in steps for name in ("claim", "quote") if "url" in (each.get(name) or {})):
+            return self._send(step, steps[2].get("pay"), None)
+        if "typedData" in body:
+            return self._send(body, None, body["typedData"])
+        if body.get("next", {}).get("action") == "pay_difference":
+            return self.ask("POST", body["next"]["url"], json=self._sent)
+        links = body.get("links", {}) | {name: link["url"] for name, link in answer.links.items()}
+        target = next((links[name] for name in ("case", "plans", "payment", "home") if name in links), None)
+        if target is None or "data" in body:
+            return None
+        return self.ask("GET", str(answer.url.join(target)))
+
+    def _send(self, step: dict[str, Any], pay: dict[str, Any] | None, message: dict[str, Any] | None) -> httpx.Response:
+        """The answer to a request whose body is given but for what stands in angle brackets."""
+        wallet = self._setting.wallet
+        ways = {
+            "payerAddress": lambda: wallet.address,
+            "transactionHash": lambda: wallet.send(pay["asset"], pay["call"]) if pay else None,
+            "signature": lambda: wallet.sign(message) if message else None,
+        }
+        self._sent = filled(step["body"], ways)
+        return self.ask(step["method"], step["url"], headers=step.get("headers"), json=self._sent)
+
+
+def filled(body: Any, ways: dict[str, Any]) -> Any:
+    """A body with its places filled in: texts with a part in angle brackets, by their names."""
+    if not isinstance(body, dict):
+        return body
+    return {
+        name: ways[name]() if isinstance(value, str) and "<" in value else filled(value, ways)
+        for name, value in body.items()
+    }
+
+
+def members(answer: httpx.Response) -> dict[str, Any]:
+    """The members of a JSON body; those of a JSON-RPC error's data; none of a page."""
+    if not answer.headers.get("content-type", "").partition(";")[0].endswith("json"):
+        return {}
+    body = answer.json()
+    return body["error"]["data"] if "jsonrpc" in body else body
+
+
+@pytest.fixture(scope="module")
+def setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
+    with (
+        Anvil(flags=PRUNED) as anvil,
+        cold_start(tmp_path_factory.mktemp("led"), anvil, trusted_proxies=("127.0.0.1",)) as running,
+    ):
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[httpx.Client]:
+    with httpx.Client(timeout=HANG_S, trust_env=False) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("number", range(len(WRONG)), ids=lambda number: f"{WRONG[number][4]} of {WRONG[number][1]}")
+def test_a_wrong_first_request_leads_to_a_paid_answer(setting: Setting, client: httpx.Client, number: int) -> None:
+    method, path, options, status, code = WRONG[number]
+    agent = Agent(setting, client, number)
+    refused = agent.ask(method, setting.base_url + path, **options)
+    assert (refused.status_code, members(refused)["code"]) == (status, code)
+    paid = agent.goes_on_from(refused)
+    assert (paid.status_code, paid.json()["ok"]) == (200, True)
+    assert paid.request.headers["Authorization"].startswith("Bearer svc_")
+    assert agent.requests <= MOST_REQUESTS
+
+
+def test_an_agent_that_was_sent_away_waits_as_long_as_it_is_told(setting: Setting, client: httpx.Client) -> None:
+    agent = Agent(setting, client, 100)
+    for _ in range(20):
+        agent.ask("GET", setting.base_url + "/api/agent-access/plans")
+    agent.requests = -1  # the refused request and its repetition are one
+    paid = agent.goes_on_from(agent.ask("GET", setting.base_url + "/api/agent-access/plans"))
+    assert paid.status_code == 200
+    assert agent.requests <= MOST_REQUESTS
+
+
+def test_a_payment_of_too_little_leads_over_its_case_to_a_paid_answer(setting: Setting, client: httpx.Client) -> None:
+    agent, wallet = Agent(setting, client, 101), setting.wallet
+    plans = agent.ask("GET", f"{setting.base_url}/api/agent-access/plans").json()
+    body = plans["next"]["quote"]["body"] | {"payerAddress": wallet.address}
+    quote = agent.ask("POST", plans["next"]["quote"]["url"], json=body).json()["data"]["next"]
+    units = int(quote["pay"]["amountUnits"]) - 1_000_000
+    short = wallet.send(quote["pay"]["asset"], quote["pay"]["call"][:-64] + f"{units:064x}")
+    agent.requests = 0
+    refused = agent.ask("POST", quote["claim"]["url"], json=quote["claim"]["body"] | {"transactionHash": short})
+    assert (refused.status_code, refused.json()["code"]) == (402, "amount_mismatch")
+    paid = agent.goes_on_from(refused)
+    assert (paid.status_code, agent.requests) == (200, MOST_REQUESTS)
+
+
+def test_the_agent_knows_no_path_of_the_service() -> None:
+    source = inspect.getsource(Agent)
+    assert [path for path in paths_by_operation().values() if len(path) > 1 and path.partition("{")[0] in source] == []
+    assert not re.search(r"\"/\w", source)
+
+
+def test_every_link_of_a_refusal_leads_somewhere(setting: Setting, client: httpx.Client) -> None:
+    """The page of an operation may only be missing where the installation has no pages of operations at all."""
+    site = setting.service.app.site
+    assert site is not None
+    has_pages = any(path.startswith(operation_docs_path("x")[:-2]) for path in site.documents)
+    targets: set[str] = set()
+    for number, (method, path, options, _, _) in enumerate(WRONG):
+        refused = Agent(setting, client, 110 + number).ask(method, setting.base_url + path, **options)
+        targets |= set(members(refused)["links"].values()) | {link["url"] for link in refused.links.values()}
+    assert len(targets) > 20
+    missing = [
+        url
+        for number, url in enumerate(sorted(targets))
+        if Agent(setting, client, 150 + number).ask("GET", url).status_code == 404
+    ]
+    assert [url for url in missing if has_pages or operation_docs_path("x")[:-2] not in url] == []
+    assert json.dumps(sorted(targets)).count(setting.base_url) == len(targets)
