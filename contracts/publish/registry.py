@@ -289,6 +289,10 @@ def _sitemap(installation: Installation) -> bytes:
     return sitemap_xml(installation, [row.path for row in PROJECTIONS if row.cache == "discovery"])
 
 
+def _described_paths() -> list[str]:
+    return [path for row in PROJECTIONS if row.is_described for path in row.paths]
+
+
 _discovery = partial(Projection, group="discovery", cache="discovery")
 
 
@@ -817,7 +821,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path=OPENAPI_PATH,
         group="discovery",
         shape="openapi",
-        describe=openapi_json,
+        describe=lambda installation, _: openapi_json(installation, _described_paths()),
         summary="OpenAPI description",
         description="The OpenAPI 3.0.3 description, with the address and the examples of this installation.",
     ),
@@ -826,7 +830,8 @@ PROJECTIONS: tuple[Projection, ...] = (
         path=OPENAPI_V2_PATH,
         group="discovery",
         shape="openapi",
-        describe=openapi_v2_yaml,
+        describe=lambda _, bodies: openapi_v2_yaml(bodies[OPENAPI_PATH]),
+        shows=(OPENAPI_PATH,),
         summary="OpenAPI description of API v2",
         description="The part of the OpenAPI 3.0.3 description that is under `/api/v2`, in YAML.",
         media_type="application/yaml",
