@@ -3,6 +3,7 @@
 Web server configuration, CDN files and the API's map in memory are all made from it.
 """
 
+import re
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -40,6 +41,9 @@ PREFLIGHT_HEADERS = {
 }
 """The answer to a preflight request of another origin's page."""
 
+
+_ENDING = re.compile(r"/$|\.\w+$")
+"""The ending of a path by which documents of a directory are told apart: that of a page, or of a file's kind."""
 
 BLINK_PREFIX = "/blink/"
 METRICS_PATH = "/metrics"
@@ -151,9 +155,9 @@ class RouteTable(msgspec.Struct, frozen=True, rename="camel"):
             if any(pattern.startswith(directory) for pattern in self.folders):
                 continue
             inside = [path for path in rules if path.startswith(directory) and path != directory]
-            endings = {path: path[max(path.rfind("/"), path.rfind(".")) :] for path in inside}
-            for ending in ["", *sorted(set(endings.values()))]:
-                alike = [path for path in inside if path in rules and ending in ("", endings[path])]
+            endings = {path: _ENDING.search(path) for path in inside}
+            for ending in ["", *sorted({found[0] for found in endings.values() if found})]:
+                alike = [path for path in inside if path in rules and path.endswith(ending)]
                 if len(alike) > 1 and len({tuple(rules[path].items()) for path in alike}) == 1:
                     fields = rules[alike[0]]
                     rules = {path: given for path, given in rules.items() if path not in alike}

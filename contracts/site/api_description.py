@@ -3,7 +3,7 @@
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
@@ -18,6 +18,7 @@ LARGEST_EXAMPLE_CHARACTERS = 6_000
 """Length at which a page cuts an example off."""
 
 _LONGEST_BODY_IN_COMMAND = 600
+_LONGEST_LINE = 90
 _DEEPEST = 4
 """Levels of members that a table of fields shows."""
 
@@ -264,10 +265,9 @@ class Operation:
         }
         address = f"{url}?{urlencode(query)}" if query else url
         body = next((example.text for example in self.body_examples if example.text is not None), None)
-        parts = ["curl"]
+        parts = [f"curl {shlex.quote(address)}" if "$" not in address else f'curl "{address}"']
         if self.method != ("POST" if body is not None else "GET"):
-            parts.append(f"-X {self.method}")
-        parts.append(shlex.quote(address) if "$" not in address else f'"{address}"')
+            parts[0] = parts[0].replace("curl", f"curl -X {self.method}", 1)
         if self.needs_key:
             parts.append('-H "Authorization: Bearer $KEY"')
         if body is not None:
@@ -277,7 +277,7 @@ class Operation:
                 f"-H 'Content-Type: {self.body_media_types[0]}'",
                 f"-d {shlex.quote(compact)}" if short else "-d @body.json",
             ]
-        return " \\\n  ".join(parts) if len(" ".join(parts)) > 90 else " ".join(parts)
+        return " \\\n  ".join(parts) if len(" ".join(parts)) > _LONGEST_LINE else " ".join(parts)
 
     def _answer(self, status: int, node: Node) -> Answer:
         media: Node = next(iter(node.get("content", {}).values()), {})
@@ -307,9 +307,17 @@ class Operation:
                     text=value if isinstance(value, str) else _pretty(value),
                 )
 
-    def _fields(self, media: Node) -> Iterator[Field]:
-        schema = media.get("schema", {})
-        yield from fields_of(self.described, schema)
+    def _fields(self, media: Node) -> list[Field]:
+        """Returns every member once: of alternatives that share one, the first that is described."""
+        found: dict[str, Field] = {}
+        for one in fields_of(self.described, media.get("schema", {})):
+            known = found.get(one.name)
+            if known is None:
+                found[one.name] = one
+            else:
+                described = known if known.description or not one.description else one
+                found[one.name] = replace(described, is_required=known.is_required and one.is_required)
+        return list(found.values())
 
 
 def fields_of(
@@ -361,21 +369,24 @@ def kind_of(described: ApiDescription, schema: Node) -> str:
     kind = str(whole.get("type", "any"))
     if kind == "array":
         return f"array of {kind_of(described, whole['items'])}{null}"
-    bounds = [
-        words.format(f"{whole[keyword]:,}" if isinstance(whole[keyword], int) else whole[keyword])
-        for keyword, words in _BOUNDS.items()
-        if keyword in whole
-    ]
-    details = ", ".join(filter(None, [str(whole.get("format", "")), *bounds]))
+    details = ", ".join(filter(None, [str(whole.get("format", "")), *_bounds(whole)]))
     return f"{kind} ({details}){null}" if details else f"{kind}{null}"
 
 
-_BOUNDS = {
-    "minimum": "from {}",
-    "maximum": "to {}",
-    "minLength": "at least {} characters",
-    "maxLength": "at most {} characters",
-}
+def _bounds(schema: Node) -> Iterator[str]:
+    """Yields the bounds of a number or a text in words."""
+    for least, most, unit in (("minimum", "maximum", ""), ("minLength", "maxLength", " characters")):
+        low, high = schema.get(least), schema.get(most)
+        if low is not None and high is not None:
+            yield f"{low:,g} to {high:,g}{unit}" if high < _WRITTEN_OUT else f"from {low:,g}{unit}"
+        elif low is not None:
+            yield f"at least {low:,g}{unit}"
+        elif high is not None:
+            yield f"at most {high:,g}{unit}"
+
+
+_WRITTEN_OUT = 1_000_000
+"""Bounds from here on only keep numbers exact; nobody reads them."""
 
 
 def _words(name: str) -> str:

@@ -22,6 +22,18 @@ DOCS_PATH = "/docs/"
 PRICING_PATH = "/docs/pricing/"
 ERRORS_PATH = "/docs/errors/"
 
+FIRST = (
+    "token_holders",
+    "token_price",
+    "capability_registry",
+    "agent_access_quote",
+    "agent_access_claim",
+    "guardrail_check",
+    "world_model_signal",
+    "world_model_query",
+)
+"""The operations of a first visit."""
+
 _LONGEST_DESCRIPTION = 160
 
 
@@ -80,6 +92,7 @@ def docs_page(documents: Documents) -> Mapping[str, Any]:
     return {
         **_docs_facts(),
         "groups": [(_anchor(tag["name"]), tag, operations) for tag, operations in groups],
+        "first": [description.operations[id_] for id_ in FIRST] if description else [],
         "count": sum(len(operations) for _, operations in groups),
     }
 

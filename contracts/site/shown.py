@@ -19,4 +19,4 @@ TRUST = Shown("trust", "Trust registry", "/api/v2/trust/registry", TrustRegistry
 TRUST_RULES = Shown("rules", "Trust rules", "/api/v2/trust/protocol", TrustProtocol)
 METRICS = Shown("metrics", "All live metrics", "/api/site-metrics", SiteMetrics)
 CAPABILITIES = Shown("capabilities", "Capabilities", CAPABILITIES_PATH, CapabilityRegistry)
-DESCRIPTION = Shown("description", "API description", OPENAPI_PATH, ApiDescription)
+DESCRIPTION = Shown("description", "Description of the API", OPENAPI_PATH, ApiDescription)
