@@ -40,20 +40,6 @@ def outside_value(value: Any, longest: int) -> Any:
     return value
 
 
-def without_outside_texts(body: Any) -> Any:
-    """Returns the shape of a published body without the texts of others, as a description shows it."""
-    if isinstance(body, list):
-        return [without_outside_texts(inner) for inner in body]
-    if not isinstance(body, dict):
-        return body
-    shown = {name: without_outside_texts(inner) for name, inner in body.items()}
-    if isinstance(token := shown.get("token"), dict):
-        shown["token"] = {**token, **{name: None for name in ("name", "symbol") if name in token}}
-    if isinstance(shown.get("snapshot"), dict):
-        shown["snapshot"] = {}
-    return shown
-
-
 def _cleaner(longest: int) -> BeforeValidator:
     return BeforeValidator(lambda value: outside_text(value, longest) if isinstance(value, str) else value)
 

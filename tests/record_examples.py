@@ -31,8 +31,8 @@ from contracts.access.api_keys import redact_keys
 from contracts.access.plans import CASE_SUPPLEMENT_PATH, CODE_PATH, PLANS_PATH, QUOTE_PATH, load_plans
 from contracts.access.signing import JWKS_PATH
 from contracts.access.tiers import Role, Tier
-from contracts.discovery.examples import EXAMPLES_DIR, PRICES, PROBLEM_EXAMPLES, RECORDED_PLANS, example_of
-from contracts.discovery.openapi import OPENAPI_FILE, freshness_of
+from contracts.discovery.examples import EXAMPLES_DIR, PRICES, PROBLEM_EXAMPLES, RECORDED_PLANS, references
+from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.intake.artifacts import EXAMPLE_BODIES
 from contracts.intake.requests import Lane
 from contracts.problems import PROBLEM_MEDIA_TYPE
@@ -50,6 +50,9 @@ SETTINGS: dict[str, Any] = {"rate_limit_per_minute": 20, "trusted_proxies": ("12
 
 UNRECORDED = {"openapi", "openapi_v2"}
 """The descriptions themselves."""
+
+_LONGEST_LIST = 3
+_LARGEST_WHOLE_BYTES = 4_096
 
 _SHOWN_WHEN_PUBLISHED = {PLANS_PATH, JWKS_PATH, *(path for row in PROJECTIONS for path in row.paths)}
 _SIGNED_OFFERS = {QUOTE_PATH, CODE_PATH, CASE_SUPPLEMENT_PATH}
@@ -520,14 +523,37 @@ def _recorded(path: str, exchange: dict[str, Any]) -> dict[str, Any]:
     """The exchange as it is recorded: with an example of the body, unless an installation shows its own."""
     recorded = {name: value for name, value in exchange.items() if name != "body"}
     body, is_plain = exchange.get("body"), not exchange["request"]
-    if (
-        body is None
-        or path in _SIGNED_OFFERS
-        or (is_plain and path in _SHOWN_WHEN_PUBLISHED and not freshness_of(body))
-    ):
+    if body is None or path in _SIGNED_OFFERS or (is_plain and path in _SHOWN_WHEN_PUBLISHED and not _ages(body)):
         return recorded
-    example = example_of(body, None)
+    example = example_of(body)
     return recorded if example is None else recorded | {"example": example}
+
+
+def _ages(body: Any) -> bool:
+    """Whether a body has a freshness block, at the top or in `data`: an installation may not have its numbers."""
+    blocks = (body, body.get("data")) if isinstance(body, dict) else ()
+    return any(isinstance(block, dict) and "generatedAt" in block for block in blocks)
+
+
+def example_of(body: Any) -> dict[str, Any] | None:
+    """A body as an example, with lists cut to a few items if it is large. A body that names every plan stays whole: a
+    reader looks up in it what other examples buy. None for a long text, and for a body with references, which can't
+    stand within a description."""
+    text = json.dumps(body)
+    is_large = len(text) > _LARGEST_WHOLE_BYTES
+    if (is_large and isinstance(body, str)) or any(references(body)):
+        return None
+    if not is_large or all(f'"{plan}"' in text for plan in load_plans()):
+        return {"value": body}
+    return {"summary": "Long lists are cut", "value": _cut(body)}
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _cut(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_cut(item) for item in value[:_LONGEST_LIST]]
+    return value
 
 
 def outdated(recorder: Recorder) -> list[Path]:

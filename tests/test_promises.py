@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from described import expanded
 from openapi_schema_validator import OAS30Validator
 from publishing import House, mint
 
@@ -13,7 +14,7 @@ from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.problems import Problem
 from contracts.publish.registry import PROJECTIONS, REDIRECTS
 
-DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
+DESCRIPTION = expanded(json.loads(OPENAPI_FILE.read_text()))
 ROWS = {path: projection for projection in PROJECTIONS if projection.is_described for path in projection.paths}
 PAGES = {projection.path for projection in PROJECTIONS if not projection.is_described}
 REDIRECTED = {redirect.path: redirect.to for redirect in REDIRECTS if redirect.to in ROWS}

@@ -43,7 +43,7 @@ def lower_schema(schema: Any) -> Any:
     return lowered | {"anyOf": [*others, _NULL]}
 
 
-_REWRITTEN = {"const", "examples", "exclusiveMinimum", "exclusiveMaximum", "anyOf"}
+_REWRITTEN = {"title", "const", "examples", "exclusiveMinimum", "exclusiveMaximum", "anyOf"}
 
 
 def _lower_keyword(key: str, value: Any) -> Any:

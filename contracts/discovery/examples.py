@@ -32,9 +32,6 @@ RECORDED_AT = "https://svc.example"
 RECORDED_PLANS = "{plans}"
 """Stands in recorded texts for the ids of all plans."""
 
-LONGEST_LIST = 3
-LARGEST_WHOLE_BYTES = 4_096
-
 PROBLEM_CODES = "x-problem-codes"
 """Key under which the committed description lists the codes of a response. Published, they are examples."""
 
@@ -55,7 +52,7 @@ def add_recorded(described: dict[str, Any], base_url: str) -> None:
     for path, operations in described["paths"].items():
         for operation in operations.values():
             for exchange in recorded(operation["operationId"]):
-                _add_request(operation, exchange)
+                _add_request(described, operation, exchange)
                 if are_priced_now or not path.startswith(_PURCHASES):
                     _add_answer(operation, exchange, base_url)
 
@@ -89,14 +86,13 @@ def add_pending(described: dict[str, Any], base_url: str) -> None:
         links=PaymentLinks(payment=base_url + PAYMENT_PATH, receipt=None),
     )
     name = example.code
-    for operations in described["paths"].values():
-        for operation in operations.values():
-            for media in operation["responses"].get("202", {}).get("content", {}).values():
-                if media["schema"].get("$ref", "").endswith("/PaymentPending"):
-                    media["examples"] = {name: {"$ref": _PROBLEM_REF + name}}
-                    described["components"]["examples"][name] = {
-                        "value": example.model_dump(mode="json", by_alias=True)
-                    }
+    operations = [operation for item in described["paths"].values() for operation in item.values()]
+    answers = [operation["responses"].get("202", {}) for operation in operations]
+    answers += described["components"]["responses"].values()
+    for media in (media for answer in answers for media in answer.get("content", {}).values()):
+        if media["schema"].get("$ref", "").endswith("/PaymentPending"):
+            media["examples"] = {name: {"$ref": _PROBLEM_REF + name}}
+            described["components"]["examples"][name] = {"value": example.model_dump(mode="json", by_alias=True)}
 
 
 def recorded(operation_id: str) -> list[dict[str, Any]]:
@@ -111,19 +107,6 @@ def prices_now() -> dict[str, str]:
     return {plan.id: usd_of(plan.price) for plan in load_plans().values()}
 
 
-def example_of(body: Any, address: str | None) -> dict[str, Any] | None:
-    """Returns a body as an example, with lists cut to a few items if it is large. A body that names every plan stays
-    whole: a reader looks up in it what other examples buy. A long text is shown by its address, and so is a body with
-    references, which can't stand within a description; None if there is no address."""
-    text = json.dumps(body)
-    is_large = len(text) > LARGEST_WHOLE_BYTES
-    if (is_large and isinstance(body, str)) or any(references(body)):
-        return None if address is None else {"externalValue": address}
-    if not is_large or all(f'"{plan}"' in text for plan in load_plans()):
-        return {"value": body}
-    return {"summary": "Long lists are cut", "value": _cut(body)}
-
-
 def references(node: Any) -> Iterator[str]:
     """Yields every `$ref` within a part of the description."""
     if isinstance(node, dict):
@@ -136,9 +119,18 @@ def references(node: Any) -> Iterator[str]:
             yield from references(value)
 
 
-def _add_request(operation: dict[str, Any], exchange: dict[str, Any]) -> None:
+def resolved(described: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+    """Returns a part of the description, or the component that it refers to."""
+    if "$ref" not in part:
+        return part
+    _, _, kind, name = part["$ref"].split("/")
+    component: dict[str, Any] = described["components"][kind][name]
+    return component
+
+
+def _add_request(described: dict[str, Any], operation: dict[str, Any], exchange: dict[str, Any]) -> None:
     request = exchange["request"]
-    for parameter in operation.get("parameters", []):
+    for parameter in (resolved(described, each) for each in operation.get("parameters", [])):
         values = request.get(parameter["in"], {})
         if parameter["name"] in values:
             parameter.setdefault("example", values[parameter["name"]])
@@ -186,11 +178,3 @@ def _with_codes(node: Any) -> Iterator[dict[str, Any]]:
     elif isinstance(node, dict | list):
         for value in node.values() if isinstance(node, dict) else node:
             yield from _with_codes(value)
-
-
-def _cut(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _cut(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_cut(item) for item in value[:LONGEST_LIST]]
-    return value

@@ -76,8 +76,8 @@ from contracts.publish.deprecations import COMPATIBILITY_PATH, DEPRECATED
 from contracts.publish.overview import OVERVIEW_MAX_AGE_S, ContextSnapshot, OverviewMode, ServiceContext, SiteMetrics
 from contracts.publish.routes import ACTION_HEADERS, Cache
 from contracts.site.markdown import page_in_markdown
-from contracts.site.page import Page, PageContent, page_content
-from contracts.site.pages import PAGES
+from contracts.site.page import Page, PageContent, markdown_content, page_content
+from contracts.site.pages import OPERATION_PAGES, PAGES
 from contracts.token.history_documents import (
     AddressTransfers,
     AddressTransfersParameters,
@@ -182,6 +182,9 @@ class Projection:
     """The template under `site/` that makes the body of the fields; publishing fills it in."""
     markdown: str | None = None
     """The path of the document with the same content in Markdown, served here to clients that prefer it."""
+    collection: str | None = None
+    """The collection of many small documents that it belongs to. They are one asset, and are published without encoded
+    siblings."""
 
     def made_for(self, installation: Installation) -> Content:
         """Returns the content that `make` gives for an installation. JSON of a foreign shape is whole."""
@@ -267,8 +270,14 @@ FRONT_LINKS = ", ".join(
 )
 """Links for readers of the front door's header fields (RFC 8288)."""
 
+_TWIN_LINK = '<index.md>; rel="alternate"; type="text/markdown"'
+"""The link to a page's Markdown, which lies beside it: so all pages of a folder have the same fields."""
+
 PAGE_GROUP = "site"
 """The group of pages for people."""
+
+OPERATIONS = "docs/operations"
+"""The collection of the pages of operations."""
 
 MOMENT_REFUSALS = (BeforeToken, BlockNotProven, DateInFuture)
 """Errors of a block or day at which nothing is known."""
@@ -291,31 +300,42 @@ def _sitemap(installation: Installation) -> bytes:
     return sitemap_xml(installation, [row.path for row in PROJECTIONS if row.cache == "discovery"])
 
 
+def _described_paths() -> list[str]:
+    return [path for row in PROJECTIONS if row.is_described for path in row.paths]
+
+
 _discovery = partial(Projection, group="discovery", cache="discovery")
 
 
-def _page_rows(page: Page) -> tuple[Projection, Projection]:
-    """Returns the rows of a page and of its twin in Markdown, which is made of the page itself."""
+def _markdown_of(page: Page, installation: Installation, bodies: Bodies) -> bytes | PageContent:
+    content = markdown_content(page, PAGES, installation, bodies)
+    return content or page_in_markdown(bodies[page.path], installation.url(page.path))
+
+
+def _page_rows(page: Page, collection: str | None = None) -> tuple[Projection, Projection]:
+    """Returns the rows of a page and of its twin in Markdown, which is made of the page itself or of the same facts."""
     row = Projection(
         name=f"page_{page.name}",
         path=page.path,
         group=PAGE_GROUP,
-        shape="page",
+        shape=None if collection else "page",
+        collection=collection,
         describe=partial(page_content, page, PAGES),
         shows=tuple(shown.path for shown in page.shows),
         summary=page.title,
         description=page.description,
         media_type="text/html; charset=utf-8",
-        headers={**PAGE_HEADERS, "Link": f"{FRONT_LINKS}, {_link(page.markdown, 'alternate', 'text/markdown')}"},
+        headers={**PAGE_HEADERS, "Link": f"{FRONT_LINKS}, {_TWIN_LINK}"},
         markdown=page.markdown,
     )
     twin = Projection(
         name=f"page_{page.name}_markdown",
         path=page.markdown,
         group=PAGE_GROUP,
-        shape="markdown",
-        describe=lambda installation, bodies: page_in_markdown(bodies[page.path], installation.url(page.path)),
-        shows=(page.path,),
+        shape=None if collection else "markdown",
+        describe=partial(_markdown_of, page),
+        shows=row.shows if page.drawn_as else (page.path,),
+        collection=collection,
         summary=f"{page.title}, in Markdown",
         description=f"The page {page.path} for readers without a browser.",
         media_type=MARKDOWN,
@@ -819,7 +839,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path=OPENAPI_PATH,
         group="discovery",
         shape="openapi",
-        describe=openapi_json,
+        describe=lambda installation, _: openapi_json(installation, _described_paths()),
         summary="OpenAPI description",
         description="The OpenAPI 3.0.3 description, with the address and the examples of this installation.",
     ),
@@ -828,12 +848,14 @@ PROJECTIONS: tuple[Projection, ...] = (
         path=OPENAPI_V2_PATH,
         group="discovery",
         shape="openapi",
-        describe=openapi_v2_yaml,
+        describe=lambda _, bodies: openapi_v2_yaml(bodies[OPENAPI_PATH]),
+        shows=(OPENAPI_PATH,),
         summary="OpenAPI description of API v2",
         description="The part of the OpenAPI 3.0.3 description that is under `/api/v2`, in YAML.",
         media_type="application/yaml",
     ),
     *(row for page in PAGES for row in _page_rows(page)),
+    *(row for page in OPERATION_PAGES for row in _page_rows(page, OPERATIONS)),
 )
 
 TRUST_SCORE = Projection(
@@ -880,7 +902,7 @@ ADDRESS_TRANSFERS = Projection(
 REDIRECTS: tuple[Redirect, ...] = (
     *(
         Redirect(path=page.path.rstrip("/"), to=page.path, name=f"to_{page.name}", summary=page.title)
-        for page in PAGES
+        for page in (*PAGES, *OPERATION_PAGES)
         if page.path != "/"
     ),
     Redirect(

@@ -3,6 +3,8 @@
 Web server configuration, CDN files and the API's map in memory are all made from it.
 """
 
+import re
+from pathlib import PurePosixPath
 from typing import Literal
 
 import msgspec
@@ -39,6 +41,9 @@ PREFLIGHT_HEADERS = {
 }
 """The answer to a preflight request of another origin's page."""
 
+
+_ENDING = re.compile(r"/$|\.\w+$")
+"""The ending of a path by which documents of a directory are told apart: that of a page, or of a file's kind."""
 
 BLINK_PREFIX = "/blink/"
 METRICS_PATH = "/metrics"
@@ -148,17 +153,24 @@ class RouteTable(msgspec.Struct, frozen=True, rename="camel"):
     @property
     def header_rules(self) -> dict[str, dict[str, str]]:
         """Returns header fields by a path or a pattern, where no two rules match one path, since a CDN applies all that
-        do and takes a hundred. Documents of one directory that have the same fields share a rule."""
+        do and takes a hundred. Documents of one directory that have the same fields share a rule, and so do those of
+        one ending."""
         rules = {path: route.headers for path, route in self.routes.items()}
         rules |= {path: folder.headers for path, file in self.indexes.items() if (folder := self.folder_of(file))}
-        for directory in sorted({path.rpartition("/")[0] + "/" for path in rules}, key=len, reverse=True):
-            inside = {
-                path: fields for path, fields in rules.items() if path.startswith(directory) and path != directory
-            }
-            is_shared = len(inside) > 1 and len({tuple(fields.items()) for fields in inside.values()}) == 1
-            if is_shared and not any(pattern.startswith(directory) for pattern in self.folders):
-                rules = {path: fields for path, fields in rules.items() if path not in inside}
-                rules[f"{directory}*"] = next(iter(inside.values()))
+        directories = {
+            f"{parent}/" for path in rules for parent in map(str, PurePosixPath(path).parents) if parent != "/"
+        }
+        for directory in sorted(directories, key=len, reverse=True):
+            if any(pattern.startswith(directory) for pattern in self.folders):
+                continue
+            inside = [path for path in rules if path.startswith(directory) and path != directory]
+            endings = {path: _ENDING.search(path) for path in inside}
+            for ending in ["", *sorted({found[0] for found in endings.values() if found})]:
+                alike = [path for path in inside if path in rules and path.endswith(ending)]
+                if len(alike) > 1 and len({tuple(rules[path].items()) for path in alike}) == 1:
+                    fields = rules[alike[0]]
+                    rules = {path: given for path, given in rules.items() if path not in alike}
+                    rules[f"{directory}*{ending}"] = fields
         return dict(sorted(rules.items())) | {pattern: folder.headers for pattern, folder in self.folders.items()}
 
     def folder_of(self, path: str) -> Folder | None:

@@ -61,7 +61,8 @@ View = Callable[[Documents], Mapping[str, Any]]
 class Page:
     """One page for people. `navigation` is its name in the header; None keeps it out of there.
 
-    `scripts` are assets that it loads beside those of the shell.
+    `scripts` are assets that it loads beside those of the shell. `drawn_as` names the template that it shares with
+    others of its kind, which then also makes its Markdown; the template has its own name by default.
     """
 
     name: str
@@ -72,11 +73,12 @@ class Page:
     shows: tuple[Shown[Any], ...] = ()
     navigation: str | None = None
     scripts: tuple[str, ...] = ()
+    drawn_as: str | None = None
 
     @property
     def template(self) -> str:
         """Returns its template under `site/`."""
-        return f"pages/{self.name}.html.j2"
+        return f"pages/{self.drawn_as or self.name}.html.j2"
 
     @property
     def markdown(self) -> str:
@@ -88,7 +90,7 @@ class Page:
 class PageContent:
     """What a page is filled with before and, if anything in it expires, from the first instant of that on."""
 
-    page: Page
+    template: str
     fresh: Mapping[str, Any]
     stale: Mapping[str, Any] | None = None
     stale_after: datetime | None = None
@@ -99,7 +101,17 @@ def page_content(page: Page, pages: tuple[Page, ...], installation: Installation
     ends = [end for shown in page.shows if (end := _stale_after(shown, bodies)) is not None]
     first_end = min(ends, default=None)
     stale = None if first_end is None else _filled(page, pages, Documents(installation, bodies, first_end))
-    return PageContent(page, _filled(page, pages, Documents(installation, bodies)), stale, first_end)
+    return PageContent(page.template, _filled(page, pages, Documents(installation, bodies)), stale, first_end)
+
+
+def markdown_content(
+    page: Page, pages: tuple[Page, ...], installation: Installation, bodies: Bodies
+) -> PageContent | None:
+    """Returns the content of the Markdown of a page whose template is shared; None where it is made of the page."""
+    if page.drawn_as is None:
+        return None
+    template = f"pages/{page.drawn_as}.md.j2"
+    return PageContent(template, _filled(page, pages, Documents(installation, bodies)))
 
 
 def _filled(page: Page, pages: tuple[Page, ...], documents: Documents) -> Mapping[str, Any]:

@@ -1,12 +1,22 @@
 """The pages for people, in the order of the navigation: one row each, with its template of the same name."""
 
 from contracts.discovery.service import CONNECT_PAGE_PATH
+from contracts.site.docs_pages import (
+    DOCS_PATH,
+    ERRORS_PATH,
+    PRICING_PATH,
+    docs_page,
+    errors_page,
+    operation_pages,
+    pricing_page,
+)
 from contracts.site.page import Page
 from contracts.site.room_pages import bidwall_page, connect_page, home_page, status_page, trust_page
 from contracts.site.shown import (
     BALANCE,
     CAPABILITIES,
     COMPARISON,
+    DESCRIPTION,
     HOLDER_LIST,
     HOLDERS,
     METRICS,
@@ -73,6 +83,31 @@ PAGES: tuple[Page, ...] = (
         navigation="Trust",
     ),
     Page(
+        name="docs",
+        path=DOCS_PATH,
+        title="Documentation",
+        description="Every operation of the API by group, each on a page of its own with examples and errors.",
+        view=docs_page,
+        shows=(DESCRIPTION,),
+        navigation="Docs",
+    ),
+    Page(
+        name="pricing",
+        path=PRICING_PATH,
+        title="Pricing",
+        description="What is free, what plans and single calls cost, the limits, and how an agent pays.",
+        view=pricing_page,
+        shows=(DESCRIPTION,),
+    ),
+    Page(
+        name="errors",
+        path=ERRORS_PATH,
+        title="Errors",
+        description="Every error code of the API, its meaning, and what to do about it.",
+        view=errors_page,
+        shows=(DESCRIPTION,),
+    ),
+    Page(
         name="status",
         path="/status/",
         title="Status",
@@ -91,3 +126,6 @@ PAGES: tuple[Page, ...] = (
         scripts=("connect.js",),
     ),
 )
+
+OPERATION_PAGES: tuple[Page, ...] = operation_pages()
+"""One page an operation of the API, all drawn by one template."""

@@ -2,9 +2,10 @@
 
 from contracts.bidwall import BidwallSnapshot
 from contracts.discovery.registry import CapabilityRegistry
-from contracts.discovery.service import CAPABILITIES_PATH
+from contracts.discovery.service import CAPABILITIES_PATH, OPENAPI_PATH
 from contracts.market import TokenPrice
 from contracts.publish.overview import SiteMetrics
+from contracts.site.api_description import ApiDescription
 from contracts.site.page import Shown
 from contracts.token.holder_documents import TokenHolders, TokenHoldersMap, TokenHoldersTemporal
 from contracts.trust import TrustProtocol, TrustRegistry
@@ -18,3 +19,4 @@ TRUST = Shown("trust", "Trust registry", "/api/v2/trust/registry", TrustRegistry
 TRUST_RULES = Shown("rules", "Trust rules", "/api/v2/trust/protocol", TrustProtocol)
 METRICS = Shown("metrics", "All live metrics", "/api/site-metrics", SiteMetrics)
 CAPABILITIES = Shown("capabilities", "Capabilities", CAPABILITIES_PATH, CapabilityRegistry)
+DESCRIPTION = Shown("description", "Description of the API", OPENAPI_PATH, ApiDescription)

@@ -1,6 +1,6 @@
 """The published documents as assets: one per row of the registry, all made by the step that makes a generation."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -20,8 +20,10 @@ QUERY_COPY, LINKED = "svc/query_copy", "linked"
 
 
 def document_key(projection: Projection) -> dg.AssetKey:
-    """Returns the asset key of a document: `document/api/token/holders` for `/api/token/holders`."""
-    return dg.AssetKey(["document", *(projection.path.strip("/") or "index.html").split("/")])
+    """Returns the asset key of a document: `document/api/token/holders` for `/api/token/holders`. Documents of one
+    collection are one asset."""
+    place = projection.collection or projection.path.strip("/") or "index.html"
+    return dg.AssetKey(["document", *place.split("/")])
 
 
 def _spec(projection: Projection) -> dg.AssetSpec:
@@ -41,6 +43,14 @@ def _spec(projection: Projection) -> dg.AssetSpec:
         freshness_policy=_freshness(projection),
         metadata={"route": projection.path, "max_age_s": projection.max_age_s or 0, **model},
     )
+
+
+def _first_of_each_asset(rows: Iterable[Projection]) -> list[Projection]:
+    """Returns the first document of every asset, which stands for the others of its collection."""
+    first: dict[dg.AssetKey, Projection] = {}
+    for row in rows:
+        first.setdefault(document_key(row), row)
+    return list(first.values())
 
 
 def _freshness(projection: Projection) -> dg.FreshnessPolicy | None:
@@ -95,7 +105,12 @@ def numbers_passed_their_checks(
         )
 
 
-@dg.multi_asset(name="publish_generation", specs=[*map(_spec, PROJECTIONS)], pool=POOL, can_subset=True)
+@dg.multi_asset(
+    name="publish_generation",
+    specs=[*map(_spec, _first_of_each_asset(PROJECTIONS))],
+    pool=POOL,
+    can_subset=True,
+)
 def publish_generation(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
 ) -> Iterator[dg.MaterializeResult[None]]:
@@ -111,7 +126,7 @@ def publish_generation(
         else:
             unmoved = [row for row in PROJECTIONS if row not in chosen]
             report = publish(documents, runtime.settings, unmoved=unmoved)
-    for projection in chosen:
+    for projection in _first_of_each_asset(chosen):
         yield dg.MaterializeResult(
             asset_key=document_key(projection),
             metadata={

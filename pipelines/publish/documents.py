@@ -2,8 +2,9 @@
 
 import gzip
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 
 import brotli
 import msgspec
@@ -33,49 +34,56 @@ QUICK_ENCODERS: dict[str, Encoder] = {
 }
 """The same for bodies that live for minutes: compressing each as hard took a seventh of what an idle service costs."""
 
+COLLECTION_ENCODERS: dict[str, Encoder] = {"gzip": lru_cache(maxsize=1024)(QUICK_ENCODERS["gzip"])}
+"""The only encoding of the many small documents of a collection; a process that publishes again finds it made."""
+
 
 @dataclass(frozen=True)
 class PublishedDocument:
-    """One document of a generation: its path, its manifest entry, its body, and the body for after it expires."""
+    """One document of a generation: its path, its manifest entry, its body, the body for after it expires, and the
+    functions that encode both."""
 
     path: str
     entry: DocumentEntry
     body: bytes
     stale_body: bytes | None = None
+    encoders: Mapping[str, Encoder] = field(default_factory=lambda: ENCODERS)
 
 
 def published_document(
-    projection: Projection, content: Content, draft: Draft, *, path: str | None = None
+    projection: Projection, content: Content, draft: Draft, *, path: str | None = None, made_of: str | None = None
 ) -> PublishedDocument:
     """Makes the document of `content` at `path`, by default its own.
 
-    Unchanged inputs retain the last generation's origin.
+    Unchanged inputs retain the last generation's origin. `made_of` is stored in its entry.
 
     Raises `pydantic.ValidationError` on a body that does not fit its model: nothing is published then.
     """
     path = path or projection.path
     validate(projection, content)
     document = rendered(projection, content)
-    entry = _entry(draft, path, document.inputs_sha256, document.stale_after)
+    entry = msgspec.structs.replace(_entry(draft, path, document.inputs_sha256, document.stale_after), made_of=made_of)
     origin = Origin(entry.generation, entry.generated_at)
     stale_body = None if entry.stale_after is None else document.body(origin, now=entry.stale_after)
-    return PublishedDocument(path, entry, document.body(origin), stale_body)
+    encoders = ENCODERS if stale_body is None else QUICK_ENCODERS
+    if projection.collection is not None:
+        encoders = COLLECTION_ENCODERS
+    return PublishedDocument(path, entry, document.body(origin), stale_body, encoders)
 
 
 def stale_again(projection: Projection, path: str, entry: DocumentEntry, body: bytes, reason: str) -> PublishedDocument:
     """Returns a document of the last generation with only its freshness changed: stale, for `reason`."""
     marked = mark_stale(projection, body, reason)
-    return PublishedDocument(path, msgspec.structs.replace(entry, stale_reason=reason), marked, marked)
+    return PublishedDocument(path, msgspec.structs.replace(entry, stale_reason=reason), marked, marked, QUICK_ENCODERS)
 
 
 def document_parts(documents: Iterable[PublishedDocument]) -> dict[str, Part]:
     """Returns the files of `documents`: bodies under `public/`, stale ones under `stale/`, and encoded siblings."""
     parts: dict[str, Part] = {}
     for document in documents:
-        encoders = ENCODERS if document.stale_body is None else QUICK_ENCODERS
-        parts |= _with_siblings(f"public/{file_of(document.path)}", document.body, encoders)
+        parts |= _with_siblings(f"public/{file_of(document.path)}", document.body, document.encoders)
         if document.stale_body is not None:
-            parts |= _with_siblings(f"stale/{file_of(document.path)}", document.stale_body, encoders)
+            parts |= _with_siblings(f"stale/{file_of(document.path)}", document.stale_body, document.encoders)
     return parts
 
 
@@ -91,6 +99,7 @@ def _with_siblings(path: str, body: bytes, encoders: Mapping[str, Encoder]) -> d
     return {path: whole} | {
         f"{path}{suffix}": _encoded(f"{whole.version}{suffix}", body, encoders[encoding])
         for encoding, suffix in ENCODINGS.items()
+        if encoding in encoders
     }
 
 

@@ -21,7 +21,7 @@ from pipelines.publish.documents import (
     stale_again,
 )
 from pipelines.publish.open_data import is_sealed, seal_of
-from pipelines.publish.site import filled, route_table, site_files
+from pipelines.publish.site import filled, made_of, route_table, shown_content, site_files
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import publish_lock
 from warehouse.open_data.data_files import data_parts, recent_day_parts
@@ -70,10 +70,12 @@ def publish(
     with publish_lock(settings.data_dir):
         draft = begin(settings.data_dir, now or datetime.now(UTC))
         kept = _kept(_without_those_that_show_moved(rows, unmoved), draft.previous, settings.public_base_url)
-        documents = _documents([row for row in rows if row.path not in kept.entries], context, draft)
+        documents, unchanged = _documents([row for row in rows if row.path not in kept.entries], context, draft)
+        again = _kept(unchanged, draft.previous, settings.public_base_url)
         files = site_files(route_table(context.installation, rows, redirects), f"{settings.host}:{settings.port}")
         parts = (
             kept.parts
+            | again.parts
             | document_parts(documents)
             | {path: Part.of_bytes(content) for path, content in files.items()}
             | _holder_parts(context)
@@ -81,7 +83,7 @@ def publish(
             | {FILE_NAME: serving_copy(context.connection)}
             | data_parts(context.connection, context.holders_dir, holders_by_list(context), draft)
         )
-        entries = kept.entries | {document.path: document.entry for document in documents}
+        entries = kept.entries | again.entries | {document.path: document.entry for document in documents}
         disputes = count_open_disputes(context.connection)
         built = _built(settings, draft, parts, entries, settings.public_base_url, disputes)
     return _report(draft, built, started)
@@ -107,7 +109,7 @@ def republish_stale(
         marked = _mark(draft.previous.path, draft.previous.manifest.documents, projections, reason)
         bodies = _bodies_of(draft.previous) | {document.path: document.body for document in marked}
         shown_in = _rows_that_show({document.path for document in marked} & bodies.keys())
-        marked += _described(shown_in, installation_of(settings), bodies, draft)
+        marked += _described(shown_in, installation_of(settings), bodies, draft)[0]
         return _report(draft, _with(settings, draft.previous, draft, marked), started)
 
 
@@ -129,7 +131,7 @@ def republish(
         shown_in = [row for row in _rows_that_show({row.path for row in rows}) if row.path in entries]
         chosen = [*rows, *(row for row in shown_in if row not in rows)]
         data = recent_day_parts(context.connection, draft)
-        documents = _documents(chosen, context, draft)
+        documents, _ = _documents(chosen, context, draft)
         return _report(draft, _with(settings, draft.previous, draft, documents, data), started)
 
 
@@ -168,8 +170,10 @@ def _kept(unmoved: Collection[Projection], previous: Generation | None, base_url
     return _Kept({path: last.documents[path] for path in paths}, parts)
 
 
-def _documents(rows: Iterable[Projection], context: DocumentContext, draft: Draft) -> list[PublishedDocument]:
-    """Makes the documents of `rows`.
+def _documents(
+    rows: Iterable[Projection], context: DocumentContext, draft: Draft
+) -> tuple[list[PublishedDocument], list[Projection]]:
+    """Makes the documents of `rows`. Returns them, and the rows whose last document would be made of the same again.
 
     Documents that describe others are made last, one after another, from bodies here or of the last generation.
     """
@@ -177,11 +181,12 @@ def _documents(rows: Iterable[Projection], context: DocumentContext, draft: Draf
     documents = _read_all([row for row in chosen if row.describe is None], context, draft)
     describing = [row for row in chosen if row.describe is not None]
     if not describing:
-        return documents
+        return documents, []
     bodies = {} if draft.previous is None else _bodies_of(draft.previous)
     bodies |= {document.path: document.body for document in documents}
     bodies |= {alias.path: bodies[row.path] for row in PROJECTIONS if row.path in bodies for alias in row.aliases}
-    return documents + _described(describing, context.installation, bodies, draft)
+    described, unchanged = _described(describing, context.installation, bodies, draft)
+    return documents + described, unchanged
 
 
 def _bodies_of(generation: Generation) -> dict[str, bytes]:
@@ -192,16 +197,25 @@ def _bodies_of(generation: Generation) -> dict[str, bytes]:
 
 def _described(
     rows: Iterable[Projection], installation: Installation, bodies: dict[str, bytes], draft: Draft
-) -> list[PublishedDocument]:
-    """Makes documents that show others, one after another, since the next may show the last."""
+) -> tuple[list[PublishedDocument], list[Projection]]:
+    """Makes documents that show others, one after another, since the next may show the last.
+
+    Returns them, and the rows whose last document would be made of the same again.
+    """
+    last = {} if draft.previous is None else draft.previous.manifest.documents
     documents: list[PublishedDocument] = []
-    shown = dict(bodies)
+    unchanged: list[Projection] = []
+    current = dict(bodies)
     for row in rows:
-        assert row.describe is not None
-        document = published_document(row, filled(row, row.describe(installation, shown)), draft)
+        shown = tuple(current.get(path) for path in row.shows)
+        source = made_of(row, installation, shown)
+        if row.path in last and last[row.path].made_of == source and last[row.path].stale_reason is None:
+            unchanged.append(row)
+            continue
+        document = published_document(row, shown_content(row, installation, shown), draft, made_of=source)
         documents.append(document)
-        shown[row.path] = document.body
-    return documents
+        current[row.path] = document.body
+    return documents, unchanged
 
 
 def _rows_that_show(paths: Iterable[str]) -> list[Projection]:

@@ -1,14 +1,17 @@
 """Builds the published tree around the documents: the route table, and the server and CDN configuration from it."""
 
+import os
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
+from dataclasses import fields
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import msgspec
 
+import contracts
 from contracts.canonical import sha256_hex
 from contracts.discovery.installation import Installation
 from contracts.open_data.names import INDEX_PATH
@@ -18,6 +21,7 @@ from contracts.publish.routes import Folder, RedirectRoute, Route, RouteTable, f
 from contracts.site.page import PageContent
 
 SITE = Path(__file__).resolve().parents[2] / "site"
+_MADE_BY = (SITE, Path(contracts.__file__).parent)
 
 FOLDERS = {
     "/data/*.csv.gz": Folder(media_type="application/gzip"),
@@ -75,9 +79,47 @@ def site_files(table: RouteTable, api_address: str) -> dict[str, bytes]:
 def filled(projection: Projection, content: Content | PageContent) -> Content:
     """Returns the content; where the projection has a template, with the body that the template renders."""
     if isinstance(content, PageContent):
-        stale = None if content.stale is None else _rendered(content.page.template, content.stale)
-        return ExpiringBody(_rendered(content.page.template, content.fresh), stale, content.stale_after)
+        stale = None if content.stale is None else _rendered(content.template, content.stale)
+        return ExpiringBody(_rendered(content.template, content.fresh), stale, content.stale_after)
     return content if projection.template is None else _rendered(projection.template, fields_of(content))
+
+
+@lru_cache(maxsize=1024)
+def shown_content(projection: Projection, installation: Installation, shown: tuple[bytes | None, ...]) -> Content:
+    """Returns the content of a document that shows others, from their bodies in the order of its row. A process that
+    publishes again finds it made."""
+    assert projection.describe is not None
+    bodies = {path: body for path, body in zip(projection.shows, shown, strict=True) if body is not None}
+    return filled(projection, projection.describe(installation, bodies))
+
+
+def made_of(projection: Projection, installation: Installation, shown: tuple[bytes | None, ...]) -> str:
+    """Returns a hash of everything that decides the content of a document that shows others."""
+    digests = tuple(None if body is None else _digest(body) for body in shown)
+    return sha256_hex(repr((projection.name, _code_version(), _facts_of(installation), digests)).encode())
+
+
+_digest = lru_cache(maxsize=256)(sha256_hex)
+
+
+@lru_cache(maxsize=8)
+def _facts_of(installation: Installation) -> str:
+    """Returns every public fact of an installation as a text that is the same in every process."""
+    facts = {one.name: getattr(installation, one.name) for one in fields(installation)}
+    keys = None if installation.keys is None else installation.keys.jwks()
+    return repr({**facts, "keys": keys, "configured": sorted(installation.configured)})
+
+
+@cache
+def _code_version() -> str:
+    """Returns a hash of the code and the data that pages are made of: after an update they are made again."""
+    hashes = [sha256_hex(Path(__file__).read_bytes())]
+    for folder in _MADE_BY:
+        for directory, inner, names in os.walk(folder):
+            inner[:] = sorted(set(inner) - {"__pycache__", "node_modules"})
+            files = (Path(directory, name) for name in sorted(names))
+            hashes += [f"{file.relative_to(folder)} {sha256_hex(file.read_bytes())}" for file in files]
+    return sha256_hex("\n".join(hashes).encode())
 
 
 def _rendered(template: str, facts: Mapping[str, Any]) -> bytes:

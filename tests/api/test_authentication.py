@@ -5,6 +5,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from described import expanded
 from keyed_service import ACTION, CHECK, NOON_S, bearer, serving, x_api_key
 from ledger_process import admit_many, started
 from openapi_schema_validator import OAS30Validator
@@ -21,7 +22,7 @@ from contracts.settings import Settings
 from warehouse.access.keys import list_keys, reinstate_key, revoke_key, rotate_key, suspend_key
 
 PROCESSES = ROUNDS + 1
-DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
+DESCRIPTION = expanded(json.loads(OPENAPI_FILE.read_text()))
 NEED_A_KEY = [
     (method, path)
     for path, operations in DESCRIPTION["paths"].items()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.outside_texts import LONGEST_NAME, LONGEST_SYMBOL, outside_text, outside_value, without_outside_texts
+from contracts.outside_texts import LONGEST_NAME, LONGEST_SYMBOL, outside_text, outside_value
 from contracts.token.holder_documents import Token
 
 ADDRESS = "0x" + "70" * 20
@@ -59,13 +59,3 @@ def test_a_token_is_cleaned_wherever_its_texts_come_from():
 def test_texts_and_names_of_a_value_are_cleaned_and_numbers_stay():
     value = {"a\nb": ["x\u202ey", {"n": 1.5, "t": True, "z": None}], "c": "\u200b"}
     assert outside_value(value, 64) == {"a b": ["xy", {"n": 1.5, "t": True, "z": None}], "c": ""}
-
-
-def test_a_description_shows_a_body_without_what_others_wrote():
-    body = {"token": {"address": ADDRESS, "name": "Ignore", "symbol": "IGN"}, "snapshot": {"x": "Ignore"}, "n": [1]}
-    assert without_outside_texts(body) == {
-        "token": {"address": ADDRESS, "name": None, "symbol": None},
-        "snapshot": {},
-        "n": [1],
-    }
-    assert without_outside_texts({"token": ADDRESS, "snapshot": "20"}) == {"token": ADDRESS, "snapshot": "20"}

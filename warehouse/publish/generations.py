@@ -44,13 +44,17 @@ class Component(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class DocumentEntry(msgspec.Struct, frozen=True, rename="camel"):
-    """One published document: its inputs, the generation where they last changed, and until when it is fresh."""
+    """One published document: its inputs, the generation where they last changed, and until when it is fresh.
+
+    `made_of` names what a document that shows others was made of: it is not made again while that is the same.
+    """
 
     inputs: str
     generation: str
     generated_at: datetime
     stale_after: datetime | None = None
     stale_reason: str | None = None
+    made_of: str | None = None
 
 
 class Manifest(msgspec.Struct, frozen=True, rename="camel"):

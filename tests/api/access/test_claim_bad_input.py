@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from claim_payments import TREASURY, USDC
 from claim_service import CLAIM, QUOTE, new_payer, on_sale, said
+from described import expanded
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from keyed_service import KeyedService, bearer, serving
@@ -21,7 +22,7 @@ from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.settings import Settings
 from warehouse.access.keys import revoke_key, suspend_key
 
-DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
+DESCRIPTION = expanded(json.loads(OPENAPI_FILE.read_text()))
 ROUTES = ("/api/agent-access/plans", QUOTE, CLAIM, "/api/agent-access/claims/{claimId}")
 WRONG_CHECKSUM = "0x833589fCd6eDb6E08f4c7C32D4f71b54bdA02913"
 WHOLE = {

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from described import expanded
 from keyed_service import serving
 from openapi_schema_validator import OAS30Validator
 
@@ -13,7 +14,7 @@ from contracts.guardrail import RulesetInvalid
 from contracts.problems import Problem
 from contracts.settings import Settings
 
-DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
+DESCRIPTION = expanded(json.loads(OPENAPI_FILE.read_text()))
 PATHS = (wallet_actions.GUARDRAIL_BLINK_PATH, wallet_actions.WORLD_BLINK_PATH)
 PAYER = {"account": "0x" + "70" * 20}
 

@@ -6,6 +6,7 @@ import threading
 from datetime import datetime
 
 import pytest
+from described import expanded
 from keyed_service import ACTION, CHECK, DANGEROUS, DANGEROUS_ROW, bearer, serving
 from openapi_schema_validator import OAS30Validator
 
@@ -18,7 +19,7 @@ from contracts.settings import Settings
 DEEP = b'{"a":' * 1000 + b"1" + b"}" * 1000
 WITHIN_S = 30.0
 """What a large check waits for a small one; on one thread it would wait in vain."""
-DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
+DESCRIPTION = expanded(json.loads(OPENAPI_FILE.read_text()))
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 import pytest
+from described import expanded
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from intakes import AGENT, ENTERPRISE, HUMAN, INTAKE, LANES, get, register
@@ -31,7 +32,7 @@ from contracts.settings import Settings
 from warehouse.intake.intakes import activate_by_claim, follow_claim, review
 
 BASE_URL = "https://svc.example"
-DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
+DESCRIPTION = expanded(json.loads(OPENAPI_FILE.read_text()))
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 import yaml
+from described import expanded
 from openapi_schema_validator import OAS30Validator
 from openapi_spec_validator import validate
 from record_examples import SETTINGS, UNRECORDED, Recorder, a_file_of, outdated, record
@@ -19,9 +20,10 @@ from api.openapi.headers import HEADERS
 from contracts.discovery.examples import references
 from contracts.discovery.installation import Installation
 from contracts.discovery.openapi import OPENAPI_PATH, OPENAPI_V2_PATH, V2_PREFIX, description_for
-from contracts.publish.routes import is_limited
+from contracts.publish.registry import PROJECTIONS
+from contracts.publish.routes import file_of, is_limited
 
-DESCRIPTION: dict[str, Any] = description_for(Installation("https://svc.example"), {})
+DESCRIPTION: dict[str, Any] = expanded(description_for(Installation("https://svc.example"), []))
 OPERATIONS = {
     operation["operationId"]: (method, path, operation)
     for path, operations in DESCRIPTION["paths"].items()
@@ -186,7 +188,7 @@ def test_the_recorded_examples_are_what_the_service_answers(recorded):
 
 
 def test_every_published_example_fits_its_schema_and_nothing_lacks_one(recorded):
-    whole, _ = published(recorded[0])
+    whole = expanded(published(recorded[0])[0])
     missing = []
     for path, operation in [
         (path, each) for path, operations in whole["paths"].items() for each in operations.values()
@@ -209,8 +211,9 @@ def test_every_published_example_fits_its_schema_and_nothing_lacks_one(recorded)
                 for example in examples.values():
                     if "$ref" in example:
                         example = whole["components"]["examples"][example["$ref"].rpartition("/")[2]]
-                    if "value" in example:
-                        check(media["schema"], example["value"])
+                    check(
+                        media["schema"], example["value"] if "value" in example else published_at(recorded[0], example)
+                    )
     missing = [(operation_id, where) for operation_id, where in missing if not operation_id.startswith("mcp")]
     named = [("agent_access_case_supplement", "201"), ("agent_access_quote_code", "200")]
     assert sorted(missing) == named, "a recorded quote would name another's address"
@@ -245,6 +248,16 @@ def resolve(body: Any, pointer: str) -> Any:
     return body
 
 
+def published_at(service: WholeService, example: dict[str, str]) -> Any:
+    """The published document that an example names: JSON or YAML by its value, else text."""
+    path = example["externalValue"].removeprefix(service.settings.public_base_url)
+    aliases = {alias.path: row.path for row in PROJECTIONS for alias in row.aliases}
+    file = service.house.current / "public" / file_of(aliases.get(path, path))
+    if file.suffix in (".txt", ".md", ".svg", ".xml"):
+        return file.read_text()
+    return yaml.safe_load(file.read_bytes()) if file.suffix == ".yaml" else json.loads(file.read_bytes())
+
+
 def published(service: WholeService) -> tuple[dict[str, Any], dict[str, Any]]:
     public: Path = service.house.current / "public"
     whole = json.loads((public / OPENAPI_PATH.strip("/")).read_bytes())
@@ -257,7 +270,7 @@ def test_what_is_published_is_the_same_description_with_its_own_address_and_bodi
     assert whole["servers"] == v2["servers"] == [{"url": service.settings.public_base_url}]
     assert set(whole["paths"]) == set(DESCRIPTION["paths"])
     shown = whole["paths"]["/svc-context.json"]["get"]["responses"]["200"]["content"]["application/json"]["examples"]
-    assert shown["published"]["value"]["ok"] is True
+    assert published_at(service, shown["published"])["ok"] is True
     for described in (whole, v2):
         validate(described)
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from described import expanded
 from keyed_service import bearer, serving
 from openapi_schema_validator import OAS30Validator
 
@@ -24,7 +25,7 @@ from warehouse.world.write import approve
 
 SIGNAL = "/api/v2/world-model/signal"
 QUERY = "/api/v2/world-model/query"
-DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
+DESCRIPTION = expanded(json.loads(OPENAPI_FILE.read_text()))
 CTO = {"subject": "CTO of Acme", "predicate": "value"}
 
 

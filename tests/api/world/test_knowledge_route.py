@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from described import expanded
 from keyed_service import bearer, serving
 from openapi_schema_validator import OAS30Validator
 
@@ -17,7 +18,7 @@ DOCS = Path(__file__).resolve().parents[3] / "docs"
 CHAPTERS = [(DOCS / f"{name}.md").read_text() for name in ("promises", "glossary")]
 HANDBOOK = "# svc\n\n" + re.sub("^#", "##", "\n".join(CHAPTERS), flags=re.MULTILINE)
 """Pages of this repository as chapters of one document; the heading "Promises" is a word for a kind of node."""
-DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
+DESCRIPTION = expanded(json.loads(OPENAPI_FILE.read_text()))
 
 
 @pytest.fixture

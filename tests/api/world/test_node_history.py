@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from described import expanded
 from keyed_service import bearer, serving
 from openapi_schema_validator import OAS30Validator
 
@@ -17,7 +18,7 @@ from warehouse.world.write import approve
 
 SIGNAL, NODES = "/api/v2/world-model/signal", "/api/v2/world-model/nodes/"
 QUERY = "/api/v2/world-model/query"
-DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
+DESCRIPTION = expanded(json.loads(OPENAPI_FILE.read_text()))
 DOOR = {"subject": "the door", "predicate": "state"}
 
 

@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from described import expanded
 from keyed_service import bearer, serving
 from openapi_schema_validator import OAS30Validator
 from world_graphs import T0, T1, edge, node
@@ -16,7 +17,7 @@ from warehouse.access.keys import create_key
 from warehouse.world.events import append_states
 
 LIVE, QUERY, HEALTH = "/api/v2/world-model/live", "/api/v2/world-model/query", "/api/v2/health"
-DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
+DESCRIPTION = expanded(json.loads(OPENAPI_FILE.read_text()))
 
 
 def write(service, *states):

@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from described import expanded
 from keyed_service import bearer, serving
 from openapi_schema_validator import OAS30Validator
 
@@ -23,7 +24,7 @@ SIGNAL = "/api/v2/world-model/signal"
 CREATE = "/api/worldmodel/create"
 CLAIM = "/api/v2/world-model/capsules/claim"
 SCHEMA = "/api/v2/schema"
-DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
+DESCRIPTION = expanded(json.loads(OPENAPI_FILE.read_text()))
 STAGES = [
     "immutability",
     "temporal",

@@ -1,0 +1,161 @@
+"""Views of the pages under `/docs/`: the index, one page an operation, the errors, and the prices."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from contracts.access.plans import PlanOffer, load_calls
+from contracts.access.rail import usd_of
+from contracts.access.tiers import REQUESTS_A_DAY
+from contracts.discovery.openapi import OPENAPI_FILE
+from contracts.discovery.texts import shared_facts
+from contracts.site.api_description import Operation
+from contracts.site.page import Documents, Page
+from contracts.site.shown import DESCRIPTION
+
+DOCS_PATH = "/docs/"
+PRICING_PATH = "/docs/pricing/"
+ERRORS_PATH = "/docs/errors/"
+
+FIRST = (
+    "token_holders",
+    "token_price",
+    "capability_registry",
+    "agent_access_quote",
+    "agent_access_claim",
+    "guardrail_check",
+    "world_model_signal",
+    "world_model_query",
+)
+"""The operations of a first visit."""
+
+_LONGEST_DESCRIPTION = 160
+
+
+def operation_path(operation_id: str) -> str:
+    """Returns the path of the page of an operation."""
+    return f"/docs/operations/{operation_id}/"
+
+
+class _Named(msgspec.Struct, rename="camel"):
+    operation_id: str
+    summary: str
+    description: str = ""
+
+
+class _Operations(msgspec.Struct):
+    paths: dict[str, dict[str, _Named]]
+
+
+def operation_pages() -> tuple[Page, ...]:
+    """Returns one page for every operation of the committed description."""
+    described = msgspec.json.decode(OPENAPI_FILE.read_bytes(), type=_Operations)
+    return tuple(
+        Page(
+            name=f"operation_{named.operation_id}",
+            path=operation_path(named.operation_id),
+            title=named.summary,
+            description=_first_sentence(named.description or named.summary),
+            view=partial(operation_page, named.operation_id),
+            shows=(DESCRIPTION,),
+            drawn_as="operation",
+        )
+        for operations in described.paths.values()
+        for named in operations.values()
+    )
+
+
+def operation_page(operation_id: str, documents: Documents) -> Mapping[str, Any]:
+    """Returns everything that the description says of one operation."""
+    description = documents.read(DESCRIPTION)
+    operation = description.operations.get(operation_id) if description else None
+    call = None if operation is None else load_calls().get(f"{operation.method} {operation.path}")
+    return {
+        **_docs_facts(),
+        "operation": operation,
+        "command": operation.command(documents.installation.url(operation.path)) if operation else None,
+        "call": call,
+        "call_price": None if call is None else usd_of(call.price),
+        "sells_calls": documents.installation.rail.takes_signatures,
+    }
+
+
+def docs_page(documents: Documents) -> Mapping[str, Any]:
+    """Returns all operations by group."""
+    description = documents.read(DESCRIPTION)
+    groups = description.groups if description else []
+    return {
+        **_docs_facts(),
+        "groups": [(_anchor(tag["name"]), tag, operations) for tag, operations in groups],
+        "first": [description.operations[id_] for id_ in FIRST] if description else [],
+        "count": sum(len(operations) for _, operations in groups),
+    }
+
+
+def errors_page(documents: Documents) -> Mapping[str, Any]:
+    """Returns every error code, and the operations that answer with it."""
+    description = documents.read(DESCRIPTION)
+    problems = description.problems if description else []
+    return {
+        **_docs_facts(),
+        "problems": problems,
+        "example": next((problem.example for problem, _ in problems if problem.code == "body_invalid"), None),
+    }
+
+
+@dataclass(frozen=True)
+class PricedPlan:
+    """A plan with what follows from its price; `per_thousand_usd` is that of 1,000 requests if all are used."""
+
+    offer: PlanOffer
+    per_thousand_usd: str | None
+
+
+def pricing_page(documents: Documents) -> Mapping[str, Any]:
+    """Returns plans, single calls, limits and what is free."""
+    description = documents.read(DESCRIPTION)
+    operations = list(description.operations.values()) if description else []
+    calls = load_calls()
+    facts = shared_facts(documents.installation)
+    return {
+        **facts,
+        **_docs_facts(),
+        "priced": [PricedPlan(offer, _per_thousand(offer)) for offer in facts["offers"]],
+        "calls": [(call, usd_of(call.price), _operation_at(operations, call.operation)) for call in calls.values()],
+        "keyed": [
+            (operation, usd_of(call.price) if (call := calls.get(f"{operation.method} {operation.path}")) else None)
+            for operation in operations
+            if operation.needs_key
+        ],
+        "free": sum(not operation.needs_key for operation in operations),
+        "quota": REQUESTS_A_DAY,
+    }
+
+
+def _docs_facts() -> dict[str, Any]:
+    return {"operation_path": operation_path, "docs": DOCS_PATH, "pricing": PRICING_PATH, "errors": ERRORS_PATH}
+
+
+def _per_thousand(offer: PlanOffer) -> str | None:
+    if offer.requests_per_day is None or offer.price.period_days is None:
+        return None
+    requests = offer.requests_per_day * offer.price.period_days
+    return f"{Decimal(offer.price.amount) * 1000 / requests:.2f}"
+
+
+def _operation_at(operations: list[Operation], method_and_path: str) -> Operation | None:
+    return next((one for one in operations if f"{one.method} {one.path}" == method_and_path), None)
+
+
+def _anchor(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower())
+
+
+def _first_sentence(text: str) -> str:
+    sentence = re.split(r"(?<=[.!?])\s", text, maxsplit=1)[0]
+    return sentence if len(sentence) <= _LONGEST_DESCRIPTION else sentence[: _LONGEST_DESCRIPTION - 1].rstrip() + "…"

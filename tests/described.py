@@ -1,0 +1,22 @@
+"""Reads the OpenAPI description as its readers do: with what operations share put in its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def expanded(described: dict[str, Any], kinds: tuple[str, ...] = ("responses", "parameters", "headers")) -> Any:
+    """The description with each reference to a component of these kinds replaced by that component."""
+
+    def put(node: Any) -> Any:
+        if isinstance(node, list):
+            return [put(each) for each in node]
+        if not isinstance(node, dict):
+            return node
+        ref = node.get("$ref")
+        if isinstance(ref, str) and ref.split("/")[2] in kinds:
+            _, _, kind, name = ref.split("/")
+            return put(described["components"][kind][name])
+        return {name: put(each) for name, each in node.items()}
+
+    return put(described)
