@@ -10,6 +10,8 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from api.wording import in_words, pointer_to
+from contracts.connect.jsonrpc import problem_as_error
+from contracts.connect.key_server import KEY_MCP_PATH
 from contracts.errors import (
     BadRequest,
     BodyInvalid,
@@ -38,6 +40,10 @@ def handle_problems(app: FastAPI) -> None:
 
 
 def _answer(request: Request, problem: RequestProblem) -> Response:
+    if request.url.path == KEY_MCP_PATH:
+        # Clients of MCP show their model an error of JSON-RPC, and nothing of a body that is not one.
+        body = problem_as_error(problem, request.scope["request_id"])
+        return Response(body, problem.status, problem.headers, "application/json")
     body = problem_body(problem, request.url.path, request.scope["request_id"])
     return Response(body, problem.status, problem.headers, PROBLEM_MEDIA_TYPE)
 

@@ -1,11 +1,11 @@
-"""Serves our tools and resources with the official MCP SDK: one answer a request, without transport sessions.
+"""Serves tools, resources and prompts with the official MCP SDK: one answer a request, without transport sessions.
 
 It is slow to import, so the first message loads it, or the process while it answers its first requests.
 """
 
-import asyncio
 import logging
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import mcp_types as types
 from mcp.server.caching import CacheHint
@@ -13,46 +13,70 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 
-from api.connect.edge import CLIENT, Receive, Scope, Send
-from api.connect.resources import Resource, Resources
-from api.connect.tools import McpTools
+from api.connect.edge import Receive, Scope, Send
+from api.connect.outcomes import ToolCall, ToolOutcome
+from api.connect.resources import Resource
 from contracts.connect.jsonrpc import INVALID_PARAMS
-from contracts.connect.server import (
-    INSTRUCTIONS,
-    SERVER_DESCRIPTION,
-    SERVER_NAME,
-    SERVER_TITLE,
-    SERVER_VERSION,
-)
-from contracts.connect.tools import TOOLS, Tool
+from contracts.connect.key_tools import Prompt, ResourceTemplate
+from contracts.connect.server import ServerIdentity
+from contracts.connect.tools import Tool
 
 TOOLS_MAX_AGE_MS = 3_600_000
 RESOURCES_MAX_AGE_MS = 60_000
+
+LINKS_SINCE = "2025-06-18"
+"""The first revision whose results may link to resources."""
+
+
+class Tools(Protocol):
+    """The tools of a server, in their order, and how one is called."""
+
+    @property
+    def listed(self) -> Sequence[Tool]: ...
+
+    async def call(self, call: ToolCall) -> ToolOutcome: ...
+
+
+class Resources(Protocol):
+    """The resources of a server. `read` gets the scope of the request, and returns None for an unknown URI."""
+
+    @property
+    def templates(self) -> Sequence[ResourceTemplate]: ...
+
+    def listed(self) -> Sequence[Resource]: ...
+
+    async def read(self, uri: str, scope: Scope) -> tuple[str, str] | None: ...
 
 
 class McpServer:
     """An ASGI application that answers one well-formed message in any supported revision of MCP."""
 
-    def __init__(self, tools: McpTools, resources: Resources) -> None:
+    def __init__(
+        self, identity: ServerIdentity, tools: Tools, resources: Resources, prompts: Sequence[Prompt] = ()
+    ) -> None:
         # The SDK would log the start of a manager for each request.
         logging.getLogger("mcp.server.streamable_http_manager").setLevel(logging.WARNING)
         self._mcp_tools = tools
         self._resources = resources
-        self._tools = types.ListToolsResult(tools=[_tool(tool) for tool in TOOLS])
+        self._prompts = {prompt.name: prompt for prompt in prompts}
+        self._names = {tool.name for tool in tools.listed}
+        self._tools = types.ListToolsResult(tools=[_tool(tool) for tool in tools.listed])
         lasting = CacheHint(ttl_ms=TOOLS_MAX_AGE_MS, scope="public")
         published = CacheHint(ttl_ms=RESOURCES_MAX_AGE_MS, scope="public")
+        own = CacheHint(ttl_ms=0, scope="private")
         self._server: Server[Any] = Server(
-            SERVER_NAME,
-            version=SERVER_VERSION,
-            title=SERVER_TITLE,
-            description=SERVER_DESCRIPTION,
-            instructions=INSTRUCTIONS,
+            identity.name,
+            version=identity.version,
+            title=identity.title,
+            description=identity.description,
+            instructions=identity.instructions,
             cache_hints={
                 "server/discover": lasting,
                 "tools/list": lasting,
+                "prompts/list": lasting,
                 "resources/list": published,
                 "resources/templates/list": lasting,
-                "resources/read": published,
+                "resources/read": own if resources.templates else published,
             },
             get_tool_input_schema=lambda _: None,
             on_list_tools=self._list_tools,
@@ -60,6 +84,8 @@ class McpServer:
             on_list_resources=self._list_resources,
             on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
+            on_list_prompts=self._list_prompts if prompts else None,
+            on_get_prompt=self._get_prompt if prompts else None,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -73,12 +99,20 @@ class McpServer:
         return self._tools
 
     async def _call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        if not self._mcp_tools.has(params.name):
+        if params.name not in self._names:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:100]}")
-        client = ctx.request.scope[CLIENT]
-        outcome = await self._mcp_tools.call(params.name, params.arguments or {}, client)
+        call = ToolCall(params.name, params.arguments or {}, ctx.request.scope)
+        outcome = await self._mcp_tools.call(call)
+        content: list[types.ContentBlock] = [types.TextContent(type="text", text=outcome.text)]
+        if outcome.resource is not None and ctx.protocol_version >= LINKS_SINCE:
+            name = outcome.resource.partition("://")[2]
+            content.append(
+                types.ResourceLink(
+                    type="resource_link", uri=outcome.resource, name=name[:100], mime_type="application/json"
+                )
+            )
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=outcome.text)],
+            content=content,
             structured_content=None if outcome.failed else outcome.fields,
             is_error=outcome.failed,
         )
@@ -87,16 +121,44 @@ class McpServer:
         return types.ListResourcesResult(resources=[_resource(resource) for resource in self._resources.listed()])
 
     async def _list_templates(self, _: Any, __: Any) -> types.ListResourceTemplatesResult:
-        # The list is empty, but clients that see resources ask for templates too.
-        return types.ListResourceTemplatesResult(resource_templates=[])
+        # The list may be empty, but clients that see resources ask for templates too.
+        return types.ListResourceTemplatesResult(
+            resource_templates=[
+                types.ResourceTemplate(
+                    uri_template=template.uri_template,
+                    name=template.name,
+                    title=template.title,
+                    description=template.description,
+                    mime_type=template.media_type,
+                )
+                for template in self._resources.templates
+            ]
+        )
 
-    async def _read_resource(self, _: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        document = await asyncio.to_thread(self._resources.read, params.uri)
+    async def _read_resource(self, ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        document = await self._resources.read(params.uri, ctx.request.scope)
         if document is None:
             raise MCPError(INVALID_PARAMS, "No resource has this URI.", {"uri": params.uri[:1000]})
-        resource, text = document
-        contents = types.TextResourceContents(uri=resource.uri, mime_type=resource.media_type, text=text)
+        media_type, text = document
+        contents = types.TextResourceContents(uri=params.uri, mime_type=media_type, text=text)
         return types.ReadResourceResult(contents=[contents])
+
+    async def _list_prompts(self, _: Any, __: Any) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[_prompt(prompt) for prompt in self._prompts.values()])
+
+    async def _get_prompt(self, _: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        prompt = self._prompts.get(params.name)
+        if prompt is None:
+            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name[:100]}")
+        given = params.arguments or {}
+        missing = [argument.name for argument in prompt.arguments if argument.required and not given.get(argument.name)]
+        if missing:
+            raise MCPError(INVALID_PARAMS, f"The prompt needs {', '.join(missing)}.")
+        text = prompt.text
+        for argument in prompt.arguments:
+            text = text.replace(f"{{{argument.name}}}", given.get(argument.name, ""))
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        return types.GetPromptResult(description=prompt.description, messages=[message])
 
 
 def _tool(tool: Tool) -> types.Tool:
@@ -123,4 +185,16 @@ def _resource(resource: Resource) -> types.Resource:
         title=resource.title,
         description=resource.description,
         mime_type=resource.media_type,
+    )
+
+
+def _prompt(prompt: Prompt) -> types.Prompt:
+    return types.Prompt(
+        name=prompt.name,
+        title=prompt.title,
+        description=prompt.description,
+        arguments=[
+            types.PromptArgument(name=argument.name, description=argument.description, required=argument.required)
+            for argument in prompt.arguments
+        ],
     )

@@ -21,7 +21,6 @@ from contracts.errors import (
 )
 from contracts.secret_texts import SecretInText
 from contracts.world.alignment import Alignment
-from contracts.world.facts import Dispute
 from contracts.world.graph_documents import decision_fields, dispute_document
 from contracts.world.proposal import Decision
 from contracts.world.signal import SignalAnswer, SignalRequest, SignalResult, pointed_at_signal, signal_proposal
@@ -52,14 +51,22 @@ def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRou
     )
     async def signal(body: SignalRequest, request: Request) -> Response:
         caller, sent = caller_of(request), await request.json()
-        return await run_in_threadpool(_state, ledger, alignment, body, caller, sent)
+        result = await run_in_threadpool(state_signal, ledger, alignment, body, caller, sent)
+        status = 200 if result.verdict == "rejected" else 201
+        answer = SignalAnswer(data=result)
+        return Response(answer.model_dump_json(by_alias=True), status, media_type="application/json")
 
     return router
 
 
-def _state(
+def state_signal(
     ledger: Callable[[], Ledger], alignment: Alignment, signal: SignalRequest, caller: Caller, sent: dict[str, Any]
-) -> Response:
+) -> SignalResult:
+    """Writes a signal as `caller` and returns the decision as its owner sees it.
+
+    `sent` is the body as it was sent, which a signature of the caller's system covers. Raises `BodyInvalid`,
+    `RevisionConflict`, `IdempotencyKeyReused`.
+    """
     actor = actor_of(caller, signed=_is_signed(caller, signal, sent))
     with ledger().read() as reader:
         view = LedgerView(reader)
@@ -72,8 +79,10 @@ def _state(
     with ledger().read() as reader:
         ontology = ontology_of(reader, actor.owner)
         disputes = disputes_among(decision.nodes, LedgerView(reader).holding, ontology)
-    return _answer(
-        proposal.nodes[0].id, _as_called(decision, actor.name), [shown_dispute(d, actor.name) for d in disputes]
+    return SignalResult(
+        signal_id=proposal.nodes[0].id,
+        disputes=[dispute_document(shown_dispute(dispute, actor.name)) for dispute in disputes],
+        **decision_fields(_as_called(decision, actor.name)),
     )
 
 
@@ -90,10 +99,3 @@ def _as_called(decision: Decision, owner: str) -> Decision:
         edges=tuple(called_state(edge, owner) for edge in decision.edges),
         stages=shown_stages(decision.stages, owner),
     )
-
-
-def _answer(signal_id: str, decision: Decision, disputes: list[Dispute]) -> Response:
-    shown = [dispute_document(dispute) for dispute in disputes]
-    answer = SignalAnswer(data=SignalResult(signal_id=signal_id, disputes=shown, **decision_fields(decision)))
-    status = 200 if decision.verdict == "rejected" else 201
-    return Response(answer.model_dump_json(by_alias=True), status, media_type="application/json")

@@ -1,4 +1,4 @@
-"""Defines the JSON-RPC 2.0 messages of `/mcp`: the accepted envelope, and errors outside of any tool."""
+"""Defines the JSON-RPC 2.0 messages of both MCP servers: the accepted envelope, and errors outside of any tool."""
 
 import json
 from typing import Any, Literal
@@ -91,8 +91,9 @@ def error_body(code: int, message: str, *, id: RequestId = None, data: dict[str,
 
 
 def problem_as_error(problem: RequestProblem, request_id: str) -> bytes:
-    """Returns a problem with an HTTP request as a JSON-RPC error of `/mcp`."""
+    """Returns a problem with an HTTP request to an MCP server as a JSON-RPC error."""
     data: dict[str, Any] = {"code": problem.code, "retryable": problem.retryable, "requestId": request_id}
+    data |= problem.extensions
     if "Retry-After" in problem.headers:
         data["retryAfter"] = int(problem.headers["Retry-After"])
     return error_body(_OTHER_CODES.get(problem.status, INVALID_REQUEST), problem.detail, data=data)
