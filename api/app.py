@@ -277,13 +277,14 @@ def _key_edge(stores: Stores, site: Callable[[], PublishedSite | None], access: 
 
         from api.connect.key_tools import KeyCapabilities, KeyResources, KeyTools
         from api.connect.own_key import own_key
-        from api.connect.server import McpServer
+        from api.connect.server import McpServer, Questions
         from api.guardrail.approvals import ApprovalDesk
         from api.guardrail.router import check_action
         from api.token.router import holder_body
         from api.world.knowledge import build, design
+        from api.world.pending import pending_state
         from api.world.queries import answer_query, node_with_history
-        from api.world.signals import state_signal
+        from api.world.signals import signal_waits_for_owner, state_signal
         from contracts.connect.key_server import KEY_SERVER
         from contracts.connect.key_tools import KEY_PROMPTS
         from contracts.world.alignment import alignment
@@ -297,9 +298,13 @@ def _key_edge(stores: Stores, site: Callable[[], PublishedSite | None], access: 
             return (await design(stores, request, body, caller)).fields
 
         capabilities = KeyCapabilities(
-            state=lambda signal, caller: run_in_threadpool(
-                state_signal, lambda: stores.ledger, alignment, signal, caller, {}
+            state=lambda signal, caller, confirmation: run_in_threadpool(
+                state_signal, lambda: stores.ledger, alignment, signal, caller, {}, confirmation
             ),
+            waits_for_owner=lambda signal, caller: run_in_threadpool(
+                signal_waits_for_owner, lambda: stores.ledger, alignment, signal, caller
+            ),
+            pending=lambda decision, owner: run_in_threadpool(pending_state, stores, decision, owner),
             ask_graph=lambda request, owner: answer_query(stores, request, owner),
             read_node=lambda node_id, owner, asked: run_in_threadpool(node_with_history, stores, node_id, owner, asked),
             build=built,
@@ -320,7 +325,8 @@ def _key_edge(stores: Stores, site: Callable[[], PublishedSite | None], access: 
             site=site,
             base_url=stores.settings.public_base_url,
         )
-        return McpServer(KEY_SERVER, KeyTools(capabilities), KeyResources(capabilities), KEY_PROMPTS)
+        questions = Questions(stores.secrets.question_key)
+        return McpServer(KEY_SERVER, KeyTools(capabilities), KeyResources(capabilities), KEY_PROMPTS, questions)
 
     return Edge(stores.settings, open_server)
 

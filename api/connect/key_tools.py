@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import msgspec
 from pydantic import BaseModel, ValidationError
 
-from api.connect.outcomes import ToolCall, ToolOutcome, arguments_invalid, outcome_of
+from api.connect.outcomes import Question, ToolCall, ToolOutcome, arguments_invalid, outcome_of
 from api.connect.resources import RESOURCES, Resource, published_resource, published_text
 from api.key_gate import CALLER, TAKEN
 from api.publish.site import PublishedSite
@@ -33,6 +33,7 @@ from contracts.connect.key_results import (
     KeyResult,
     address_result,
     build_result,
+    confirmation_question,
     guardrail_result,
     holders_result,
     node_result,
@@ -40,10 +41,12 @@ from contracts.connect.key_results import (
     plans_result,
     search_result,
     verify_result,
+    waiting_for,
     written_result,
 )
 from contracts.connect.key_server import RESOURCE_BYTES
 from contracts.connect.key_tools import KEY_TEMPLATES, KEY_TOOLS, KeyTool, ResourceTemplate
+from contracts.connect.tool_problems import ToolProblem
 from contracts.discovery.service import OPENAPI_PATH
 from contracts.errors import NotReady, RequestProblem
 from contracts.guardrail import GuardrailRequest, GuardrailResult
@@ -51,6 +54,8 @@ from contracts.secret_texts import refuse_secrets
 from contracts.token.history_documents import TokenHolderParameters
 from contracts.world.extraction.build import BuildRequest
 from contracts.world.memory.memory_plan import DesignRequest
+from contracts.world.pending import PendingState
+from contracts.world.proposal import Confirmation
 from contracts.world.read_api import GraphQueryRequest, PastParameters
 from contracts.world.signal import SignalRequest, SignalResult
 from warehouse.ledger.counters import Take
@@ -68,7 +73,9 @@ class KeyCapabilities:
     Each gets the caller, or the owner whose private nodes are visible, and returns the fields of the route's answer.
     """
 
-    state: Callable[[SignalRequest, Caller], Awaitable[SignalResult]]
+    state: Callable[[SignalRequest, Caller, Confirmation | None], Awaitable[SignalResult]]
+    waits_for_owner: Callable[[SignalRequest, Caller], Awaitable[bool]]
+    pending: Callable[[int, str], Awaitable[PendingState]]
     ask_graph: Callable[[GraphQueryRequest, str], Awaitable[Fields]]
     read_node: Callable[[str, str, PastParameters], Awaitable[Fields]]
     build: Callable[[BuildRequest, bytes, Caller], Awaitable[bytes]]
@@ -87,7 +94,7 @@ class KeyTools:
     def __init__(self, capabilities: KeyCapabilities) -> None:
         self._rooms = capabilities
         self._tools = {tool.name: tool for tool in KEY_TOOLS}
-        self._runs: dict[str, Callable[[Any, ToolCall], Awaitable[BaseModel]]] = {
+        self._runs: dict[str, Callable[[Any, ToolCall], Awaitable[BaseModel | Question]]] = {
             "svc_remember": self._remember,
             "svc_search": self._search,
             "svc_node": self._node,
@@ -110,7 +117,7 @@ class KeyTools:
         """Runs a tool that is listed. Every failure becomes an outcome."""
         return await outcome_of(call.name, self._run(self._tools[call.name], call))
 
-    async def _run(self, tool: KeyTool, call: ToolCall) -> BaseModel:
+    async def _run(self, tool: KeyTool, call: ToolCall) -> BaseModel | Question:
         if tool.keeps_texts:
             refuse_secrets(call.arguments)
         try:
@@ -119,17 +126,33 @@ class KeyTools:
         except ValidationError as error:
             raise arguments_invalid(error) from None
 
-    async def _remember(self, arguments: RememberArguments, call: ToolCall) -> BaseModel:
+    async def _remember(self, arguments: RememberArguments, call: ToolCall) -> BaseModel | Question:
         return await self._write(arguments.signal(), call)
 
-    async def _correct(self, arguments: CorrectArguments, call: ToolCall) -> BaseModel:
+    async def _correct(self, arguments: CorrectArguments, call: ToolCall) -> BaseModel | Question:
         known = _json(await self._rooms.read_node(arguments.id, _caller(call).owner, PastParameters()))
         node = known["node"] or known["history"][0]["node"]
         return await self._write(arguments.signal(node["type"], node["properties"]), call)
 
-    async def _write(self, signal: SignalRequest, call: ToolCall) -> BaseModel:
-        written = await self._rooms.state(signal, _caller(call))
-        return written_result(written.model_dump(mode="json", by_alias=True), None)
+    async def _write(self, signal: SignalRequest, call: ToolCall) -> BaseModel | Question:
+        """Writes a signal. Asks first, where its owner has to agree and the client can ask him; then nothing is stored
+        before the reply."""
+        caller, reply = _caller(call), call.reply
+        if reply is None and call.can_ask and await self._rooms.waits_for_owner(signal, caller):
+            return Question(confirmation_question(signal))
+        if reply is not None and not reply.accepted:
+            raise ToolProblem(
+                "not_confirmed",
+                "The owner did not agree, and nothing was written.",
+                fix="Leave it, or ask your user what to write instead.",
+            )
+        confirmation = None if reply is None else Confirmation(reply.client, "mcp")
+        written = await self._rooms.state(signal, caller, confirmation)
+        waiting = None
+        if written.verdict == "escalated":
+            pending = await self._rooms.pending(written.decision, caller.owner)
+            waiting = None if pending.by is None else waiting_for(pending.by, pending.decision, self._rooms.base_url)
+        return written_result(written.model_dump(mode="json", by_alias=True), waiting)
 
     async def _search(self, arguments: SearchArguments, call: ToolCall) -> BaseModel:
         return search_result(_json(await self._rooms.ask_graph(arguments.request(), _caller(call).owner)))

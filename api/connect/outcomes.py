@@ -37,14 +37,12 @@ class Reply:
 class ToolCall:
     """One call: the tool's name and arguments, the scope of its request, and what its client can do.
 
-    `client` is the name that the client goes by, `reply` its user's reply to an earlier question about the same call.
-    `can_ask` is True if the client can be asked one.
+    `can_ask` is True if the client can be asked a question, `reply` its user's reply to the one about this call.
     """
 
     name: str
     arguments: dict[str, Any]
     scope: MutableMapping[str, Any]
-    client: str = ""
     can_ask: bool = False
     reply: Reply | None = None
 

@@ -10,16 +10,20 @@ from typing import Any, Protocol
 import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel.server import Server
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 
 from api.connect.edge import Receive, Scope, Send
-from api.connect.outcomes import ToolCall, ToolOutcome
+from api.connect.outcomes import Question, Reply, ToolCall, ToolOutcome
 from api.connect.resources import Resource
+from api.key_gate import CALLER
 from contracts.connect.jsonrpc import INVALID_PARAMS
+from contracts.connect.key_server import CONFIRMED_WITHIN_S
 from contracts.connect.key_tools import Prompt, ResourceTemplate
-from contracts.connect.server import ServerIdentity
+from contracts.connect.server import MODERN_VERSIONS, ServerIdentity
 from contracts.connect.tools import Tool
+from contracts.world.pending import LONGEST_CLIENT
 
 TOOLS_MAX_AGE_MS = 3_600_000
 RESOURCES_MAX_AGE_MS = 60_000
@@ -48,11 +52,33 @@ class Resources(Protocol):
     async def read(self, uri: str, scope: Scope) -> tuple[str, str] | None: ...
 
 
+class Questions:
+    """Seals what a client has to send back with a reply, so that it fits only the call, caller and time of its
+    question. No process and no store keeps anything while a client waits."""
+
+    def __init__(self, key: bytes) -> None:
+        self._security = RequestStateSecurity(keys=[key], ttl=CONFIRMED_WITHIN_S, bind_principal=_caller_id)
+
+    def boundary(self, audience: str) -> RequestStateBoundary:
+        """Returns the middleware that seals and opens."""
+        return RequestStateBoundary(self._security, default_audience=audience)
+
+
+def _caller_id(ctx: Any) -> str:
+    key_id: str = ctx.request.scope[CALLER].key_id
+    return key_id
+
+
 class McpServer:
     """An ASGI application that answers one well-formed message in any supported revision of MCP."""
 
     def __init__(
-        self, identity: ServerIdentity, tools: Tools, resources: Resources, prompts: Sequence[Prompt] = ()
+        self,
+        identity: ServerIdentity,
+        tools: Tools,
+        resources: Resources,
+        prompts: Sequence[Prompt] = (),
+        questions: Questions | None = None,
     ) -> None:
         # The SDK would log the start of a manager for each request.
         logging.getLogger("mcp.server.streamable_http_manager").setLevel(logging.WARNING)
@@ -87,6 +113,9 @@ class McpServer:
             on_list_prompts=self._list_prompts if prompts else None,
             on_get_prompt=self._get_prompt if prompts else None,
         )
+        self._questions = questions
+        if questions is not None:
+            self._server.middleware.append(questions.boundary(identity.name))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Each request has its own manager, which holds only the tasks of that request, so nothing has to be started or
@@ -98,11 +127,21 @@ class McpServer:
     async def _list_tools(self, _: Any, __: Any) -> types.ListToolsResult:
         return self._tools
 
-    async def _call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def _call_tool(
+        self, ctx: Any, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
         if params.name not in self._names:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:100]}")
-        call = ToolCall(params.name, params.arguments or {}, ctx.request.scope)
+        call = ToolCall(
+            name=params.name,
+            arguments=params.arguments or {},
+            scope=ctx.request.scope,
+            can_ask=self._questions is not None and can_ask(ctx),
+            reply=None if self._questions is None else reply_of(ctx, params),
+        )
         outcome = await self._mcp_tools.call(call)
+        if outcome.question is not None:
+            return asking(outcome.question)
         content: list[types.ContentBlock] = [types.TextContent(type="text", text=outcome.text)]
         if outcome.resource is not None and ctx.protocol_version >= LINKS_SINCE:
             name = outcome.resource.partition("://")[2]
@@ -159,6 +198,56 @@ class McpServer:
             text = text.replace(f"{{{argument.name}}}", given.get(argument.name, ""))
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=prompt.description, messages=[message])
+
+
+def can_ask(ctx: Any) -> bool:
+    """Decides whether the client of a request can be asked a question, which it answers with the next request."""
+    capabilities = ctx.session.client_capabilities
+    elicitation = None if capabilities is None else capabilities.elicitation
+    if elicitation is None or ctx.protocol_version not in MODERN_VERSIONS:
+        return False
+    # `{}` was all that there was before there were modes, and means a form.
+    return elicitation.form is not None or elicitation.url is None
+
+
+def asking(question: Question) -> types.InputRequiredResult:
+    """Returns the result that asks for a yes or no."""
+    params = types.ElicitRequestFormParams(message=question.message, requested_schema=_YES_OR_NO)
+    return types.InputRequiredResult(
+        input_requests={_QUESTION: types.ElicitRequest(params=params)}, request_state=_ASKED
+    )
+
+
+def reply_of(ctx: Any, params: types.CallToolRequestParams) -> Reply | None:
+    """Returns the reply that a call brings to the question that was asked about it, or None if none was asked."""
+    if params.request_state != _ASKED:
+        return None
+    answered = (params.input_responses or {}).get(_QUESTION)
+    if not isinstance(answered, types.ElicitResult):
+        return None
+    accepted = answered.action == "accept" and (answered.content or {}).get("confirm") is True
+    return Reply(accepted, client_name(ctx))
+
+
+def client_name(ctx: Any) -> str:
+    """Returns the name that the client of a request goes by: a claim."""
+    known = ctx.session.client_params
+    if known is not None:
+        name = f"{known.client_info.name} {known.client_info.version}"
+    else:
+        name = ctx.request.headers.get("user-agent", "")
+    return "".join(char for char in name if char.isprintable())[:LONGEST_CLIENT].strip()
+
+
+_QUESTION = "confirm"
+_ASKED = "asked"
+_YES_OR_NO: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "confirm": {"type": "boolean", "title": "Write it", "description": "true: write it; false: leave it"}
+    },
+    "required": ["confirm"],
+}
 
 
 def _tool(tool: Tool) -> types.Tool:

@@ -22,14 +22,14 @@ from contracts.errors import (
 from contracts.secret_texts import SecretInText
 from contracts.world.alignment import Alignment
 from contracts.world.graph_documents import decision_fields, dispute_document
-from contracts.world.proposal import Decision
+from contracts.world.proposal import Actor, Confirmation, Decision, Proposal
 from contracts.world.signal import SignalAnswer, SignalRequest, SignalResult, pointed_at_signal, signal_proposal
 from contracts.world.signed import is_signed
 from warehouse.ledger.ledger import Ledger
 from warehouse.world.disputes import disputes_among
 from warehouse.world.ontologies import ontology_of
 from warehouse.world.view import LedgerView
-from warehouse.world.write import propose
+from warehouse.world.write import propose, waits_for_owner
 
 
 def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRouter:
@@ -60,20 +60,22 @@ def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRou
 
 
 def state_signal(
-    ledger: Callable[[], Ledger], alignment: Alignment, signal: SignalRequest, caller: Caller, sent: dict[str, Any]
+    ledger: Callable[[], Ledger],
+    alignment: Alignment,
+    signal: SignalRequest,
+    caller: Caller,
+    sent: dict[str, Any],
+    confirmation: Confirmation | None = None,
 ) -> SignalResult:
     """Writes a signal as `caller` and returns the decision as its owner sees it.
 
-    `sent` is the body as it was sent, which a signature of the caller's system covers. Raises `BodyInvalid`,
-    `RevisionConflict`, `IdempotencyKeyReused`.
+    `sent` is the body as it was sent, which a signature of the caller's system covers. With a `confirmation` nothing
+    waits for the owner. Raises `BodyInvalid`, `RevisionConflict`, `IdempotencyKeyReused`.
     """
     actor = actor_of(caller, signed=_is_signed(caller, signal, sent))
-    with ledger().read() as reader:
-        view = LedgerView(reader)
-        stated = signal_proposal(signal, actor, ontology_of(reader, actor.owner))
-        proposal = stored_proposal(lambda node_id: view.node(node_id) is not None, stated)
+    proposal = _proposal(ledger(), signal, actor)
     try:
-        decision = propose(ledger(), proposal, alignment=alignment, key_id=caller.key_id)
+        decision = propose(ledger(), proposal, alignment=alignment, key_id=caller.key_id, confirmation=confirmation)
     except BodyInvalid as problem:
         raise pointed_at_signal(problem) from None
     with ledger().read() as reader:
@@ -84,6 +86,27 @@ def state_signal(
         disputes=[dispute_document(shown_dispute(dispute, actor.name)) for dispute in disputes],
         **decision_fields(_as_called(decision, actor.name)),
     )
+
+
+def signal_waits_for_owner(
+    ledger: Callable[[], Ledger], alignment: Alignment, signal: SignalRequest, caller: Caller
+) -> bool:
+    """Decides whether a signal without a signature would wait for its owner only. Writes nothing.
+
+    Raises as `state_signal`.
+    """
+    proposal = _proposal(ledger(), signal, actor_of(caller))
+    try:
+        return waits_for_owner(ledger(), proposal, alignment=alignment)
+    except BodyInvalid as problem:
+        raise pointed_at_signal(problem) from None
+
+
+def _proposal(ledger: Ledger, signal: SignalRequest, actor: Actor) -> Proposal:
+    with ledger.read() as reader:
+        view = LedgerView(reader)
+        stated = signal_proposal(signal, actor, ontology_of(reader, actor.owner))
+        return stored_proposal(lambda node_id: view.node(node_id) is not None, stated)
 
 
 def _is_signed(caller: Caller, signal: SignalRequest, sent: dict[str, Any]) -> bool:

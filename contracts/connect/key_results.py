@@ -15,6 +15,8 @@ from pydantic import BaseModel, Field
 
 from contracts.connect.key_server import RESULT_BYTES
 from contracts.connect.setup_plan import ToolModel
+from contracts.world.pending import pending_url
+from contracts.world.signal import SignalRequest
 
 LONGEST_TEXT = 400
 """Most characters of one text in a list."""
@@ -374,6 +376,23 @@ class KeyResult(ToolModel):
 def node_uri(node_id: str) -> str:
     """Returns the URI of the resource of a node."""
     return NODE_URI + quote(node_id, safe="")
+
+
+def waiting_for(by: Literal["owner", "operator"], decision: int, base_url: str) -> Waiting:
+    """Returns who has to agree to a write, and where."""
+    return Waiting(pending_id=decision, by=by, link=pending_url(base_url, decision))
+
+
+def confirmation_question(signal: SignalRequest) -> str:
+    """Returns the question whether a statement may be written, for the owner to read."""
+    act = next(((kind, act) for kind in ("corrects", "retracts", "confirms") if (act := getattr(signal, kind))), None)
+    about = "" if act is None else f" It {act[0]} {act[1].id}: {_cut(act[1].reason, 200)}."
+    value = signal.payload.get("value")
+    stated = "" if value is None else f" Value: {_cut(json.dumps(value, ensure_ascii=False), 200)}."
+    return (
+        f"Keep this {signal.type} in your graph? {_cut(signal.title or '', LONGEST_TEXT)}{stated}{about} "
+        f"Source: {_cut(signal.source, 200)}. A rule of your graph asks for your confirmation."
+    )
 
 
 def written_result(signal: Fields, waiting: Waiting | None) -> WrittenResult:
