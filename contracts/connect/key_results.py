@@ -484,8 +484,8 @@ def build_result(built: Fields) -> BuildToolResult:
         reasons=reasons_of(built["stages"]),
         node_count=len(built["nodes"]),
         edge_count=len(built["edges"]),
-        nodes=fitting(nodes, 5_000),
-        links=fitting([_link(edge) for edge in built["edges"][:200]], 3_000),
+        nodes=fitting(nodes, 4_000),
+        links=fitting([_link(edge) for edge in built["edges"][:200]], 2_500),
         refused=fitting(refused, 2_000),
         duplicates=[pair["nodes"] for pair in built["duplicates"][:5]],
         replaced=len(built["replaced"]),
@@ -736,7 +736,7 @@ def shown_disputes(disputes: Sequence[Fields]) -> list[ShownDispute]:
 
 def reasons_of(stages: Iterable[Fields]) -> list[str]:
     """Returns what the stages warned of or refused."""
-    return [_cut(f"{stage['stage']}: {stage['reason']}", 600) for stage in stages if stage["result"] != "pass"]
+    return [_cut(f"{stage['stage']}: {stage['reason']}", 300) for stage in stages if stage["result"] != "pass"]
 
 
 def shortened(properties: Fields, longest_text: int, largest_bytes: int) -> tuple[dict[str, Any], bool]:
