@@ -313,8 +313,8 @@ def test_every_route_of_the_graph_is_among_the_questions():
         if "world model" in operation.get("tags", ())
     }
     asked = {
-        (method, path.replace("/nodes/a", "/nodes/{nodeId}"))
-        for method, path, _ in questions(UNREAL, "a", "c", 1, "t", "i", "p").values()
+        (method, path.replace("/nodes/a", "/nodes/{nodeId}").replace("/pending/1", "/pending/{decision}"))
+        for method, path, _ in questions(UNREAL, "a", "c", 1, "t", "i", "p", 1).values()
     }
     asked = {
         (method, re.sub(r"/imports/i\b", "/imports/{importId}", path).replace("/chunks/1", "/chunks/{number}"))
