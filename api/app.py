@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from api.discovery.state import StateObserver
     from api.key_gate import Admission, KeyGate
     from api.stores import Stores
+    from contracts.access.tiers import Caller
     from contracts.intake.answers import ServiceUrls
+    from contracts.world.extraction.build import BuildRequest
+    from contracts.world.memory.memory_plan import DesignRequest
     from warehouse.ledger.counters import Counters, Take
 
 
@@ -171,7 +174,7 @@ def build_rooms(
         payments_router(payments),
         consent_router(OperatorConsents(access.rail, providers, settings.public_base_url, lambda: stores.ledger)),
         intake_router(urls, lambda: stores.ledger, lambda: stores.secrets.pepper),
-        connect_router(_edge(stores, site, access, urls)),
+        connect_router(_edge(stores, site, access, urls), _key_edge(stores, site, access)),
         blink_router(
             installation,
             lambda request: judge_action(stores.guardrail, request),
@@ -246,6 +249,7 @@ def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: Acce
         from api.connect.resources import Resources
         from api.connect.server import McpServer
         from api.connect.tools import McpTools, PairedCapabilities
+        from contracts.connect.server import CONNECT_SERVER
 
         service = ConnectService(
             urls,
@@ -268,9 +272,72 @@ def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: Acce
             plans=access.plans,
             intake=lambda intake_id: intake_status(stores.ledger, urls, intake_id),
         )
-        return McpServer(McpTools(service, capabilities), Resources(site))
+        return McpServer(CONNECT_SERVER, McpTools(service, capabilities), Resources(site))
 
     return Edge(settings, open_server)
+
+
+def _key_edge(stores: Stores, site: Callable[[], PublishedSite | None], access: AccessService) -> Edge:
+    """Creates the edge that answers `/api/v2/mcp`, over the functions behind the HTTP routes."""
+    from api.connect.edge import Edge
+
+    def open_server() -> Application:
+        from starlette.concurrency import run_in_threadpool
+
+        from api.connect.key_tools import KeyCapabilities, KeyResources, KeyTools
+        from api.connect.own_key import own_key
+        from api.connect.server import McpServer, Questions
+        from api.guardrail.approvals import ApprovalDesk
+        from api.guardrail.router import check_action
+        from api.token.router import holder_body
+        from api.world.knowledge import build, design
+        from api.world.pending import pending_state
+        from api.world.queries import answer_query, node_with_history
+        from api.world.signals import signal_waits_for_owner, state_signal
+        from contracts.connect.key_server import KEY_SERVER
+        from contracts.connect.key_tools import KEY_PROMPTS
+        from contracts.world.alignment import alignment
+
+        desk = ApprovalDesk(lambda: stores.ledger, lambda: stores.secrets.approval_key)
+
+        async def built(request: BuildRequest, body: bytes, caller: Caller) -> bytes:
+            return (await build(stores, request, body, caller)).fields
+
+        async def designed(request: DesignRequest, body: bytes, caller: Caller) -> bytes:
+            return (await design(stores, request, body, caller)).fields
+
+        capabilities = KeyCapabilities(
+            state=lambda signal, caller, confirmation: run_in_threadpool(
+                state_signal, lambda: stores.ledger, alignment, signal, caller, {}, confirmation
+            ),
+            waits_for_owner=lambda signal, caller: run_in_threadpool(
+                signal_waits_for_owner, lambda: stores.ledger, alignment, signal, caller
+            ),
+            pending=lambda decision, owner: run_in_threadpool(pending_state, stores, decision, owner),
+            ask_graph=lambda request, owner: answer_query(stores, request, owner),
+            read_node=lambda node_id, owner, asked: run_in_threadpool(node_with_history, stores, node_id, owner, asked),
+            build=built,
+            design=designed,
+            judge=lambda request, caller: run_in_threadpool(
+                check_action,
+                stores.guardrail,
+                stores.guardrail_log,
+                request,
+                source="mcp",
+                caller=caller.key_id,
+                owner=caller.owner,
+                desk=desk,
+            ),
+            holder=lambda address, parameters: run_in_threadpool(holder_body, stores.served, address, parameters),
+            plans=lambda: run_in_threadpool(access.plans),
+            own_key=lambda caller, taken: run_in_threadpool(own_key, stores.ledger, caller, taken),
+            site=site,
+            base_url=stores.settings.public_base_url,
+        )
+        questions = Questions(stores.secrets.question_key)
+        return McpServer(KEY_SERVER, KeyTools(capabilities), KeyResources(capabilities), KEY_PROMPTS, questions)
+
+    return Edge(stores.settings, open_server)
 
 
 class App:

@@ -10,6 +10,8 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from api.wording import in_words, pointer_to
+from contracts.connect.jsonrpc import problem_as_error
+from contracts.connect.key_server import KEY_MCP_PATH
 from contracts.errors import (
     BadRequest,
     BodyInvalid,
@@ -42,8 +44,13 @@ def handle_problems(app: FastAPI, links: ProblemLinks) -> None:
 def _answer(request: Request, problem: RequestProblem) -> Response:
     leads: ProblemLinks = request.app.state.problem_links
     links = leads.of(problem, request.method, request.scope["path"])
+    headers = {**link_field(links), **problem.headers}
+    if request.url.path == KEY_MCP_PATH:
+        # Clients of MCP show their model an error of JSON-RPC, and nothing of a body that is not one.
+        body = problem_as_error(problem, request.scope["request_id"], links)
+        return Response(body, problem.status, headers, "application/json")
     body = problem_body(problem, request.url.path, request.scope["request_id"], links)
-    return Response(body, problem.status, {**link_field(links), **problem.headers}, PROBLEM_MEDIA_TYPE)
+    return Response(body, problem.status, headers, PROBLEM_MEDIA_TYPE)
 
 
 def _on_problem(request: Request, error: Exception) -> Response:

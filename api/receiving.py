@@ -19,7 +19,11 @@ TARGET_LIMIT_BYTES = 8 * 1024
 """Path and query together."""
 
 BODY_LIMIT_BYTES = 64 * 1024
-LARGER_BODIES = {"/api/v2/guardrail/check": 256 * 1024, "/api/v2/knowledge-graph/build": 1024 * 1024}
+LARGER_BODIES = {
+    "/api/v2/guardrail/check": 256 * 1024,
+    "/api/v2/knowledge-graph/build": 1024 * 1024,
+    "/api/v2/mcp": 1024 * 1024,
+}
 """Limits in bytes for paths that accept larger bodies."""
 
 _CHUNK = re.compile(r"/api/v2/world-model/imports/[^/]+/chunks/[^/]+")

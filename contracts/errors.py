@@ -13,12 +13,14 @@ ServiceError
 │   ├── OperatorRoleNeeded 403    the key is no operator's
 │   ├── OwnApproval       403     an operator approves its own action
 │   ├── StandingTooLow    403     what would change stands higher than the key may claim
-│   ├── NotFound          404     RouteUnknown, NodeUnknown, ImportUnknown, ClaimTokenUnknown, BeforeToken
+│   ├── NotFound          404     RouteUnknown, NodeUnknown, ImportUnknown, PendingUnknown, ClaimTokenUnknown,
+│   │                             BeforeToken
 │   ├── PaymentNotMatched 402     and the other refusals of a claim, in contracts/access/refusals.py
 │   ├── MethodNotAllowed  405
 │   ├── NotAcceptable     406     the client excluded every encoding of a published file
-│   ├── Conflict          409     RevisionConflict, ImportIncomplete, ImportsExceeded, IdempotencyKeyReused,
-│   │                             IdempotencyMismatch, BlockNotProven, OntologyUnfit, PaymentUsed, PaymentAnswered
+│   ├── Conflict          409     RevisionConflict, PendingSettled, ImportIncomplete, ImportsExceeded,
+│   │                             IdempotencyKeyReused, IdempotencyMismatch, BlockNotProven, OntologyUnfit,
+│   │                             PaymentUsed, PaymentAnswered
 │   ├── BodyTooLarge      413
 │   ├── TargetTooLong     414
 │   ├── MediaTypeUnsupported 415
@@ -178,6 +180,11 @@ class NodeUnknown(NotFound):
     leads: ClassVar[Leads] = ("query", "docs")
 
 
+class PendingUnknown(NotFound):
+    code = "pending_unknown"
+    title = "You have no write that waits under this number"
+
+
 class ImportUnknown(NotFound):
     code = "import_unknown"
     title = "You have no import of this id, or it expired"
@@ -221,6 +228,11 @@ class BlockNotProven(Conflict):
     code = "block_not_proven"
     title = "The block or day is newer than the newest list"
     retryable = True
+
+
+class PendingSettled(Conflict):
+    code = "pending_settled"
+    title = "The write that waited was confirmed or declined before"
 
 
 class OntologyUnfit(Conflict):

@@ -25,6 +25,8 @@ class DerivedSecrets:
     """AES-256-GCM key for texts that stay sealed until a client acknowledges them."""
     approval_key: bytes = field(repr=False)
     """Signs the approvals with which a person lets an action pass the guardrail."""
+    question_key: bytes = field(repr=False)
+    """Seals what a client of MCP sends back with its user's reply to a question."""
 
 
 def derive_secrets(master: str) -> DerivedSecrets:
@@ -33,6 +35,7 @@ def derive_secrets(master: str) -> DerivedSecrets:
         pepper=_derive(master, f"pepper {PEPPER_VERSION}"),
         sealing_key=_derive(master, "sealing 1"),
         approval_key=_derive(master, "guardrail approvals 1"),
+        question_key=_derive(master, "mcp questions 1"),
     )
 
 

@@ -148,6 +148,12 @@ def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[s
         ],
         ("GET", "/api/intake/{intakeId}/capsule"): _names("/api/intake/", f"{intake_id}/capsule"),
         ("POST", "/mcp"): [*_bodies("/mcp", KIB_64), *_messages(session_token)],
+        ("POST", "/api/v2/mcp"): [*_bodies("/api/v2/mcp", MIB), *_messages_by_key()],
+        ("GET", "/api/v2/world-model/pending/{decision}"): _names("/api/v2/world-model/pending/", "1"),
+        ("POST", "/api/v2/world-model/pending/{decision}"): [
+            *_bodies("/api/v2/world-model/pending/1", KIB_64),
+            _json("/api/v2/world-model/pending/1", "a long client", {"confirm": True, "client": "c" * 60_000}),
+        ],
         ("POST", "/blink/guardrail"): [
             *_bodies("/blink/guardrail", KIB_64),
             *(_json("/blink/guardrail", name, {"data": {"action": text}}) for name, text in _actions()),
@@ -493,8 +499,51 @@ def _messages(token: str) -> Iterator[Costly]:
     yield _json("/mcp", "a batch", [one] * 1_200)
 
 
-def _message(name: str, method: str, params: dict[str, Any]) -> Costly:
-    return _json("/mcp", name, {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+def _messages_by_key() -> Iterator[Costly]:
+    """The dearest calls of each tool. What the HTTP route of its own is measured with costs the same here."""
+    path = "/api/v2/mcp"
+    calls: dict[str, tuple[str, dict[str, Any]]] = {
+        "remember": ("svc_remember", {"title": "t" * 300, "details": "d " * 9_000, "properties": _wide(200)}),
+        "wide arguments": ("svc_remember", {"title": "t", **_wide(900)}),
+        "wide properties": ("svc_remember", {"title": "t", "properties": _wide(900)}),
+        "many links": ("svc_remember", {"title": "t", "links": [{"type": "PART_OF", "target": "x"}] * 100}),
+        "correct": ("svc_correct", {"id": "principle:governed-change", "action": "corrects", "reason": "r" * 500}),
+        "node": ("svc_node", {"id": "principle:governed-change"}),
+        "holders": ("svc_holders", {}),
+        "a holder": ("svc_holders", {"address": KNOWN_ADDRESS, "block": 20}),
+        "verify": ("svc_verify", {}),
+        "plans": ("svc_plans", {}),
+        "key": ("svc_my_key", {}),
+        "a long check": ("svc_guardrail_check", {"action": "a " * 16_000, "context": _wide(500)}),
+        "design": (
+            "svc_memory_design",
+            {"agent_id": "a" * 200, "goals": [{"title": "g" * 300}] * 50, "sources": [{"title": "s" * 300}] * 50},
+        ),
+    }
+    for name, text in _searches():
+        calls[f"search {name}"] = ("svc_search", {"query": text, "limit": 50})
+    for name, asked in _builds():
+        if list(asked) == ["documents"] and "text" in asked["documents"][0]:
+            documents = [
+                {name: part[key] for name, key in _DOCUMENT.items() if key in part} for part in asked["documents"]
+            ]
+            calls[f"build {name}"] = ("svc_build", {"documents": documents})
+    triple = {"subject": "a", "predicate": "PART_OF", "object": "b"}
+    calls["many triples"] = ("svc_build", {"triples": [triple | {"object": f"b{n}"} for n in range(1_000)]})
+    for name, (tool, arguments) in calls.items():
+        yield _message(name, "tools/call", {"name": tool, "arguments": arguments}, path)
+    yield _message("tools", "tools/list", {}, path)
+    yield _message("a prompt", "prompts/get", {"name": "before_acting", "arguments": {"action": "a" * 900_000}}, path)
+    yield _message("a long URI", "resources/read", {"uri": "svc://nodes/" + "%41" * 300_000}, path)
+    state = {"name": "svc_my_key", "arguments": {}, "requestState": "v1." + "A" * 900_000}
+    yield _message("a long state", "tools/call", state, path)
+
+
+_DOCUMENT = {"text": "text", "media_type": "mediaType"}
+
+
+def _message(name: str, method: str, params: dict[str, Any], path: str = "/mcp") -> Costly:
+    return _json(path, name, {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 
 
 def _builds() -> Iterator[tuple[str, Any]]:

@@ -1,21 +1,30 @@
-"""A running service with `/mcp`, which can be stopped and started again on its stores, and JSON-RPC to send to it."""
+"""A running service with both MCP servers, which can be stopped and started again on its stores, and JSON-RPC to send
+to it."""
 
 from __future__ import annotations
 
 import json
 import socket
 import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+import httpx2
 import uvicorn
 from keyed_service import with_secrets
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 from publishing import House, mint
 
 from api.app import create_app
+from contracts.access.tiers import Tier
 from contracts.settings import Settings
+from warehouse.access.keys import IssuedKey, create_key
 from warehouse.connect.sessions import issue_code
-from warehouse.ledger.ledger import open_ledger
+from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.ledger.master_secret import load_secrets
 
 MODERN = "2026-07-28"
@@ -40,12 +49,34 @@ class McpService:
 
     def pairing_code(self) -> str:
         """As `svc pair` gives it."""
+        with self.ledger() as ledger, ledger.transaction() as tx:
+            return issue_code(tx, load_secrets(self.settings).pepper).code
+
+    @asynccontextmanager
+    async def client(self, issued: IssuedKey, **options: Any) -> AsyncIterator[Client]:
+        """The official client of the server by key, with nothing but a header."""
+        async with (
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {issued.key.reveal()}"}) as http,
+            Client(streamable_http_client(self.key_url, http_client=http), **options) as client,
+        ):
+            yield client
+
+    @property
+    def key_url(self) -> str:
+        return f"{self.settings.public_base_url}/api/v2/mcp"
+
+    @contextmanager
+    def ledger(self) -> Iterator[Ledger]:
         ledger = open_ledger(self.settings, self.settings.data_dir)
         try:
-            with ledger.transaction() as tx:
-                return issue_code(tx, load_secrets(self.settings).pepper).code
+            yield ledger
         finally:
             ledger.close()
+
+    def key(self, owner: str = "local:ada", tier: Tier = Tier.FREE, **options: Any) -> IssuedKey:
+        pepper = load_secrets(self.settings).pepper
+        with self.ledger() as ledger, ledger.transaction() as tx:
+            return create_key(tx, pepper, tier=tier, owner=owner, now=datetime.now(UTC), **options)
 
     def start(self) -> None:
         config = uvicorn.Config(

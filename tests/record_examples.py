@@ -271,6 +271,7 @@ async def _graph(recorder: Recorder) -> None:
     await recorder.ask("world_model_node", "past", path=corrected, query={"atRevision": stated["revision"]})
     await recorder.ask("world_model_node", path=corrected, query={"asOf": "yesterday"})
     await recorder.ask("world_model_node", path={"nodeId": "nothing-of-this-name"})
+    await _pending(recorder)
     question = {"search": "hour", "domain": "VISION", "include_edges": True, "limit": 5}
     await recorder.ask("world_model_query", "search", body=question)
     await recorder.ask("world_model_query", "nothingFound", body={"search": "antwort", "scope": "own"})
@@ -385,6 +386,29 @@ async def _moving(recorder: Recorder) -> None:
         await recorder.ask(operation, path={"importId": "x" * 101})
 
 
+async def _pending(recorder: Recorder) -> None:
+    """A record of a plan whose owner confirms what is kept about people."""
+    design = {
+        "agent": {"id": "agent-seven"},
+        "goals": [{"title": "Know customers", "kinds": ["contacts"]}],
+        "constraints": {"privacy": "regulated", "confirmation": "owner"},
+        "mode": "apply",
+    }
+    plan = (await recorder.ask("memory_design", "confirmedByOwner", body=design))["data"]
+    (rule,) = [rule for rule in plan["writeRules"] if "owner_confirmation" in rule["needs"]]
+    record = {"type": "Concept", "title": "Grace likes tea", "source": "a call", "links": [rule["link"]]}
+    waiting = (await recorder.ask("world_model_signal", "waitsForOwner", body=record))["data"]["decision"]
+    asked = {"decision": waiting}
+    await recorder.ask("world_model_pending", path=asked)
+    for name in ("confirmed", "settled"):
+        await recorder.ask(
+            "world_model_pending_confirm", name, path=asked, body={"confirm": True, "client": "a browser"}
+        )
+    for decision in (0, 1):
+        await recorder.ask("world_model_pending", path={"decision": decision})
+        await recorder.ask("world_model_pending_confirm", path={"decision": decision}, body={"confirm": False})
+
+
 async def _connect(recorder: Recorder) -> None:
     header = {"Host": "svc.example", "Accept": "application/json", "MCP-Protocol-Version": "2025-06-18"}
     about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "agent-seven", "version": "1"}}
@@ -395,6 +419,10 @@ async def _connect(recorder: Recorder) -> None:
     ]
     for name, body in sent:
         await recorder.ask("mcp", name, header=header, body=body)
+        await recorder.ask("mcp_by_key", name, header=header, body=body)
+    call = {"name": "svc_my_key", "arguments": {}}
+    body = {"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": call}
+    await recorder.ask("mcp_by_key", "call", header=header, body=body)
 
 
 async def _telemetry(recorder: Recorder) -> None:

@@ -28,7 +28,7 @@ from contracts.connect.jsonrpc import (
     problem_as_error,
     read_message,
 )
-from contracts.connect.server import MODERN_VERSIONS, PROTOCOL_VERSIONS
+from contracts.connect.server import COUNTED_METHODS, MODERN_VERSIONS, PROTOCOL_VERSIONS
 from contracts.errors import (
     BodyInvalid,
     HostUnknown,
@@ -81,6 +81,7 @@ class Edge:
             await Response(status_code=204, headers=PREFLIGHT)(scope, receive, send)
             return
         request = Request(scope, receive)
+        work_of(scope).began = False  # a message decides by its method
         try:
             self._policy.check(request)
             _check_media_type(request)
@@ -109,7 +110,7 @@ class Edge:
         if "id" not in message:
             await Response(status_code=202)(scope, receive, send)
             return
-        work_of(scope).began = True
+        work_of(scope).began = message["method"] in COUNTED_METHODS
         server = await asyncio.to_thread(self._open_once) if self._server is None else self._server
         # White space around a value is not part of it, which not every server before us knows.
         forwarded = [(name, value.strip()) for name, value in scope["headers"] if name not in _OURS]

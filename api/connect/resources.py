@@ -1,10 +1,14 @@
-"""Serves published documents as resources of `/mcp`, under separate URIs, if the generation has them."""
+"""Serves published documents as resources over MCP, under separate URIs, if the generation has them."""
 
-from collections.abc import Callable
+import asyncio
+import time
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from api.publish.negotiation import IDENTITY
 from api.publish.site import PublishedSite
+from contracts.connect.key_tools import ResourceTemplate
 from contracts.discovery.service import CAPABILITIES_PATH, OPENAPI_PATH, SKILL_PATH
 from contracts.intake.links import artifact_path
 
@@ -50,16 +54,33 @@ class Resources:
 
     site: Callable[[], PublishedSite | None]
 
+    @property
+    def templates(self) -> tuple[ResourceTemplate, ...]:
+        """Returns no template: every resource has one URI."""
+        return ()
+
     def listed(self) -> list[Resource]:
         """Returns the published resources, in their order."""
         site = self.site()
         return [] if site is None else [resource for resource in RESOURCES if resource.path in site.documents]
 
-    def read(self, uri: str) -> tuple[Resource, str] | None:
-        """Returns a resource and its text, or None if no published one has this URI."""
-        site = self.site()
-        resource = next((candidate for candidate in RESOURCES if candidate.uri == uri), None)
-        if site is None or resource is None or resource.path not in site.documents:
-            return None
-        body: bytes = site.documents[resource.path].fresh[IDENTITY].body["body"]
-        return resource, body.decode()
+    async def read(self, uri: str, _: MutableMapping[str, Any]) -> tuple[str, str] | None:
+        """Returns the media type and text of a resource, or None if no published one has this URI."""
+        return await asyncio.to_thread(published_resource, self.site(), RESOURCES, uri)
+
+
+def published_resource(site: PublishedSite | None, resources: Sequence[Resource], uri: str) -> tuple[str, str] | None:
+    """Returns the media type and text of a resource, or None if no published one has this URI."""
+    resource = next((candidate for candidate in resources if candidate.uri == uri), None)
+    text = None if resource is None else published_text(site, resource.path)
+    return None if resource is None or text is None else (resource.media_type, text)
+
+
+def published_text(site: PublishedSite | None, path: str) -> str | None:
+    """Returns the text of a published document, or None if there is none at this path."""
+    if site is None or path not in site.documents:
+        return None
+    document = site.documents[path]
+    encodings = document.fresh if time.time() < document.stale_at else document.stale
+    body: bytes = encodings[IDENTITY].body["body"]
+    return body.decode()

@@ -1,17 +1,23 @@
-"""The one route of connect, `/mcp`, for the framework and the description. The edge answers all its methods."""
+"""The routes of connect, `/mcp` and `/api/v2/mcp`, for the framework and the description. Edges answer all methods.
+
+The route by key is authenticated like every other one that requires a key, at each request.
+"""
 
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
 
 from api.connect.edge import Edge
+from api.deps import AuthenticatedRoute
 from api.openapi.headers import header_refs
 from api.responses import problems
+from api.routes import merge_routes
 from contracts.connect.jsonrpc import JsonRpcAnswer, JsonRpcRefusal, JsonRpcRequest
+from contracts.connect.key_server import KEY_MCP_PATH
 from contracts.connect.server import FIRST_TOOL, MCP_PATH
 from contracts.errors import InternalFault
 
@@ -27,21 +33,66 @@ _REFUSED: dict[int, str] = {
     429: "The budget of the address or of the session is used up",
     431: "The header fields are too large",
 }
+_REFUSED_BY_KEY = _REFUSED | {
+    401: "No valid key",
+    402: "Send a key, or buy one with a signed payment",
+    409: "The signed payment belongs to another request, or was answered already",
+    500: "Something failed on our side",
+    503: "A store, or the settlement of payments, can't be used at the moment",
+    413: "The body is larger than 1 MiB",
+    429: "The budget of the address or of the key's day is used up",
+}
+_ANSWERED: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The answer; what goes wrong inside a tool is a result with `isError`"},
+    202: {"description": "A notification was taken", "model": None},
+}
+_ANY_REVISION = (
+    "JSON-RPC 2.0 in any revision of MCP from 2024-11-05 to 2026-07-28, one message a request, without sessions of the "
+    "transport."
+)
 
 
-def connect_router(edge: Edge) -> APIRouter:
-    """Creates the route of `/mcp` over this process's edge."""
+class _AnyMethod(APIRoute):
+    """Lets the framework find the path, whatever the method."""
 
-    class EdgeRoute(APIRoute):
-        """Lets the framework find the path and the edge do the rest."""
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, child = super().matches(scope)
+        ours = match == Match.PARTIAL and scope["method"] not in ("POST", "OPTIONS")
+        return (Match.FULL if ours else match), child
 
-        def matches(self, scope: Scope) -> tuple[Match, Scope]:
-            match, child = super().matches(scope)
-            ours = match == Match.PARTIAL and scope["method"] not in ("POST", "OPTIONS")
-            return (Match.FULL if ours else match), child
+
+class _Message(Response):
+    """Lets an edge answer the request itself."""
+
+    def __init__(self, edge: Edge) -> None:
+        super().__init__()
+        self._edge = edge
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._edge(scope, receive, send)
+
+
+def connect_router(edge: Edge, key_edge: Edge) -> APIRouter:
+    """Creates the routes over this process's edges: `edge` answers `/mcp`, `key_edge` what comes with a key."""
+
+    class EdgeRoute(_AnyMethod):
+        """Lets the edge do the rest."""
 
         async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
             await edge(scope, receive, send)
+
+    class KeyRoute(_AnyMethod, AuthenticatedRoute):
+        """Lets the edge refuse other methods, which have no answer that a key would open."""
+
+        async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["method"] == "POST":
+                await super().handle(scope, receive, send)
+            else:
+                await key_edge(scope, receive, send)
+
+    class KeyPreflightRoute(_AnyMethod):
+        async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+            await key_edge(scope, receive, send)
 
     router = APIRouter(tags=["connect"], route_class=EdgeRoute)
 
@@ -49,14 +100,12 @@ def connect_router(edge: Edge) -> APIRouter:
         MCP_PATH,
         response_model=JsonRpcAnswer,
         responses={
-            200: {"description": "The answer; what goes wrong inside a tool is a result with `isError`"},
-            202: {"description": "A notification was taken", "model": None},
+            **_ANSWERED,
             **{status: _refusal(text) for status, text in _REFUSED.items()},
             **problems(InternalFault),
         },
         summary="Speak MCP",
-        description="JSON-RPC 2.0 in any revision of MCP from 2024-11-05 to 2026-07-28, one message a request, without "
-        f"sessions of the transport. `tools/list` tells what there is; call `{FIRST_TOOL}` first.",
+        description=f"{_ANY_REVISION} `tools/list` tells what there is; call `{FIRST_TOOL}` first.",
         operation_id="mcp",
     )
     def mcp(message: JsonRpcRequest) -> None:
@@ -65,11 +114,7 @@ def connect_router(edge: Edge) -> APIRouter:
     @router.options(
         MCP_PATH,
         status_code=204,
-        responses={
-            204: {"description": "What pages may send", "headers": header_refs("Allow")},
-            **{status: _refusal(_REFUSED[status]) for status in (414, 429, 431)},
-            **problems(InternalFault),
-        },
+        responses=_preflight(),
         summary="Ask what may be sent",
         description="The preflight of a browser. The answer to a message states whether its page is allowed.",
         operation_id="mcp_preflight",
@@ -77,7 +122,50 @@ def connect_router(edge: Edge) -> APIRouter:
     def preflight() -> None:
         """Describes the route; the edge answers it."""
 
+    by_key = APIRouter(tags=["connect"], route_class=KeyRoute)
+
+    @by_key.post(
+        KEY_MCP_PATH,
+        response_model=JsonRpcAnswer,
+        responses={**_ANSWERED, **{status: _refusal(text) for status, text in _REFUSED_BY_KEY.items()}},
+        openapi_extra={"requestBody": _message_body()},
+        summary="Speak MCP with a key",
+        description=f"{_ANY_REVISION} Tools remember, search, read, correct, build, plan memory, judge actions and "
+        "show holders, plans and the key. Only `tools/call` and `resources/read` count for the key's day.",
+        operation_id="mcp_by_key",
+    )
+    async def mcp_by_key(request: Request) -> Response:
+        return _Message(key_edge)
+
+    preflights = APIRouter(tags=["connect"], route_class=KeyPreflightRoute)
+
+    @preflights.options(
+        KEY_MCP_PATH,
+        status_code=204,
+        responses=_preflight(),
+        summary="Ask what may be sent with a key",
+        description="The preflight of a browser. The answer to a message states whether its page is allowed.",
+        operation_id="mcp_by_key_preflight",
+    )
+    def key_preflight() -> None:
+        """Describes the route; the edge answers it."""
+
+    merge_routes(router, by_key, preflights)
     return router
+
+
+def _preflight() -> dict[int | str, dict[str, Any]]:
+    return {
+        204: {"description": "What pages may send", "headers": header_refs("Allow")},
+        **{status: _refusal(_REFUSED[status]) for status in (414, 429, 431)},
+        **problems(InternalFault),
+    }
+
+
+def _message_body() -> dict[str, Any]:
+    """Describes the body, which the edge reads and not the framework."""
+    schema = {"$ref": "#/components/schemas/JsonRpcRequest"}
+    return {"required": True, "content": {"application/json": {"schema": schema}}}
 
 
 def _refusal(description: str) -> dict[str, Any]:

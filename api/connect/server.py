@@ -1,58 +1,108 @@
-"""Serves our tools and resources with the official MCP SDK: one answer a request, without transport sessions.
+"""Serves tools, resources and prompts with the official MCP SDK: one answer a request, without transport sessions.
 
 It is slow to import, so the first message loads it, or the process while it answers its first requests.
 """
 
-import asyncio
 import logging
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel.server import Server
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 
-from api.connect.edge import CLIENT, Receive, Scope, Send
-from api.connect.resources import Resource, Resources
-from api.connect.tools import McpTools
+from api.connect.edge import Receive, Scope, Send
+from api.connect.outcomes import Question, Reply, ToolCall, ToolOutcome
+from api.connect.resources import Resource
+from api.key_gate import CALLER
 from contracts.connect.jsonrpc import INVALID_PARAMS
-from contracts.connect.server import (
-    INSTRUCTIONS,
-    SERVER_DESCRIPTION,
-    SERVER_NAME,
-    SERVER_TITLE,
-    SERVER_VERSION,
-)
-from contracts.connect.tools import TOOLS, Tool
+from contracts.connect.key_server import CONFIRMED_WITHIN_S
+from contracts.connect.key_tools import Prompt, ResourceTemplate
+from contracts.connect.server import MODERN_VERSIONS, ServerIdentity
+from contracts.connect.tools import Tool
+from contracts.world.pending import LONGEST_CLIENT
 
 TOOLS_MAX_AGE_MS = 3_600_000
 RESOURCES_MAX_AGE_MS = 60_000
+
+LINKS_SINCE = "2025-06-18"
+"""The first revision whose results may link to resources."""
+
+
+class Tools(Protocol):
+    """The tools of a server, in their order, and how one is called."""
+
+    @property
+    def listed(self) -> Sequence[Tool]: ...
+
+    async def call(self, call: ToolCall) -> ToolOutcome: ...
+
+
+class Resources(Protocol):
+    """The resources of a server. `read` gets the scope of the request, and returns None for an unknown URI."""
+
+    @property
+    def templates(self) -> Sequence[ResourceTemplate]: ...
+
+    def listed(self) -> Sequence[Resource]: ...
+
+    async def read(self, uri: str, scope: Scope) -> tuple[str, str] | None: ...
+
+
+class Questions:
+    """Seals what a client has to send back with a reply, so that it fits only the call, caller and time of its
+    question. No process and no store keeps anything while a client waits."""
+
+    def __init__(self, key: bytes) -> None:
+        self._security = RequestStateSecurity(keys=[key], ttl=CONFIRMED_WITHIN_S, bind_principal=_caller_id)
+
+    def boundary(self, audience: str) -> RequestStateBoundary:
+        """Returns the middleware that seals and opens."""
+        return RequestStateBoundary(self._security, default_audience=audience)
+
+
+def _caller_id(ctx: Any) -> str:
+    key_id: str = ctx.request.scope[CALLER].key_id
+    return key_id
 
 
 class McpServer:
     """An ASGI application that answers one well-formed message in any supported revision of MCP."""
 
-    def __init__(self, tools: McpTools, resources: Resources) -> None:
+    def __init__(
+        self,
+        identity: ServerIdentity,
+        tools: Tools,
+        resources: Resources,
+        prompts: Sequence[Prompt] = (),
+        questions: Questions | None = None,
+    ) -> None:
         # The SDK would log the start of a manager for each request.
         logging.getLogger("mcp.server.streamable_http_manager").setLevel(logging.WARNING)
         self._mcp_tools = tools
         self._resources = resources
-        self._tools = types.ListToolsResult(tools=[_tool(tool) for tool in TOOLS])
+        self._prompts = {prompt.name: prompt for prompt in prompts}
+        self._names = {tool.name for tool in tools.listed}
+        self._tools = types.ListToolsResult(tools=[_tool(tool) for tool in tools.listed])
         lasting = CacheHint(ttl_ms=TOOLS_MAX_AGE_MS, scope="public")
         published = CacheHint(ttl_ms=RESOURCES_MAX_AGE_MS, scope="public")
+        own = CacheHint(ttl_ms=0, scope="private")
         self._server: Server[Any] = Server(
-            SERVER_NAME,
-            version=SERVER_VERSION,
-            title=SERVER_TITLE,
-            description=SERVER_DESCRIPTION,
-            instructions=INSTRUCTIONS,
+            identity.name,
+            version=identity.version,
+            title=identity.title,
+            description=identity.description,
+            instructions=identity.instructions,
             cache_hints={
                 "server/discover": lasting,
                 "tools/list": lasting,
+                "prompts/list": lasting,
                 "resources/list": published,
                 "resources/templates/list": lasting,
-                "resources/read": published,
+                "resources/read": own if resources.templates else published,
             },
             get_tool_input_schema=lambda _: None,
             on_list_tools=self._list_tools,
@@ -60,7 +110,12 @@ class McpServer:
             on_list_resources=self._list_resources,
             on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
+            on_list_prompts=self._list_prompts if prompts else None,
+            on_get_prompt=self._get_prompt if prompts else None,
         )
+        self._questions = questions
+        if questions is not None:
+            self._server.middleware.append(questions.boundary(identity.name))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Each request has its own manager, which holds only the tasks of that request, so nothing has to be started or
@@ -72,13 +127,31 @@ class McpServer:
     async def _list_tools(self, _: Any, __: Any) -> types.ListToolsResult:
         return self._tools
 
-    async def _call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        if not self._mcp_tools.has(params.name):
+    async def _call_tool(
+        self, ctx: Any, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        if params.name not in self._names:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:100]}")
-        client = ctx.request.scope[CLIENT]
-        outcome = await self._mcp_tools.call(params.name, params.arguments or {}, client)
+        call = ToolCall(
+            name=params.name,
+            arguments=params.arguments or {},
+            scope=ctx.request.scope,
+            can_ask=self._questions is not None and can_ask(ctx),
+            reply=None if self._questions is None else reply_of(ctx, params),
+        )
+        outcome = await self._mcp_tools.call(call)
+        if outcome.question is not None:
+            return asking(outcome.question)
+        content: list[types.ContentBlock] = [types.TextContent(type="text", text=outcome.text)]
+        if outcome.resource is not None and ctx.protocol_version >= LINKS_SINCE:
+            name = outcome.resource.partition("://")[2]
+            content.append(
+                types.ResourceLink(
+                    type="resource_link", uri=outcome.resource, name=name[:100], mime_type="application/json"
+                )
+            )
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=outcome.text)],
+            content=content,
             structured_content=None if outcome.failed else outcome.fields,
             is_error=outcome.failed,
         )
@@ -87,16 +160,94 @@ class McpServer:
         return types.ListResourcesResult(resources=[_resource(resource) for resource in self._resources.listed()])
 
     async def _list_templates(self, _: Any, __: Any) -> types.ListResourceTemplatesResult:
-        # The list is empty, but clients that see resources ask for templates too.
-        return types.ListResourceTemplatesResult(resource_templates=[])
+        # The list may be empty, but clients that see resources ask for templates too.
+        return types.ListResourceTemplatesResult(
+            resource_templates=[
+                types.ResourceTemplate(
+                    uri_template=template.uri_template,
+                    name=template.name,
+                    title=template.title,
+                    description=template.description,
+                    mime_type=template.media_type,
+                )
+                for template in self._resources.templates
+            ]
+        )
 
-    async def _read_resource(self, _: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        document = await asyncio.to_thread(self._resources.read, params.uri)
+    async def _read_resource(self, ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        document = await self._resources.read(params.uri, ctx.request.scope)
         if document is None:
             raise MCPError(INVALID_PARAMS, "No resource has this URI.", {"uri": params.uri[:1000]})
-        resource, text = document
-        contents = types.TextResourceContents(uri=resource.uri, mime_type=resource.media_type, text=text)
+        media_type, text = document
+        contents = types.TextResourceContents(uri=params.uri, mime_type=media_type, text=text)
         return types.ReadResourceResult(contents=[contents])
+
+    async def _list_prompts(self, _: Any, __: Any) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[_prompt(prompt) for prompt in self._prompts.values()])
+
+    async def _get_prompt(self, _: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        prompt = self._prompts.get(params.name)
+        if prompt is None:
+            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name[:100]}")
+        given = params.arguments or {}
+        missing = [argument.name for argument in prompt.arguments if argument.required and not given.get(argument.name)]
+        if missing:
+            raise MCPError(INVALID_PARAMS, f"The prompt needs {', '.join(missing)}.")
+        text = prompt.text
+        for argument in prompt.arguments:
+            text = text.replace(f"{{{argument.name}}}", given.get(argument.name, ""))
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        return types.GetPromptResult(description=prompt.description, messages=[message])
+
+
+def can_ask(ctx: Any) -> bool:
+    """Decides whether the client of a request can be asked a question, which it answers with the next request."""
+    capabilities = ctx.session.client_capabilities
+    elicitation = None if capabilities is None else capabilities.elicitation
+    if elicitation is None or ctx.protocol_version not in MODERN_VERSIONS:
+        return False
+    # `{}` was all that there was before there were modes, and means a form.
+    return elicitation.form is not None or elicitation.url is None
+
+
+def asking(question: Question) -> types.InputRequiredResult:
+    """Returns the result that asks for a yes or no."""
+    params = types.ElicitRequestFormParams(message=question.message, requested_schema=_YES_OR_NO)
+    return types.InputRequiredResult(
+        input_requests={_QUESTION: types.ElicitRequest(params=params)}, request_state=_ASKED
+    )
+
+
+def reply_of(ctx: Any, params: types.CallToolRequestParams) -> Reply | None:
+    """Returns the reply that a call brings to the question that was asked about it, or None if none was asked."""
+    if params.request_state != _ASKED:
+        return None
+    answered = (params.input_responses or {}).get(_QUESTION)
+    if not isinstance(answered, types.ElicitResult):
+        return None
+    accepted = answered.action == "accept" and (answered.content or {}).get("confirm") is True
+    return Reply(accepted, client_name(ctx))
+
+
+def client_name(ctx: Any) -> str:
+    """Returns the name that the client of a request goes by: a claim."""
+    known = ctx.session.client_params
+    if known is not None:
+        name = f"{known.client_info.name} {known.client_info.version}"
+    else:
+        name = ctx.request.headers.get("user-agent", "")
+    return "".join(char for char in name if char.isprintable())[:LONGEST_CLIENT].strip()
+
+
+_QUESTION = "confirm"
+_ASKED = "asked"
+_YES_OR_NO: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "confirm": {"type": "boolean", "title": "Write it", "description": "true: write it; false: leave it"}
+    },
+    "required": ["confirm"],
+}
 
 
 def _tool(tool: Tool) -> types.Tool:
@@ -123,4 +274,16 @@ def _resource(resource: Resource) -> types.Resource:
         title=resource.title,
         description=resource.description,
         mime_type=resource.media_type,
+    )
+
+
+def _prompt(prompt: Prompt) -> types.Prompt:
+    return types.Prompt(
+        name=prompt.name,
+        title=prompt.title,
+        description=prompt.description,
+        arguments=[
+            types.PromptArgument(name=argument.name, description=argument.description, required=argument.required)
+            for argument in prompt.arguments
+        ],
     )

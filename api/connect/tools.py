@@ -1,44 +1,24 @@
 """Implements the MCP tools. A failure is returned as a result with a reason and a fix."""
 
 import asyncio
-import json
-import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
+from api.connect.edge import CLIENT
+from api.connect.outcomes import ToolCall, ToolOutcome, arguments_invalid, outcome_of
 from api.connect.service import ConnectService
-from api.wording import in_words, pointer_to
 from contracts.access.plans import PlansAnswer
 from contracts.connect.paired import GuardrailCheckArguments, IntakeStatusArguments, WorldQueryArguments
 from contracts.connect.sessions import Session
-from contracts.connect.tool_problems import ToolProblem, store_unavailable
+from contracts.connect.tool_problems import ToolProblem
 from contracts.connect.tools import CREDENTIALS, TOOLS, Tool
-from contracts.errors import OperatorProblem, RequestProblem
 from contracts.guardrail import GuardrailRequest, GuardrailResult
 from contracts.intake.intake_documents import IntakeStatusResponse
 from contracts.secret_texts import refuse_secrets
 from contracts.world.read_api import GraphQueryRequest
-
-STORE_RETRY_AFTER_S = 2
-
-_log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ToolOutcome:
-    """The outcome of a call. `fields` are those of the tool's result, or of the problem if it failed."""
-
-    failed: bool
-    fields: dict[str, Any]
-
-    @property
-    def text(self) -> str:
-        """The fields as JSON."""
-        return json.dumps(self.fields, ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,28 +55,18 @@ class McpTools:
             "svc_intake_status": self._intake_status,
         }
 
-    def has(self, name: str) -> bool:
-        return name in self._tools
+    @property
+    def listed(self) -> tuple[Tool, ...]:
+        """Returns the tools in their order."""
+        return TOOLS
 
-    async def call(self, name: str, arguments: dict[str, Any], client: str) -> ToolOutcome:
-        """Runs a tool. `client` is the rate-limit key of the client's address. Every failure becomes an outcome."""
-        try:
-            return ToolOutcome(False, _fields(await self._run(self._tools[name], arguments, client)))
-        except ToolProblem as problem:
-            return _failed(problem)
-        except RequestProblem as problem:
-            fix = "Try again in a moment." if problem.retryable else "Send other arguments, as the detail says."
-            failure = ToolProblem(problem.code, problem.detail, fix=fix, retryable=problem.retryable)
-            return _failed(failure, problem.errors)
-        except OperatorProblem as problem:
-            _log.warning("%s was not served: %s", name, problem)
-            return _failed(store_unavailable())
-        except Exception:
-            _log.exception("%s failed", name)
-            fix = "Try again; if it goes on, tell the operator."
-            return _failed(ToolProblem("internal_fault", "Something failed on our side.", fix=fix, retryable=True))
+    async def call(self, call: ToolCall) -> ToolOutcome:
+        """Runs a tool that is listed. Every failure becomes an outcome."""
+        run = self._run(self._tools[call.name], call.arguments, call.scope[CLIENT])
+        return await outcome_of(call.name, run)
 
     async def _run(self, tool: Tool, arguments: dict[str, Any], client: str) -> Any:
+        # `client` is the rate-limit key of the client's address.
         if not tool.needs_session:
             _refuse_secrets(tool, arguments)
             return await self._service.handshake(_arguments(tool, arguments), client)
@@ -135,34 +105,4 @@ def _arguments(tool: Tool, arguments: dict[str, Any]) -> Any:
     try:
         return tool.arguments.model_validate(arguments)
     except ValidationError as error:
-        faults = [(pointer_to(fault["loc"]), in_words(fault)) for fault in error.errors(include_input=False)]
-    raise ArgumentsInvalid(faults)
-
-
-class ArgumentsInvalid(ToolProblem):
-    """Arguments that don't fit the tool's schema, each fault with its JSON pointer."""
-
-    def __init__(self, faults: list[tuple[str, str]]) -> None:
-        detail = "; ".join(f"{pointer.strip('/') or 'the arguments'}: {message}" for pointer, message in faults)
-        super().__init__("arguments_invalid", f"{detail}.", fix="Send arguments that fit the tool's inputSchema.")
-        self.faults = faults
-
-
-def _failed(problem: ToolProblem, faults: list[tuple[str, str]] | None = None) -> ToolOutcome:
-    if isinstance(problem, ArgumentsInvalid):
-        faults = problem.faults
-    fields: dict[str, Any] = {"code": problem.code, "retryable": problem.retryable}
-    if problem.retryable:
-        fields["retry_after"] = STORE_RETRY_AFTER_S
-    fields |= {"detail": problem.detail, "fix": problem.fix}
-    if faults:
-        fields["errors"] = [{"pointer": pointer, "detail": detail} for pointer, detail in faults]
-    return ToolOutcome(True, fields)
-
-
-def _fields(result: BaseModel | dict[str, Any]) -> dict[str, Any]:
-    """Returns a result as JSON types."""
-    if isinstance(result, BaseModel):
-        return result.model_dump(mode="json", by_alias=True)
-    fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(result))
-    return fields
+        raise arguments_invalid(error) from None

@@ -4,6 +4,7 @@ from typing import Any
 
 from api.openapi.headers import header_refs
 from api.responses import problem_answer
+from contracts.connect.key_server import KEY_MCP_PATH
 from contracts.connect.server import MCP_PATH
 from contracts.errors import HeadersTooLarge, RequestProblem, TargetTooLong
 
@@ -11,9 +12,9 @@ HEAD_PROBLEMS: tuple[type[RequestProblem], ...] = (TargetTooLong, HeadersTooLarg
 
 
 def add_heads(document: dict[str, Any]) -> None:
-    """Refers every operation to both answers, in place; `/mcp` describes its own."""
+    """Refers every operation to both answers, in place; the MCP servers describe their own."""
     for path, operations in document["paths"].items():
-        for operation in operations.values() if path != MCP_PATH else ():
+        for operation in operations.values() if path not in (MCP_PATH, KEY_MCP_PATH) else ():
             for problem in HEAD_PROBLEMS:
                 operation["responses"][str(problem.status)] = {"$ref": f"#/components/responses/{problem.code}"}
     document["components"]["responses"] = {problem.code: _answer(problem) for problem in HEAD_PROBLEMS}

@@ -119,6 +119,20 @@ LINKS = {
             "The history of the node that was written",
             parameters={"nodeId": "/data/signalId"},
         ),
+        Link(
+            "pending",
+            "world_model_pending",
+            "Of an escalated one: whose agreement it waits for",
+            parameters={"decision": "/data/decision"},
+        ),
+    ),
+    ("world_model_pending", 200): (
+        Link(
+            "confirm",
+            "world_model_pending_confirm",
+            "Confirm it as its owner",
+            parameters={"decision": "/data/decision"},
+        ),
     ),
     ("world_model_node", 200): (
         Link("erase", "world_model_node_erase", "Erase this node", parameters={"nodeId": "/data/node/id"}),

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from api.key_gate import CALLER, DAY_S, STORE_FAILED, Admission, is_counted, presented_key
+from api.key_gate import CALLER, DAY_S, STORE_FAILED, TAKEN, Admission, is_counted, presented_key
 from api.limits import COUNTED, Counted, limit_fields, over_limit, policy_of
 from api.publish.client_address import ClientAddresses
 from api.publish.negotiation import is_unchanged, prefers_markdown
@@ -30,6 +30,7 @@ from api.receiving import (
 )
 from api.work import WORK, Work
 from contracts.connect.jsonrpc import problem_as_error, session_token_of
+from contracts.connect.key_server import KEY_MCP_PATH
 from contracts.connect.server import MCP_PATH
 from contracts.errors import (
     BodyTooLarge,
@@ -76,6 +77,7 @@ class Keys(Protocol):
 
 POINTER_EVERY_S = 1.0
 WINDOW_S = 60
+_MCP_PATHS = (MCP_PATH, KEY_MCP_PATH)
 _CHUNK_BYTES = 256 * 1024
 _READS = ("GET", "HEAD")
 _NO_BODY: Message = {"type": "http.response.body", "body": b""}
@@ -132,6 +134,8 @@ class Front:
           a valid key it is counted for its address, and the room answers 401.
         - `GET /api/v2/me` is counted for the address, and the room answers for the key.
         - `POST /mcp` is counted for the minute of the paired session that it names, else for its address.
+        - `POST /api/v2/mcp` with a key is counted for the key's day, and given back unless it calls a tool or reads a
+          resource.
         - A head of 20 KiB is counted for its address and refused, so that refusals are not free.
         """
         if scope["type"] != "http":
@@ -245,7 +249,7 @@ class Front:
                 return document.options
             if path in self.site.redirects or path in self.site.files:
                 return READ_ALONE
-        if path == MCP_PATH or path.startswith(BLINK_PREFIX):
+        if path in _MCP_PATHS or path.startswith(BLINK_PREFIX):
             return None
         return _PREFLIGHT if any(name == _PREFLIGHT_FIELD for name, _ in scope["headers"]) else None
 
@@ -306,6 +310,7 @@ class Front:
             return None
         if admission is not None:
             scope[CALLER] = admission.caller
+            scope[TAKEN] = admission.taken
         return admission
 
     async def _count_session(self, body: bytes, now_s: float) -> Counted | None:
@@ -398,7 +403,7 @@ class Front:
         counted = await self._settle(scope, admission, counted, problem.status, work_began=False)
         request_id = _request_id()
         links = self._problem_links.of(problem, scope["method"], scope["path"])
-        if scope["path"] == MCP_PATH:
+        if scope["path"] in _MCP_PATHS:
             media_type, body = "application/json", problem_as_error(problem, request_id, links)
         else:
             media_type, body = PROBLEM_MEDIA_TYPE, problem_body(problem, scope["path"], request_id, links)

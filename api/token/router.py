@@ -23,20 +23,14 @@ _Address = Annotated[AskedAddress, Path(description="The address: lower case, or
 def token_router(served: ServedGenerations) -> APIRouter:
     router = APIRouter(tags=[TOKEN_HOLDER.group], route_class=WorkRoute)
 
-    def answer(request: Request, projection: Projection, read: Callable[[DocumentContext], Fields]) -> Response:
-        with served.reading() as reading:
-            # Published from the same tables, so it has the same age.
-            entry = entry_of(reading, HOLDERS_PATH)
-            body = body_of(projection, read(reading.context), entry)
-        return computed_answer(request, body)
-
     def holder(request: Request, address: _Address, parameters: Annotated[TokenHolderParameters, Query()]) -> Response:
-        return answer(request, TOKEN_HOLDER, lambda context: read_token_holder(context, address, parameters))
+        return computed_answer(request, holder_body(served, address, parameters))
 
     def transfers(
         request: Request, address: _Address, parameters: Annotated[AddressTransfersParameters, Query()]
     ) -> Response:
-        return answer(request, ADDRESS_TRANSFERS, lambda context: read_address_transfers(context, address, parameters))
+        body = _body(served, ADDRESS_TRANSFERS, lambda context: read_address_transfers(context, address, parameters))
+        return computed_answer(request, body)
 
     for projection, endpoint in ((TOKEN_HOLDER, holder), (ADDRESS_TRANSFERS, transfers)):
         router.add_api_route(
@@ -50,3 +44,15 @@ def token_router(served: ServedGenerations) -> APIRouter:
             | problems(ParameterInvalid, *projection.refusals, MethodNotAllowed, RateLimited, InternalFault, NotReady),
         )
     return router
+
+
+def holder_body(served: ServedGenerations, address: str, parameters: TokenHolderParameters) -> bytes:
+    """Returns `TokenHolder` of an address as JSON. Raises `NotReady`, `CursorInvalid`, and as `TokenView.block_of`."""
+    return _body(served, TOKEN_HOLDER, lambda context: read_token_holder(context, address, parameters))
+
+
+def _body(served: ServedGenerations, projection: Projection, read: Callable[[DocumentContext], Fields]) -> bytes:
+    with served.reading() as reading:
+        # Published from the same tables, so it has the same age.
+        entry = entry_of(reading, HOLDERS_PATH)
+        return body_of(projection, read(reading.context), entry)

@@ -4,6 +4,7 @@ A small request is computed in a thread of this process, a larger one in a proce
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -33,7 +34,6 @@ from contracts.world.extraction.build import MOST_PIECES, BuildAnswer, BuildRequ
 from contracts.world.graph_documents import StageDocument
 from contracts.world.memory.memory_plan import DesignAnswer, DesignRequest
 from contracts.world.proposal import Actor, Decision
-from warehouse.ledger.ledger import Ledger
 from warehouse.world.events import head_revision
 from warehouse.world.write import JUDGED_AT_MOST, decide, is_large, overtaken, write_judged
 
@@ -65,18 +65,9 @@ def knowledge_router(stores: Stores) -> APIRouter:
         f"texts at most {MOST_PIECES:,} lines, cells, values, names and links.",
         operation_id="knowledge_graph_build",
     )
-    async def build(build_request: BuildRequest, request: Request) -> Response:
+    async def knowledge_graph_build(build_request: BuildRequest, request: Request) -> Response:
         async def answer(caller: Caller) -> Response:
-            actor = actor_of(caller)
-            if await _is_small(build_request.mode, request):
-                prepared = await run_in_threadpool(_prepare_build, stores, build_request, actor)
-            else:
-                body = await request.body()
-                prepared = await stores.workers.run(caller.owner, prepare_build_in_worker, stores.settings, body, actor)
-            decision = await _written_down(stores, prepared.to_be_written, caller)
-            return await run_in_threadpool(
-                _answer, stores.ledger, prepared, build_request.mode, decision, actor.name, {}
-            )
+            return _answer(await build(stores, build_request, await request.body(), caller))
 
         return await _unless_gone(request, answer)
 
@@ -89,26 +80,51 @@ def knowledge_router(stores: Stores) -> APIRouter:
         "goals, sources and constraints. No model takes part. `apply` proposes it as nodes of your graph.",
         operation_id="memory_design",
     )
-    async def design(design_request: DesignRequest, request: Request) -> Response:
+    async def memory_design(design_request: DesignRequest, request: Request) -> Response:
         async def answer(caller: Caller) -> Response:
-            actor = actor_of(caller)
-            if await _is_small(design_request.mode, request):
-                prepared = await run_in_threadpool(_prepare_design, stores, design_request, actor)
-            else:
-                body = await request.body()
-                prepared = await stores.workers.run(
-                    caller.owner, prepare_design_in_worker, stores.settings, body, actor
-                )
-            decision = await _written_down(stores, prepared.to_be_written, caller)
-            approved = decision is not None and decision.verdict == "approved"
-            more = {"nodeIds": prepared.node_ids if approved else ()}
-            return await run_in_threadpool(
-                _answer, stores.ledger, prepared, design_request.mode, decision, actor.name, more
-            )
+            return _answer(await design(stores, design_request, await request.body(), caller))
 
         return await _unless_gone(request, answer)
 
     return router
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The fields of a result as a JSON object, and whether something was written or waits."""
+
+    fields: bytes
+    is_written: bool
+
+
+async def build(stores: Stores, request: BuildRequest, body: bytes, caller: Caller) -> Outcome:
+    """Builds a graph as `caller`; the fields are those of `BuildResult`. `body` is the request's valid body.
+
+    Raises `BodyInvalid`, `IdTaken`, `WorkersBusy`.
+    """
+    actor = actor_of(caller)
+    if _is_small(request.mode, body):
+        prepared = await run_in_threadpool(_prepare_build, stores, request, actor)
+    else:
+        prepared = await stores.workers.run(caller.owner, prepare_build_in_worker, stores.settings, body, actor)
+    decision = await _written_down(stores, prepared.to_be_written, caller)
+    return await run_in_threadpool(_outcome, stores, prepared, request.mode, decision, actor.name, {})
+
+
+async def design(stores: Stores, request: DesignRequest, body: bytes, caller: Caller) -> Outcome:
+    """Makes a memory plan as `caller`; the fields are those of `DesignResult`. `body` is the request's valid body.
+
+    Raises `BodyInvalid`, `WorkersBusy`.
+    """
+    actor = actor_of(caller)
+    if _is_small(request.mode, body):
+        prepared = await run_in_threadpool(_prepare_design, stores, request, actor)
+    else:
+        prepared = await stores.workers.run(caller.owner, prepare_design_in_worker, stores.settings, body, actor)
+    decision = await _written_down(stores, prepared.to_be_written, caller)
+    is_approved = decision is not None and decision.verdict == "approved"
+    more = {"nodeIds": prepared.node_ids if is_approved else ()}
+    return await run_in_threadpool(_outcome, stores, prepared, request.mode, decision, actor.name, more)
 
 
 def _prepare_build(stores: Stores, request: BuildRequest, actor: Actor) -> Prepared:
@@ -119,9 +135,8 @@ def _prepare_design(stores: Stores, request: DesignRequest, actor: Actor) -> Pre
     return prepare_design(stores.ledger, request, actor)
 
 
-async def _is_small(mode: str, request: Request) -> bool:
-    most = PREVIEWED_HERE_BYTES if mode == "preview" else APPLIED_HERE_BYTES
-    return len(await request.body()) <= most
+def _is_small(mode: str, body: bytes) -> bool:
+    return len(body) <= (PREVIEWED_HERE_BYTES if mode == "preview" else APPLIED_HERE_BYTES)
 
 
 async def _unless_gone(request: Request, answer: Callable[[Caller], Awaitable[Response]]) -> Response:
@@ -161,13 +176,13 @@ def _written(model: type[Document]) -> dict[int | str, dict[str, Any]]:
     }
 
 
-def _answer(
-    ledger: Ledger, prepared: Prepared, mode: str, decision: Decision | None, owner: str, more: dict[str, Any]
-) -> Response:
-    """Builds the answer from the prepared fields and the decision. The fields are not decoded again: they may be
+def _outcome(
+    stores: Stores, prepared: Prepared, mode: str, decision: Decision | None, owner: str, more: dict[str, Any]
+) -> Outcome:
+    """Builds the outcome from the prepared fields and the decision. The fields are not decoded again: they may be
     megabytes."""
     if decision is None:
-        with ledger.read() as reader:
+        with stores.ledger.read() as reader:
             outcome: dict[str, Any] = {"verdict": None, "stages": [], "revision": head_revision(reader)}
     else:
         stages = [
@@ -176,6 +191,10 @@ def _answer(
         ]
         outcome = {"verdict": decision.verdict, "stages": stages, "revision": decision.revision}
     rest = msgspec.json.encode({"mode": mode, **outcome, **more})
-    written = decision is not None and decision.verdict != "rejected"
-    body = b'{"ok":true,"data":' + prepared.fields[:-1] + b"," + rest[1:] + b"}"
-    return Response(body, 201 if written else 200, media_type="application/json")
+    is_written = decision is not None and decision.verdict != "rejected"
+    return Outcome(prepared.fields[:-1] + b"," + rest[1:], is_written)
+
+
+def _answer(outcome: Outcome) -> Response:
+    body = b'{"ok":true,"data":' + outcome.fields + b"}"
+    return Response(body, 201 if outcome.is_written else 200, media_type="application/json")

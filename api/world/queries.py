@@ -115,12 +115,13 @@ def world_queries_router(stores: Stores) -> APIRouter:
         node_id: Annotated[str, Path(alias="nodeId", min_length=1, max_length=300)],
         parameters: Annotated[read_api.PastParameters, Query()],
     ) -> Response:
-        return _json(_node(stores, node_id, caller_of(request).owner, parameters))
+        return _json(node_with_history(stores, node_id, caller_of(request).owner, parameters))
 
     return router
 
 
-def _node(stores: Stores, node_id: str, owner: str, asked: read_api.PastParameters) -> dict[str, Any]:
+def node_with_history(stores: Stores, node_id: str, owner: str, asked: read_api.PastParameters) -> dict[str, Any]:
+    """Returns the fields of `NodeHistoryData` as `owner` sees the node. Raises `NodeUnknown`, `ParameterInvalid`."""
     newest, _ = _revisions(stores)
     revision = _known_revision(stores, asked, newest, ParameterInvalid)
     with stores.ledger.read() as reader:

@@ -9,6 +9,7 @@ from api.world.erasing import erasing_router
 from api.world.knowledge import knowledge_router
 from api.world.moving import moving_router
 from api.world.ontology import ontology_router
+from api.world.pending import pending_router
 from api.world.schema import schema_router
 from api.world.signals import signals_router
 from contracts.world.alignment import alignment
@@ -16,7 +17,7 @@ from contracts.world.alignment import alignment
 
 def world_writes_router(stores: Stores) -> APIRouter:
     """Creates the routes of signals, capsules, built graphs, memory plans, the schema, owners' ontologies, exports,
-    imports and erasures."""
+    imports, erasures and writes that wait."""
     base_url = stores.settings.public_base_url
     router = APIRouter()
     merge_routes(
@@ -27,6 +28,7 @@ def world_writes_router(stores: Stores) -> APIRouter:
         ontology_router(stores),
         erasing_router(stores),
         moving_router(stores),
+        pending_router(stores),
         capsules_router(base_url, lambda: stores.ledger, lambda: stores.secrets.pepper, alignment),
     )
     return router

@@ -21,16 +21,15 @@ from contracts.errors import (
 )
 from contracts.secret_texts import SecretInText
 from contracts.world.alignment import Alignment
-from contracts.world.facts import Dispute
 from contracts.world.graph_documents import decision_fields, dispute_document
-from contracts.world.proposal import Decision
+from contracts.world.proposal import Actor, Confirmation, Decision, Proposal
 from contracts.world.signal import SignalAnswer, SignalRequest, SignalResult, pointed_at_signal, signal_proposal
 from contracts.world.signed import is_signed
 from warehouse.ledger.ledger import Ledger
 from warehouse.world.disputes import disputes_among
 from warehouse.world.ontologies import ontology_of
 from warehouse.world.view import LedgerView
-from warehouse.world.write import propose
+from warehouse.world.write import propose, waits_for_owner
 
 
 def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRouter:
@@ -52,29 +51,63 @@ def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRou
     )
     async def signal(body: SignalRequest, request: Request) -> Response:
         caller, sent = caller_of(request), await request.json()
-        return await run_in_threadpool(_state, ledger, alignment, body, caller, sent)
+        result = await run_in_threadpool(state_signal, ledger, alignment, body, caller, sent)
+        status = 200 if result.verdict == "rejected" else 201
+        answer = SignalAnswer(data=result)
+        return Response(answer.model_dump_json(by_alias=True), status, media_type="application/json")
 
     return router
 
 
-def _state(
-    ledger: Callable[[], Ledger], alignment: Alignment, signal: SignalRequest, caller: Caller, sent: dict[str, Any]
-) -> Response:
+def state_signal(
+    ledger: Callable[[], Ledger],
+    alignment: Alignment,
+    signal: SignalRequest,
+    caller: Caller,
+    sent: dict[str, Any],
+    confirmation: Confirmation | None = None,
+) -> SignalResult:
+    """Writes a signal as `caller` and returns the decision as its owner sees it.
+
+    `sent` is the body as it was sent, which a signature of the caller's system covers. With a `confirmation` nothing
+    waits for the owner. Raises `BodyInvalid`, `RevisionConflict`, `IdempotencyKeyReused`.
+    """
     actor = actor_of(caller, signed=_is_signed(caller, signal, sent))
-    with ledger().read() as reader:
-        view = LedgerView(reader)
-        stated = signal_proposal(signal, actor, ontology_of(reader, actor.owner))
-        proposal = stored_proposal(lambda node_id: view.node(node_id) is not None, stated)
+    proposal = _proposal(ledger(), signal, actor)
     try:
-        decision = propose(ledger(), proposal, alignment=alignment, key_id=caller.key_id)
+        decision = propose(ledger(), proposal, alignment=alignment, key_id=caller.key_id, confirmation=confirmation)
     except BodyInvalid as problem:
         raise pointed_at_signal(problem) from None
     with ledger().read() as reader:
         ontology = ontology_of(reader, actor.owner)
         disputes = disputes_among(decision.nodes, LedgerView(reader).holding, ontology)
-    return _answer(
-        proposal.nodes[0].id, _as_called(decision, actor.name), [shown_dispute(d, actor.name) for d in disputes]
+    return SignalResult(
+        accepted=decision.verdict != "rejected",
+        signal_id=proposal.nodes[0].id,
+        disputes=[dispute_document(shown_dispute(dispute, actor.name)) for dispute in disputes],
+        **decision_fields(_as_called(decision, actor.name)),
     )
+
+
+def signal_waits_for_owner(
+    ledger: Callable[[], Ledger], alignment: Alignment, signal: SignalRequest, caller: Caller
+) -> bool:
+    """Decides whether a signal without a signature would wait for its owner only. Writes nothing.
+
+    Raises as `state_signal`.
+    """
+    proposal = _proposal(ledger(), signal, actor_of(caller))
+    try:
+        return waits_for_owner(ledger(), proposal, alignment=alignment)
+    except BodyInvalid as problem:
+        raise pointed_at_signal(problem) from None
+
+
+def _proposal(ledger: Ledger, signal: SignalRequest, actor: Actor) -> Proposal:
+    with ledger.read() as reader:
+        view = LedgerView(reader)
+        stated = signal_proposal(signal, actor, ontology_of(reader, actor.owner))
+        return stored_proposal(lambda node_id: view.node(node_id) is not None, stated)
 
 
 def _is_signed(caller: Caller, signal: SignalRequest, sent: dict[str, Any]) -> bool:
@@ -90,11 +123,3 @@ def _as_called(decision: Decision, owner: str) -> Decision:
         edges=tuple(called_state(edge, owner) for edge in decision.edges),
         stages=shown_stages(decision.stages, owner),
     )
-
-
-def _answer(signal_id: str, decision: Decision, disputes: list[Dispute]) -> Response:
-    shown = [dispute_document(dispute) for dispute in disputes]
-    accepted = decision.verdict != "rejected"
-    fields = decision_fields(decision)
-    answer = SignalAnswer(data=SignalResult(accepted=accepted, signal_id=signal_id, disputes=shown, **fields))
-    return Response(answer.model_dump_json(by_alias=True), 201 if accepted else 200, media_type="application/json")

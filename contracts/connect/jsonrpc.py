@@ -1,4 +1,4 @@
-"""Defines the JSON-RPC 2.0 messages of `/mcp`: the accepted envelope, and errors outside of any tool."""
+"""Defines the JSON-RPC 2.0 messages of both MCP servers: the accepted envelope, and errors outside of any tool."""
 
 import json
 from collections.abc import Mapping
@@ -92,8 +92,9 @@ def error_body(code: int, message: str, *, id: RequestId = None, data: dict[str,
 
 
 def problem_as_error(problem: RequestProblem, request_id: str, links: Mapping[str, str]) -> bytes:
-    """Returns a problem with an HTTP request, which leads to `links`, as a JSON-RPC error of `/mcp`."""
+    """Returns a problem with an HTTP request to an MCP server, which leads to `links`, as a JSON-RPC error."""
     data: dict[str, Any] = {"code": problem.code, "retryable": problem.retryable, "requestId": request_id}
+    data |= problem.extensions
     if "Retry-After" in problem.headers:
         data["retryAfter"] = int(problem.headers["Retry-After"])
     if links:

@@ -1,5 +1,7 @@
 """Names and describes the MCP server for `server/discover`, `initialize` and its card."""
 
+from dataclasses import dataclass
+
 MCP_PATH = "/mcp"
 
 SERVER_NAME = "svc-connect"
@@ -14,6 +16,9 @@ MODERN_VERSIONS = ("2026-07-28",)
 PROTOCOL_VERSIONS = (*MODERN_VERSIONS, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Supported revisions of MCP, newest first."""
 
+COUNTED_METHODS = frozenset({"tools/call", "resources/read"})
+"""Methods that count for the day of a key; finding out what there is costs nothing."""
+
 FIRST_TOOL = "svc_connect_handshake"
 """The only tool that needs no session."""
 
@@ -27,3 +32,17 @@ INSTRUCTIONS = (
     "JSON text that says whether to retry and what to do."
 )
 """Instructions that a client passes on to its model."""
+
+
+@dataclass(frozen=True)
+class ServerIdentity:
+    """What an MCP server says about itself. `instructions` are passed on to a client's model."""
+
+    name: str
+    title: str
+    description: str
+    instructions: str
+    version: str = SERVER_VERSION
+
+
+CONNECT_SERVER = ServerIdentity(SERVER_NAME, SERVER_TITLE, SERVER_DESCRIPTION, INSTRUCTIONS)

@@ -8,7 +8,7 @@ from contracts.access.example_quote import EXAMPLE_PLAN, example_quote
 from contracts.access.plans import QUOTE_PATH, plans_answer
 from contracts.access.rail import usd_of
 from contracts.access.tiers import REQUESTS_A_DAY
-from contracts.connect import server
+from contracts.connect import key_server, server
 from contracts.connect.tools import TOOLS
 from contracts.discovery.examples import recorded
 from contracts.discovery.installation import Installation
@@ -56,6 +56,17 @@ def connect_facts(installation: Installation) -> dict[str, Any]:
         **_guardrail(),
         "client_configuration": _pretty(
             {"mcpServers": {server.SERVER_NAME: {"type": "http", "url": installation.url(server.MCP_PATH)}}}
+        ),
+        "key_client_configuration": _pretty(
+            {
+                "mcpServers": {
+                    key_server.KEY_SERVER_NAME: {
+                        "type": "http",
+                        "url": installation.url(key_server.KEY_MCP_PATH),
+                        "headers": {"Authorization": "Bearer YOUR_KEY"},
+                    }
+                }
+            }
         ),
     }
 

@@ -1,14 +1,16 @@
-"""Makes the documents that lead a client to the MCP server: its card (SEP-2127), and the ai-catalog with the card."""
+"""Makes the documents that lead a client to the MCP servers: cards (SEP-2127), the catalog with them, `server.json`."""
 
 from typing import Any
 
+from contracts.connect.key_server import KEY_MCP_PATH, KEY_SERVER
+from contracts.connect.key_tools import KEY_TOOLS
 from contracts.connect.server import (
+    CONNECT_SERVER,
     MCP_PATH,
     PROTOCOL_VERSIONS,
-    SERVER_DESCRIPTION,
     SERVER_NAME,
     SERVER_TITLE,
-    SERVER_VERSION,
+    ServerIdentity,
 )
 from contracts.discovery.capabilities import is_live
 from contracts.discovery.encoding import host_of, reverse_dns
@@ -20,6 +22,7 @@ from contracts.discovery.service import (
     CAPABILITIES_PATH,
     CONNECT_PAGE_PATH,
     ICON_PATH,
+    KEY_SERVER_CARD_PATH,
     OPENAPI_PATH,
     REGISTRATION_PATH,
     SERVER_CARD_MEDIA_TYPE,
@@ -32,27 +35,54 @@ from contracts.discovery.service import (
 SERVER_CARD_SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
 
 
+REGISTRY_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
+
+_KEY_HEADER = {
+    "name": "Authorization",
+    "description": "An API key: Bearer svc_<tier>_...",
+    "value": "Bearer {api_key}",
+    "isRequired": True,
+    "isSecret": True,
+    "variables": {
+        "api_key": {"description": "The API key, as a claim issued it", "isRequired": True, "isSecret": True}
+    },
+}
+
+
 def server_card(installation: Installation) -> dict[str, Any]:
     """Makes the card: the server's name and address. Clients get the list of tools from the server itself."""
-    name = reverse_dns(installation.base_url)
+    remote = _remote(installation, MCP_PATH)
+    companion = {"companionApplication": is_live(installation, "companion_application")}
+    return _card(installation, CONNECT_SERVER, remote, companion)
+
+
+def key_server_card(installation: Installation) -> dict[str, Any]:
+    """Makes the card of the server by key. It names the tools, because that server lists them for keys only."""
+    remote = _remote(installation, KEY_MCP_PATH) | {"headers": [_KEY_HEADER]}
+    return _card(installation, KEY_SERVER, remote, {"toolNames": [tool.name for tool in KEY_TOOLS]})
+
+
+def registry_entry(installation: Installation) -> dict[str, Any]:
+    """Makes `server.json`, by which an operator publishes the server by key in the MCP registry."""
+    return {
+        "$schema": REGISTRY_SCHEMA,
+        **_identity(installation, KEY_SERVER),
+        "remotes": [
+            {"type": "streamable-http", "url": installation.url(KEY_MCP_PATH), "headers": [_KEY_HEADER]},
+        ],
+    }
+
+
+def _card(
+    installation: Installation, identity: ServerIdentity, remote: dict[str, Any], facts: dict[str, Any]
+) -> dict[str, Any]:
     return {
         "$schema": SERVER_CARD_SCHEMA,
-        "name": f"{name}/{SERVER_NAME}",
-        "title": SERVER_TITLE,
-        "description": SERVER_DESCRIPTION,
-        "version": SERVER_VERSION,
-        "websiteUrl": installation.url(CONNECT_PAGE_PATH),
-        "icons": [{"src": installation.url(ICON_PATH), "mimeType": "image/svg+xml", "sizes": ["any"]}],
-        "remotes": [
-            {
-                "type": "streamable-http",
-                "url": installation.url(MCP_PATH),
-                "supportedProtocolVersions": list(PROTOCOL_VERSIONS),
-            }
-        ],
+        **_identity(installation, identity),
+        "remotes": [remote],
         "_meta": {
-            f"{name}/{SERVICE_ID}": {
-                "companionApplication": is_live(installation, "companion_application"),
+            f"{reverse_dns(installation.base_url)}/{SERVICE_ID}": {
+                **facts,
                 "capabilities": installation.url(CAPABILITIES_PATH),
                 "registration": installation.url(REGISTRATION_PATH),
             }
@@ -60,10 +90,30 @@ def server_card(installation: Installation) -> dict[str, Any]:
     }
 
 
+def _identity(installation: Installation, identity: ServerIdentity) -> dict[str, Any]:
+    return {
+        "name": f"{reverse_dns(installation.base_url)}/{identity.name}",
+        "title": identity.title,
+        "description": identity.description,
+        "version": identity.version,
+        "websiteUrl": installation.url(CONNECT_PAGE_PATH),
+        "icons": [{"src": installation.url(ICON_PATH), "mimeType": "image/svg+xml", "sizes": ["any"]}],
+    }
+
+
+def _remote(installation: Installation, path: str) -> dict[str, Any]:
+    return {
+        "type": "streamable-http",
+        "url": installation.url(path),
+        "supportedProtocolVersions": list(PROTOCOL_VERSIONS),
+    }
+
+
 def ai_catalog(installation: Installation) -> dict[str, Any]:
-    """Makes the catalog: the server's card, the agent's card, the skill and the API."""
+    """Makes the catalog: the cards of both MCP servers, the agent's card, the skill and the API."""
     domain = host_of(installation.base_url)
     entries = [
+        ("mcp", KEY_SERVER.name, KEY_SERVER.title, SERVER_CARD_MEDIA_TYPE, KEY_SERVER_CARD_PATH),
         ("mcp", SERVER_NAME, SERVER_TITLE, SERVER_CARD_MEDIA_TYPE, SERVER_CARD_PATH),
         ("a2a", SERVICE_ID, SERVICE_NAME, AGENT_CARD_MEDIA_TYPE, AGENT_CARD_PATH),
         ("skill", SERVER_NAME, "Skill: connect", "text/markdown", SKILL_PATH),

@@ -21,6 +21,8 @@ CONTEXT_PATH = "/svc-context.json"
 
 MCP_JSON_PATH = "/.well-known/mcp.json"
 SERVER_CARD_PATH = "/mcp/server-card"
+KEY_SERVER_CARD_PATH = "/api/v2/mcp/server-card"
+MCP_REGISTRY_PATH = "/server.json"
 AI_CATALOG_PATH = "/.well-known/ai-catalog.json"
 AGENT_CARD_PATH = "/.well-known/agent-card.json"
 AGENT_PATH = "/.well-known/agent.json"

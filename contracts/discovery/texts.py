@@ -15,7 +15,7 @@ import jinja2
 from contracts.access import consent, plans
 from contracts.access.rail import ASSET_SYMBOL
 from contracts.access.tiers import REQUESTS_A_DAY
-from contracts.connect import server
+from contracts.connect import key_server, server
 from contracts.discovery import service
 from contracts.discovery.capabilities import Status, capability_states
 from contracts.discovery.installation import Installation
@@ -97,13 +97,15 @@ def render_text(template: str, installation: Installation, **facts: Any) -> byte
 
 
 def shared_facts(installation: Installation) -> dict[str, Any]:
-    """Returns the facts for every page and text: the installation, plans, limits, the MCP server, names and paths."""
+    """Returns the facts for every page and text: the installation, plans, limits, the MCP servers, names and paths."""
     return {
         "installation": installation,
         "url": installation.url,
         "prefix": installation.prefix,
         "service": service,
         "server": server,
+        "key_server": key_server,
+        "mcp_paths": (server.MCP_PATH, key_server.KEY_MCP_PATH),
         "plans": plans,
         "consent": consent,
         "offers": plans.plans_answer(installation.rail, installation.base_url, REQUESTS_A_DAY).plans,

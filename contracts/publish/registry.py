@@ -30,7 +30,7 @@ from contracts.discovery.checks_document import CHECKS_PATH, PublishedChecks
 from contracts.discovery.encoding import document_bytes
 from contracts.discovery.installation import Installation
 from contracts.discovery.manifests import agent_skills, ai_plugin, api_catalog, erc8004_registration
-from contracts.discovery.mcp import ai_catalog, server_card
+from contracts.discovery.mcp import ai_catalog, key_server_card, registry_entry, server_card
 from contracts.discovery.openapi import OPENAPI_PATH, OPENAPI_V2_PATH, Bodies, openapi_json, openapi_v2_yaml
 from contracts.discovery.public_contract import PublicContract, public_contract
 from contracts.discovery.registration import (
@@ -652,12 +652,30 @@ PROJECTIONS: tuple[Projection, ...] = (
         media_type=service.SERVER_CARD_MEDIA_TYPE,
     ),
     _discovery(
+        name="mcp_key_server_card",
+        path=service.KEY_SERVER_CARD_PATH,
+        capability="memory_over_mcp",
+        shape="server_card",
+        make=key_server_card,
+        summary="MCP server card, by key",
+        description="Who the MCP server by key is, the header that it takes, and the names of its tools (SEP-2127).",
+        media_type=service.SERVER_CARD_MEDIA_TYPE,
+    ),
+    _discovery(
+        name="mcp_registry_entry",
+        path=service.MCP_REGISTRY_PATH,
+        shape="mcp_registry_entry",
+        make=registry_entry,
+        summary="MCP registry entry",
+        description="`server.json` of the MCP server by key, by which the operator publishes it in the MCP registry.",
+    ),
+    _discovery(
         name="ai_catalog",
         path=service.AI_CATALOG_PATH,
         shape="ai_catalog",
         make=ai_catalog,
         summary="AI catalog",
-        description="The server card, the agent card, the skill and the API, each with its media type.",
+        description="The server cards, the agent card, the skill and the API, each with its media type.",
         media_type=service.AI_CATALOG_MEDIA_TYPE,
     ),
     _discovery(

@@ -136,7 +136,8 @@ class DecisionFields(Document):
     """The decision about a proposal, and the states that it wrote."""
 
     verdict: Verdict = Field(
-        description="`approved`: written; `rejected`: nothing was written; `escalated`: kept until an operator agrees"
+        description="`approved`: written; `rejected`: nothing was written; `escalated`: kept until an operator agrees, "
+        "or the owner where a rule of his graph asks him"
     )
     decision: int = Field(description="Number of the audit's entry")
     stages: list[StageDocument] = Field(description="All seven, in their order")

@@ -18,6 +18,11 @@ from contracts.times import is_instant
 DOMAINS = ("FOUNDATION", "VISION", "STRATEGY", "TACTICS", "EXECUTION", "TRACK", "SYMBIOSIS")
 ANY = "ANY"
 SUPERSEDES = "SUPERSEDES"
+PART_OF = "PART_OF"
+GOVERNED_BY = "GOVERNED_BY"
+OWNER_CONFIRMATION = "owner_confirmation"
+"""Among the `needs` of a rule that governs a store: its records wait until their owner confirms them."""
+
 ACT_EDGES = frozenset({"CORRECTS", "RETRACTS", "CONFIRMS"})
 """Relationships that only an act of a signal states."""
 

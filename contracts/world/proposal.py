@@ -183,6 +183,14 @@ class StageResult(msgspec.Struct, frozen=True):
     reason: str
 
 
+class Confirmation(msgspec.Struct, frozen=True, rename="camel"):
+    """A client's claim that the owner agreed to a write. Nothing proves it: the client says so."""
+
+    client: str
+    """The name that the client goes by."""
+    via: Literal["mcp", "http"]
+
+
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """A decision. `nodes` and `edges` are the states that it wrote; `seq` names the entry of the audit.
 

@@ -16,9 +16,9 @@ from contracts.times import instant_of, is_instant, utc_text
 from contracts.world.change_set import CLOCK_SKEW, MOST_NAMED, Case, EdgeChange, NodeChange, authority_of, claim_of_edge
 from contracts.world.facts import claim_of, may_replace, stated_end
 from contracts.world.identity import dedupe_key, fact_key
-from contracts.world.ontology import ACT_EDGES, BUILDS_ON, SUPERSEDES
+from contracts.world.ontology import ACT_EDGES, BUILDS_ON, GOVERNED_BY, OWNER_CONFIRMATION, PART_OF, SUPERSEDES
 from contracts.world.proposal import StageName, StageResult
-from contracts.world.records import Node
+from contracts.world.records import Edge, Node
 
 FURTHEST_START = timedelta(days=3653)
 FURTHEST_END = timedelta(days=36525)
@@ -31,11 +31,13 @@ DERIVED_SOURCES = ("core_world__", "out_world__", "document/", "generation")
 
 @dataclass(frozen=True)
 class Judgement:
-    """A stage's result. `escalates` is True if an operator has to agree first."""
+    """A stage's result. `escalates` is True if somebody has to agree first: the operator, or where `owner_may_confirm`
+    the owner."""
 
     result: Literal["pass", "warn", "fail"]
     reason: str
     escalates: bool = False
+    owner_may_confirm: bool = False
 
     def of(self, stage: StageName) -> StageResult:
         """Returns the result as clients and the audit see it."""
@@ -221,7 +223,7 @@ def _reaches(case: Case, start: str, end: str) -> bool:
 def authority(case: Case) -> Judgement:
     """Checks that an actor writes only its own part, and changes nothing that stands above what it may claim.
 
-    An operator has to agree to everything public.
+    An operator has to agree to everything public, the owner to what a rule of his own graph says.
     """
     judged = _judgement(_authority(case), f"{case.actor.name} may write this.")
     if judged.result == "pass" and case.actor.kind in ("caller", "capsule", "claimant"):
@@ -229,7 +231,43 @@ def authority(case: Case) -> Judgement:
         public += [before.id for before, _ in case.changed_nodes if before.visibility == "public"]
         if public:
             return Judgement("warn", f"{_named(public)}: what is public waits for an operator.", escalates=True)
+        ruled = list(dict.fromkeys(_ruled(case)))
+        if ruled:
+            reason = f"{_named(ruled)}: a rule of its store asks for its owner's confirmation."
+            return Judgement("warn", reason, escalates=True, owner_may_confirm=True)
     return judged
+
+
+def _ruled(case: Case) -> Iterator[str]:
+    """Yields what the proposal writes or changes that a rule of the owner's graph lets wait for its owner.
+
+    Such a rule is a node of his that governs a store (GOVERNED_BY) and names `OWNER_CONFIRMATION` among its needs. It
+    covers records, which are PART_OF the store, and itself, so that no agent can set it aside.
+    """
+    for edge in case.proposal.edges:
+        if edge.type == PART_OF and _asks_owner(case, edge.target):
+            yield edge.source
+    for act in case.proposal.acts:
+        stores = [edge.target for edge in case.view.edges_from(act.target, PART_OF) if _holds(edge, case.now)]
+        if _is_rule(case, act.target) or any(_asks_owner(case, store) for store in (act.target, *stores)):
+            yield act.target
+
+
+def _asks_owner(case: Case, store: str) -> bool:
+    rules = [edge.target for edge in case.view.edges_from(store, GOVERNED_BY) if _holds(edge, case.now)]
+    return any(_is_rule(case, rule) for rule in rules)
+
+
+def _is_rule(case: Case, node_id: str) -> bool:
+    rule = case.view.node(node_id)
+    if rule is None or rule.owner is None or rule.owner != case.actor.owner or not _holds(rule, case.now):
+        return False
+    needs = rule.properties.get("needs")
+    return isinstance(needs, list) and OWNER_CONFIRMATION in needs
+
+
+def _holds(state: Node | Edge, now: str) -> bool:
+    return state.valid_from <= now and (state.valid_to is None or now < state.valid_to)
 
 
 def _authority(case: Case) -> Iterator[str]:

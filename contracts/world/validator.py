@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contracts.errors import RevisionConflict
 from contracts.world.change_set import Case
@@ -25,13 +25,15 @@ class Judged:
 
     verdict: Verdict
     stages: tuple[StageResult, ...]
+    owner_may_confirm: bool = False
+    """True if it escalates, and nobody but the owner has to agree."""
 
 
-def judge(case: Case, aligned: Judgement) -> Judged:
+def judge(case: Case, aligned: Judgement, *, confirmed: bool = False) -> Judged:
     """Runs every stage, even after a failure, so that a client learns everything at once.
 
     `aligned` is the result of the last stage, `alignment`, for the proposal. A failure rejects. Otherwise a stage that
-    needs an operator escalates. Raises `RevisionConflict`.
+    needs somebody's agreement escalates; `confirmed` means that the owner agrees. Raises `RevisionConflict`.
     """
     refuse_conflict(case)
     stages: dict[StageName, Stage] = {
@@ -45,11 +47,21 @@ def judge(case: Case, aligned: Judgement) -> Judged:
     judgements: dict[StageName, Judgement] = {name: stage(case) for name, stage in stages.items()} | {
         "alignment": aligned
     }
+    if confirmed:
+        judgements = {name: _as_confirmed(judgement) for name, judgement in judgements.items()}
     results = tuple(judgement.of(name) for name, judgement in judgements.items())
     if any(judged.result == "fail" for judged in results):
         return Judged("rejected", results)
-    escalates = any(judged.escalates for judged in judgements.values())
-    return Judged("escalated" if escalates else "approved", results)
+    waiting = [judged for judged in judgements.values() if judged.escalates]
+    if all(judged.owner_may_confirm for judged in waiting):
+        return Judged("approved" if confirmed or not waiting else "escalated", results, bool(waiting))
+    return Judged("escalated", results)
+
+
+def _as_confirmed(judgement: Judgement) -> Judgement:
+    if not judgement.owner_may_confirm:
+        return judgement
+    return replace(judgement, reason=f"{judgement.reason} A client says that he gave it.")
 
 
 def refuse_conflict(case: Case) -> None:

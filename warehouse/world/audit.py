@@ -19,7 +19,7 @@ from contracts.world.audit import (
     event_sha256,
     payload_text,
 )
-from contracts.world.proposal import Proposal, StageResult, Verdict
+from contracts.world.proposal import Confirmation, Proposal, StageResult, Verdict
 from contracts.world.records import Event
 from warehouse.ledger.ledger import Reader, Transaction
 from warehouse.world.events import event_body
@@ -39,11 +39,12 @@ def record(
     settles: int | None = None,
     key_id: str | None = None,
     as_batch: bool = False,
+    confirmation: Confirmation | None = None,
 ) -> None:
     """Adds the decision `seq` to the chain, with its proposal and the events that it wrote.
 
-    `settles` is the seq of an escalated decision that an operator decides with this one; `key_id` is the requesting
-    key. `as_batch` keeps one digest of all events instead of one of each.
+    `settles` is the seq of an escalated decision that is decided with this one; `key_id` is the requesting key;
+    `confirmation` is the claim that the owner agreed. `as_batch` keeps one digest of all events instead of one of each.
     """
     payload = payload_text(
         {
@@ -54,6 +55,7 @@ def record(
             "settles": settles,
         }
         | ({"batch": batch_of(event_body(event) for event in events)} if as_batch else {})
+        | ({} if confirmation is None else {"claimedConfirmation": confirmation})
     )
     salt = secrets.token_hex(16)
     last = tx.row("world_last_decision")

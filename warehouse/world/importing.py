@@ -365,7 +365,8 @@ class _Importer:
         planned = plan_import(
             imported, proposal, recording, ontology, now, ontology_ever=ontology_with(self._words.ever)
         )
-        judged = judge(planned.case, aligned)
+        # The file is the owner's as a whole.
+        judged = judge(planned.case, aligned, confirmed=True)
         return _Prepared(
             proposal, judged.verdict, judged.stages, planned.written, part.decisions, revision, recording.subjects
         )

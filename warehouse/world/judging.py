@@ -141,14 +141,16 @@ class Judgment:
         return self.subjects.unchanged_in(reader, self.revision)
 
 
-def judge_at(reader: Reader, proposal: Proposal, aligned: Judgement, clock: Clock) -> Judgment:
+def judge_at(
+    reader: Reader, proposal: Proposal, aligned: Judgement, clock: Clock, *, confirmed: bool = False
+) -> Judgment:
     """Judges a proposal, as returned by `checked`, against the graph that `reader` sees. Raises `RevisionConflict`."""
     # The first question fixes the state that all others see, so everything in it was recorded before the clock is read.
     revision = head_revision(reader)
     view = RecordingView(LedgerView(reader))
     words = words_of(reader, proposal.actor.owner)
     case = plan(proposal, view, ontology_with(words), clock())
-    judged = judge(case, aligned)
+    judged = judge(case, aligned, confirmed=confirmed)
     states = new_states(case) if judged.verdict == "approved" else []
     events = tuple(
         Event(seq=0, node=state) if isinstance(state, Node) else Event(seq=0, edge=state) for state in states

@@ -552,6 +552,13 @@ where seq = :seq and owner in ('', :owner) and length(payload) <= :longest
 -- One row per proposal that waits for an operator, as JSON, and whose it is.
 insert into world_pending (seq, owner, proposal, decided_seq) values (:seq, :owner, :proposal, null)
 
+-- name: world_pending_of_owner
+-- At most one row: the proposal :seq of :owner, which waits or waited, when it was judged first (UTC), and what settled it.
+select world_pending.proposal, world_pending.decided_seq, world_decisions.decided_at
+from world_pending
+join world_decisions on world_decisions.seq = world_pending.seq
+where world_pending.seq = :seq and world_pending.owner = :owner
+
 -- name: world_public_edges
 -- One row: live public edges whose both ends are live public nodes.
 select count(*) as edges

@@ -7,6 +7,7 @@ judged at a revision before the transaction and written under the lock only if t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +17,7 @@ from contracts.errors import IdempotencyKeyReused, ProposalUnknown, StoreBusy
 from contracts.world.alignment import Alignment
 from contracts.world.alignment import alignment as guardrails
 from contracts.world.change_set import plan
-from contracts.world.proposal import Actor, Decision, Proposal, StageResult, checked
+from contracts.world.proposal import Actor, Confirmation, Decision, Proposal, StageResult, checked
 from contracts.world.records import Edge, Event, Node
 from contracts.world.stages import Judgement
 from contracts.world.validator import Judged, judge
@@ -37,12 +38,28 @@ _encode = msgspec.json.Encoder().encode
 _proposal = msgspec.json.Decoder(Proposal).decode
 
 
+@dataclass(frozen=True, slots=True)
+class PendingProposal:
+    """A proposal that waits for somebody's agreement, or did until the decision `decided_seq`."""
+
+    seq: int
+    decided_at: str
+    proposal: Proposal
+    decided_seq: int | None
+
+
 def propose(
-    ledger: Ledger, proposal: Proposal, *, alignment: Alignment = guardrails, key_id: str | None = None
+    ledger: Ledger,
+    proposal: Proposal,
+    *,
+    alignment: Alignment = guardrails,
+    key_id: str | None = None,
+    confirmation: Confirmation | None = None,
 ) -> Decision:
     """Judges a proposal by the seven stages and writes all of it if they approve, otherwise none of it.
 
-    `key_id` is the requesting key: what only it wrote can become its next owner's. The same request with the same
+    `key_id` is the requesting key: what only it wrote can become its next owner's. With a `confirmation` nothing waits
+    for the owner. The same request with the same
     idempotency key returns the same decision. Raises `BodyInvalid`, `RevisionConflict`, `IdempotencyKeyReused` and the
     ledger's errors; nothing is written then.
     """
@@ -50,13 +67,27 @@ def propose(
     aligned = alignment(shaped)
     if is_large(shaped):
         for _ in range(JUDGED_AT_MOST):
-            judgment = judge_outside(ledger, shaped, aligned)
-            decision = write_judged(ledger, shaped, judgment, key_id=key_id)
+            judgment = judge_outside(ledger, shaped, aligned, confirmed=confirmation is not None)
+            decision = write_judged(ledger, shaped, judgment, key_id=key_id, confirmation=confirmation)
             if decision is not None:
                 return decision
         raise overtaken()
     with ledger.transaction() as tx:
-        return decide(tx, shaped, aligned, key_id=key_id)
+        return decide(tx, shaped, aligned, key_id=key_id, confirmation=confirmation)
+
+
+def waits_for_owner(ledger: Ledger, proposal: Proposal, *, alignment: Alignment = guardrails) -> bool:
+    """Decides whether a proposal would wait for its owner and for nobody else. Writes nothing.
+
+    Raises as `propose`.
+    """
+    shaped = checked(proposal)
+    aligned = alignment(shaped)
+    with ledger.read() as reader:
+        if _answered(reader, shaped) is not None:
+            return False
+        judged = judge_at(reader, shaped, aligned, ledger.now).judged
+    return judged.verdict == "escalated" and judged.owner_may_confirm
 
 
 def is_large(proposal: Proposal) -> bool:
@@ -64,7 +95,9 @@ def is_large(proposal: Proposal) -> bool:
     return len(proposal.nodes) + len(proposal.edges) > JUDGED_UNDER_LOCK_AT_MOST
 
 
-def judge_outside(ledger: Ledger, proposal: Proposal, aligned: Judgement) -> Judgment | None:
+def judge_outside(
+    ledger: Ledger, proposal: Proposal, aligned: Judgement, *, confirmed: bool = False
+) -> Judgment | None:
     """Judges a proposal against the current graph while others write. Returns None if it was answered before.
 
     The proposal comes from `checked`, `aligned` from `alignment`. Raises `RevisionConflict`, `IdempotencyKeyReused`.
@@ -72,11 +105,16 @@ def judge_outside(ledger: Ledger, proposal: Proposal, aligned: Judgement) -> Jud
     with ledger.read() as reader:
         if _answered(reader, proposal) is not None:
             return None
-        return judge_at(reader, proposal, aligned, ledger.now)
+        return judge_at(reader, proposal, aligned, ledger.now, confirmed=confirmed)
 
 
 def write_judged(
-    ledger: Ledger, proposal: Proposal, judgment: Judgment | None, *, key_id: str | None = None
+    ledger: Ledger,
+    proposal: Proposal,
+    judgment: Judgment | None,
+    *,
+    key_id: str | None = None,
+    confirmation: Confirmation | None = None,
 ) -> Decision | None:
     """Writes the judgement of `judge_outside`. Returns None, having written nothing, if the proposal's subjects
     changed."""
@@ -86,7 +124,7 @@ def write_judged(
             return known
         if judgment is None or not judgment.holds_in(tx):
             return None
-        return _write(tx, proposal, judgment.judged, judgment.states, key_id)
+        return _write(tx, proposal, judgment.judged, judgment.states, key_id, confirmation)
 
 
 def overtaken() -> StoreBusy:
@@ -97,23 +135,37 @@ def overtaken() -> StoreBusy:
     )
 
 
-def decide(tx: Transaction, proposal: Proposal, aligned: Judgement, *, key_id: str | None = None) -> Decision:
+def decide(
+    tx: Transaction,
+    proposal: Proposal,
+    aligned: Judgement,
+    *,
+    key_id: str | None = None,
+    confirmation: Confirmation | None = None,
+) -> Decision:
     """Does `propose` as a step of a larger transaction. The proposal comes from `checked`, `aligned` from
     `alignment`."""
     known = _answered(tx, proposal)
     if known is not None:
         return known
     case = plan(proposal, LedgerView(tx), ontology_of(tx, proposal.actor.owner), tx.now())
-    judged = judge(case, aligned)
-    return _write(tx, proposal, judged, new_states(case) if judged.verdict == "approved" else [], key_id)
+    judged = judge(case, aligned, confirmed=confirmation is not None)
+    states = new_states(case) if judged.verdict == "approved" else []
+    return _write(tx, proposal, judged, states, key_id, confirmation)
 
 
 def _write(
-    tx: Transaction, proposal: Proposal, judged: Judged, states: Sequence[Node | Edge], key_id: str | None
+    tx: Transaction,
+    proposal: Proposal,
+    judged: Judged,
+    states: Sequence[Node | Edge],
+    key_id: str | None,
+    confirmation: Confirmation | None,
 ) -> Decision:
     seq = tx.changed(DECISION, judged.verdict)
     events = append_states(tx, states, seq)
-    record(tx, seq, judged.verdict, proposal, judged.stages, events, key_id=key_id)
+    claimed = confirmation if judged.owner_may_confirm else None
+    record(tx, seq, judged.verdict, proposal, judged.stages, events, key_id=key_id, confirmation=claimed)
     if judged.verdict == "escalated":
         tx.run("world_pend", seq=seq, owner=proposal.actor.owner or "", proposal=_encode(proposal).decode())
     if judged.verdict != "rejected" and proposal.idempotency_key is not None:
@@ -160,6 +212,92 @@ def approve(ledger: Ledger, seq: int, operator: str, *, alignment: Alignment = g
             tx.run("world_settle", seq=seq, decided_seq=decided)
         record(tx, decided, judged.verdict, proposal, judged.stages, events, settles=seq)
         return _decision(tx, decided, judged.verdict, judged.stages, events)
+
+
+def pending_of(reader: Reader, seq: int, owner: str) -> PendingProposal | None:
+    """Returns the proposal of `owner` that waits or waited, or None if there is none of his."""
+    row = reader.row("world_pending_of_owner", seq=seq, owner=owner)
+    if row is None:
+        return None
+    return PendingProposal(seq, row["decided_at"], _proposal(row["proposal"]), row["decided_seq"])
+
+
+def owner_may_confirm(ledger: Ledger, waiting: PendingProposal, *, alignment: Alignment = guardrails) -> bool:
+    """Decides whether nobody but its owner has to agree to a proposal that waits, as the graph is now."""
+    proposal = _again(waiting.proposal)
+    aligned = alignment(proposal)
+    with ledger.read() as reader:
+        judged = judge_at(reader, proposal, aligned, ledger.now, confirmed=True).judged
+    return judged.verdict == "approved" and judged.owner_may_confirm
+
+
+def confirm(
+    ledger: Ledger, seq: int, owner: str, confirmation: Confirmation, *, alignment: Alignment = guardrails, key_id: str
+) -> Decision | None:
+    """Judges a waiting proposal of `owner` again with his agreement and writes it.
+
+    Returns None if it waits no more. If a stage rejects it, or an operator has to agree too, it keeps waiting and
+    nothing is recorded: the verdict says which.
+    """
+    with ledger.read() as reader:
+        waiting = pending_of(reader, seq, owner)
+    if waiting is None:
+        return None
+    proposal = _again(waiting.proposal)
+    aligned = alignment(proposal)
+    with ledger.transaction() as tx:
+        waiting = pending_of(tx, seq, owner)
+        if waiting is None or waiting.decided_seq is not None:
+            return None
+        case = plan(proposal, LedgerView(tx), ontology_of(tx, proposal.actor.owner), tx.now())
+        judged = judge(case, aligned, confirmed=True)
+        if judged.verdict != "approved":
+            return Decision(
+                seq=seq, verdict=judged.verdict, stages=judged.stages, nodes=(), edges=(), revision=head_revision(tx)
+            )
+        decided = tx.changed(DECISION, judged.verdict)
+        events = append_states(tx, new_states(case), decided)
+        tx.run("world_settle", seq=seq, decided_seq=decided)
+        record(
+            tx,
+            decided,
+            judged.verdict,
+            proposal,
+            judged.stages,
+            events,
+            settles=seq,
+            key_id=key_id,
+            confirmation=confirmation,
+        )
+        return _decision(tx, decided, judged.verdict, judged.stages, events)
+
+
+def decline(ledger: Ledger, seq: int, owner: str, confirmation: Confirmation, *, key_id: str) -> Decision | None:
+    """Withdraws a waiting proposal of `owner` for good. Returns None if it waits no more."""
+    with ledger.transaction() as tx:
+        waiting = pending_of(tx, seq, owner)
+        if waiting is None or waiting.decided_seq is not None:
+            return None
+        stages = (StageResult("authority", "fail", f"{owner} declined."),)
+        decided = tx.changed(DECISION, "rejected")
+        tx.run("world_settle", seq=seq, decided_seq=decided)
+        record(
+            tx,
+            decided,
+            "rejected",
+            waiting.proposal,
+            stages,
+            [],
+            settles=seq,
+            key_id=key_id,
+            confirmation=confirmation,
+        )
+        return _decision(tx, decided, "rejected", stages, [])
+
+
+def _again(proposal: Proposal) -> Proposal:
+    """Returns a proposal that waited, to be judged as the graph is now."""
+    return msgspec.structs.replace(proposal, expected_revision=None, idempotency_key=None)
 
 
 def reject(ledger: Ledger, seq: int, operator: str, reason: str) -> Decision:

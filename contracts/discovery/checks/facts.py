@@ -14,6 +14,8 @@ DOMAINS = ("FOUNDATION", "VISION", "STRATEGY", "TACTICS", "EXECUTION", "TRACK", 
 _OPENAPI = "/openapi.json"
 _CARD = "/.well-known/agent-card.json"
 _SERVER_CARD = "/mcp/server-card"
+_KEY_SERVER_CARD = "/api/v2/mcp/server-card"
+_REGISTRY_ENTRY = "/server.json"
 _REGISTRY = "/.well-known/svc-base-capabilities.json"
 _CONTRACT = "/.well-known/svc-public-contract.json"
 _REGISTRATION = "/.well-known/svc-agent-registration.json"
@@ -108,14 +110,22 @@ def _identity(evidence: Evidence) -> Iterator[Defect]:
 def _endpoints(evidence: Evidence) -> Iterator[Defect]:
     card, registration = evidence.value(_SERVER_CARD), evidence.value(_REGISTRATION)
     blocks = re.split(r"^Capability: ", evidence.text(_AGENTS), flags=re.MULTILINE)[1:]
+    by_key = _dig(evidence.value(_KEY_SERVER_CARD), "remotes", 0, "url")
     over_mcp = [_first_match(r"^\s*Endpoint: (\S+)$", block) for block in blocks if "Protocol: MCP" in block]
     yield from _agree(
         "the MCP endpoint",
         [
             (_SERVER_CARD, _dig(card, "remotes", 0, "url")),
             (_REGISTRATION, _dig(registration, "mcp", "url")),
-            *((_AGENTS, endpoint) for endpoint in over_mcp),
+            *((_AGENTS, endpoint) for endpoint in over_mcp if endpoint != by_key),
             *((_ERC8004, row.get("endpoint")) for row in _rows_named(evidence.value(_ERC8004), "services", "MCP")),
+        ],
+    )
+    yield from _agree(
+        "the MCP endpoint by key",
+        [
+            (_KEY_SERVER_CARD, by_key),
+            (_REGISTRY_ENTRY, _dig(evidence.value(_REGISTRY_ENTRY), "remotes", 0, "url")),
         ],
     )
     versions = _dig(card, "remotes", 0, "supportedProtocolVersions")
@@ -133,10 +143,11 @@ def _endpoints(evidence: Evidence) -> Iterator[Defect]:
 def _tools(evidence: Evidence) -> Iterator[Defect]:
     if evidence.tools is None:
         return
-    known = set(evidence.tools)
+    by_key = _dig(evidence.value(_KEY_SERVER_CARD), "_meta") or {}
+    known = {*evidence.tools, *(name for facts in by_key.values() for name in facts.get("toolNames", ()))}
     for path, answer in evidence.documents.items():
         for name in sorted(set(_TOOL.findall(answer.text)) - known):
-            yield Defect(path, f"names the tool {name}, which /mcp does not list", "Name a tool of tools/list.")
+            yield Defect(path, f"names the tool {name}, which no MCP server lists", "Name a tool of tools/list.")
     listed = _dig(evidence.value(_REGISTRATION), "mcp", "tools")
     if isinstance(listed, list) and set(listed) != known:
         odd = ", ".join(sorted(known.symmetric_difference(listed)))

@@ -28,7 +28,7 @@ from contracts.world.memory.memory_plan import (
     iso_duration,
 )
 from contracts.world.memory.store_kinds import Concern, PrivacyRule, StoreKind, load_store_kinds
-from contracts.world.ontology import Ontology, load_ontology
+from contracts.world.ontology import OWNER_CONFIRMATION, Ontology, load_ontology
 from contracts.world.proposal import Actor, EdgeDraft, NodeDraft, Proposal
 from contracts.world.signal import SignalLink
 
@@ -71,7 +71,10 @@ def design_memory(request: DesignRequest, owner: str) -> MemoryPlan:
     wanted = [choice for name in load_store_kinds().stores if (choice := _called_for(name, request)) is not None]
     chosen, left_out = _affordable(wanted, usable)
     tokens = _split(chosen, usable)
-    plan_id = f"memory-{canonical_sha256(request.model_dump(mode='json', exclude={'mode'}))[:16]}"
+    stated = request.model_dump(mode="json", exclude={"mode"})
+    if constraints.confirmation is None:
+        del stated["constraints"]["confirmation"]  # which earlier versions did not know
+    plan_id = f"memory-{canonical_sha256(stated)[:16]}"
     kept = {choice.id: _kept(choice, constraints.retention, rule) for choice in chosen}
     stores = [
         _store(choice, kept[choice.id], _node_id(owner, plan_id, "store", choice.id), ontology) for choice in chosen
@@ -90,7 +93,7 @@ def design_memory(request: DesignRequest, owner: str) -> MemoryPlan:
                 store=choice.id,
                 link=SignalLink(type="PART_OF", target=store.node_id),
                 least_confidence=rule.least_confidence,
-                needs=[need for need, concern in rule.needs.items() if choice.concerned_by(concern)],
+                needs=_needs(choice, rule, constraints.confirmation),
             )
             for choice, store in zip(chosen, stores, strict=True)
         ],
@@ -109,6 +112,14 @@ def design_memory(request: DesignRequest, owner: str) -> MemoryPlan:
         risks=_risks(request, chosen, left_out),
         unknowns=_unknowns(request),
     )
+
+
+def _needs(choice: _Chosen, rule: PrivacyRule, confirmation: str | None) -> list[str]:
+    """Returns what a write to a store has to bring along."""
+    needs = [need for need, concern in rule.needs.items() if choice.concerned_by(concern)]
+    if confirmation is None or not choice.concerned_by("lasting_personal"):
+        return needs
+    return [*(need for need in needs if need != "operator_approval"), OWNER_CONFIRMATION]
 
 
 def _called_for(store: str, request: DesignRequest) -> _Chosen | None:

@@ -127,6 +127,11 @@ class DesignConstraints(Document):
         le=10_000_000,
         description="Tokens that recalled memory may fill in one request",
     )
+    confirmation: Literal["owner"] | None = Field(
+        default=None,
+        description="`owner`: each record about a person that outlives the session waits until its owner confirms it; "
+        "a regulated plan then needs no operator for it. Null: writes wait for nobody",
+    )
 
     @field_validator("retention")
     @classmethod

@@ -48,6 +48,12 @@ REACHED_ELSEWHERE = {
     ("world_model_node_erase", 400): "tests/api/world/test_erasing.py",
     ("world_model_node_erase", 403): "tests/api/world/test_erasing.py",
     ("world_model_ontology_set", 403): "tests/api/world/test_own_ontology.py",
+    **{
+        ("mcp_by_key", status): "tests/api/connect/test_key_mcp.py"
+        for status in (202, 400, 403, 404, 405, 413, 415, 421)
+    },
+    ("mcp_by_key", 429): "tests/api/connect/test_key_mcp.py",
+    ("mcp_by_key_preflight", 429): "tests/api/connect",
     ("mcp", 202): "tests/api/connect",
     ("mcp_preflight", 429): "tests/api/connect",
     ("mcp", 403): "tests/api/connect",

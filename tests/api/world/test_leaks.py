@@ -45,7 +45,7 @@ Request = tuple[str, str, dict[str, Any]]
 
 
 def questions(
-    names: dict[str, str], node_id: str, cursor: str, revision: int, token: str, import_id: str, page: str
+    names: dict[str, str], node_id: str, cursor: str, revision: int, token: str, import_id: str, page: str, waiting: int
 ) -> dict[str, Request]:
     """Every way to ask for, or to touch, what may be there, by a name."""
     word, own_type, tie, given, source = names.values()
@@ -119,6 +119,8 @@ def questions(
             ONTOLOGY,
             {"json": {"node_types": {own_type: {"domain": "VISION"}}, "expectedVersion": 1}},
         ),
+        "a write that waits": ("GET", f"{V2}/world-model/pending/{waiting}", {}),
+        "confirm a write that waits": ("POST", f"{V2}/world-model/pending/{waiting}", {"json": {"confirm": True}}),
         **{f"export as {form}": ("GET", EXPORT, {"params": {"format": form}}) for form in FORMATS},
         "another's page of an export": ("GET", EXPORT, {"params": {"cursor": page}}),
         "begin an import": ("POST", IMPORTS, {}),
@@ -152,9 +154,9 @@ _IDS = re.compile(
 )
 
 
-def compared(answer: Any, names: dict[str, str], node_id: str, token: str) -> tuple[int, str]:
+def compared(answer: Any, names: dict[str, str], node_id: str, token: str, waiting: int = 0) -> tuple[int, str]:
     """An answer without what the request itself named, and without numbers that every request moves."""
-    text = answer.text
+    text = answer.text.replace(f"/pending/{waiting}", "/pending/<a number>")
     for number, name in enumerate([token, node_id, *names.values(), names["tie"].lower(), names["word"][:-1] + "x"]):
         text = text.replace(name, f"<{number}>")
     text = _IDS.sub("<an id>", text)
@@ -204,6 +206,7 @@ def ada(service):
     assert put.status_code == 200, put.text
     with service.ledger.read() as reader:
         begin = Position(head_revision(reader), node=node_id, lines=3)
+    waiting = tell(SIGNAL, {"type": "Goal", "title": word, "source": source, "visibility": "public"})["decision"]
     create = {"ownerId": "ada", "name": "World"}
     (capsule,) = service.ask(("POST", "/api/worldmodel/create", {}, {"json": create}))
     return {
@@ -213,10 +216,11 @@ def ada(service):
         "token": capsule.json()["claimToken"],
         "import_id": import_id,
         "page": export_cursor("local:ada", "jsonl", begin),
+        "waiting": waiting,
     }
 
 
-NAMES = sorted(questions(UNREAL, "signal:" + "0" * 32, "c", 1, "t", "i", "p"))
+NAMES = sorted(questions(UNREAL, "signal:" + "0" * 32, "c", 1, "t", "i", "p", 1))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -228,10 +232,12 @@ def test_what_another_owner_has_is_answered_as_what_nobody_has(service, ada, nam
     unknown = "signal:" + "0" * 32
     token = "svc_capsule_" + "0" * 32 + "_" + "0" * 64
     there = questions(REAL, **ada)[name]
-    nowhere = questions(UNREAL, unknown, ada["cursor"], ada["revision"], token, "imp_" + "0" * 32, ada["page"])[name]
+    nowhere = questions(
+        UNREAL, unknown, ada["cursor"], ada["revision"], token, "imp_" + "0" * 32, ada["page"], 999_999
+    )[name]
     for_real, for_unreal = service.ask(*(asked_by(keyed, *request) for request in (there, nowhere)))
-    same = compared(for_real, REAL, ada["node_id"], ada["token"])
-    assert same == compared(for_unreal, UNREAL, unknown, token)
+    same = compared(for_real, REAL, ada["node_id"], ada["token"], ada["waiting"])
+    assert same == compared(for_unreal, UNREAL, unknown, token, 999_999)
     for secret in (*REAL.values(), ada["node_id"]):
         named = for_real.text.replace(secret, "") if secret in str(there) else for_real.text
         assert secret not in named
@@ -307,8 +313,8 @@ def test_every_route_of_the_graph_is_among_the_questions():
         if "world model" in operation.get("tags", ())
     }
     asked = {
-        (method, path.replace("/nodes/a", "/nodes/{nodeId}"))
-        for method, path, _ in questions(UNREAL, "a", "c", 1, "t", "i", "p").values()
+        (method, path.replace("/nodes/a", "/nodes/{nodeId}").replace("/pending/1", "/pending/{decision}"))
+        for method, path, _ in questions(UNREAL, "a", "c", 1, "t", "i", "p", 1).values()
     }
     asked = {
         (method, re.sub(r"/imports/i\b", "/imports/{importId}", path).replace("/chunks/1", "/chunks/{number}"))

@@ -16,6 +16,7 @@ from pipelines.publish.site import FOLDERS
 
 STANDARDS = {
     "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
+    "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
     "https://modelcontextprotocol.io/specification/2026-07-28",
     "https://spec.openapis.org/oas/v3.0.3",
     "https://eips.ethereum.org/EIPS/eip-8004#registration-v1",

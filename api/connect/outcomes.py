@@ -1,0 +1,127 @@
+"""Runs a tool and turns whatever comes of it into an outcome: a failure has a reason and a fix."""
+
+import json
+import logging
+from collections.abc import Awaitable, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from pydantic import BaseModel, ValidationError
+
+from api.wording import in_words, pointer_to
+from contracts.connect.tool_problems import ToolProblem, store_unavailable
+from contracts.errors import OperatorProblem, RequestProblem
+
+STORE_RETRY_AFTER_S = 2
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A yes or no that a client shall get from its user before a call goes on."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a client says that its user replied to a question: `accepted`, and the name that the client goes by."""
+
+    accepted: bool
+    client: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call: the tool's name and arguments, the scope of its request, and what its client can do.
+
+    `can_ask` is True if the client can be asked a question, `reply` its user's reply to the one about this call.
+    """
+
+    name: str
+    arguments: dict[str, Any]
+    scope: MutableMapping[str, Any]
+    can_ask: bool = False
+    reply: Reply | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """The outcome of a call. `fields` are those of the tool's result, or of the problem if it failed.
+
+    `resource` is the URI with the whole of a shortened result. With a `question` there is no result yet.
+    """
+
+    failed: bool
+    fields: dict[str, Any]
+    resource: str | None = None
+    question: Question | None = None
+
+    @property
+    def text(self) -> str:
+        """The fields as JSON."""
+        return json.dumps(self.fields, ensure_ascii=False, separators=(",", ":"))
+
+
+async def outcome_of(name: str, run: Awaitable[BaseModel | dict[str, Any] | Question]) -> ToolOutcome:
+    """Runs the tool `name`. Every failure becomes an outcome."""
+    try:
+        result = await run
+    except ToolProblem as problem:
+        return _failed(problem)
+    except RequestProblem as problem:
+        fix = "Try again in a moment." if problem.retryable else "Send other arguments, as the detail says."
+        failure = ToolProblem(problem.code, problem.detail, fix=fix, retryable=problem.retryable)
+        return _failed(failure, problem.errors)
+    except OperatorProblem as problem:
+        _log.warning("%s was not served: %s", name, problem)
+        return _failed(store_unavailable())
+    except Exception:
+        _log.exception("%s failed", name)
+        fix = "Try again; if it goes on, tell the operator."
+        return _failed(ToolProblem("internal_fault", "Something failed on our side.", fix=fix, retryable=True))
+    if isinstance(result, Question):
+        return ToolOutcome(False, {}, question=result)
+    fields = _fields(result)
+    resource = fields.get("resource")
+    return ToolOutcome(False, fields, resource if isinstance(resource, str) and resource.startswith("svc://") else None)
+
+
+class ArgumentsInvalid(ToolProblem):
+    """Arguments that don't fit the tool's schema, each fault with its JSON pointer."""
+
+    def __init__(self, faults: list[tuple[str, str]]) -> None:
+        detail = "; ".join(f"{pointer.strip('/') or 'the arguments'}: {message}" for pointer, message in faults[:10])
+        super().__init__("arguments_invalid", f"{detail}.", fix="Send arguments that fit the tool's inputSchema.")
+        self.faults = faults
+
+
+def arguments_invalid(error: ValidationError) -> ArgumentsInvalid:
+    """Returns the problem with arguments that a model refused."""
+    faults = error.errors(include_input=False)
+    return ArgumentsInvalid([(pointer_to(fault["loc"]), in_words(fault)) for fault in faults[:MOST_FAULTS]])
+
+
+MOST_FAULTS = 50
+
+
+def _failed(problem: ToolProblem, faults: list[tuple[str, str]] | None = None) -> ToolOutcome:
+    if isinstance(problem, ArgumentsInvalid):
+        faults = problem.faults
+    fields: dict[str, Any] = {"code": problem.code, "retryable": problem.retryable}
+    if problem.retryable:
+        fields["retry_after"] = STORE_RETRY_AFTER_S
+    fields |= {"detail": problem.detail, "fix": problem.fix}
+    if faults:
+        fields["errors"] = [{"pointer": pointer, "detail": detail} for pointer, detail in faults[:MOST_FAULTS]]
+    return ToolOutcome(True, fields)
+
+
+def _fields(result: BaseModel | dict[str, Any]) -> dict[str, Any]:
+    """Returns a result as JSON types."""
+    if isinstance(result, BaseModel):
+        return result.model_dump(mode="json", by_alias=True)
+    fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(result))
+    return fields
