@@ -82,6 +82,7 @@ def build_rooms(
     from api.access.router import access_router
     from api.access.rpc import Providers
     from api.access.service import AccessService
+    from api.access.trials import Trials, trials_router
     from api.challenges import challenge_links, set_links
     from api.connect.router import connect_router
     from api.deps import set_payments
@@ -91,6 +92,7 @@ def build_rooms(
     from api.guardrail.router import guardrail_router, judge_action
     from api.intake.router import intake_router
     from api.problems import handle_problems
+    from api.publish.client_address import ClientAddresses
     from api.publish.router import telemetry_router
     from api.routes import merge_routes
     from api.token.router import token_router
@@ -139,6 +141,16 @@ def build_rooms(
         lambda: stores.ledger,
         lambda: stores.signing_keys.current(),
     )
+    clients = ClientAddresses(settings.trusted_proxies)
+    trials = Trials(
+        access.rail,
+        providers,
+        settings.public_base_url,
+        settings.trial_keys_per_day,
+        lambda: stores.ledger,
+        lambda: stores.secrets,
+        lambda request: clients.key(request.client.host if request.client else "unknown", request.scope["headers"]),
+    )
     urls = ServiceUrls(settings.public_base_url, settings.app_url, payments_live=not access.rail.missing)
     merge_routes(
         app.router,
@@ -158,6 +170,7 @@ def build_rooms(
         ),
         access_router(access),
         recovery_router(recovery),
+        trials_router(trials),
         cases_router(cases),
         payments_router(payments),
         consent_router(OperatorConsents(access.rail, providers, settings.public_base_url, lambda: stores.ledger)),

@@ -13,6 +13,8 @@ ServiceError
 │   ├── OperatorRoleNeeded 403    the key is no operator's
 │   ├── OwnApproval       403     an operator approves its own action
 │   ├── StandingTooLow    403     what would change stands higher than the key may claim
+│   ├── TrialExcluded     403     a trial key asks for what it does not include
+│   ├── TrialFull         403     the owner of a trial key has as many nodes as it includes
 │   ├── NotFound          404     RouteUnknown, NodeUnknown, ImportUnknown, ClaimTokenUnknown, BeforeToken
 │   ├── PaymentNotMatched 402     and the other refusals of a claim, in contracts/access/refusals.py
 │   ├── MethodNotAllowed  405
@@ -315,6 +317,18 @@ class StandingTooLow(RequestProblem):
     status = 403
     code = "standing_too_low"
     title = "What would change stands higher than this key may claim"
+
+
+class TrialExcluded(RequestProblem):
+    status = 403
+    code = "trial_excluded"
+    title = "A trial key does not include this"
+
+
+class TrialFull(RequestProblem):
+    status = 403
+    code = "trial_full"
+    title = "The owner of this trial key has as many private nodes as it includes"
 
 
 class HostUnknown(RequestProblem):
