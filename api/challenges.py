@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request
 from contracts.access.offers import REQUIRED_HEADER, header_of
 from contracts.access.plans import PLANS_PATH, QUOTE_PATH
 from contracts.access.rail import rail_of
+from contracts.access.trial_offer import TRIAL_PATH
 from contracts.errors import PaymentRequired, Unauthorized
 from contracts.settings import Settings
 
@@ -54,8 +55,9 @@ def _links(request: Request) -> dict[str, object]:
 
 
 def challenge_links(settings: Settings) -> dict[str, str]:
-    """Returns where a client without a key goes on: what can be bought, where anything can be."""
-    if rail_of(settings).missing:
-        return {}
+    """Returns where a client without a key goes on: what can be bought, where anything can be, and how to try."""
     base_url = settings.public_base_url
-    return {"plans": base_url + PLANS_PATH, "quote": base_url + QUOTE_PATH}
+    trial = {"trial": base_url + TRIAL_PATH} if settings.trial_keys_per_day else {}
+    if rail_of(settings).missing:
+        return trial
+    return {"plans": base_url + PLANS_PATH, "quote": base_url + QUOTE_PATH, **trial}

@@ -18,7 +18,6 @@ from contracts.access.rail import PaymentRail
 from contracts.access.recovery import check_proof
 from contracts.access.refusals import PayerContractUnsure, payer_contract_unsure
 from contracts.access.trial_keys import (
-    TRIAL_PATH,
     TrialAnswer,
     TrialAnswered,
     TrialChallenge,
@@ -34,6 +33,7 @@ from contracts.access.trial_keys import (
     trial_packet,
     trial_typed_data,
 )
+from contracts.access.trial_offer import TRIAL_PATH
 from contracts.access.trial_plan import trial_plan
 from contracts.addresses import AskedAddress
 from contracts.errors import ParameterInvalid
@@ -132,11 +132,8 @@ class Trials:
                 if again is None:
                     raise TrialAnswered("The key was used, or a day has passed. Whoever signed had it.")
                 return again
-            issued = take_trial(tx, derived, applicant, self.most_a_day, now=now)
-            if issued is None:
-                self._refuse_if_none_left(tx, applicant)
-                raise AssertionError("a trial was refused that is left")
-            return issued
+            self._refuse_if_none_left(tx, applicant)
+            return take_trial(tx, derived, applicant, self.most_a_day, now=now)
 
     def _refuse_if_off(self) -> None:
         if not self.most_a_day:

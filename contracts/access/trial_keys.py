@@ -16,12 +16,11 @@ from contracts.access.matching import SKEW_S
 from contracts.access.proofs import typed_data
 from contracts.access.recovery import CHALLENGE_FOR, RecoveryRequest
 from contracts.access.tiers import Tier
+from contracts.access.trial_offer import TRIAL_PATH, TrialOffer, trial_offer
 from contracts.access.trial_plan import trial_plan
 from contracts.base import AddressText, Document, Timestamp
 from contracts.canonical import canonical_sha256
 from contracts.errors import Conflict, RequestProblem, StoreUnavailable
-
-TRIAL_PATH = "/api/agent-access/trials/{address}"
 
 STATEMENT = "Issue a trial API key to this wallet. It costs nothing."
 """Stands in the message, for the person who signs it."""
@@ -60,20 +59,6 @@ class TrialsOff(StoreUnavailable):
 
 class TrialRequest(RecoveryRequest):
     """A signed challenge. Sent again it gets the same key, until that is used."""
-
-
-class TrialOffer(Document):
-    """What a trial key gets, and where."""
-
-    id: str
-    name: str
-    description: str
-    url: str = Field(description="With the wallet's address: GET gives a challenge, POST takes its signature")
-    days: int
-    requests_per_day: int = Field(description="API v2 requests a UTC day")
-    private_nodes: int = Field(description="Most nodes of its own graph; none of them can be public")
-    erased_after_days: int = Field(description="Days after its end until what it wrote is erased")
-    operations: list[str] = Field(description="What it may ask besides reading: method and path")
 
 
 class TrialChallenge(Document):
@@ -122,21 +107,6 @@ class TrialAnswer(Document):
 
 def trial_url(base_url: str, address: str) -> str:
     return base_url + TRIAL_PATH.replace("{address}", address)
-
-
-def trial_offer(base_url: str) -> TrialOffer:
-    plan = trial_plan()
-    return TrialOffer(
-        id=plan.id,
-        name=plan.name,
-        description=plan.description,
-        url=base_url + TRIAL_PATH,
-        days=plan.days,
-        requests_per_day=plan.requests_per_day,
-        private_nodes=plan.private_nodes,
-        erased_after_days=plan.erased_after_days,
-        operations=sorted(plan.operations),
-    )
 
 
 def trial_typed_data(wallet: str, issued_at: int, *, base_url: str, chain_id: int, pepper: bytes) -> dict[str, Any]:

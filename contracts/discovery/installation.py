@@ -31,7 +31,7 @@ class Installation:
     partner: bool = False
     marketplace: bool = False
     rate_limit_per_minute: int = 20
-    trial_keys_per_day: int = 100
+    issues_trials: bool = True
     demo: bool = False
     keys: KeySet | None = None
     configured: frozenset[str] = frozenset()
@@ -69,7 +69,7 @@ def installation_of(settings: Settings, keys: KeySet | None = None) -> Installat
         partner=settings.partner_url is not None,
         marketplace=settings.marketplace_url is not None,
         rate_limit_per_minute=settings.rate_limit_per_minute,
-        trial_keys_per_day=settings.trial_keys_per_day,
+        issues_trials=settings.trial_keys_per_day > 0,
         demo=settings.demo,
         keys=keys,
         configured=frozenset(

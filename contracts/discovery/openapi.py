@@ -124,7 +124,7 @@ def _live_examples(
     installation: Installation, described: dict[str, Any], bodies: Bodies
 ) -> tuple[str | None, dict[str, Any]]:
     """Returns examples by path, and the time of the newest example among those that change all the time."""
-    catalog = plans_answer(installation.rail, installation.base_url, REQUESTS_A_DAY)
+    catalog = plans_answer(installation.rail, installation.base_url, REQUESTS_A_DAY, trials=installation.issues_trials)
     steady: dict[str, Any] = {PLANS_PATH: catalog.model_dump(mode="json", by_alias=True)}
     if installation.keys is not None:
         steady[JWKS_PATH] = installation.keys.jwks()

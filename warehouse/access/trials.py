@@ -74,10 +74,10 @@ def lacking(
 
 def take_trial(
     tx: Transaction, derived: DerivedSecrets, applicant: Applicant, most_a_day: int, *, now: datetime
-) -> IssuedTrial | None:
-    """Issues a key to a wallet that has signed. Returns None if no trial is left: the caller rolls back then.
+) -> IssuedTrial:
+    """Issues a key to a wallet that has signed. One statement checks all limits and takes of them.
 
-    One statement checks all limits and takes of them. The challenge must not have been answered before.
+    In this transaction `lacking` has to be None and the challenge not answered; else an assertion rolls it back.
     """
     plan, ends_at = trial_plan(), trial_end(now)
     key = new_key(plan.tier)
@@ -98,7 +98,8 @@ def take_trial(
         **_limits(derived, applicant, issued.record.key_id, most_a_day, now),
     )
     forget_sealed_keys(tx, now - ANSWER_KEPT)
-    return IssuedTrial(key.reveal(), issued.record.key_id, now, replayed=False) if taken else None
+    assert taken == 1, "no trial was left"
+    return IssuedTrial(key.reveal(), issued.record.key_id, now, replayed=False)
 
 
 def trials_to_end(reader: Reader, now: datetime) -> bool:
