@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -16,6 +18,8 @@ from cli.demo.anvil import Anvil
 from cli.demo.rpc import calldata
 from svc_client import AsyncClient, Client, Forbidden, NotFound, PaymentNeeded, Unauthorized
 
+ROOT = Path(__file__).resolve().parents[2]
+README, PACKAGE_README = ROOT / "README.md", ROOT / "clients/python/README.md"
 MOST_REQUESTS, MOST_SECONDS = 8, 5.0
 
 
@@ -78,6 +82,30 @@ def test_a_trial_key_reads_asks_writes_designs_and_builds(setting: Setting) -> N
         with pytest.raises(Forbidden) as excluded:
             client.signal(type="Goal", title="For all", source="me", visibility="public")
         assert excluded.value.code == "trial_excluded"
+
+
+def test_the_examples_of_both_readmes_run(setting: Setting) -> None:
+    first = run_example(README, "http://127.0.0.1:8000", setting)
+    client = first["client"]
+    assert client.key.startswith("svc_free_")
+    nodes = client.query(search="hour day", scope="own")["data"]["nodes"]
+    assert [node["title"] for node in nodes] == ["Answer in a day"]
+    # The second has the same key, since this network has three trials a day.
+    second = run_example(
+        PACKAGE_README, "https://svc.example", setting, trial_key=lambda made, _: setattr(made, "key", client.key)
+    )
+    client.close()
+    assert (len(second["nodes"]), second["allowed"], second["holders"].holder_count > 0) == (2, True, True)
+
+
+def run_example(page: Path, address: str, setting: Setting, trial_key: Any = None) -> dict[str, Any]:
+    """What the names of the page's Python example are after it has run against the service."""
+    (example,) = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    if trial_key is not None:
+        example = example.replace("client.trial_key(Account", "trial_key(client, Account")
+    names: dict[str, Any] = {"trial_key": trial_key}
+    exec(example.replace(address, setting.base_url), names)
+    return names
 
 
 def test_documents_are_read_by_their_paths(setting: Setting) -> None:
