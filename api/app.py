@@ -86,6 +86,7 @@ def build_rooms(
     from api.access.router import access_router
     from api.access.rpc import Providers
     from api.access.service import AccessService
+    from api.access.trials import Trials, trials_router
     from api.connect.router import connect_router
     from api.deps import set_payments
     from api.discovery.router import discovery_router
@@ -94,6 +95,7 @@ def build_rooms(
     from api.guardrail.router import guardrail_router, judge_action
     from api.intake.router import intake_router
     from api.problems import handle_problems
+    from api.publish.client_address import ClientAddresses
     from api.publish.router import telemetry_router
     from api.routes import merge_routes
     from api.token.router import token_router
@@ -148,7 +150,16 @@ def build_rooms(
         lambda: stores.ledger,
         lambda: stores.secrets,
         lambda: stores.counters,
-        REQUESTS_A_DAY,
+    )
+    clients = ClientAddresses(settings.trusted_proxies)
+    trials = Trials(
+        access.rail,
+        providers,
+        settings.public_base_url,
+        settings.trial_keys_per_day,
+        lambda: stores.ledger,
+        lambda: stores.secrets,
+        lambda request: clients.key(request.client.host if request.client else "unknown", request.scope["headers"]),
     )
     urls = ServiceUrls(settings.public_base_url, settings.app_url, payments_live=not access.rail.missing)
     merge_routes(
@@ -170,6 +181,7 @@ def build_rooms(
         access_router(access),
         recovery_router(recovery),
         account_router(accounts),
+        trials_router(trials),
         cases_router(cases),
         payments_router(payments),
         consent_router(OperatorConsents(access.rail, providers, settings.public_base_url, lambda: stores.ledger)),

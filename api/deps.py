@@ -1,6 +1,7 @@
 """Authenticates routes: the caller that the front found by the request's key, and routes that require one."""
 
-from collections.abc import Awaitable, Callable, Coroutine
+import re
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any, Protocol
 
 from fastapi import APIRouter, FastAPI, Request, Response
@@ -9,8 +10,9 @@ from api.bodies import JsonRoute, ReadingRoute
 from api.challenges import unauthorized
 from api.key_gate import CALLER, STORE_FAILED
 from api.problems import store_unavailable
-from api.responses import PENDING, problems
+from api.responses import PENDING, problems, with_problem
 from contracts.access.tiers import Caller
+from contracts.access.trial_plan import may_ask, trial_plan
 from contracts.errors import (
     InternalFault,
     MethodNotAllowed,
@@ -23,6 +25,7 @@ from contracts.errors import (
     RateLimited,
     SettlementUnavailable,
     StoreUnavailable,
+    TrialExcluded,
     Unauthorized,
 )
 
@@ -39,6 +42,7 @@ SECURITY_SCHEMES = {
 SECURITY: list[dict[str, list[str]]] = [{name: []} for name in SECURITY_SCHEMES]
 
 _CREDENTIALS = ("authorization", "x-api-key")
+_CONVERTER = re.compile(r":\w+}")
 
 
 class TakesPayments(Protocol):
@@ -74,15 +78,26 @@ def key_owner(request: Request) -> str | None:
     return None if caller is None else caller_of(request).owner
 
 
+def refuse_excluded(caller: Caller, operation: str) -> None:
+    """Raises `TrialExcluded` if the caller's key does not include an operation, such as `GET /api/v2/schema`."""
+    if not may_ask(caller, operation):
+        included = ", ".join(sorted(trial_plan().operations))
+        raise TrialExcluded(f"{operation} needs a key of a plan. A trial key includes reading and {included}.")
+
+
 class AuthenticatedRoute(JsonRoute):
-    """A route that requires a key, or a payment where that is taken. A request with neither is refused unread."""
+    """A route that requires a key, or a payment where that is taken. A request with neither is refused unread, and so
+    is one with a trial key that does not include the route."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         described = {"security": SECURITY} | (options.pop("openapi_extra", None) or {})
+        if not all(map(trial_plan().includes, _operations(path, options.get("methods")))):
+            options["responses"] = with_problem(options.get("responses") or {}, TrialExcluded)
         super().__init__(path, endpoint, openapi_extra=described, **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         answer = super().get_route_handler()
+        operations = {operation.partition(" ")[0]: operation for operation in _operations(self.path, self.methods)}
 
         async def answer_callers(request: Request) -> Response:
             payments: TakesPayments | None = getattr(request.app.state, "payments", None)
@@ -90,10 +105,16 @@ class AuthenticatedRoute(JsonRoute):
                 paid = await payments.answer(request, answer)
                 if paid is not None:
                     return paid
-            caller_of(request)
+            refuse_excluded(caller_of(request), operations[request.method])
             return await answer(request)
 
         return answer_callers
+
+
+def _operations(path: str, methods: Iterable[str] | None) -> list[str]:
+    """Returns the operations of a route as `trial.yaml` names them."""
+    named = _CONVERTER.sub("}", path)
+    return [f"{method} {named}" for method in methods or ("GET",)]
 
 
 class AuthenticatedReadingRoute(AuthenticatedRoute, ReadingRoute):

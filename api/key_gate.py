@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from contracts.access.tiers import REQUESTS_A_DAY, Caller, quota_counter
+from contracts.access.tiers import Caller, quota_counter
+from contracts.access.trial_plan import requests_a_day
 from contracts.connect.server import SESSION_REQUESTS_A_MINUTE
 from contracts.connect.tokens import is_token
 from contracts.errors import InternalFault, OperatorProblem, StoreUnavailable
@@ -150,7 +151,7 @@ class KeyGate:
         key = self._opened_lookup().find(presented, now_s)
         if key is None or not counts:
             return key, None
-        limit = REQUESTS_A_DAY[key.caller.tier]
+        limit = requests_a_day(key.caller.tier, key.caller.trial_ends_at)
         return key, None if limit is None else self._counters.take(quota_counter(key.family_id), limit, DAY_S, now_s)
 
     def _take_of_session(self, token: str, now_s: float) -> Take | None:

@@ -91,5 +91,19 @@ def problem_answer(*errors: type[RequestProblem]) -> dict[str, Any]:
     }
 
 
+def with_problem(described: Mapping[int | str, dict[str, Any]], error: type[RequestProblem]) -> dict[int | str, Any]:
+    """Returns described responses with one more error, which joins those of its status."""
+    added, known = problem_answer(error), described.get(error.status)
+    if known is None:
+        return {**described, error.status: added}
+    content = known["content"][PROBLEM_MEDIA_TYPE]
+    codes = [*content[PROBLEM_CODES], error.code]
+    joined = {
+        "description": f"{known['description']}; {added['description']}",
+        "content": {PROBLEM_MEDIA_TYPE: {**content, PROBLEM_CODES: codes}},
+    }
+    return {**described, error.status: known | joined}
+
+
 def _statuses(errors: tuple[type[RequestProblem], ...]) -> list[int]:
     return sorted({error.status for error in errors})

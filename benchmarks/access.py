@@ -39,7 +39,7 @@ from fastapi import FastAPI
 from api.access.router import access_router
 from api.access.service import AccessService
 from api.publish.front import Front
-from api.key_gate import REQUESTS_A_DAY
+from contracts.access.tiers import REQUESTS_A_DAY
 from api.problems import handle_problems
 from api.stores import Stores
 from contracts.access.provider_views import BlockView, LogView, ReceiptView, View

@@ -38,10 +38,10 @@ from pathlib import Path
 from fastapi import FastAPI, Request
 from api.deps import authenticated_router, caller_of
 from api.publish.front import Front
-from api.key_gate import REQUESTS_A_DAY, KeyGate
+from api.key_gate import KeyGate
 from api.problems import handle_problems
 from api.stores import Stores
-from contracts.access.tiers import Tier
+from contracts.access.tiers import REQUESTS_A_DAY, Tier
 from contracts.problem_links import problem_links
 from contracts.settings import Settings
 from warehouse.ledger.counters import open_counters

@@ -13,6 +13,8 @@ ServiceError
 │   ├── OperatorRoleNeeded 403    the key is no operator's
 │   ├── OwnApproval       403     an operator approves its own action
 │   ├── StandingTooLow    403     what would change stands higher than the key may claim
+│   ├── TrialExcluded     403     a trial key asks for what it does not include
+│   ├── TrialFull         403     the owner of a trial key has as many nodes as it includes
 │   ├── NotFound          404     RouteUnknown, NodeUnknown, ImportUnknown, PendingUnknown, ClaimTokenUnknown,
 │   │                             BeforeToken
 │   ├── PaymentNotMatched 402     and the other refusals of a claim, in contracts/access/refusals.py
@@ -71,7 +73,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar, Literal
 
-Lead = Literal["home", "docs", "description", "plans", "quote", "account", "query", "register"]
+Lead = Literal["home", "docs", "description", "plans", "quote", "trial", "account", "query", "register"]
 """A relation by which a problem leads on: `contracts.problem_links` says where."""
 
 Leads = tuple[Lead, ...]
@@ -297,7 +299,7 @@ class Unauthorized(RequestProblem):
     status = 401
     code = "unauthorized"
     title = "A valid API key is needed"
-    leads: ClassVar[Leads] = ("plans", "quote", "docs")
+    leads: ClassVar[Leads] = ("plans", "quote", "trial", "docs")
 
 
 class PaymentRequired(RequestProblem):
@@ -306,7 +308,7 @@ class PaymentRequired(RequestProblem):
     status = 402
     code = "payment_required"
     title = "A key or a payment is needed"
-    leads: ClassVar[Leads] = ("plans", "quote", "docs")
+    leads: ClassVar[Leads] = ("plans", "quote", "trial", "docs")
 
 
 class PaymentRefused(PaymentRequired):
@@ -343,6 +345,20 @@ class StandingTooLow(RequestProblem):
     code = "standing_too_low"
     title = "What would change stands higher than this key may claim"
     leads: ClassVar[Leads] = ("account", "docs")
+
+
+class TrialExcluded(RequestProblem):
+    status = 403
+    code = "trial_excluded"
+    title = "A trial key does not include this"
+    leads: ClassVar[Leads] = ("plans", "quote", "docs")
+
+
+class TrialFull(RequestProblem):
+    status = 403
+    code = "trial_full"
+    title = "The owner of this trial key has as many private nodes as it includes"
+    leads: ClassVar[Leads] = ("plans", "quote", "docs")
 
 
 class HostUnknown(RequestProblem):

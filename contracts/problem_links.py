@@ -34,6 +34,7 @@ class Relation(NamedTuple):
 RELATIONS: dict[Lead, Relation] = {
     "plans": Relation("agent_access_plans", "payment", sells=True),
     "quote": Relation("agent_access_quote", sells=True),
+    "trial": Relation("agent_access_trial_challenge"),
     "account": Relation("my_key"),
     "query": Relation("world_model_query"),
     "register": Relation("intake_register"),
@@ -100,11 +101,16 @@ def operation_docs_path(operation_id: str) -> str:
 
 
 class ProblemLinks:
-    """Where problems lead in one installation; `sells` says whether anything can be bought there."""
+    """Where problems lead in one installation.
 
-    def __init__(self, base_url: str, *, sells: bool) -> None:
+    `sells` says whether anything can be bought there, `issues_trials` whether a key can be had without a payment.
+    """
+
+    def __init__(self, base_url: str, *, sells: bool, issues_trials: bool = False) -> None:
         self._base_url = base_url
-        self._sells = sells
+        self._closed = {lead for lead, relation in RELATIONS.items() if relation.sells and not sells}
+        if not issues_trials:
+            self._closed.add("trial")
 
     def of(self, problem: RequestProblem, method: str, path: str) -> dict[str, str]:
         """Returns the links of a problem with a request: its own, those that its code declares, and the front door."""
@@ -119,8 +125,7 @@ class ProblemLinks:
         if lead == "docs":
             operation = operation_at(method, path)
             return None if operation is None else operation_docs_path(operation)
-        relation = RELATIONS[lead]
-        return paths_by_operation()[relation.operation] if self._sells or not relation.sells else None
+        return None if lead in self._closed else paths_by_operation()[RELATIONS[lead].operation]
 
 
 def links_of(problem: RequestProblem) -> dict[str, str]:
@@ -132,7 +137,11 @@ def links_of(problem: RequestProblem) -> dict[str, str]:
 
 def problem_links(settings: Settings) -> ProblemLinks:
     """Returns the links of this installation."""
-    return ProblemLinks(settings.public_base_url, sells=not rail_of(settings).missing)
+    return ProblemLinks(
+        settings.public_base_url,
+        sells=not rail_of(settings).missing,
+        issues_trials=settings.trial_keys_per_day > 0,
+    )
 
 
 def link_field(links: Mapping[str, str]) -> dict[str, str]:

@@ -129,6 +129,9 @@ class Settings(BaseSettings):
     rate_limit_per_minute: int = Field(
         default=20, ge=0, description="Requests a minute and client address over the API surface; 0 = off"
     )
+    trial_keys_per_day: int = Field(
+        default=100, ge=0, description="Trial keys that are issued a UTC day, for a signature and no payment; 0 = none"
+    )
     trusted_proxies: CommaSeparated = Field(
         default=(), description="Addresses or networks whose forwarding headers are believed, comma-separated"
     )

@@ -9,6 +9,7 @@ import dagster as dg
 
 from contracts.errors import OperatorProblem
 from contracts.settings import Settings
+from pipelines.access.trials import end_trials
 from pipelines.access.watch import watch_claims
 from pipelines.alerts import send_alerts
 from pipelines.definitions import build_definitions
@@ -37,9 +38,10 @@ class PipelineReport:
 
 
 def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
-    """Runs what is due, and afterwards erases from the files what owners erased, if that is due. Raises the errors of
-    both."""
+    """Runs what is due, and afterwards ends trials and erases from the files what owners erased, if that is due. Raises
+    the errors of all."""
     report = _run_with_records(settings, snapshot=snapshot)
+    end_trials(settings, datetime.now(UTC))
     if files_due_for_erasures(settings, datetime.now(UTC)) is not None:
         erase_for_owners(settings)
     return report

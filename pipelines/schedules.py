@@ -14,6 +14,7 @@ import dagster as dg
 from contracts.errors import OperatorProblem, RunBusy
 from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
+from pipelines.access.trials import end_trials, trials_due
 from pipelines.access.watch import claims_due, watch_claims
 from pipelines.discovery.probe import hourly_probe_due, probe_due
 from pipelines.due import LOCK_PATIENCE_S, DueRun, chain_due
@@ -67,6 +68,12 @@ def delete_expired_approvals(context: dg.OpExecutionContext, settings: dg.Resour
     with closing(open_ledger(settings, settings.data_dir)) as ledger, ledger.transaction() as tx:
         deleted = delete_expired(tx)
     context.log.info(f"deleted {deleted} approvals")
+
+
+@dg.op(description="Erase what trial keys wrote that ended long ago, and forget whose they were.")
+def erase_ended_trials(context: dg.OpExecutionContext, settings: dg.ResourceParam[Settings]) -> None:
+    erased = end_trials(settings, datetime.now(UTC))
+    context.log.info(f"erased {erased} graphs of trials")
 
 
 @dg.op(description="Rewrite every file without what owners erased, and delete older generations, logs and records.")
@@ -171,6 +178,14 @@ JOBS = (
         due=claims_due,
         cron="* * * * *",
         when="Every minute, where a claim is not final.",
+    ),
+    Job(
+        name="trials",
+        description="What trial keys wrote is erased 30 days after their end, and then whose they were.",
+        makes=(erase_ended_trials,),
+        due=trials_due,
+        cron="29 * * * *",
+        when="Hourly, where a trial is long over. The job erasure follows in every file.",
     ),
     Job(
         name="erasure",

@@ -21,13 +21,13 @@ from api.access.cases import Cases, cases_router
 from api.access.consent import OperatorConsents, consent_router
 from api.access.router import access_router
 from api.access.service import AccessService
-from api.key_gate import REQUESTS_A_DAY
 from api.problems import handle_problems
 from api.routes import merge_routes
 from contracts.access.plans import load_plans
 from contracts.access.provider_views import Silence, View
 from contracts.access.quote_answers import quote_answer
 from contracts.access.quotes import Quote, QuoteRequest, make_quote
+from contracts.access.tiers import REQUESTS_A_DAY
 from contracts.problem_links import ProblemLinks
 from contracts.settings import Settings
 from warehouse.access.claims import keep_quote

@@ -6,6 +6,7 @@ A row is added where a dearer input is found; `tests/api/test_costliest_requests
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -117,6 +118,15 @@ def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[s
         ("GET", "/api/agent-access/claims/{claimId}/recovery"): _names(
             "/api/agent-access/claims/", f"{claim_id}/recovery"
         ),
+        ("GET", "/api/agent-access/trials/{address}"): _names("/api/agent-access/trials/", ADDRESS),
+        ("POST", "/api/agent-access/trials/{address}"): [
+            *_bodies(f"/api/agent-access/trials/{ADDRESS}", KIB_64),
+            _json(
+                f"/api/agent-access/trials/{ADDRESS}",
+                "a long signature",
+                {"issuedAt": int(time.time()), "proof": {"type": "eip712", "signature": "0x" + "ab" * 4_096}},
+            ),
+        ],
         ("POST", "/api/agent-access/claims/{claimId}/recovery"): _bodies(
             f"/api/agent-access/claims/{claim_id}/recovery", KIB_64
         ),

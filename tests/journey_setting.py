@@ -33,6 +33,7 @@ class Wallet:
         self._rpc = rpc
         self._account = Account.create()
         self.address: str = self._account.address
+        self.key = self._account.key
 
     def sign(self, message: dict[str, Any]) -> str:
         """The signature of EIP-712 typed data."""

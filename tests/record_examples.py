@@ -40,7 +40,7 @@ from contracts.publish.registry import PROJECTIONS
 from warehouse.world.export import Position
 
 AGENT, HUMAN, ENTERPRISE = (EXAMPLE_BODIES[lane] for lane in (Lane.AGENT, Lane.HUMAN, Lane.ENTERPRISE))
-PAYER, OPERATOR = (Account.from_key("0x" + digits * 32) for digits in ("11", "33"))
+PAYER, OPERATOR, NEWCOMER = (Account.from_key("0x" + digits * 32) for digits in ("11", "33", "77"))
 INTAKE_KEY = "5b1f0c1e-57a4-4f7f-9a3e-0d1c2b3a4f5e"
 CAPSULE_KEY = "0c8e6b52-93d1-4b7a-8f60-2a1b3c4d5e6f"
 ROTATION_KEY = "3f2c8a14-6d05-4b39-9c7e-51a0d8e6b273"
@@ -65,7 +65,7 @@ _CHANCE = re.compile(
 _CHANCE_FIELDS = {
     *("amount", "amountUnits", "exactAmount", "exactAmountUnits", "qrCode"),
     *("sent", "sentUnits", "asked", "askedUnits"),
-    *("issuedAt", "retryAfter", "ageS", "clockSkewS", "observedAgeS", "rules_checked", "revision"),
+    *("issuedAt", "nonce", "retryAfter", "ageS", "clockSkewS", "observedAgeS", "rules_checked", "revision"),
 }
 """Fields that follow from a quote's unique amount, the clock, the order of writing, or the number of rules."""
 
@@ -145,6 +145,7 @@ async def record(service: WholeService) -> Recorder:
             for part in (
                 _registrations,
                 _purchase,
+                _trial,
                 _case,
                 _signed_payment,
                 _own_key,
@@ -230,6 +231,17 @@ async def _own_key(recorder: Recorder) -> None:
     await recorder.ask("my_key_revoke", key=rotated["data"]["activationPacket"]["apiKey"])
 
 
+async def _trial(recorder: Recorder) -> None:
+    """A wallet that gets a key for its signature, and no second one."""
+    where = {"address": NEWCOMER.address}
+    challenge = await recorder.ask("agent_access_trial_challenge", path=where)
+    refused = {"type": "eip712", "signature": "0x" + "00" * 65}
+    for proof in (refused, _signed(challenge, NEWCOMER)):
+        await recorder.ask("agent_access_trial", path=where, body={"issuedAt": challenge["issuedAt"], "proof": proof})
+    where, body = {"address": PAYER.address}, {"issuedAt": challenge["issuedAt"], "proof": refused}
+    await recorder.ask("agent_access_trial", path=where, body=body)
+
+
 async def _case(recorder: Recorder) -> None:
     """A payment that is too little, and the quote over the difference."""
     quote = await recorder.ask(
@@ -247,8 +259,8 @@ async def _case(recorder: Recorder) -> None:
             await recorder.ask(operation, path=path, body={"issuedAt": challenge["issuedAt"], "proof": signature})
 
 
-def _signed(challenge: dict[str, Any]) -> dict[str, str]:
-    signature = PAYER.sign_message(encode_typed_data(full_message=challenge["typedData"])).signature.hex()
+def _signed(challenge: dict[str, Any], signer: Any = PAYER) -> dict[str, str]:
+    signature = signer.sign_message(encode_typed_data(full_message=challenge["typedData"])).signature.hex()
     return {"type": "eip712", "signature": f"0x{signature.removeprefix('0x')}"}
 
 

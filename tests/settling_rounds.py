@@ -26,11 +26,11 @@ from sqlalchemy import text
 from api.access.payments import SignedPayments, payments_router
 from api.access.settlements import Settlements
 from api.deps import AuthenticatedReadingRoute, authenticated_router, caller_of, set_payments
-from api.key_gate import REQUESTS_A_DAY
 from api.problems import handle_problems
 from api.responses import private_json
 from api.routes import merge_routes
 from contracts.access.rail import rail_of
+from contracts.access.tiers import REQUESTS_A_DAY
 from contracts.errors import BodyInvalid
 from contracts.problem_links import ProblemLinks
 from contracts.settings import Settings

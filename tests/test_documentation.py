@@ -15,7 +15,7 @@ from cli.main import app
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 INVARIANTS = (ROOT / "docs" / "invariants.md").read_text()
-TOP_FOLDERS = "api|benchmarks|cli|contracts|docs|pipelines|site|tests|warehouse"
+TOP_FOLDERS = "api|benchmarks|cli|clients|contracts|docs|pipelines|site|tests|warehouse"
 
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 

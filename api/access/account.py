@@ -42,7 +42,7 @@ from contracts.access.account import (
 from contracts.access.api_keys import ApiKey, parse_key
 from contracts.access.claims import activation_packet, recovery_url
 from contracts.access.plans import load_plans
-from contracts.access.tiers import Caller, Tier, quota_counter
+from contracts.access.tiers import Caller, quota_counter
 from contracts.errors import ParameterInvalid
 from contracts.idempotency import IDEMPOTENCY_HEADER, LONGEST_IDEMPOTENCY_KEY, SHORTEST_ANONYMOUS_KEY
 from contracts.publish.routes import ACCOUNT_PATH
@@ -81,7 +81,6 @@ class KeyAccounts:
     ledger: Callable[[], Ledger]
     derived: Callable[[], DerivedSecrets]
     counters: Callable[[], Counters]
-    requests_per_day: dict[Tier, int | None]
     _: KW_ONLY
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
@@ -129,7 +128,7 @@ class KeyAccounts:
     def _shown(self, account: Account, now: datetime, since: str) -> AccountData:
         key = account.key
         terms = self._terms(key, account.plan_id)
-        if self.requests_per_day[terms.tier_at(now)] is None:
+        if terms.requests_per_day_at(now) is None:
             used = account.requests.get(utc_day(now), 0)
         else:
             used = self.counters().taken(quota_counter(key.family_id), DAY_S, now.timestamp())
@@ -162,20 +161,20 @@ class KeyAccounts:
 
     def _terms(self, key: KeyRecord, plan_id: str | None = None) -> AccountTerms:
         plan = None if plan_id is None else load_plans().get(plan_id)
-        return AccountTerms(plan, key.claim_id, key.tier, key.paid_until, self.requests_per_day)
+        return AccountTerms(plan, key.claim_id, key.tier, key.paid_until, key.trial_ends_at)
 
     def _packed(self, rotation: Rotation, digest: str) -> RotationAnswer | None:
         text = None if rotation.sealed is None else unseal(self.derived().sealing_key, rotation.sealed, digest)
         if text is None:
             return None
         successor = rotation.successor
-        tier = self._terms(successor).tier_at(self.clock())
+        terms, now = self._terms(successor), self.clock()
         packet = activation_packet(
-            tier=tier,
-            access_expires_at=successor.paid_until,
+            tier=terms.tier_at(now),
+            access_expires_at=account_plan(terms, now).expires_at,
             key_text=text,
             key_id=successor.key_id,
-            requests_per_day=self.requests_per_day[tier],
+            requests_per_day=terms.requests_per_day_at(now),
             base_url=self.base_url,
         )
         return RotationAnswer(data=RotationData(revoked_key_id=rotation.key.key_id, activation_packet=packet))

@@ -113,6 +113,7 @@ class AccessService:
     ) -> None:
         self.rail: PaymentRail = rail_of(settings)
         self._base_url = settings.public_base_url
+        self._issues_trials = settings.trial_keys_per_day > 0
         self._ledger = ledger
         self._derived = derived
         self._key_set = key_set
@@ -127,7 +128,7 @@ class AccessService:
         self._pending: dict[tuple[str, str], tuple[float, PendingAnswer]] = {}
 
     def plans(self) -> PlansAnswer:
-        return plans_answer(self.rail, self._base_url, self._requests_per_day)
+        return plans_answer(self.rail, self._base_url, self._requests_per_day, trials=self._issues_trials)
 
     def key_set(self) -> KeySet:
         return self._key_set()

@@ -64,6 +64,15 @@ LINKS = {
             parameters={"claimId": "/claimId"},
         ),
     ),
+    ("agent_access_trial_challenge", 200): (
+        Link(
+            "trial",
+            "agent_access_trial",
+            "The signed challenge gives the key",
+            parameters={"address": "/signer"},
+            body={"issuedAt": "/issuedAt"},
+        ),
+    ),
     ("agent_access_recovery_challenge", 200): (
         Link(
             "recovery",

@@ -28,7 +28,16 @@ from api.world.large import (
 from api.world.shown import shown_stages
 from contracts.access.tiers import Caller
 from contracts.base import Document
-from contracts.errors import BodyInvalid, BodyTooLarge, IdTaken, MediaTypeUnsupported, StoreUnavailable, WorkersBusy
+from contracts.errors import (
+    BodyInvalid,
+    BodyTooLarge,
+    IdTaken,
+    MediaTypeUnsupported,
+    StoreUnavailable,
+    TrialExcluded,
+    TrialFull,
+    WorkersBusy,
+)
 from contracts.secret_texts import SecretInText
 from contracts.world.extraction.build import MOST_PIECES, BuildAnswer, BuildRequest
 from contracts.world.graph_documents import StageDocument
@@ -42,10 +51,18 @@ APPLIED_HERE_BYTES = 500
 """Bodies up to this size are computed in this process, in some 40 ms of CPU at most. Every line may become a node,
 which costs far more to judge than to find."""
 
-_ERRORS = problems(BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported, StoreUnavailable, WorkersBusy)
-_BUILD_ERRORS = problems(
-    BodyInvalid, IdTaken, SecretInText, BodyTooLarge, MediaTypeUnsupported, StoreUnavailable, WorkersBusy
+_REFUSALS = (
+    BodyInvalid,
+    SecretInText,
+    BodyTooLarge,
+    MediaTypeUnsupported,
+    TrialExcluded,
+    TrialFull,
+    StoreUnavailable,
+    WorkersBusy,
 )
+_ERRORS = problems(*_REFUSALS)
+_BUILD_ERRORS = problems(*_REFUSALS, IdTaken)
 
 
 def knowledge_router(stores: Stores) -> APIRouter:

@@ -18,6 +18,8 @@ from contracts.errors import (
     IdempotencyKeyReused,
     MediaTypeUnsupported,
     RevisionConflict,
+    TrialExcluded,
+    TrialFull,
 )
 from contracts.secret_texts import SecretInText
 from contracts.world.alignment import Alignment
@@ -41,7 +43,14 @@ def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRou
         response_model=SignalAnswer,
         status_code=201,
         responses=problems(
-            BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported, RevisionConflict, IdempotencyKeyReused
+            BodyInvalid,
+            SecretInText,
+            BodyTooLarge,
+            MediaTypeUnsupported,
+            RevisionConflict,
+            IdempotencyKeyReused,
+            TrialExcluded,
+            TrialFull,
         )
         | {200: {"model": SignalAnswer, "description": "Rejected by a stage: nothing was written"}},
         summary="State something about your world",

@@ -13,6 +13,7 @@ from pydantic import Field
 from contracts.access.claims import ActivationPacket, receipt_url, recovery_url
 from contracts.access.plans import PLANS_PATH, QUOTE_PATH, Plan
 from contracts.access.tiers import Role, Tier
+from contracts.access.trial_plan import requests_a_day, trial_plan
 from contracts.base import Document, Timestamp
 from contracts.canonical import canonical_json
 from contracts.publish.routes import ACCOUNT_PATH
@@ -37,13 +38,13 @@ class AccountParameters(Document):
 
 
 class AccountPlan(Document):
-    """The plan that was bought, and the tier that holds now."""
+    """The plan that was bought, or that of the trial, and the tier that holds now."""
 
     id: str | None = Field(description="Null where the operator made the key")
     name: str | None
     tier: Tier = Field(description="From `expiresAt` on it is `free`")
     bought_tier: Tier
-    expires_at: Timestamp | None = Field(description="When the paid time ends; null: never")
+    expires_at: Timestamp | None = Field(description="When the paid time or the trial ends; null: never")
 
 
 class AccountQuota(Document):
@@ -146,32 +147,37 @@ class RevocationAnswer(Document):
 
 @dataclass(frozen=True, slots=True)
 class AccountTerms:
-    """What holds for a key now. `plan` and `claim_id` are None where the operator made the key."""
+    """What holds for a key now. `plan` and `claim_id` are None where nobody bought it."""
 
     plan: Plan | None
     claim_id: str | None
     bought_tier: Tier
     paid_until: datetime | None
-    requests_per_day: dict[Tier, int | None]
+    trial_ends_at: datetime | None = None
 
     def tier_at(self, now: datetime) -> Tier:
         """Returns the tier at `now`: after its paid time a key has the free one."""
         return Tier.FREE if self.paid_until is not None and self.paid_until <= now else self.bought_tier
 
+    def requests_per_day_at(self, now: datetime) -> int | None:
+        """Returns the requests of a UTC day at `now`; None: any number."""
+        return requests_a_day(self.tier_at(now), self.trial_ends_at)
+
 
 def account_plan(terms: AccountTerms, now: datetime) -> AccountPlan:
+    plan = terms.plan if terms.trial_ends_at is None else trial_plan()
     return AccountPlan(
-        id=None if terms.plan is None else terms.plan.id,
-        name=None if terms.plan is None else terms.plan.name,
+        id=None if plan is None else plan.id,
+        name=None if plan is None else plan.name,
         tier=terms.tier_at(now),
         bought_tier=terms.bought_tier,
-        expires_at=terms.paid_until,
+        expires_at=terms.paid_until if terms.trial_ends_at is None else terms.trial_ends_at,
     )
 
 
 def account_quota(terms: AccountTerms, used: int, now: datetime) -> AccountQuota:
     """Returns the quota of the UTC day of `now`, of which `used` requests are used."""
-    limit = terms.requests_per_day[terms.tier_at(now)]
+    limit = terms.requests_per_day_at(now)
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     return AccountQuota(
         requests_per_day=limit,

@@ -22,6 +22,7 @@ from contracts.access.rail import (
     usd_of,
 )
 from contracts.access.tiers import Tier
+from contracts.access.trial_offer import TrialOffer, trial_offer
 from contracts.base import Document
 
 PLANS_FILE = Path(__file__).with_name("plans.yaml")
@@ -268,12 +269,16 @@ class PlansAnswer(Document):
     flow: Flow
     next: PlansNext
     payment: CatalogPayment
+    trial: TrialOffer | None = Field(description="A key without a payment; null where none is issued")
     network: str
     signing: Signing
 
 
-def plans_answer(rail: PaymentRail, base_url: str, requests_per_day: dict[Tier, int | None]) -> PlansAnswer:
-    """Returns the catalog of a service at `base_url`. `requests_per_day` is the quota of each tier."""
+def plans_answer(
+    rail: PaymentRail, base_url: str, requests_per_day: dict[Tier, int | None], *, trials: bool
+) -> PlansAnswer:
+    """Returns the catalog of a service at `base_url`. `requests_per_day` is the quota of each tier, and `trials` says
+    whether it issues trial keys."""
     live = not rail.missing
     reason = None if live else UNCLAIMABLE
     where = {"network": rail.network, "asset": rail.asset or None, "pay_to": rail.treasury or None}
@@ -315,6 +320,7 @@ def plans_answer(rail: PaymentRail, base_url: str, requests_per_day: dict[Tier, 
             payer_proof_above=None if rail.proof_above is None else str(rail.proof_above),
             verification=verification_of(rail),
         ),
+        trial=trial_offer(base_url) if trials else None,
         network=rail.network,
         signing=Signing(
             keys_url=base_url + signing.JWKS_PATH,

@@ -140,6 +140,11 @@ def check_challenge(
     age_s = now.timestamp() - request.issued_at
     if not -SKEW_S <= age_s <= CHALLENGE_FOR.total_seconds():
         return NotProved()
-    if request.proof.type == "erc1271":
-        return contract_question(message, request.proof.signature, signer)
-    return check_typed_data(message, request.proof.signature, signer)
+    return check_proof(request.proof, message, signer=signer)
+
+
+def check_proof(proof: RecoveryProof, message: dict[str, Any], *, signer: str) -> Proved | NotProved | AskContract:
+    """Decides whether `signer` (lower case) signed `message`, which is typed data."""
+    if proof.type == "erc1271":
+        return contract_question(message, proof.signature, signer)
+    return check_typed_data(message, proof.signature, signer)

@@ -1,6 +1,7 @@
 """Defines the tiers of keys and the caller that a valid key identifies."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from contracts.standing import KEYS_CLAIM, SourceClass
@@ -43,3 +44,5 @@ class Caller:
     """The highest class of sources that the key may claim."""
     signer: str | None = None
     """The public Ed25519 key (base64url) of the system whose signature a statement as `signed_system` needs."""
+    trial_ends_at: datetime | None = None
+    """When a trial key stops being valid; None for every other key. `trial_plan.py` says what it may ask."""

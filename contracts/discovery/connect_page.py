@@ -103,7 +103,7 @@ def _quote_command(installation: Installation) -> str:
 
 
 def _catalog_answer(installation: Installation) -> str:
-    answer = plans_answer(installation.rail, installation.base_url, REQUESTS_A_DAY)
+    answer = plans_answer(installation.rail, installation.base_url, REQUESTS_A_DAY, trials=installation.issues_trials)
     plans = [plan.model_dump(mode="json", by_alias=True, include=_CATALOG_FIELDS) for plan in answer.plans[:1]]
     return _pretty({"ok": True, "network": answer.network, "plans": plans})
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from contracts.access import case_access, recovery, refusals
+from contracts.access import case_access, recovery, refusals, trial_keys
 from contracts.access.plans import PLANS_PATH, load_plans
 from contracts.access.rail import usd_of
 from contracts.access.signed_payments import PAYMENT_PATH, PaymentLinks, PaymentPending
@@ -35,7 +35,7 @@ RECORDED_PLANS = "{plans}"
 PROBLEM_CODES = "x-problem-codes"
 """Key under which the committed description lists the codes of a response. Published, they are examples."""
 
-DEFINING_PROBLEMS = (refusals, recovery, case_access, intake_problems, SecretInText)
+DEFINING_PROBLEMS = (refusals, recovery, trial_keys, case_access, intake_problems, SecretInText)
 """Definitions of `RequestProblem` outside of `contracts.errors`. The classes are found only if these are imported."""
 
 _PAYMENT_ID = "pay_0123456789abcdef0123456789abcdef"

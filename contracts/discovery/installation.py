@@ -31,10 +31,11 @@ class Installation:
     partner: bool = False
     marketplace: bool = False
     rate_limit_per_minute: int = 20
+    issues_trials: bool = True
     demo: bool = False
     keys: KeySet | None = None
     configured: frozenset[str] = frozenset()
-    """The names of the settings that are made (`SVC_TOKEN_ADDRESS`); of secret ones, too, only the name."""
+    """The names of the settings that are made (`SVC_TOKEN_ADDRESS`); of secret ones, too, only the name. 0 is off."""
 
     @property
     def network(self) -> str:
@@ -68,9 +69,10 @@ def installation_of(settings: Settings, keys: KeySet | None = None) -> Installat
         partner=settings.partner_url is not None,
         marketplace=settings.marketplace_url is not None,
         rate_limit_per_minute=settings.rate_limit_per_minute,
+        issues_trials=settings.trial_keys_per_day > 0,
         demo=settings.demo,
         keys=keys,
         configured=frozenset(
-            PREFIX + name.upper() for name in Settings.model_fields if getattr(settings, name) not in (None, "", ())
+            PREFIX + name.upper() for name in Settings.model_fields if getattr(settings, name) not in (None, "", (), 0)
         ),
     )

@@ -100,7 +100,7 @@ def restricted(described: dict[str, Any], prefix: str) -> dict[str, Any]:
 
 def _show_plans(described: dict[str, Any], installation: Installation) -> None:
     """Shows all plans and the keys of receipts: a reader looks up in them what other examples buy, and who signed."""
-    catalog = plans_answer(installation.rail, installation.base_url, REQUESTS_A_DAY)
+    catalog = plans_answer(installation.rail, installation.base_url, REQUESTS_A_DAY, trials=installation.issues_trials)
     bodies: dict[str, Any] = {PLANS_PATH: catalog.model_dump(mode="json", by_alias=True)}
     if installation.keys is not None:
         bodies[JWKS_PATH] = installation.keys.jwks()

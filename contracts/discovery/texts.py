@@ -13,12 +13,14 @@ from typing import Any
 import jinja2
 
 from contracts.access import consent, plans
-from contracts.access.rail import ASSET_SYMBOL
+from contracts.access.rail import ASSET_SYMBOL, usd_of
 from contracts.access.tiers import REQUESTS_A_DAY
+from contracts.access.trial_offer import TRIAL_PATH, trial_offer
 from contracts.connect import key_server, server
 from contracts.discovery import service
 from contracts.discovery.capabilities import Status, capability_states
 from contracts.discovery.installation import Installation
+from contracts.discovery.wallet_actions import GUARDRAIL_BLINK_PATH, WORLD_BLINK_PATH
 from contracts.intake.answers import INTAKE_PATH
 from contracts.publish.deprecations import COMPATIBILITY_PATH, DEPRECATED
 from contracts.publish.routes import is_limited
@@ -27,8 +29,9 @@ TEMPLATES = Path(__file__).with_name("templates")
 
 SKILL_NAME = "svc-connect"
 SKILL_DESCRIPTION = (
-    "Buys API keys with USDC, checks actions with the guardrail, reads and writes the governed knowledge graph, reads "
-    "proven token telemetry and pairs over MCP. Use it when an agent has to discover, pay for or call this service."
+    "Gets a trial key for a signature, buys API keys with USDC, checks actions with the guardrail, reads and writes "
+    "the governed knowledge graph, reads proven token telemetry and pairs over MCP. Use it when an agent has to "
+    "discover, try, pay for or call this service."
 )
 """At most 1,024 characters; agents choose by it."""
 
@@ -44,7 +47,7 @@ SITEMAP_MEDIA_TYPE = "application/xml"
 
 KEPT_FROM_CRAWLERS = (
     f"{INTAKE_PATH}/",
-    *(path.partition("{")[0] for path in (plans.RECEIPT_PATH, plans.CASE_PATH)),
+    *(path.partition("{")[0] for path in (plans.RECEIPT_PATH, plans.CASE_PATH, TRIAL_PATH)),
 )
 """Answers that belong to one caller: a crawler that has such an address must not show it."""
 
@@ -108,8 +111,15 @@ def shared_facts(installation: Installation) -> dict[str, Any]:
         "mcp_paths": (server.MCP_PATH, key_server.KEY_MCP_PATH),
         "plans": plans,
         "consent": consent,
-        "offers": plans.plans_answer(installation.rail, installation.base_url, REQUESTS_A_DAY).plans,
+        "offers": plans.plans_answer(
+            installation.rail, installation.base_url, REQUESTS_A_DAY, trials=installation.issues_trials
+        ).plans,
+        "calls": list(plans.load_calls().values()),
+        "usd": usd_of,
+        "guardrail_blink": GUARDRAIL_BLINK_PATH,
+        "world_blink": WORLD_BLINK_PATH,
         "is_limited": is_limited,
+        "trial": trial_offer(installation.base_url) if installation.issues_trials else None,
         "coin": ASSET_SYMBOL,
         "states": list(capability_states(installation).values()),
         "off": Status.OFF,

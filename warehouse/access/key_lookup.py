@@ -35,7 +35,8 @@ class KeyLookup:
     def find(self, presented: str, now_s: float) -> FoundKey | None:
         """Returns the active key that `presented` is at `now_s` (seconds since 1970), or None for any other text.
 
-        After its paid time a key has the free tier. Raises `StoreBusy`, `StoreUnusable`.
+        After its paid time a key has the free tier; a trial key is not valid after its end. Raises
+        `StoreBusy`, `StoreUnusable`.
         """
         key = parse_key(presented)
         if key is None:
@@ -43,10 +44,13 @@ class KeyLookup:
         row = self._store.fetch("key_by_digest", {"digest": key.digest(self._pepper)})
         if row is None:
             return None
-        key_id, family_id, tier, owner, role, max_class, signer, paid_until, used = row
+        key_id, family_id, tier, owner, role, max_class, signer, paid_until, trial_ends_at, used = row
+        ends_at = None if trial_ends_at is None else datetime.fromisoformat(trial_ends_at)
+        if ends_at is not None and ends_at.timestamp() <= now_s:
+            return None
         if paid_until is not None and datetime.fromisoformat(paid_until).timestamp() <= now_s:
             tier = Tier.FREE
-        caller = Caller(key_id, owner, Tier(tier), Role(role), SourceClass(max_class), signer)
+        caller = Caller(key_id, owner, Tier(tier), Role(role), SourceClass(max_class), signer, ends_at)
         return FoundKey(caller, family_id, bool(used))
 
     def close(self) -> None:

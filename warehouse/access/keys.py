@@ -50,6 +50,8 @@ class KeyRecord:
     created_at: datetime
     changed_at: datetime
     first_used_at: datetime | None
+    trial_ends_at: datetime | None
+    """When a trial key stops being valid; None for every other key."""
 
 
 @dataclass(frozen=True, slots=True)

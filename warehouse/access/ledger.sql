@@ -218,6 +218,18 @@ values (:transaction_hash, :relayer, :chain_id, :nonce, :raw, :fee, :tip, :signe
 -- One quote that a case offers for the difference.
 insert into access_supplements (quote_id, case_id) values (:quote_id, :case_id)
 
+-- name: access_forget_trial
+-- A trial whose graph is gone is forgotten.
+delete from access_trials where family_id = :family_id
+
+-- name: access_forget_trial_networks
+-- Which networks trials of earlier days than :day came from is forgotten.
+update access_trials set network_digest = null where day < :day and network_digest is not null
+
+-- name: access_forget_trial_owner
+-- Whose the keys of a trial were is forgotten.
+update api_keys set owner = :forgotten where family_id = :family_id
+
 -- name: access_keys_of_claim
 -- One row per key of a claim.
 select key_id from api_keys where claim_id = :claim_id order by key_id
@@ -232,9 +244,17 @@ where k.owner = :owner and k.state = 'active' and q.plan_id = :plan_id
     and (k.paid_until is null or k.paid_until > :now)
 limit 1
 
+-- name: access_keys_of_trial
+-- One row per key of a trial that is not revoked.
+select key_id from api_keys where family_id = :family_id and state <> 'revoked' order by key_id
+
 -- name: access_lose_relay
 -- Says that a nonce was used up by a transaction that is none of ours.
 update access_relays set lost = 1 where relayer = :relayer and chain_id = :chain_id and nonce = :nonce and lost = 0
+
+-- name: access_mark_trial_erased
+-- What the owner of a trial wrote is erased.
+update access_trials set erased_at = :erased_at where family_id = :family_id and erased_at is null
 
 -- name: access_move_authorization
 -- Moves one authorization on; an answer comes with it where it was not made before.
@@ -454,6 +474,18 @@ where not exists (select 1 from access_claims where quote_id = :quote_id)
 on conflict (quote_id) do update set owner = excluded.owner, expires_at = excluded.expires_at
 where access_leases.expires_at <= :now
 
+-- name: access_take_trial
+-- One trial, where one is left for its wallet, its network and its day, and its challenge was not answered before.
+insert into access_trials (
+    family_id, challenge_sha256, wallet_digest, network_digest, day, issued_at, ends_at, erased_at
+)
+select :family_id, :challenge_sha256, :wallet_digest, :network_digest, :day, :issued_at, :ends_at, null
+from (
+{access_trial_room}
+) room
+where room.of_wallet = 1 and room.of_network = 1 and room.of_day = 1
+on conflict (challenge_sha256) do nothing
+
 -- name: access_transactions_of_nonce
 -- One row per transaction that was signed for a nonce, the newest first.
 select * from access_relayed_transactions
@@ -467,6 +499,69 @@ from access_relayed_transactions t
 join access_relays r on r.relayer = t.relayer and r.chain_id = t.chain_id and r.nonce = t.nonce
 where r.payment_id = :payment_id
 order by t.signed_at desc, t.fee desc
+
+-- name: access_trial
+-- The trial of a signed challenge.
+select family_id, issued_at, ends_at from access_trials where challenge_sha256 = :challenge_sha256
+
+-- name: access_trial_nodes
+-- At most one row, for the key of a trial: how many nodes its owner has.
+select (select count(*) from world_nodes n where n.owner = k.owner) as nodes
+from api_keys k
+join access_trials t on t.family_id = k.family_id
+where k.key_id = :key_id
+
+-- name: access_trial_networks
+-- At most one row: that a trial of an earlier day than :day still has its network.
+select 1 as there from access_trials where day < :day and network_digest is not null limit 1
+
+-- name: access_trial_room
+-- One row: whether a trial is left (1 or 0) for this wallet, for its network and on this day. A wallet has none that had
+-- one since :wallet_since, or that owns another key than :family_id.
+select
+    case
+        when exists (
+            select 1 from access_trials where wallet_digest = :wallet_digest and issued_at > :wallet_since
+        ) then 0
+        when exists (
+            select 1 from api_keys k
+            where
+                k.owner = :owner and k.family_id <> :family_id
+                and not exists (select 1 from access_trials t where t.family_id = k.family_id)
+        ) then 0
+        else 1
+    end as of_wallet,
+    case
+        when (select count(*) from access_trials where day = :day and network_digest = :network_digest) < :most_of_network
+            then 1
+        else 0
+    end as of_network,
+    case when (select count(*) from access_trials where day = :day) < :most_a_day then 1 else 0 end as of_day
+
+-- name: access_trials_of
+-- One row per trial of an owner.
+select t.family_id from access_trials t join api_keys k on k.key_id = t.family_id where k.owner = :owner
+
+-- name: access_trials_over
+-- One row per owner all of whose trials ended before :ended_before: whether its graph was erased for all of them, and
+-- whether it has other keys (each 1 or 0).
+select
+    k.owner,
+    min(case when t.erased_at is null then 0 else 1 end) as erased,
+    max(
+        case
+            when exists (
+                select 1 from api_keys o
+                where o.owner = k.owner and not exists (select 1 from access_trials x where x.family_id = o.family_id)
+            ) then 1
+            else 0
+        end
+    ) as has_keys
+from access_trials t
+join api_keys k on k.key_id = t.family_id
+group by k.owner
+having max(t.ends_at) < :ended_before
+order by k.owner
 
 -- name: access_used_positions
 -- Places of the transfers of a transaction that claims use.
@@ -565,8 +660,11 @@ from api_keys k where k.key_id = :key_id
 
 -- name: key_by_digest
 -- At most one row: who a presented key stands for, what it may use, and whether it was used before; asked by each request.
-select key_id, family_id, tier, owner, role, max_class, signer, paid_until, first_used_at is not null as used
-from api_keys where digest = :digest and state = 'active'
+select
+    k.key_id, k.family_id, k.tier, k.owner, k.role, k.max_class, k.signer, k.paid_until,
+    (select t.ends_at from access_trials t where t.family_id = k.family_id) as trial_ends_at,
+    k.first_used_at is not null as used
+from api_keys k where k.digest = :digest and k.state = 'active'
 
 -- name: key_by_digest_in_any_state
 -- At most one row: the key with this digest; times in UTC.
@@ -576,7 +674,8 @@ from api_keys k where k.digest = :digest
 -- name: key_columns
 -- The columns of a key without its digest and sealed form; times in UTC.
 k.key_id, k.family_id, k.hint, k.tier, k.owner, k.role, k.max_class, k.signer, k.claim_id, k.state, k.paid_until,
-k.created_at, k.changed_at, k.first_used_at
+k.created_at, k.changed_at, k.first_used_at,
+(select t.ends_at from access_trials t where t.family_id = k.family_id) as trial_ends_at
 
 -- name: key_rotation
 -- At most one row: the rotation by which a request was answered; times in UTC.

@@ -167,6 +167,27 @@ def erase_everything(ledger: Ledger, actor: Actor) -> Erasure:
     return erasure
 
 
+def erase_ended_trial(tx: Transaction, owner: str, family_id: str) -> None:
+    """Erases everything of an owner whose trial key ended long ago, as a step of a larger transaction.
+
+    It is recorded even if there was nothing in the graph, so that the judged texts of its keys follow.
+    """
+    nodes, edges = _everything_of(tx, owner)
+    actor = Actor("operator", "operator:trials")
+    erased = _forget(tx, owner, nodes, edges, _Author(actor, "The trial key that wrote it ended long ago."))
+    tx.run("world_forget_erasures", owner=owner, forgotten=FORGOTTEN)
+    tx.run(
+        "world_put_erasure",
+        id=f"era_{family_id}",
+        owner=owner,
+        scope="everything",
+        subject_sha256=subject_sha256(owner, "everything", ""),
+        nodes=erased.nodes,
+        edges=erased.edges,
+        requested_at=utc_text(tx.now()),
+    )
+
+
 @dataclass(frozen=True)
 class Waiting:
     """Erasures whose files are still to be rewritten: their ids, the oldest one's time, the callers of those who

@@ -13,7 +13,8 @@ from typing import Any
 
 import msgspec
 
-from contracts.errors import IdempotencyKeyReused, ProposalUnknown, StoreBusy
+from contracts.access.trial_plan import trial_plan
+from contracts.errors import IdempotencyKeyReused, ProposalUnknown, StoreBusy, TrialExcluded, TrialFull
 from contracts.world.alignment import Alignment
 from contracts.world.alignment import alignment as guardrails
 from contracts.world.change_set import plan
@@ -58,9 +59,9 @@ def propose(
 ) -> Decision:
     """Judges a proposal by the seven stages and writes all of it if they approve, otherwise none of it.
 
-    `key_id` is the requesting key: what only it wrote can become its next owner's. With a `confirmation` nothing waits
-    for the owner. The same request with the same
-    idempotency key returns the same decision. Raises `BodyInvalid`, `RevisionConflict`, `IdempotencyKeyReused` and the
+    `key_id` is the requesting key: what only it wrote can become its next owner's, and a trial key has limits. With a
+    `confirmation` nothing waits for the owner. The same request with the same idempotency key returns the same
+    decision. Raises `BodyInvalid`, `RevisionConflict`, `IdempotencyKeyReused`, `TrialExcluded`, `TrialFull` and the
     ledger's errors; nothing is written then.
     """
     shaped = checked(proposal)
@@ -166,6 +167,8 @@ def _write(
     events = append_states(tx, states, seq)
     claimed = confirmation if judged.owner_may_confirm else None
     record(tx, seq, judged.verdict, proposal, judged.stages, events, key_id=key_id, confirmation=claimed)
+    if key_id is not None:
+        _refuse_beyond_trial(tx, key_id, judged, states)
     if judged.verdict == "escalated":
         tx.run("world_pend", seq=seq, owner=proposal.actor.owner or "", proposal=_encode(proposal).decode())
     if judged.verdict != "rejected" and proposal.idempotency_key is not None:
@@ -178,6 +181,20 @@ def _write(
             seq=seq,
         )
     return _decision(tx, seq, judged.verdict, judged.stages, events)
+
+
+def _refuse_beyond_trial(tx: Transaction, key_id: str, judged: Judged, states: Sequence[Node | Edge]) -> None:
+    """Raises if a trial key wrote more nodes than it includes, or wants what others would see or agree to."""
+    row = tx.row("access_trial_nodes", key_id=key_id)
+    if row is None:
+        return
+    if judged.verdict == "escalated" or any(state.visibility == "public" for state in states):
+        raise TrialExcluded(
+            "A trial key writes private nodes only: nothing public, nothing that an operator has to agree to."
+        )
+    most = trial_plan().private_nodes
+    if row["nodes"] > most and any(isinstance(state, Node) for state in states):
+        raise TrialFull(f"A trial key includes {most} private nodes, and {row['nodes']} would be there.")
 
 
 def pending(ledger: Ledger, limit: int = 100) -> list[tuple[int, datetime, Proposal]]:

@@ -203,7 +203,9 @@ def test_claim_confirmations_fall_back_to_confirmations_and_one_provider_suffice
 
 
 def test_the_catalog_names_what_is_missing():
-    catalog = plans_answer(rail_of(Settings(_env_file=None)), "https://svc.example", dict.fromkeys(Tier, 1))
+    catalog = plans_answer(
+        rail_of(Settings(_env_file=None)), "https://svc.example", dict.fromkeys(Tier, 1), trials=True
+    )
     assert catalog.payment.missing == ["SVC_USDC_ADDRESS", "SVC_TREASURY_ADDRESS", "SVC_RPC_URLS"]
     assert {plan.status for plan in catalog.plans} == {"unavailable"}
     assert catalog.payment.asset is None

@@ -113,6 +113,27 @@ def test_what_is_off_or_planned_is_said_to_be():
         assert (f"Capability: {state.capability.id.replace('_', '-')}\n" in agents_txt(BARE).decode()) <= state.live
 
 
+NO_TRIALS = installation(trial_keys_per_day=0)
+
+
+@pytest.mark.parametrize("here", [HERE, BARE, NO_TRIALS])
+@pytest.mark.parametrize("make, before", [(llms_txt, "- Authentication:"), (skill_md, "\n## Before anything")])
+def test_five_lines_say_what_is_free_what_costs_and_how_to_try(make, before, here):
+    text = make(here).decode()
+    lines = text[text.index("- Free, without a key") : text.index(before)].strip().splitlines()
+    free, blinks, trial, costs, how = lines
+    assert "/api/token/holders" in free and here.url("/blink/guardrail?action=") in blinks
+    assert here.url("/blink/worldmodel?search=") in blinks and "counted for the address" in blinks
+    for plan in plans.load_plans().values():
+        assert f"{plan.id} {plans.usd_of(plan.price)} USD" in costs
+    if here is NO_TRIALS:
+        assert trial == "- No trial keys are issued here."
+        assert "/trials/" not in text
+    else:
+        assert "20 requests a UTC day for 7 days" in trial and "100 private nodes" in trial
+        assert here.url("/api/agent-access/trials/{address}") in how
+
+
 def test_prices_are_those_of_the_plans(monkeypatch):
     dearer = {id_: replace(plan, price=plan.price + 1_230_000) for id_, plan in plans.load_plans().items()}
     before = {name: make(HERE) for name, make in MADE.items()}

@@ -5,7 +5,7 @@ from alembic import op
 from warehouse.ledger.schema import run_sql
 
 revision = "0016"
-down_revision = "0014"
+down_revision = "0015"
 
 
 def upgrade() -> None:

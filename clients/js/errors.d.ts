@@ -1,0 +1,72 @@
+/** Returns the exception of an answer that is a refusal. */
+export function refusal(status: number, body: any, retryAfterS: number | null): Refused;
+/** The exceptions of the client. A refusal has the problem's code, by which programs branch, and its links. */
+/** Root of everything that the client throws on purpose. */
+export class ClientError extends Error {
+    constructor(message: string, options?: ErrorOptions);
+}
+/** No answer came, also after what may be sent again was sent again. */
+export class Unreachable extends ClientError {
+}
+/** A quote is not what its hashes say: don't pay it. */
+export class Altered extends ClientError {
+}
+/** A published list does not add up to what is said of it, or there is no proof. */
+export class NotProven extends ClientError {
+}
+/** A payment was not settled in the time that the caller would wait. Claim again later; never pay again. */
+export class Pending extends ClientError {
+    constructor(answer: import("./api-types.js").components["schemas"]["PendingAnswer"]);
+    answer: {
+        code: "unknown_tx" | "confirmations" | "not_canonical" | "rpc_unavailable" | "rpc_disagree";
+        ok: true;
+        quoteId: string;
+        retryAfter: number;
+    };
+}
+/**
+ * The service answered with a problem (RFC 9457). `code` is stable, `detail` is for people, `links` says where to go on,
+ * by what is there. `retryAfterS` is null where the service named no time. `body` is the whole problem.
+ */
+export class Refused extends ClientError {
+    constructor(status: number, body: any, retryAfterS: number | null);
+    status: number;
+    code: string;
+    detail: string;
+    /** @type {Record<string, string>} */
+    links: Record<string, string>;
+    /** @type {{pointer: string, detail: string}[]} */
+    errors: {
+        pointer: string;
+        detail: string;
+    }[];
+    retryable: boolean;
+    /** @type {string | null} */
+    requestId: string | null;
+    retryAfterS: number | null;
+    body: any;
+}
+/** The request can't be used as it is. */
+export class BadRequest extends Refused {
+}
+/** A valid key is needed. */
+export class Unauthorized extends Refused {
+}
+/** A payment is needed, or the one that was named does not match. */
+export class PaymentNeeded extends Refused {
+}
+/** The key does not include this. */
+export class Forbidden extends Refused {
+}
+/** There is nothing here. */
+export class NotFound extends Refused {
+}
+/** The request does not fit the current state. */
+export class Conflict extends Refused {
+}
+/** A limit is reached, and its wait is longer than the client's. */
+export class TooManyRequests extends Refused {
+}
+/** The service failed, or can't answer at the moment. */
+export class ServerFault extends Refused {
+}

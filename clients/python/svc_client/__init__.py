@@ -1,0 +1,44 @@
+"""A client of the service, in a sync and an async form. `api_types` has the types of all bodies."""
+
+from svc_client import api_types
+from svc_client.clients import AsyncClient, Client
+from svc_client.errors import (
+    Altered,
+    BadRequest,
+    ClientError,
+    Conflict,
+    Forbidden,
+    NotFound,
+    NotProven,
+    PaymentNeeded,
+    Pending,
+    Refused,
+    ServerFault,
+    TooManyRequests,
+    Unauthorized,
+    Unreachable,
+)
+from svc_client.flows import Account
+from svc_client.holders import VerifiedHolders
+
+__all__ = [
+    "Account",
+    "Altered",
+    "AsyncClient",
+    "BadRequest",
+    "Client",
+    "ClientError",
+    "Conflict",
+    "Forbidden",
+    "NotFound",
+    "NotProven",
+    "PaymentNeeded",
+    "Pending",
+    "Refused",
+    "ServerFault",
+    "TooManyRequests",
+    "Unauthorized",
+    "Unreachable",
+    "VerifiedHolders",
+    "api_types",
+]

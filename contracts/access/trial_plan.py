@@ -1,0 +1,51 @@
+"""Loads the plan of trial keys from `trial.yaml`, and says what a caller may ask and how often."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from contracts.access.tiers import REQUESTS_A_DAY, Caller, Tier
+
+TRIAL_FILE = Path(__file__).with_name("trial.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class TrialPlan:
+    """What a trial key gets. `operations`: method and path of what it may ask besides reading."""
+
+    id: str
+    name: str
+    description: str
+    tier: Tier
+    days: int
+    requests_per_day: int
+    private_nodes: int
+    erased_after_days: int
+    wallet_days: int
+    keys_per_network: int
+    operations: frozenset[str]
+
+    def includes(self, operation: str) -> bool:
+        """Decides whether a trial key may ask an operation, as in `GET /api/v2/world-model/live`."""
+        return operation.startswith("GET ") or operation in self.operations
+
+
+@cache
+def trial_plan() -> TrialPlan:
+    # Imported here because every start of the API imports this module, and few need the plan at once.
+    import yaml
+
+    return msgspec.convert(yaml.load(TRIAL_FILE.read_text(), yaml.CSafeLoader), TrialPlan)
+
+
+def requests_a_day(tier: Tier, trial_ends_at: datetime | None) -> int | None:
+    """Returns how many API v2 requests a UTC day a key has; None: any number. Only a trial key has `trial_ends_at`."""
+    return REQUESTS_A_DAY[tier] if trial_ends_at is None else trial_plan().requests_per_day
+
+
+def may_ask(caller: Caller, operation: str) -> bool:
+    """Decides whether a caller's key includes an operation. Every key does but that of a trial."""
+    return caller.trial_ends_at is None or trial_plan().includes(operation)

@@ -1,0 +1,130 @@
+"""The Python client against a service that listens, on a chain: from the base URL to a key, and what a key is for."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from eth_account import Account
+from journey_setting import Setting, cold_start
+
+from cli.demo.anvil import Anvil
+from cli.demo.rpc import calldata
+from svc_client import AsyncClient, Client, Forbidden, NotFound, PaymentNeeded, Unauthorized
+
+ROOT = Path(__file__).resolve().parents[2]
+README, PACKAGE_README = ROOT / "README.md", ROOT / "clients/python/README.md"
+MOST_REQUESTS, MOST_SECONDS = 8, 5.0
+
+
+@pytest.fixture(scope="module")
+def setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
+    with Anvil() as anvil, cold_start(tmp_path_factory.mktemp("client"), anvil) as made:
+        yield made
+
+
+def pays(setting: Setting, quote: Any) -> str:
+    """The hash of the transfer that a quote asks for."""
+    step = quote["data"]["next"]["pay"]
+    return setting.wallet.send(
+        step["asset"], calldata("transfer(address,uint256)", step["to"], int(step["amountUnits"]))
+    )
+
+
+def test_a_cold_start_gets_from_the_base_url_to_a_paid_and_checked_answer(setting: Setting) -> None:
+    seen: list[httpx.Request] = []
+    http = httpx.Client(timeout=60, event_hooks={"request": [seen.append]})
+    began, cpu = time.perf_counter(), time.process_time()
+    with Client(setting.base_url, http=http) as client:
+        offers = client.plans()["plans"]
+        plan = min(
+            (offer for offer in offers if offer["tier"] != "free"), key=lambda offer: float(offer["price"]["amount"])
+        )
+        quote = client.quote(plan["id"], setting.wallet.address)
+        client.claim(quote, pays(setting, quote))
+        verdict = client.check(action="rm -rf / --no-preserve-root", severity="high")["data"]
+        checked = client.verify()
+    took_s, cpu_s = time.perf_counter() - began, time.process_time() - cpu
+    assert verdict["passed"] is False
+    assert checked.holder_count > 0
+    assert len(seen) <= MOST_REQUESTS
+    assert cpu_s < MOST_SECONDS  # the service's too, which runs here; others may use the machine
+    print(f"{len(seen)} requests, {took_s:.2f} s, {cpu_s:.2f} s of CPU")
+
+
+def test_a_trial_key_reads_asks_writes_designs_and_builds(setting: Setting) -> None:
+    with Client(setting.base_url) as client:
+        with pytest.raises((Unauthorized, PaymentNeeded)) as refused:
+            client.query(search="garden")
+        assert refused.value.links["trial"].endswith("/trials/{address}")
+        packet = client.trial_key(Account.create())
+        assert client.key == packet["apiKey"]
+        written = client.signal(type="Goal", title="A garden", source="me")["data"]
+        assert written["verdict"] == "approved"
+        (found,) = client.query(search="garden", scope="own")["data"]["nodes"]
+        assert found["title"] == "A garden"
+        assert client.node(found["id"])["data"]["node"]["id"] == found["id"]
+        assert client.check(action="ls -la")["data"]["passed"] is True
+        built = client.build({"mode": "preview", "documents": [{"id": "n", "text": "# Plan\n\nOwner: Ada"}]})["data"]
+        assert built["nodes"]
+        plan = client.design_memory(agent={"id": "gardener"}, goals=["Remember what was planted"])["data"]
+        assert plan["mode"] == "preview"
+        assert client.erase(found["id"])["data"]["nodes"] == 1
+        with pytest.raises(NotFound) as unknown:
+            client.node(found["id"] + "x")
+        assert unknown.value.code == "node_unknown"
+        with pytest.raises(Forbidden) as excluded:
+            client.signal(type="Goal", title="For all", source="me", visibility="public")
+        assert excluded.value.code == "trial_excluded"
+
+
+def test_the_examples_of_both_readmes_run(setting: Setting) -> None:
+    first = run_example(README, "http://127.0.0.1:8000", setting)
+    client = first["client"]
+    assert client.key.startswith("svc_free_")
+    nodes = client.query(search="hour day", scope="own")["data"]["nodes"]
+    assert [node["title"] for node in nodes] == ["Answer in a day"]
+    # The second has the same key, since this network has three trials a day.
+    second = run_example(
+        PACKAGE_README, "https://svc.example", setting, trial_key=lambda made, _: setattr(made, "key", client.key)
+    )
+    client.close()
+    assert (len(second["nodes"]), second["allowed"], second["holders"].holder_count > 0) == (2, True, True)
+
+
+def run_example(page: Path, address: str, setting: Setting, trial_key: Any = None) -> dict[str, Any]:
+    """What the names of the page's Python example are after it has run against the service."""
+    (example,) = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    if trial_key is not None:
+        example = example.replace("client.trial_key(Account", "trial_key(client, Account")
+    names: dict[str, Any] = {"trial_key": trial_key}
+    exec(example.replace(address, setting.base_url), names)
+    return names
+
+
+def test_documents_are_read_by_their_paths(setting: Setting) -> None:
+    with Client(setting.base_url) as client:
+        assert client.document("/api/site-metrics")["ok"] is True
+        assert client.document("/llms.txt").startswith("# ")
+        holders = client.holders()
+        assert client.verify().total_supply_raw == int(holders["totalSupplyRaw"] or 0)
+        first, *_ = client.document("/api/token/holders-map", limit=60)["holders"]
+        assert client.holder(first["address"])["address"] == first["address"]
+
+
+def test_the_async_client_tries_and_verifies(setting: Setting) -> None:
+    async def tries() -> Any:
+        async with AsyncClient(setting.base_url) as client:
+            await client.trial_key(Account.create())
+            verdicts = await asyncio.gather(*(client.check(action=action) for action in ("ls", "rm -rf /")))
+            return [verdict["data"]["passed"] for verdict in verdicts], await client.verify()
+
+    verdicts, checked = asyncio.run(tries())
+    assert verdicts == [True, False]
+    assert checked.block > 0
