@@ -76,7 +76,7 @@ from contracts.publish.overview import OVERVIEW_MAX_AGE_S, ContextSnapshot, Over
 from contracts.publish.routes import ACTION_HEADERS, Cache
 from contracts.site.markdown import page_in_markdown
 from contracts.site.page import Page, PageContent, page_content
-from contracts.site.pages import PAGES
+from contracts.site.pages import NOT_FOUND, PAGES
 from contracts.token.history_documents import (
     AddressTransfers,
     AddressTransfersParameters,
@@ -300,7 +300,7 @@ def _page_rows(page: Page) -> tuple[Projection, Projection]:
         group=PAGE_GROUP,
         shape="page",
         describe=partial(page_content, page, PAGES),
-        shows=tuple(shown.path for shown in page.shows),
+        shows=page.inputs,
         summary=page.title,
         description=page.description,
         media_type="text/html; charset=utf-8",
@@ -832,6 +832,16 @@ PROJECTIONS: tuple[Projection, ...] = (
         media_type="application/yaml",
     ),
     *(row for page in PAGES for row in _page_rows(page)),
+    Projection(
+        name=f"page_{NOT_FOUND.name}",
+        path=NOT_FOUND.path,
+        group=PAGE_GROUP,
+        describe=partial(page_content, NOT_FOUND, PAGES),
+        summary=NOT_FOUND.title,
+        description=NOT_FOUND.description,
+        media_type="text/html; charset=utf-8",
+        headers=PAGE_HEADERS,
+    ),
 )
 
 TRUST_SCORE = Projection(

@@ -42,8 +42,15 @@ PREFLIGHT_HEADERS = {
 
 BLINK_PREFIX = "/blink/"
 METRICS_PATH = "/metrics"
+NOT_FOUND_PATH = "/404.html"
+"""The page that a CDN, and the API for browsers, answer with where there is nothing."""
 
 LIMITED_PREFIXES = ("/api/", BLINK_PREFIX, METRICS_PATH)
+
+
+def is_for_programs(path: str) -> bool:
+    """Returns whether only programs ask for the path and its neighbours, so that its errors are never pages."""
+    return is_limited(path) or path.startswith("/.well-known/")
 
 
 def file_of(path: str) -> str:

@@ -11,6 +11,7 @@ import yaml
 from pydantic import BaseModel
 
 from contracts.base import Freshness, Quality, TelemetryEnvelope
+from contracts.discovery.checks_document import CheckedTable
 
 REASONS: Mapping[str, str] = yaml.safe_load(Path(__file__).with_name("reasons.yaml").read_text())
 """What the reason codes of documents mean, in words that follow a colon."""
@@ -46,10 +47,8 @@ STATES: Mapping[Quality, State] = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A document whose numbers a page shows, as a reader checks them.
-
-    `stale_from` is set in the page that is served from that instant on.
-    """
+    """A document whose numbers a page shows, as a reader checks them: where it is from, what its tables were checked
+    for, and the command that proves it again, where there is one."""
 
     id: str
     title: str
@@ -62,6 +61,8 @@ class Source:
     stale_after: datetime | None
     is_stale: bool
     block: int | None = None
+    checks: tuple[CheckedTable, ...] = ()
+    proved_by: str | None = None
 
     def figure(
         self, value: Value | None, shown: "Callable[[Value], str]", *, unit: str = "", state: State | None = None

@@ -1,6 +1,7 @@
 """The pages for people, in the order of the navigation: one row each, with its template of the same name."""
 
 from contracts.discovery.service import CONNECT_PAGE_PATH
+from contracts.publish.routes import NOT_FOUND_PATH
 from contracts.site.page import Page
 from contracts.site.room_pages import bidwall_page, connect_page, home_page, status_page, trust_page
 from contracts.site.shown import (
@@ -15,6 +16,16 @@ from contracts.site.shown import (
     TRUST_RULES,
 )
 from contracts.site.token_pages import comparison_page, holders_page, token_page
+
+NOT_FOUND = Page(
+    name="not_found",
+    path=NOT_FOUND_PATH,
+    title="Not found",
+    description="There is no page at this address.",
+    view=lambda documents: {},
+    is_error=True,
+)
+"""Answers at every address without a page."""
 
 PAGES: tuple[Page, ...] = (
     Page(
