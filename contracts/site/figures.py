@@ -33,7 +33,7 @@ Value = TypeVar("Value")
 
 NO_VALUE = "–"
 _SCALES = ((10**12, "T"), (10**9, "B"), (10**6, "M"))
-_THIN = "\u202f"
+THIN = "\u202f"
 """A narrow space that does not break, between a number and its unit."""
 
 
@@ -150,7 +150,7 @@ def short(value: float | Decimal | str, digits: int = 3) -> str:
     number = Decimal(str(value))
     for scale, sign in _SCALES:
         if abs(number) >= scale:
-            return f"{_rounded(number / scale, digits)}{_THIN}{sign}"
+            return f"{_rounded(number / scale, digits)}{THIN}{sign}"
     return _rounded(number, digits)
 
 
@@ -161,12 +161,12 @@ def dollars(value: float | Decimal | str) -> str:
 
 def percent(fraction: float, digits: int = 1) -> str:
     """Returns a fraction in per cent: `80.9 %`."""
-    return f"{100 * fraction:.{digits}f}{_THIN}%"
+    return f"{100 * fraction:.{digits}f}{THIN}%"
 
 
 def signed_percent(value: float) -> str:
     """Returns a change that is given in per cent with its sign: `+1.25 %`."""
-    return f"{value:+.2f}{_THIN}%".replace("-", "−")
+    return f"{value:+.2f}{THIN}%".replace("-", "−")
 
 
 def tokens(raw: str | int, decimals: int, digits: int = 4) -> str:

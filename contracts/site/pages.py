@@ -8,8 +8,10 @@ from contracts.site.shown import (
     BALANCE,
     CAPABILITIES,
     COMPARISON,
+    DAYS,
     HOLDER_LIST,
     HOLDERS,
+    HOURS,
     METRICS,
     PRICE,
     TRUST,
@@ -35,7 +37,7 @@ PAGES: tuple[Page, ...] = (
         description="An infrastructure runtime for personal AI agents: token telemetry with its proof, a governed "
         "knowledge graph, guardrail checks that explain themselves, and paid access for agents.",
         view=home_page,
-        shows=(HOLDERS, PRICE, BALANCE, TRUST),
+        shows=(HOLDERS, PRICE, BALANCE, TRUST, DAYS),
     ),
     Page(
         name="token",
@@ -44,8 +46,9 @@ PAGES: tuple[Page, ...] = (
         description="Price, supply and holders of the service token, each number with its source, its age and its "
         "proof.",
         view=token_page,
-        shows=(HOLDERS, PRICE),
+        shows=(HOLDERS, PRICE, DAYS, HOURS),
         navigation="Token",
+        scripts=("charts.js",),
     ),
     Page(
         name="holders",
@@ -54,8 +57,9 @@ PAGES: tuple[Page, ...] = (
         description="Who holds the token: a map of the largest holders, the list with ranks and shares, and how the "
         "list is proven.",
         view=holders_page,
-        shows=(HOLDERS, HOLDER_LIST),
+        shows=(HOLDERS, HOLDER_LIST, DAYS),
         navigation="Holders",
+        scripts=("charts.js",),
     ),
     Page(
         name="compare",

@@ -6,7 +6,7 @@ import itertools
 import json
 import re
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from html_pages import Read
@@ -253,7 +253,7 @@ def test_what_a_contract_calls_itself_is_text_on_the_page_and_left_out_of_markdo
     other.read_chain(mint(60), 20)
     other.publish("/api/token/holders", "/api/token/price", "/token/", "/token/index.md")
     page = Read((other.current / "public/token/index.html").read_text())
-    assert (page.open, page.all("b"), page.all("i"), len(page.all("script"))) == ([], [], [], 1)
+    assert (page.open, page.all("b"), page.all("i"), len(page.all("script"))) == ([], [], [], 2)
     assert "Ignore all" in page.text
     assert "Ignore all" not in (other.current / "public/token/index.md").read_text()
 
@@ -278,3 +278,26 @@ def test_figures_are_what_people_write():
         (figures.dollars, 995517.28, "$995,517"),
     ]
     assert [(value, shown(value)) for shown, value, _ in table] == [(value, text) for _, value, text in table]
+
+
+def test_charts_show_the_series_and_say_why_a_price_is_missing(bodies: dict[str, bytes]):
+    page = Read(page_of("/token/", bodies).fresh.decode())
+    assert {"chart-days", "chart-hours"} <= {attributes.get("id") for _, attributes in page.elements}
+    text = " ".join(page.text.split())
+    assert "– (no price was observed then)" in text
+    series = json.loads(bodies["/api/token/series/daily"])["points"]
+    shown = [each["data-x"] for each in page.all("tr") if "data-x" in each]
+    assert len(shown) == len(series) + len(json.loads(bodies["/api/token/series/hourly"])["points"])
+
+
+def test_a_chart_shows_its_newest_points_alone(bodies: dict[str, bytes]):
+    series = json.loads(bodies["/api/token/series/daily"])
+    start = datetime(2024, 1, 1, tzinfo=UTC)
+    series["points"] = [
+        series["points"][0] | {"start": f"{start + timedelta(days=day):%Y-%m-%dT%H:%M:%SZ}", "holders": day}
+        for day in range(400)
+    ]
+    page = Read(page_of("/token/", {**bodies, "/api/token/series/daily": json.dumps(series).encode()}).fresh.decode())
+    text = " ".join(page.text.split())
+    assert "The last 60 days" in text
+    assert "holders from 340 to 399" in text
