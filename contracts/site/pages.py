@@ -70,6 +70,15 @@ PAGES: tuple[Page, ...] = (
         shows=(HOLDERS, COMPARISON),
     ),
     Page(
+        name="holder",
+        path="/holders/one/",
+        title="One holder",
+        description="Balance, rank, share, history and transfers of one address, with the command that proves its "
+        "balance.",
+        view=lambda documents: {},
+        scripts=("charts.js", "holder.js"),
+    ),
+    Page(
         name="bidwall",
         path="/bidwall/",
         title="The wall",

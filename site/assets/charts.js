@@ -1,5 +1,5 @@
 // Hover and keys of charts: a cursor, and the numbers of its point above the drawing. The table is the data.
-for (const chart of document.querySelectorAll('.chart')) {
+function follow (chart) {
   const drawing = chart.querySelector('svg')
   const cursor = drawing.querySelector('.cursor')
   const readout = chart.querySelector('.readout')
@@ -32,8 +32,8 @@ for (const chart of document.querySelectorAll('.chart')) {
   drawing.addEventListener('pointermove', (event) => {
     const box = drawing.getBoundingClientRect()
     const x = (event.clientX - box.left) / box.width * drawing.viewBox.baseVal.width
-    const width = rows.length > 1 ? rows[1].dataset.x - rows[0].dataset.x : 1
-    show(Math.round((x - rows[0].dataset.x) / width))
+    const far = rows.map((row) => Math.abs(row.dataset.x - x))
+    show(far.indexOf(Math.min(...far)))
   })
   drawing.addEventListener('pointerleave', leave)
   drawing.setAttribute('tabindex', '0')
@@ -44,4 +44,13 @@ for (const chart of document.querySelectorAll('.chart')) {
     event.preventDefault()
     show(at + step)
   })
+  leave()
 }
+
+function followAll (root) {
+  for (const chart of root.querySelectorAll('.chart')) follow(chart)
+}
+
+// `content` is dispatched by a script that has filled a part of the page.
+document.addEventListener('content', (event) => followAll(event.detail))
+followAll(document)

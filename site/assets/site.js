@@ -140,7 +140,10 @@ let shown
 function stateOf ({ documents }) {
   const all = Object.values(documents)
   const stale = all.filter(({ staleAfter, staleReason }) => staleReason || (staleAfter && Date.parse(staleAfter) <= now()))
-  return stale.length ? ['stale', `Stale: ${stale.map(({ title }) => title).join(', ')}.`] : ['proven', `All ${all.length} documents are current.`]
+  if (!stale.length) return ['proven', `All ${all.length} documents are current.`]
+  const others = stale.length > 4 ? `, and ${stale.length - 3} others` : ''
+  const names = stale.slice(0, others ? 3 : 4).map(({ title }) => title).join(', ')
+  return ['stale', `Stale, ${stale.length} of ${all.length} documents: ${names}${others}.`]
 }
 
 async function look () {
@@ -178,9 +181,16 @@ function offerReload () {
   document.body.append(offer)
 }
 
+// `content` is dispatched by a script that has filled a part of the page.
+document.addEventListener('content', (event) => {
+  showCopying(event.detail)
+  tick()
+})
 showCopying(document)
 openSource()
 tick()
 look()
 setInterval(tick, 10_000)
 setInterval(look, 60_000)
+// A page that was hidden for long tells at once how things stand.
+document.addEventListener('visibilitychange', () => { if (!document.hidden) look() })
