@@ -101,14 +101,17 @@ SCRIPTED = {
     "/connect/": "Ask this service for a real quote now, and let this browser recompute both hashes. Nothing is paid, "
     "and no key or wallet is asked for. Plan Agent runtime activation, 5.00 USD API Basic, 9.00 USD API Pro, 49.00 USD "
     "Payer 0x and 40 hex digits. This page has drawn one at random, which nobody can pay from; your own will do as "
-    "well. Ask and check",
+    "well. Ask and check The wallet shows the transfer before it sends it. This page recomputes both hashes of the "
+    "quote first, and pays only what they cover. Wallet No wallet found in this browser Pay with the wallet Wallet "
+    "connected, on eip155:8453 Quote checked Transfer sent Transfer deep enough in the chain Key issued",
 }
 """What scripts add to the text of a page."""
 NOSCRIPT = {
     "/holders/one/": "A script asks for the address and shows the answer here. Without one, the same numbers are at "
     "/api/token/holders/0x… and /api/token/holders/0x…/transfers, and those of the largest holders in the list.",
     "/connect/": "With a script, this page asks for a quote and recomputes both hashes here. Any program that has "
-    "SHA-256 and RFC 8785 can do the same.",
+    "SHA-256 and RFC 8785 can do the same. With a script, this page pays with a wallet of the browser. Without one, "
+    "svc quote, svc pay and svc claim do the same.",
 }
 
 
