@@ -111,7 +111,7 @@ def build_rooms(
     installation = installation_of(stores.settings)
     app = FastAPI(title=SERVICE_NAME, version=SERVICE_VERSION, docs_url=None, redoc_url=None, openapi_url=None)
     app.router.redirect_slashes = False
-    handle_problems(app, problem_links(stores.settings))
+    handle_problems(app, problem_links(stores.settings), site)
     settings, providers = stores.settings, providers or Providers(stores.settings.rpc_urls)
     payments = SignedPayments(
         settlements or settlements_of(stores, providers),

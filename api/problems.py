@@ -1,6 +1,7 @@
 """Answers every error with one kind of problem body: errors of the front, the rooms and the framework."""
 
 import logging
+from collections.abc import Callable
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -9,6 +10,8 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
+from api.publish.site import PublishedSite
+from api.receiving import joined_values
 from api.wording import in_words, pointer_to
 from contracts.connect.jsonrpc import problem_as_error
 from contracts.connect.key_server import KEY_MCP_PATH
@@ -25,19 +28,31 @@ from contracts.errors import (
 )
 from contracts.problem_links import ProblemLinks, link_field
 from contracts.problems import LONGEST_POINTER, MOST_ERRORS, PROBLEM_MEDIA_TYPE, problem_body
+from contracts.publish.routes import is_for_programs
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 _log = logging.getLogger(__name__)
 
 
-def handle_problems(app: FastAPI, links: ProblemLinks) -> None:
-    """Makes `app` answer every exception with a problem body, which leads on by `links`."""
+def handle_problems(app: FastAPI, links: ProblemLinks, site: Callable[[], PublishedSite | None]) -> None:
+    """Makes `app` answer every exception with a problem body that leads on by `links`, and a browser at an unknown path
+    with a page."""
     app.state.problem_links = links
-    app.add_exception_handler(RequestProblem, _on_problem)
+
+    def on_problem(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestProblem)
+        page = _page_of_unknown_path(request, site()) if isinstance(error, RouteUnknown) else None
+        return page or _answer(request, error)
+
+    def on_framework(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return on_problem(request, _of_status(error.status_code, request))
+
+    app.add_exception_handler(RequestProblem, on_problem)
     app.add_exception_handler(OperatorProblem, _on_operator_problem)
     app.add_exception_handler(RequestValidationError, _on_validation)
-    app.add_exception_handler(HTTPException, _on_framework)
+    app.add_exception_handler(HTTPException, on_framework)
     app.add_exception_handler(Exception, _on_fault)
 
 
@@ -51,11 +66,6 @@ def _answer(request: Request, problem: RequestProblem) -> Response:
         return Response(body, problem.status, headers, "application/json")
     body = problem_body(problem, request.url.path, request.scope["request_id"], links)
     return Response(body, problem.status, headers, PROBLEM_MEDIA_TYPE)
-
-
-def _on_problem(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestProblem)
-    return _answer(request, error)
 
 
 def _on_operator_problem(request: Request, error: Exception) -> Response:
@@ -86,9 +96,16 @@ def _query_model(request: Request) -> type[BaseModel] | None:
     return model if isinstance(model, type) and issubclass(model, BaseModel) else None
 
 
-def _on_framework(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    return _answer(request, _of_status(error.status_code, request))
+def _page_of_unknown_path(request: Request, site: PublishedSite | None) -> Response | None:
+    if site is None or is_for_programs(request.url.path):
+        return None
+    fields = request.scope["headers"]
+    page = site.not_found(joined_values(fields, b"accept"), joined_values(fields, b"accept-encoding"))
+    if page is None:
+        return None
+    response = Response(page["body"], 404)
+    response.raw_headers = page["headers"]
+    return response
 
 
 def store_unavailable() -> StoreUnavailable:

@@ -65,7 +65,7 @@ service = AccessService(
     providers=Providers(),
 )
 app = FastAPI()
-handle_problems(app, problem_links(settings))
+handle_problems(app, problem_links(settings), lambda: None)
 app.include_router(access_router(service))
 uvicorn.run(Front(settings, app, counters.take), port=int(sys.argv[2]), access_log=False, log_level="error")
 """

@@ -49,7 +49,7 @@ settings = Settings(_env_file=None, data_dir=Path(sys.argv[1]))
 counters = open_counters(settings, settings.data_dir)
 REQUESTS_A_DAY[Tier.BASIC] = 1_000_000_000
 app = FastAPI()
-handle_problems(app, problem_links(settings))
+handle_problems(app, problem_links(settings), lambda: None)
 router = authenticated_router("bench")
 @router.get("/empty")
 async def empty(request: Request):

@@ -110,7 +110,7 @@ class Sale:
             monotonic=lambda: self.monotonic_s,
         )
         app = FastAPI()
-        handle_problems(app, ProblemLinks("http://test", sells=True))
+        handle_problems(app, ProblemLinks("http://test", sells=True), lambda: None)
         cases = Cases(
             self.service.rail,
             self.providers,  # type: ignore[arg-type]

@@ -116,7 +116,7 @@ class Paying:
             clock=lambda: self.now,
         )
         app = FastAPI()
-        handle_problems(app, ProblemLinks("http://test", sells=True))
+        handle_problems(app, ProblemLinks("http://test", sells=True), lambda: None)
         set_payments(app, payments)
         router = authenticated_router("test", AuthenticatedReadingRoute)
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import msgspec
 
-from api.publish.negotiation import IDENTITY, acceptable_encodings
+from api.publish.negotiation import IDENTITY, acceptable_encodings, prefers_html
 from api.publish.ranges import Slice
 from contracts.canonical import sha256_hex
 from contracts.publish.routes import (
     CACHE_CONTROL,
     ENCODINGS,
+    NOT_FOUND_PATH,
     OPEN_HEADERS,
     PREFLIGHT_HEADERS,
     RedirectRoute,
@@ -84,6 +85,17 @@ class PublishedSite:
     documents: dict[str, Published]
     files: dict[str, PublishedFile]
     redirects: dict[str, Message]
+
+    def not_found(self, accept: bytes | None, accept_encoding: bytes | None) -> Message | None:
+        """Returns the page of a 404 with its headers, or None for a client that does not prefer HTML."""
+        page = self.documents.get(NOT_FOUND_PATH)
+        if page is None or accept is None or not prefers_html(accept):
+            return None
+        encoded = choose_encoding(page.fresh, accept_encoding)
+        if encoded is None:
+            return None
+        kept = [field for field in encoded.start["headers"] if field[0] not in _OF_WHAT_IS_KEPT]
+        return {"headers": [*kept, (b"vary", b"Accept, Accept-Encoding")], "body": encoded.body["body"]}
 
     def stale_paths(self, now_s: float) -> list[str]:
         """Returns the paths of documents that are past their time or were published as stale."""
@@ -214,6 +226,11 @@ def _encoded(headers: dict[str, str], tag: str, length: int, body: bytes = b"") 
 def _start(status: int, headers: list[tuple[bytes, bytes]]) -> Message:
     return {"type": "http.response.start", "status": status, "headers": headers}
 
+
+_OF_WHAT_IS_KEPT = {b"etag", b"vary", b"cache-control", b"accept-ranges"} | {
+    name.lower().encode() for name in OPEN_HEADERS
+}
+"""Fields of a published page that its copy with a 404 has not, or that the front adds to every answer."""
 
 READ_ALONE = _read_alone({"Cache-Control": "no-store"})
 """The answer to OPTIONS for files and redirects."""

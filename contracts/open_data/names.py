@@ -7,6 +7,7 @@ from typing import Literal, cast
 DATA_PREFIX = "/data/"
 INDEX_PATH = "/data/index.json"
 MANIFEST_PATH = "/data/manifest.json"
+NOW_PATH = "/data/now.json"
 DATA_PACKAGE_PATH = "/data/datapackage.json"
 CROISSANT_PATH = "/data/croissant.json"
 DATABASE_PATH = "/data/svc.duckdb"

@@ -77,7 +77,7 @@ from contracts.publish.overview import OVERVIEW_MAX_AGE_S, ContextSnapshot, Over
 from contracts.publish.routes import ACTION_HEADERS, Cache
 from contracts.site.markdown import page_in_markdown
 from contracts.site.page import Page, PageContent, markdown_content, page_content
-from contracts.site.pages import OPERATION_PAGES, PAGES
+from contracts.site.pages import NOT_FOUND, OPERATION_PAGES, PAGES
 from contracts.token.history_documents import (
     AddressTransfers,
     AddressTransfersParameters,
@@ -321,7 +321,7 @@ def _page_rows(page: Page, collection: str | None = None) -> tuple[Projection, P
         shape=None if collection else "page",
         collection=collection,
         describe=partial(page_content, page, PAGES),
-        shows=tuple(shown.path for shown in page.shows),
+        shows=page.inputs,
         summary=page.title,
         description=page.description,
         media_type="text/html; charset=utf-8",
@@ -874,6 +874,16 @@ PROJECTIONS: tuple[Projection, ...] = (
     ),
     *(row for page in PAGES for row in _page_rows(page)),
     *(row for page in OPERATION_PAGES for row in _page_rows(page, OPERATIONS)),
+    Projection(
+        name=f"page_{NOT_FOUND.name}",
+        path=NOT_FOUND.path,
+        group=PAGE_GROUP,
+        describe=partial(page_content, NOT_FOUND, PAGES),
+        summary=NOT_FOUND.title,
+        description=NOT_FOUND.description,
+        media_type="text/html; charset=utf-8",
+        headers=PAGE_HEADERS,
+    ),
 )
 
 TRUST_SCORE = Projection(

@@ -47,12 +47,19 @@ _ENDING = re.compile(r"/$|\.\w+$")
 
 BLINK_PREFIX = "/blink/"
 METRICS_PATH = "/metrics"
+NOT_FOUND_PATH = "/404.html"
+"""The page that a CDN, and the API for browsers, answer with where there is nothing."""
 
 ACCOUNT_PATH = "/api/v2/me"
 """What a key knows and does about itself. Requests for it and below it count for the address, never for the key's
 day: a key whose day is used up, by its holder or by a thief, can still be looked at, rotated and revoked."""
 
 LIMITED_PREFIXES = ("/api/", BLINK_PREFIX, METRICS_PATH)
+
+
+def is_for_programs(path: str) -> bool:
+    """Returns whether only programs ask for the path and its neighbours, so that its errors are never pages."""
+    return is_limited(path) or path.startswith("/.well-known/")
 
 
 def file_of(path: str) -> str:

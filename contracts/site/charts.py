@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import hypot, pi, sqrt
+from math import pi, sqrt
+
+_SMALLEST = 1e-4
+"""The least radius, as a share of the largest: a circle of no size has no place beside another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +19,17 @@ class Bubble:
     radius: float
 
 
+@dataclass(slots=True)
+class _Circle:
+    """A placed circle. Those of the front know their neighbours around it."""
+
+    radius: float
+    x: float = 0.0
+    y: float = 0.0
+    after: "_Circle | None" = None
+    before: "_Circle | None" = None
+
+
 def lengths(values: Sequence[float], length: float = 100) -> list[float]:
     """Returns the lengths of bars, the longest as long as `length`. Values below zero count as far as they lie."""
     longest = max(map(abs, values), default=0)
@@ -26,59 +40,128 @@ def lengths(values: Sequence[float], length: float = 100) -> list[float]:
 def bubbles(values: tuple[float, ...], size: float = 640, gap: float = 1.5) -> list[Bubble]:
     """Packs circles, whose areas are as the values, closely around the first. Values fall from first to last.
 
-    Each circle touches two placed ones where that leaves it nearest to the middle, so a picture changes little when a
-    value does.
+    The same values always give the same picture, and it changes little when a value does.
     """
-    placed: list[tuple[float, float, float]] = []
-    for value in values:
-        radius = sqrt(max(value, 0) / pi)
-        placed.append((*_nearest_place(placed, radius), radius))
-    if not placed or not placed[0][2]:
+    largest = sqrt(max(values, default=0) / pi) if values else 0
+    if not largest > 0:
         return []
-    left, right = min(x - r for x, _, r in placed), max(x + r for x, _, r in placed)
-    top, bottom = min(y - r for _, y, r in placed), max(y + r for _, y, r in placed)
+    circles = [_Circle(max(sqrt(max(value, 0) / pi), largest * _SMALLEST)) for value in values]
+    _pack(circles)
+    left, right = min(c.x - c.radius for c in circles), max(c.x + c.radius for c in circles)
+    top, bottom = min(c.y - c.radius for c in circles), max(c.y + c.radius for c in circles)
     scale = size / max(right - left, bottom - top)
     middle_x, middle_y = (left + right) / 2, (top + bottom) / 2
     return [
         Bubble(
             row,
-            round(size / 2 + (x - middle_x) * scale, 1),
-            round(size / 2 + (y - middle_y) * scale, 1),
-            round(max(r * scale - gap / 2, 0.5), 1),
+            round(size / 2 + (circle.x - middle_x) * scale, 1),
+            round(size / 2 + (circle.y - middle_y) * scale, 1),
+            round(max(circle.radius * scale - gap / 2, 0.5), 1),
         )
-        for row, (x, y, r) in enumerate(placed)
+        for row, circle in enumerate(circles)
     ]
 
 
-def _nearest_place(placed: Sequence[tuple[float, float, float]], radius: float) -> tuple[float, float]:
-    if not placed:
-        return 0.0, 0.0
-    if len(placed) == 1:
-        return placed[0][2] + radius, 0.0
-    best = (float("inf"), 0.0, 0.0)
-    # The newest circles lie on the rim, where there is room; a circle in the middle has none.
-    rim = placed[-60:]
-    for first, second in ((a, b) for at, a in enumerate(rim) for b in rim[:at]):
-        for x, y in _touching(first, second, radius):
-            distance = hypot(x, y)
-            if distance < best[0] and all(
-                hypot(x - other_x, y - other_y) >= radius + other - 1e-9 for other_x, other_y, other in placed
-            ):
-                best = (distance, x, y)
-    return best[1], best[2]
+def _pack(circles: Sequence[_Circle]) -> None:
+    """Places circles one after another against the front (Wang et al. 2006, "Visualization of large hierarchical data
+    by circle packing").
+
+    The front is the ring of circles around all that are placed. The next circle touches the two neighbours of the front
+    that are nearest to the middle. Where it would overlap a third one of the front, the front is cut short to that one,
+    and the circle is placed again. So a circle costs one way around the front, which grows as the root of their number.
+    """
+    if len(circles) > 1:
+        first, second = circles[:2]
+        first.x, second.x = -second.radius, first.radius
+    if len(circles) < 3:
+        return
+    third = circles[2]
+    _touch(third, second, first)
+    ring = (first, second, third)
+    for at, circle in enumerate(ring):
+        circle.after, circle.before = ring[(at + 1) % 3], ring[at - 1]
+    nearest = _nearest_pair(first)
+    for circle in circles[3:]:
+        while True:
+            end = _after(nearest)
+            _touch(circle, nearest, end)
+            cut = _overlapped(circle, nearest, end)
+            if cut is None:
+                break
+            nearest, end = cut
+            nearest.after, end.before = end, nearest
+        circle.before, circle.after = nearest, end
+        nearest.after = end.before = circle
+        nearest = _nearest_pair(circle)
 
 
-def _touching(
-    first: tuple[float, float, float], second: tuple[float, float, float], radius: float
-) -> tuple[tuple[float, float], ...]:
-    """Returns the centres of the two circles of a radius that touch both circles."""
-    (ax, ay, ar), (bx, by, br) = first, second
-    distance = hypot(bx - ax, by - ay)
-    to_first, to_second = ar + radius, br + radius
-    if distance > to_first + to_second or distance == 0:
-        return ()
-    along = (to_first**2 - to_second**2 + distance**2) / (2 * distance)
-    across = sqrt(max(0.0, to_first**2 - along**2))
-    ux, uy = (bx - ax) / distance, (by - ay) / distance
-    x, y = ax + along * ux, ay + along * uy
-    return ((x - across * uy, y + across * ux), (x + across * uy, y - across * ux))
+def _overlapped(circle: _Circle, start: _Circle, end: _Circle) -> tuple[_Circle, _Circle] | None:
+    """Returns the pair that becomes neighbours because the circle overlaps one of the front, or None.
+
+    Both ways around the front are followed at once, the shorter first, so that as little as possible is cut off.
+    """
+    ahead, behind = _after(end), _before(start)
+    way_ahead, way_behind = end.radius, start.radius
+    while True:
+        if way_ahead <= way_behind:
+            if _overlap(ahead, circle):
+                return start, ahead
+            way_ahead += ahead.radius
+            ahead = _after(ahead)
+        else:
+            if _overlap(behind, circle):
+                return behind, end
+            way_behind += behind.radius
+            behind = _before(behind)
+        if ahead is _after(behind):
+            return None
+
+
+def _nearest_pair(start: _Circle) -> _Circle:
+    """Returns the circle of the front that lies nearest to the middle together with the one after it."""
+    best, least, circle = start, _distance(start), _after(start)
+    while circle is not start:
+        distance = _distance(circle)
+        if distance < least:
+            best, least = circle, distance
+        circle = _after(circle)
+    return best
+
+
+def _distance(circle: _Circle) -> float:
+    """Returns how far the point where a circle of the front touches the next one is from the middle, squared."""
+    other = _after(circle)
+    both = circle.radius + other.radius
+    x = (circle.x * other.radius + other.x * circle.radius) / both
+    y = (circle.y * other.radius + other.y * circle.radius) / both
+    return x * x + y * y
+
+
+def _touch(circle: _Circle, first: _Circle, second: _Circle) -> None:
+    """Moves a circle to where it touches both others, on the outer side of the front that runs from first to second."""
+    dx, dy = first.x - second.x, first.y - second.y
+    squared = dx * dx + dy * dy
+    if not squared:
+        circle.x, circle.y = second.x + second.radius + circle.radius, second.y
+        return
+    to_first, to_second = (first.radius + circle.radius) ** 2, (second.radius + circle.radius) ** 2
+    along = (squared + to_second - to_first) / (2 * squared)
+    across = sqrt(max(0.0, to_second / squared - along * along))
+    circle.x = second.x + along * dx - across * dy
+    circle.y = second.y + along * dy + across * dx
+
+
+def _overlap(first: _Circle, second: _Circle) -> bool:
+    reach = (first.radius + second.radius) * (1 - 1e-6)
+    dx, dy = second.x - first.x, second.y - first.y
+    return reach * reach > dx * dx + dy * dy
+
+
+def _after(circle: _Circle) -> _Circle:
+    assert circle.after is not None
+    return circle.after
+
+
+def _before(circle: _Circle) -> _Circle:
+    assert circle.before is not None
+    return circle.before

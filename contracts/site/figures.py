@@ -11,6 +11,7 @@ import yaml
 from pydantic import BaseModel
 
 from contracts.base import Freshness, Quality, TelemetryEnvelope
+from contracts.discovery.checks_document import CheckedTable
 
 REASONS: Mapping[str, str] = yaml.safe_load(Path(__file__).with_name("reasons.yaml").read_text())
 """What the reason codes of documents mean, in words that follow a colon."""
@@ -32,7 +33,7 @@ Value = TypeVar("Value")
 
 NO_VALUE = "–"
 _SCALES = ((10**12, "T"), (10**9, "B"), (10**6, "M"))
-_THIN = "\u202f"
+THIN = "\u202f"
 """A narrow space that does not break, between a number and its unit."""
 
 
@@ -46,10 +47,8 @@ STATES: Mapping[Quality, State] = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A document whose numbers a page shows, as a reader checks them.
-
-    `stale_from` is set in the page that is served from that instant on.
-    """
+    """A document whose numbers a page shows, as a reader checks them: where it is from, what its tables were checked
+    for, and the command that proves it again, where there is one."""
 
     id: str
     title: str
@@ -62,6 +61,8 @@ class Source:
     stale_after: datetime | None
     is_stale: bool
     block: int | None = None
+    checks: tuple[CheckedTable, ...] = ()
+    proved_by: str | None = None
 
     def figure(
         self, value: Value | None, shown: "Callable[[Value], str]", *, unit: str = "", state: State | None = None
@@ -149,7 +150,7 @@ def short(value: float | Decimal | str, digits: int = 3) -> str:
     number = Decimal(str(value))
     for scale, sign in _SCALES:
         if abs(number) >= scale:
-            return f"{_rounded(number / scale, digits)}{_THIN}{sign}"
+            return f"{_rounded(number / scale, digits)}{THIN}{sign}"
     return _rounded(number, digits)
 
 
@@ -160,12 +161,12 @@ def dollars(value: float | Decimal | str) -> str:
 
 def percent(fraction: float, digits: int = 1) -> str:
     """Returns a fraction in per cent: `80.9 %`."""
-    return f"{100 * fraction:.{digits}f}{_THIN}%"
+    return f"{100 * fraction:.{digits}f}{THIN}%"
 
 
 def signed_percent(value: float) -> str:
     """Returns a change that is given in per cent with its sign: `+1.25 %`."""
-    return f"{value:+.2f}{_THIN}%".replace("-", "−")
+    return f"{value:+.2f}{THIN}%".replace("-", "−")
 
 
 def tokens(raw: str | int, decimals: int, digits: int = 4) -> str:

@@ -4,7 +4,7 @@ A page is made of published documents alone, so it changes when one of them does
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
@@ -13,8 +13,10 @@ from pydantic import BaseModel
 
 from contracts.base import Freshness, TelemetryEnvelope
 from contracts.discovery import service
+from contracts.discovery.checks_document import CHECKS_PATH, PublishedChecks
 from contracts.discovery.installation import Installation
 from contracts.discovery.openapi import Bodies
+from contracts.open_data.names import NOW_PATH
 from contracts.site import figures
 from contracts.site.figures import Source, source_of
 
@@ -23,12 +25,20 @@ Model = TypeVar("Model", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Shown(Generic[Model]):
-    """A document that pages show: its id in the page, its title for people, its path and its model."""
+    """A document that pages show: its id in the page, its title for people, its path and its model.
+
+    `tables` are those whose checks speak for its numbers; `command` proves them again, where one does.
+    """
 
     id: str
     title: str
     path: str
     model: type[Model]
+    tables: tuple[str, ...] = ()
+    command: str | None = None
+
+
+CHECKS = Shown("checks", "Checks", CHECKS_PATH, PublishedChecks)
 
 
 @dataclass
@@ -49,6 +59,12 @@ class Documents:
     def source(self, shown: Shown[Any], *, block: int | None = None) -> Source:
         """Returns the source of a document's figures, which the page then explains at its end."""
         made = source_of(shown.id, shown.title, shown.path, self.read(shown), self.now, block=block)
+        checks = self.read(CHECKS) if shown.tables else None
+        made = replace(
+            made,
+            checks=tuple(table for table in (checks.tables if checks else ()) if table.table in shown.tables),
+            proved_by=shown.command and f"{shown.command} {self.installation.base_url}",
+        )
         self.sources[shown.id] = made
         return made
 
@@ -62,7 +78,8 @@ class Page:
     """One page for people. `navigation` is its name in the header; None keeps it out of there.
 
     `scripts` are assets that it loads beside those of the shell. `drawn_as` names the template that it shares with
-    others of its kind, which then also makes its Markdown; the template has its own name by default.
+    others of its kind, which then also makes its Markdown; the template has its own name by default. `is_error`: it
+    answers where there is no page, so it has no address to link to and no twin.
     """
 
     name: str
@@ -74,6 +91,13 @@ class Page:
     navigation: str | None = None
     scripts: tuple[str, ...] = ()
     drawn_as: str | None = None
+    is_error: bool = False
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Returns the paths of all documents that it is made of: those it shows, and the checks of their tables."""
+        checks = (CHECKS_PATH,) if any(shown.tables for shown in self.shows) else ()
+        return (*(shown.path for shown in self.shows), *checks)
 
     @property
     def template(self) -> str:
@@ -124,6 +148,7 @@ def _filled(page: Page, pages: tuple[Page, ...], documents: Documents) -> Mappin
         "prefix": documents.installation.prefix,
         "url": documents.installation.url,
         "service": service,
+        "now_path": NOW_PATH,
         "figures": figures,
         "sources": sources,
         "stale_sources": [source for source in sources if source.is_stale],

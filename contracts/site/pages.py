@@ -1,6 +1,7 @@
 """The pages for people, in the order of the navigation: one row each, with its template of the same name."""
 
 from contracts.discovery.service import CONNECT_PAGE_PATH
+from contracts.publish.routes import NOT_FOUND_PATH
 from contracts.site.docs_pages import (
     DOCS_PATH,
     ERRORS_PATH,
@@ -16,15 +17,27 @@ from contracts.site.shown import (
     BALANCE,
     CAPABILITIES,
     COMPARISON,
+    DAYS,
     DESCRIPTION,
     HOLDER_LIST,
     HOLDERS,
+    HOURS,
     METRICS,
     PRICE,
     TRUST,
     TRUST_RULES,
 )
 from contracts.site.token_pages import comparison_page, holders_page, token_page
+
+NOT_FOUND = Page(
+    name="not_found",
+    path=NOT_FOUND_PATH,
+    title="Not found",
+    description="There is no page at this address.",
+    view=lambda documents: {},
+    is_error=True,
+)
+"""Answers at every address without a page."""
 
 PAGES: tuple[Page, ...] = (
     Page(
@@ -34,7 +47,7 @@ PAGES: tuple[Page, ...] = (
         description="An infrastructure runtime for personal AI agents: token telemetry with its proof, a governed "
         "knowledge graph, guardrail checks that explain themselves, and paid access for agents.",
         view=home_page,
-        shows=(HOLDERS, PRICE, BALANCE, TRUST),
+        shows=(HOLDERS, PRICE, BALANCE, TRUST, DAYS),
     ),
     Page(
         name="token",
@@ -43,8 +56,9 @@ PAGES: tuple[Page, ...] = (
         description="Price, supply and holders of the service token, each number with its source, its age and its "
         "proof.",
         view=token_page,
-        shows=(HOLDERS, PRICE),
+        shows=(HOLDERS, PRICE, DAYS, HOURS),
         navigation="Token",
+        scripts=("charts.js",),
     ),
     Page(
         name="holders",
@@ -53,8 +67,9 @@ PAGES: tuple[Page, ...] = (
         description="Who holds the token: a map of the largest holders, the list with ranks and shares, and how the "
         "list is proven.",
         view=holders_page,
-        shows=(HOLDERS, HOLDER_LIST),
+        shows=(HOLDERS, HOLDER_LIST, DAYS),
         navigation="Holders",
+        scripts=("charts.js",),
     ),
     Page(
         name="compare",
@@ -63,6 +78,15 @@ PAGES: tuple[Page, ...] = (
         description="Who came, who left, who gained and who lost between two holder lists.",
         view=comparison_page,
         shows=(HOLDERS, COMPARISON),
+    ),
+    Page(
+        name="holder",
+        path="/holders/one/",
+        title="One holder",
+        description="Balance, rank, share, history and transfers of one address, with the command that proves its "
+        "balance.",
+        view=lambda documents: {},
+        scripts=("charts.js", "holder.js"),
     ),
     Page(
         name="bidwall",

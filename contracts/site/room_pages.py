@@ -12,7 +12,7 @@ from contracts.site.charts import lengths
 from contracts.site.figures import STATES, Figure, State, address, dollars, percent, tokens, whole
 from contracts.site.page import Documents
 from contracts.site.shown import BALANCE, CAPABILITIES, HOLDERS, METRICS, PRICE, TRUST, TRUST_RULES
-from contracts.site.token_pages import holder_figures, price_figures
+from contracts.site.token_pages import holder_figures, price_figures, sparklines
 
 
 def home_page(documents: Documents) -> Mapping[str, Any]:
@@ -23,6 +23,7 @@ def home_page(documents: Documents) -> Mapping[str, Any]:
     return {
         **holder_figures(documents),
         **price_figures(documents),
+        **sparklines(documents),
         "balance": balance["balance"],
         "agents": source.figure(agents, whole),
     }

@@ -7,16 +7,39 @@ from contracts.market import TokenPrice
 from contracts.publish.overview import SiteMetrics
 from contracts.site.api_description import ApiDescription
 from contracts.site.page import Shown
+from contracts.token.history_documents import TokenSeries
 from contracts.token.holder_documents import TokenHolders, TokenHoldersMap, TokenHoldersTemporal
 from contracts.trust import TrustProtocol, TrustRegistry
 
-HOLDERS = Shown("holders", "Holders and supply", "/api/token/holders", TokenHolders)
-HOLDER_LIST = Shown("list", "The largest holders", "/api/token/holders-map", TokenHoldersMap)
-COMPARISON = Shown("comparison", "Two lists compared", "/api/token/holders-map-temporal", TokenHoldersTemporal)
-PRICE = Shown("price", "Price", "/api/token/price", TokenPrice)
-BALANCE = Shown("balance", "Contract balance", "/api/bidwall/snapshot", BidwallSnapshot)
-TRUST = Shown("trust", "Trust registry", "/api/v2/trust/registry", TrustRegistry)
-TRUST_RULES = Shown("rules", "Trust rules", "/api/v2/trust/protocol", TrustProtocol)
+_LIST_TABLES = ("raw_chain__transfers", "core_holders__balances", "out_holders__lists")
+_TRUST_TABLES = ("raw_chain__attestations", "core_trust__scores")
+_VERIFY = "svc verify"
+
+HOLDERS = Shown("holders", "Holders and supply", "/api/token/holders", TokenHolders, _LIST_TABLES, _VERIFY)
+HOLDER_LIST = Shown("list", "The largest holders", "/api/token/holders-map", TokenHoldersMap, _LIST_TABLES, _VERIFY)
+COMPARISON = Shown(
+    "comparison", "Two lists compared", "/api/token/holders-map-temporal", TokenHoldersTemporal, _LIST_TABLES
+)
+DAYS = Shown(
+    "days", "The token by day", "/api/token/series/daily", TokenSeries, ("raw_chain__transfers", "out_holders__daily")
+)
+HOURS = Shown(
+    "hours",
+    "The token by hour",
+    "/api/token/series/hourly",
+    TokenSeries,
+    ("raw_chain__transfers", "out_holders__hourly"),
+)
+PRICE = Shown("price", "Price", "/api/token/price", TokenPrice, ("out_market__token_price",))
+BALANCE = Shown(
+    "balance",
+    "Contract balance",
+    "/api/bidwall/snapshot",
+    BidwallSnapshot,
+    ("raw_chain__contract_transfers", "out_bidwall__status", "out_market__eth_price"),
+)
+TRUST = Shown("trust", "Trust registry", "/api/v2/trust/registry", TrustRegistry, _TRUST_TABLES)
+TRUST_RULES = Shown("rules", "Trust rules", "/api/v2/trust/protocol", TrustProtocol, _TRUST_TABLES)
 METRICS = Shown("metrics", "All live metrics", "/api/site-metrics", SiteMetrics)
 CAPABILITIES = Shown("capabilities", "Capabilities", CAPABILITIES_PATH, CapabilityRegistry)
 DESCRIPTION = Shown("description", "Description of the API", OPENAPI_PATH, ApiDescription)

@@ -7,6 +7,8 @@ from typing import Any
 
 from contracts.site import charts
 from contracts.site.figures import (
+    NO_VALUE,
+    THIN,
     Figure,
     Source,
     State,
@@ -14,17 +16,22 @@ from contracts.site.figures import (
     dollars,
     exact_tokens,
     percent,
+    reason_in_words,
     short,
     signed_percent,
     tokens,
     whole,
 )
-from contracts.site.page import Documents
-from contracts.site.shown import COMPARISON, HOLDER_LIST, HOLDERS, PRICE
+from contracts.site.page import Documents, Shown
+from contracts.site.plots import Chart, bar_panel, chart, line_panel, sparkline
+from contracts.site.shown import COMPARISON, DAYS, HOLDER_LIST, HOLDERS, HOURS, PRICE
+from contracts.token.history_documents import SeriesPoint, TokenSeries
 from contracts.token.holder_documents import CohortDelta, Concentration, Holder, Mover, Token, TokenHolders
 from contracts.token.proof import Proof, Verdict
 
 _BUBBLES = 100
+_DAYS_SHOWN = 60
+_HOURS_SHOWN = 72
 
 
 def holder_figures(documents: Documents) -> dict[str, Any]:
@@ -75,7 +82,128 @@ def price_figures(documents: Documents) -> dict[str, Any]:
 
 def token_page(documents: Documents) -> Mapping[str, Any]:
     """Returns the facts of the page of the token."""
-    return {**holder_figures(documents), **price_figures(documents)}
+    return {
+        **holder_figures(documents),
+        **price_figures(documents),
+        **sparklines(documents),
+        "charts": _charts(token_chart(documents, DAYS, _DAYS_SHOWN), token_chart(documents, HOURS, _HOURS_SHOWN)),
+    }
+
+
+def sparklines(documents: Documents) -> dict[str, str | None]:
+    """Returns small lines of holders and price over the last days."""
+    points = _points(documents, DAYS, _DAYS_SHOWN)
+    return {
+        "holders_spark": sparkline([point.holders for point in points]),
+        "price_spark": sparkline([point.price_usd.close if point.price_usd else None for point in points]),
+    }
+
+
+def token_chart(documents: Documents, shown: Shown[TokenSeries], most: int) -> Chart | None:
+    """Returns price, holders and volume over the last points of a series, or None before its first point."""
+    points = _points(documents, shown, most)
+    if not points:
+        return None
+    series = documents.read(shown)
+    decimals = series.token.decimals if series and series.token else None
+    documents.source(shown, block=points[-1].last_block)
+    volumes = [int(point.volume_raw) / 10 ** (decimals or 0) for point in points]
+    closes = [point.price_usd.close if point.price_usd else None for point in points]
+    ranges = [(point.price_usd.low, point.price_usd.high) if point.price_usd else None for point in points]
+    reasons = [reason_in_words(point.price_reason) for point in points]
+    known = [close for close in closes if close is not None]
+    by, last = ("day", "days") if shown is DAYS else ("hour", "hours")
+    price = f"price from {dollars(known[0])} to {dollars(known[-1])}, " if known else ""
+    return chart(
+        shown.id,
+        f"The last {len(points)} {last}" if len(points) > 1 else f"The first {by}",
+        f"By {by}: {price}holders from {points[0].holders:,} to {points[-1].holders:,}",
+        [point.start for point in points],
+        [
+            line_panel("Price, USD", closes, _dollars, height=130, band=ranges, reasons=reasons),
+            line_panel("Holders", [point.holders for point in points], short, height=110, whole=True),
+            bar_panel("Transferred, tokens", volumes, short, height=80),
+        ],
+        ("Price", "Holders", "Transferred", "Transfers"),
+        [
+            (
+                dollars(point.price_usd.close) if point.price_usd else f"– ({reason})" if reason else NO_VALUE,
+                whole(point.holders),
+                short(volume),
+                whole(point.transfers),
+            )
+            for point, volume, reason in zip(points, volumes, reasons, strict=True)
+        ],
+    )
+
+
+def holders_chart(documents: Documents) -> Chart | None:
+    """Returns who came and left each day, or None before the first one."""
+    points = _points(documents, DAYS, _DAYS_SHOWN)
+    if not points:
+        return None
+    documents.source(DAYS, block=points[-1].last_block)
+    came = [point.new + point.returned for point in points]
+    left = [point.left for point in points]
+    return chart(
+        "came-and-left",
+        "Holders by day",
+        f"Holders from {points[0].holders:,} to {points[-1].holders:,}; {sum(came):,} came, {sum(left):,} left",
+        [point.start for point in points],
+        [
+            line_panel("Holders at the end of the day", [point.holders for point in points], short, whole=True),
+            bar_panel("Came and left", came, short, down=left, height=110, whole=True),
+        ],
+        ("Holders", "New", "Returned", "Left"),
+        [tuple(whole(number) for number in (point.holders, point.new, point.returned, point.left)) for point in points],
+    )
+
+
+def concentration_chart(documents: Documents) -> Chart | None:
+    """Returns the share of the ten largest and the Gini coefficient by day, or None before the first one."""
+    points = _points(documents, DAYS, _DAYS_SHOWN)
+    if not points:
+        return None
+    documents.source(DAYS, block=points[-1].last_block)
+    shares, ginis = [point.top10_share for point in points], [point.gini for point in points]
+    known = [share for share in shares if share is not None]
+    change = f"The ten largest hold {percent(known[0])} at first, {percent(known[-1])} at last" if known else "No value"
+    return chart(
+        "concentration-by-day",
+        "Concentration by day",
+        change,
+        [point.start for point in points],
+        [
+            line_panel("The ten largest hold", shares, _percent, height=130),
+            line_panel("Gini coefficient", ginis, short, height=130),
+        ],
+        ("Ten largest", "Gini", "HHI"),
+        [
+            (
+                NO_VALUE if point.top10_share is None else percent(point.top10_share, 2),
+                NO_VALUE if point.gini is None else f"{point.gini:.4f}",
+                NO_VALUE if point.hhi is None else f"{point.hhi:.4f}",
+            )
+            for point in points
+        ],
+    )
+
+
+def _points(documents: Documents, shown: Shown[TokenSeries], most: int) -> list[SeriesPoint]:
+    document = documents.read(shown)
+    return [] if document is None else document.points[-most:]
+
+
+def _charts(*found: Chart | None) -> list[Chart]:
+    return [drawn for drawn in found if drawn is not None]
+
+
+def _dollars(value: float, digits: int) -> str:
+    return f"${short(value, digits)}"
+
+
+def _percent(fraction: float, digits: int) -> str:
+    return f"{short(100 * fraction, digits)}{THIN}%"
 
 
 def holders_page(documents: Documents) -> Mapping[str, Any]:
@@ -88,6 +216,7 @@ def holders_page(documents: Documents) -> Mapping[str, Any]:
     packed = charts.bubbles(tuple(holder.share for holder in largest))
     return {
         **holder_figures(documents),
+        "charts": _charts(holders_chart(documents), concentration_chart(documents)),
         "list_source": source,
         "rows": [_row(holder) for holder in holders],
         "total": document.total if document else None,

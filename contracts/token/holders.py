@@ -86,6 +86,12 @@ def list_file_name(block: int) -> str:
     return f"holders-{block}.parquet"
 
 
+def block_of_list(file_name: str) -> int | None:
+    """Returns the block of the list with that file name, or None for another file."""
+    named = re.fullmatch(r"holders-(\d+)\.parquet", file_name)
+    return None if named is None else int(named[1])
+
+
 def csv_file_name(block: int) -> str:
     """Returns the file name of the list that the proof names: `address,balance_raw`, gzip."""
     return f"holders-{block}.csv.gz"

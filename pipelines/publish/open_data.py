@@ -18,11 +18,14 @@ from contracts.open_data.names import (
     DATA_PACKAGE_PATH,
     INDEX_PATH,
     MANIFEST_PATH,
+    NOW_PATH,
     contract_path,
     parse_file_name,
 )
+from contracts.publish.now import now_document
 from contracts.publish.routes import file_of, is_in_folder
 from contracts.settings import Settings
+from contracts.token.holders import block_of_list
 from contracts.world.audit import AuditHead
 from pipelines.publish.site import FOLDERS
 from warehouse.access.signing_keys import SigningKeys
@@ -46,7 +49,9 @@ def seal_of(
     """Returns how to make these files for a pending generation. Raises `SettingsInvalid`, `StoreUnusable`: bad keys."""
 
     def make(components: Mapping[str, Component]) -> Mapping[str, Part]:
-        described = _descriptions(components, draft, base_url)
+        described = _descriptions(components, draft, base_url) | {
+            f"public{NOW_PATH}": _now(components, draft, documents)
+        }
         listed = {path: Part.of_bytes(content) for path, content in described.items()}
         files = _public_files(components, documents) | {
             path.removeprefix("public"): ManifestFile(part.version, len(described[path]))
@@ -90,6 +95,19 @@ def _descriptions(components: Mapping[str, Component], draft: Draft, base_url: s
         for dataset in datasets
     }
     return {f"public{path}": content for path, content in described.items()}
+
+
+def _now(components: Mapping[str, Component], draft: Draft, documents: Mapping[str, DocumentEntry]) -> bytes:
+    """Returns what pages tell of the service's present state, which they don't hold themselves."""
+    blocks = [block for path in components if (block := block_of_list(path.rpartition("/")[2])) is not None]
+    return _json(
+        now_document(
+            draft.id,
+            draft.created_at,
+            max(blocks, default=None),
+            {path: (entry.generation, entry.stale_after, entry.stale_reason) for path, entry in documents.items()},
+        )
+    )
 
 
 def _data_files(components: Mapping[str, Component], draft: Draft) -> list[DataFile]:

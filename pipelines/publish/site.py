@@ -42,7 +42,6 @@ ASSETS = {file.name: f"/assets{file.suffix.replace('.', '/')}/" for file in sort
 """Assets that pages load, by name in `site/assets/`, and their published folder, where names contain a hash."""
 
 TEMPLATES = {
-    "public/404.html": "404.html.j2",
     "public/_headers": "hosting/_headers.j2",
     "public/_redirects": "hosting/_redirects.j2",
     "hosting/nginx.conf": "hosting/nginx.conf.j2",

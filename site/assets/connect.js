@@ -1,4 +1,4 @@
-// The connect page: a quote whose hashes this browser recomputes. Without it the page says the same.
+// A quote whose hashes this browser recomputes, and a key that is bought with a wallet. Without it pages say the same.
 
 /** JSON as RFC 8785 has it: members in the order of their names' UTF-16 code units, numbers and strings as JavaScript writes them. */
 export function canonical(value) {
@@ -77,4 +77,216 @@ function begin() {
   });
 }
 
-if (typeof document !== "undefined") begin();
+// Buying with a wallet (EIP-1193)
+
+/** What is kept of a payment until its key is shown, so that a reload in the middle loses nothing. */
+const payment = {
+  read: () => JSON.parse(sessionStorage.getItem("svc.payment") ?? "null"),
+  keep: (value) => sessionStorage.setItem("svc.payment", JSON.stringify(value)),
+  forget: () => sessionStorage.removeItem("svc.payment"),
+};
+
+/** A problem whose message is for the reader. */
+class Stopped extends Error {}
+
+const REJECTED = 4001;
+const UNKNOWN_CHAIN = 4902;
+const SENT_BEFORE_MS = 60_000;
+const pause = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+const word = (digits) => digits.replace(/^0x/, "").toLowerCase().padStart(64, "0");
+
+/** The call data of an ERC-20 transfer. */
+export function transferCall(to, units) {
+  return `0xa9059cbb${word(to)}${word(BigInt(units).toString(16))}`;
+}
+
+/** The wallets that announce themselves (EIP-6963), else the one that older ones put into the page. */
+async function wallets() {
+  const announced = new Map();
+  const listen = ({ detail }) => announced.set(detail.info.uuid, { name: detail.info.name, provider: detail.provider });
+  addEventListener("eip6963:announceProvider", listen);
+  dispatchEvent(new Event("eip6963:requestProvider"));
+  await pause(0.1);
+  removeEventListener("eip6963:announceProvider", listen);
+  const found = [...announced.values()];
+  return found.length || !globalThis.ethereum ? found : [{ name: "The browser’s wallet", provider: globalThis.ethereum }];
+}
+
+async function connected(provider, chainId) {
+  const [account] = await provider.request({ method: "eth_requestAccounts" });
+  if (!account) throw new Stopped("The wallet gave no account.");
+  const wanted = `0x${chainId.toString(16)}`;
+  if (BigInt(await provider.request({ method: "eth_chainId" })) !== BigInt(chainId)) {
+    await provider.request({ method: "wallet_switchEthereumChain", params: [{ chainId: wanted }] });
+    if (BigInt(await provider.request({ method: "eth_chainId" })) !== BigInt(chainId)) throw new Stopped(`The wallet stays on another chain than ${chainId}.`);
+  }
+  return account.toLowerCase();
+}
+
+/** A checked quote for this account and plan: the one that is open from before, else a new one. */
+async function quoted(form, account) {
+  const { chain, asset, treasury, quote } = form.dataset;
+  const planId = form.plan.value;
+  const open = payment.read();
+  if (open && !open.transactionHash && open.from === account && open.planId === planId && Date.parse(open.notAfter) - Date.now() > SENT_BEFORE_MS) return open;
+  const body = JSON.stringify({ planId, payerAddress: account });
+  const answer = await fetch(quote, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+  const said = await answer.json();
+  if (answer.status !== 201) throw new Stopped(`${said.detail} (${said.code})`);
+  const terms = said.data.paymentRequirement;
+  const equal = (await compared("", said.quoteHash, said.data.quote)).equal && (await compared("", said.paymentRequirementHash, terms)).equal;
+  const isOurs = terms.network === `eip155:${chain}` && terms.asset.toLowerCase() === asset && terms.payTo.toLowerCase() === treasury && terms.amount === said.price.exactAmountUnits;
+  if (!equal || !isOurs) throw new Stopped("The quote does not fit its hashes or this page. Nothing was paid.");
+  const { quoteId, quoteHash, paymentRequirementHash, price, expiresAt } = said;
+  const { proofRequired, proof } = said.data.next.claim;
+  const kept = { quoteId, quoteHash, paymentRequirementHash, planId, from: account, amount: price.exactAmount, data: transferCall(terms.payTo, terms.amount), notAfter: expiresAt, typedData: proofRequired ? proof : null };
+  payment.keep(kept);
+  return kept;
+}
+
+/** Sends the transfer, and keeps its hash before anything else happens. */
+async function paid(form, provider, kept) {
+  if (kept.typedData && !kept.integrity) {
+    const signature = await provider.request({ method: "eth_signTypedData_v4", params: [kept.from, JSON.stringify(kept.typedData)] });
+    kept.integrity = { type: "eip712", signature };
+  }
+  payment.keep({ ...kept, isSending: true });
+  try {
+    const transaction = { from: kept.from, to: form.dataset.asset, data: kept.data, value: "0x0" };
+    kept.transactionHash = await provider.request({ method: "eth_sendTransaction", params: [transaction] });
+  } catch (error) {
+    if (error.code === REJECTED) payment.keep(kept);
+    throw error;
+  }
+  payment.keep(kept);
+}
+
+/** Claims until the key is issued. Answers that mean waiting are waited for. */
+async function claimed(form, kept, say) {
+  const { quoteId, quoteHash, paymentRequirementHash, transactionHash, integrity } = kept;
+  const body = JSON.stringify({ quoteId, quoteHash, paymentRequirementHash, transactionHash, ...(integrity ? { integrity } : {}) });
+  for (;;) {
+    let answer, said;
+    try {
+      answer = await fetch(form.dataset.claim, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+      said = await answer.json();
+    } catch {
+      say("The service does not answer. The claim goes on by itself; the payment is safe.");
+      await pause(5);
+      continue;
+    }
+    if (answer.status === 201) return said.data.activationPacket;
+    const wait = Number(answer.headers.get("Retry-After") ?? said.retryAfter) || 5;
+    if (answer.status === 202) say("Paid. The chain has to bury the transfer deeper; nothing need be paid again.");
+    else if (answer.status === 429 || answer.status >= 500 || said.code === "claim_in_progress") say(`${said.detail} The claim goes on in ${wait} s.`);
+    else throw new Stopped(`${said.detail} (${said.code}) Don’t pay again: the transfer is ${transactionHash}.`);
+    await pause(wait);
+  }
+}
+
+/** Shows the key, once: nothing keeps it after this page. */
+function showKey(outcome, packet) {
+  const key = element("code", packet.apiKey);
+  key.id = "new-key";
+  const copy = element("button", "Copy", "copy-text");
+  copy.type = "button";
+  copy.dataset.copy = key.id;
+  copy.hidden = !navigator.clipboard;
+  const stored = element("button", "I have stored it", "button");
+  stored.type = "button";
+  stored.addEventListener("click", () => outcome.replaceChildren(element("p", "The key is no longer on this page.")));
+  const line = element("p", "", "key-shown");
+  line.append(key, " ", copy);
+  outcome.replaceChildren(element("p", "Your key. It is shown once: store it now.", "verdict"), line, stored);
+}
+
+const STEPS = ["wallet", "quote", "pay", "claim", "key"];
+
+async function beginBuying() {
+  const form = document.getElementById("buy");
+  if (!form || !globalThis.crypto?.subtle) return;
+  const [outcome, button, recover] = [".outcome", "button[type=submit]", ".recover"].map((name) => form.querySelector(name));
+  const say = (text, className = "") => outcome.replaceChildren(element("p", text, className));
+  const found = await wallets();
+  form.wallet.replaceChildren(...found.map(({ name }, at) => new Option(name, at)));
+  if (!found.length) form.wallet.replaceChildren(new Option("No wallet found in this browser", ""));
+  button.disabled = !found.length;
+  form.hidden = false;
+
+  function reached(step) {
+    const at = STEPS.indexOf(step);
+    for (const line of form.querySelectorAll("[data-step]")) {
+      const place = STEPS.indexOf(line.dataset.step);
+      line.className = place < at ? "done" : "";
+      line.toggleAttribute("aria-current", place === at);
+    }
+  }
+
+  async function goOn(steps) {
+    button.disabled = true;
+    recover.hidden = true;
+    try {
+      await steps();
+    } catch (error) {
+      const rejected = error.code === REJECTED && "You rejected it in the wallet. Nothing was paid.";
+      const unknown = error.code === UNKNOWN_CHAIN && `The wallet does not know chain ${form.dataset.chain}. Add it there, and try again.`;
+      say(rejected || unknown || error.message, "verdict wrong");
+      recover.hidden = !payment.read()?.isSending;
+    } finally {
+      button.disabled = !found.length;
+    }
+  }
+
+  async function claim(kept) {
+    reached("claim");
+    say(`Claiming with transaction ${kept.transactionHash}…`);
+    const packet = await claimed(form, kept, say);
+    payment.forget();
+    reached("none");
+    for (const line of form.querySelectorAll("[data-step]")) line.className = "done";
+    showKey(outcome, packet);
+  }
+
+  async function buy() {
+    const open = payment.read();
+    if (open?.transactionHash) return claim(open);
+    const { provider } = found[form.wallet.value];
+    reached("wallet");
+    say("Asking the wallet…");
+    const account = await connected(provider, Number(form.dataset.chain));
+    reached("quote");
+    const kept = await quoted(form, account);
+    reached("pay");
+    say(`Pay ${kept.amount} ${form.dataset.coin} in the wallet.`);
+    await paid(form, provider, kept);
+    return claim(kept);
+  }
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    goOn(buy);
+  });
+  form.addEventListener("click", ({ target }) => {
+    if (target.dataset.act === "forget") {
+      payment.forget();
+      recover.hidden = true;
+      say("Forgotten. Nothing is open.");
+    } else if (target.dataset.act === "claim" && form.hash.value && form.hash.reportValidity()) {
+      const { isSending, ...kept } = { ...payment.read(), transactionHash: form.hash.value.toLowerCase() };
+      payment.keep(kept);
+      goOn(() => claim(kept));
+    }
+  });
+  const open = payment.read();
+  if (open?.transactionHash) goOn(() => claim(open));
+  else if (open?.isSending) {
+    reached("pay");
+    say("This page was left while the wallet was asked to pay. If it paid, give the transaction’s hash.");
+    recover.hidden = false;
+  }
+}
+
+if (typeof document !== "undefined") {
+  begin();
+  beginBuying();
+}

@@ -1,56 +1,196 @@
-// What the shell adds to every page: copying, ages that go on, the drawer of a figure's source, and the service's state.
-for (const button of document.querySelectorAll('[data-copy], [data-text]')) {
-  button.hidden = !navigator.clipboard
-  const label = button.firstChild
-  button.addEventListener('click', async () => {
-    const text = button.dataset.text ?? document.getElementById(button.dataset.copy).textContent
-    try {
-      await navigator.clipboard.writeText(text)
-      label.textContent = 'Copied'
-    } catch {
-      label.textContent = 'Not copied'
-    }
-    setTimeout(() => { label.textContent = 'Copy' }, 2000)
-  })
+// What the shell adds to every page: copying, ages that go on, the drawer of a number, and what is served now.
+const CLIPBOARD = Boolean(navigator.clipboard)
+
+/** Shows the buttons for copying that only a script can use. */
+function showCopying (root) {
+  for (const button of root.querySelectorAll('[data-copy], [data-text]')) button.hidden = !CLIPBOARD
 }
 
-/** A link to the source of a figure opens it. */
+document.addEventListener('click', async (event) => {
+  const button = event.target.closest?.('[data-copy], [data-text]')
+  if (!button) return
+  const text = button.dataset.text ?? document.getElementById(button.dataset.copy).textContent
+  const label = button.firstChild
+  try {
+    await navigator.clipboard.writeText(text)
+    label.textContent = 'Copied'
+  } catch {
+    label.textContent = 'Not copied'
+  }
+  setTimeout(() => { label.textContent = 'Copy' }, 2000)
+})
+
+function element (name, text = '', className = '') {
+  const made = document.createElement(name)
+  made.textContent = text
+  if (className) made.className = className
+  return made
+}
+
+// Times
+
+/** Milliseconds by which the service's clock is ahead of this machine's. */
+let ahead = 0
+const now = () => Date.now() + ahead
+const UNITS = [['day', 86_400], ['hour', 3_600], ['minute', 60], ['second', 1]]
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
+
+/** Says how far a time is from the present by the service's clock. */
+function age (at) {
+  const seconds = Math.round((at - now()) / 1000)
+  const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? UNITS.at(-1)
+  return relative.format(Math.trunc(seconds / size), unit)
+}
+
+function tick () {
+  for (const time of document.querySelectorAll('time')) {
+    const text = age(Date.parse(time.dateTime))
+    time.title = text
+    if (time.classList.contains('live')) time.dataset.age = text
+  }
+  for (const source of document.querySelectorAll('[data-stale-after]')) {
+    if (Date.parse(source.dataset.staleAfter) <= now()) expire(source)
+  }
+}
+
+/** Marks what a source gave as stale: this page was loaded before that, and nothing newer has come. */
+function expire (source) {
+  const title = source.dataset.title
+  const [day, clock] = source.dataset.staleAfter.split('T')
+  delete source.dataset.staleAfter
+  for (const mark of document.querySelectorAll(`.mark[href="#${source.id}"], #${source.id} summary .mark`)) {
+    if (mark.classList.contains('missing')) continue
+    mark.className = 'mark stale'
+    mark.closest('.figure')?.classList.add('stale')
+    const words = mark.querySelector('.unseen')
+    if (words) mark.title = words.textContent = 'Stale'
+  }
+  let banner = document.getElementById('stale')
+  if (!banner) {
+    banner = element('div', '', 'banner')
+    banner.id = 'stale'
+    banner.setAttribute('role', 'note')
+    document.getElementById('main').prepend(banner)
+  }
+  const line = element('p')
+  line.append(element('strong', `${title}: stale`), ` since ${day} ${clock.slice(0, 5)} UTC. The last values are shown.`)
+  banner.append(line)
+}
+
+// The drawer of a number: where it is from, how far to trust it, and how to prove it again
+
+const drawer = element('dialog', '', 'drawer')
+drawer.setAttribute('aria-labelledby', 'drawer-title')
+
+function openDrawer (mark) {
+  const source = document.querySelector(mark.hash)
+  const data = mark.closest('.figure')?.querySelector('data')
+  const label = mark.closest('.tile')?.querySelector('dt')?.textContent
+  const title = element('h2', label ?? source.dataset.title)
+  title.id = 'drawer-title'
+  const close = element('button', 'Close', 'close')
+  close.type = 'button'
+  close.addEventListener('click', () => drawer.close())
+  const facts = source.querySelector('dl').cloneNode(true)
+  const body = element('div', '', 'source')
+  body.append(facts)
+  drawer.replaceChildren(close, title)
+  if (data) {
+    const unit = mark.closest('.figure').querySelector('.unit')?.textContent ?? ''
+    drawer.append(element('p', `${data.textContent} ${unit}`.trim(), 'value'))
+  }
+  drawer.append(element('p', `${mark.title}. From: ${source.dataset.title}.`, 'help'))
+  if (data?.value && data.value !== data.textContent) {
+    const row = element('div')
+    const exact = element('dd')
+    const copy = element('button', 'Copy', 'copy-text')
+    copy.type = 'button'
+    copy.dataset.text = data.value
+    exact.append(element('code', data.value), ' ', copy)
+    row.append(element('dt', 'Exactly'), exact)
+    facts.prepend(row)
+  }
+  drawer.append(body)
+  showCopying(drawer)
+  if (!drawer.isConnected) document.body.append(drawer)
+  drawer.showModal()
+  tick()
+}
+
+document.addEventListener('click', (event) => {
+  if (event.target === drawer) drawer.close()
+  const mark = event.target.closest?.('a.mark[href^="#from-"]')
+  if (!mark || event.ctrlKey || event.metaKey || event.shiftKey) return
+  event.preventDefault()
+  openDrawer(mark)
+})
+
+/** A link to a source in the address opens it. */
 function openSource () {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
   if (target instanceof HTMLDetailsElement) target.open = true
 }
 addEventListener('hashchange', openSource)
-openSource()
 
-const UNITS = [['day', 86_400], ['hour', 3_600], ['minute', 60], ['second', 1]]
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
+// What is served now
 
-/** Says how long ago a time was by the service's clock, which may differ from this machine's. */
-function age (milliseconds) {
-  const seconds = Math.round(milliseconds / 1000)
-  const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? UNITS.at(-1)
-  return relative.format(Math.trunc(seconds / size), unit)
-}
+let shown
 
-let ahead = 0
-function tick () {
-  for (const time of document.querySelectorAll('time')) time.title = age(Date.parse(time.dateTime) - (Date.now() + ahead))
+/** Says whether any number is past its time, by the service's clock. */
+function stateOf ({ documents }) {
+  const all = Object.values(documents)
+  const stale = all.filter(({ staleAfter, staleReason }) => staleReason || (staleAfter && Date.parse(staleAfter) <= now()))
+  if (!stale.length) return ['proven', `All ${all.length} documents are current.`]
+  const others = stale.length > 4 ? `, and ${stale.length - 3} others` : ''
+  const names = stale.slice(0, others ? 3 : 4).map(({ title }) => title).join(', ')
+  return ['stale', `Stale, ${stale.length} of ${all.length} documents: ${names}${others}.`]
 }
 
 async function look () {
-  const line = document.querySelector('[data-now]')
+  const line = document.getElementById('now')
   try {
-    const answer = await fetch(document.body.dataset.health, { cache: 'no-store' })
-    const date = Date.parse(answer.headers.get('date'))
+    const answer = await fetch(document.body.dataset.now, { cache: 'no-cache' })
+    const served = await answer.json()
+    // A cache between here and the service sends the Date of its copy, and that copy's age.
+    const date = Date.parse(answer.headers.get('date')) + 1000 * (Number(answer.headers.get('age')) || 0)
     if (date) ahead = date - Date.now()
-    const health = await answer.json()
-    line.textContent = `Generation ${health.generation}, ${age(-1000 * health.ageS)}. Service: ${health.status}.`
+    const [state, words] = stateOf(served)
+    const dot = element('span', '', `mark ${state}`)
+    dot.setAttribute('aria-hidden', 'true')
+    const block = served.block === null ? '' : ` The newest list of holders is of block ${served.block}.`
+    line.replaceChildren(dot, ` ${words} Generation ${served.generation} was made ${age(Date.parse(served.createdAt))}.${block}`)
+    const own = served.pages[document.body.dataset.page]
+    shown ??= own
+    if (own !== shown) offerReload()
   } catch {
-    line.textContent = 'The service does not answer now. The numbers are those of the time given at each.'
+    line.textContent = 'The service does not answer now. The numbers are of the times given beside them.'
   }
   line.hidden = false
   tick()
 }
+
+function offerReload () {
+  if (document.getElementById('newer')) return
+  const offer = element('p', 'Newer numbers are published. ', 'newer')
+  offer.id = 'newer'
+  offer.setAttribute('role', 'status')
+  const reload = element('button', 'Show them', 'button')
+  reload.type = 'button'
+  reload.addEventListener('click', () => location.reload())
+  offer.append(reload)
+  document.body.append(offer)
+}
+
+// `content` is dispatched by a script that has filled a part of the page.
+document.addEventListener('content', (event) => {
+  showCopying(event.detail)
+  tick()
+})
+showCopying(document)
+openSource()
 tick()
 look()
+setInterval(tick, 10_000)
 setInterval(look, 60_000)
+// A page that was hidden for long tells at once how things stand.
+document.addEventListener('visibilitychange', () => { if (!document.hidden) look() })

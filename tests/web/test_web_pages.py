@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from addressed_service import addressed_service
+from holder_rows import address
 from web_fixtures import WebTools
 
 from contracts.site.pages import PAGES
@@ -100,12 +101,17 @@ SCRIPTED = {
     "/connect/": "Ask this service for a real quote now, and let this browser recompute both hashes. Nothing is paid, "
     "and no key or wallet is asked for. Plan Agent runtime activation, 5.00 USD API Basic, 9.00 USD API Pro, 49.00 USD "
     "Payer 0x and 40 hex digits. This page has drawn one at random, which nobody can pay from; your own will do as "
-    "well. Ask and check",
+    "well. Ask and check The wallet shows the transfer before it sends it. This page recomputes both hashes of the "
+    "quote first, and pays only what they cover. Wallet No wallet found in this browser Pay with the wallet Wallet "
+    "connected, on eip155:8453 Quote checked Transfer sent Transfer deep enough in the chain Key issued",
 }
 """What scripts add to the text of a page."""
 NOSCRIPT = {
+    "/holders/one/": "A script asks for the address and shows the answer here. Without one, the same numbers are at "
+    "/api/token/holders/0x… and /api/token/holders/0x…/transfers, and those of the largest holders in the list.",
     "/connect/": "With a script, this page asks for a quote and recomputes both hashes here. Any program that has "
-    "SHA-256 and RFC 8785 can do the same.",
+    "SHA-256 and RFC 8785 can do the same. With a script, this page pays with a wallet of the browser. Without one, "
+    "svc quote, svc pay and svc claim do the same.",
 }
 
 
@@ -118,6 +124,70 @@ def test_hashes_are_recomputed_in_the_browser(used: dict[str, Any]):
 
 def test_copying_says_that_it_copied(used: dict[str, Any]):
     assert used["copied"] == {"label": "Copied", "same": True}
+
+
+@pytest.fixture(scope="module")
+def site_used(base_url: str, web_tools: WebTools, chromium: Path) -> dict[str, Any]:
+    """What happened when the pages were used."""
+    found: dict[str, Any] = web_tools.run("site_use.mjs", base_url, HOLDER, PAYER, CHROMIUM=str(chromium))
+    return found
+
+
+HOLDER = address(64)
+
+
+def test_the_drawer_of_a_number_says_where_it_is_from_and_how_to_prove_it(site_used: dict[str, Any], base_url: str):
+    words = site_used["drawer"]
+    for said in (
+        "Holders",
+        "65",
+        "Exact",
+        "Block",
+        "40",
+        "Stale after",
+        f"svc verify {base_url}",
+        "/api/token/holders",
+    ):
+        assert said in words, said
+    assert (site_used["focusIn"], site_used["closed"]) == (True, True)
+
+
+def test_a_chart_tells_the_numbers_under_the_pointer_and_by_keys(site_used: dict[str, Any]):
+    hovered, cells = site_used["hover"]
+    assert all(cell.strip() in hovered for cell in cells)
+    assert site_used["keys"] == site_used["before"]
+
+
+def test_a_holder_is_looked_up_and_shown_with_the_command_that_proves_it(site_used: dict[str, Any], base_url: str):
+    assert site_used["lookedUp"] == f"{base_url}/holders/one/?address={HOLDER}"
+    for said in ("10.64", "Rank", "Prove it", "balanceOf(address)(uint256)", "--block 40", "# 1064", "The numbers as"):
+        assert said in site_used["holder"], said
+    assert site_used["line"].startswith("M62 20")
+    assert f"curl {base_url}/api/token/holders/{HOLDER}" in site_used["holderDrawer"]
+
+
+def test_an_address_that_holds_nothing_and_one_that_is_none_are_told_so(site_used: dict[str, Any]):
+    assert "No transfer up to this block names the address" in site_used["stranger"]
+    assert "No answer: " in site_used["nonsense"]
+    assert site_used["complaintsOfNonsense"] == 2  # the browser itself logs two answers of 400
+
+
+def test_a_wrong_clock_makes_nothing_stale(site_used: dict[str, Any]):
+    now, age = site_used["clock"]
+    assert "documents are current" in now
+    assert "day" not in age
+
+
+def test_an_open_page_marks_what_expires_and_offers_newer_numbers(site_used: dict[str, Any]):
+    assert "Newer numbers are published" in site_used["newer"]
+    assert "Holders and supply: stale since" in site_used["expired"]
+    assert site_used["marks"][0] == "Stale"
+
+
+def test_what_is_served_now_is_told_below_or_that_nobody_answers(site_used: dict[str, Any]):
+    assert "Generation 2" in site_used["now"] and "list of holders is of block 40" in site_used["now"]
+    assert "does not answer" in site_used["unreachable"]
+    assert site_used["complaints"] == []
 
 
 def test_the_feed_fits_the_schema_of_json_feed(base_url: str, web_tools: WebTools):

@@ -115,11 +115,35 @@ def test_another_spelling_is_another_path_and_answers_so_in_json(site, spelled):
     ],
 )
 def test_neighbours_that_do_not_exist_are_404_in_json(site, path):
-    (answer,) = site.ask(("GET", path, {"accept": "text/html"}))
+    for accept in ({}, {"accept": "*/*"}, {"accept": "application/json, text/html;q=0.5"}):
+        (answer,) = site.ask(("GET", path, accept))
+        assert answer.status_code == 404
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.headers["access-control-allow-origin"] == "*"
+        assert Problem.model_validate_json(answer.content).code == "route_unknown"
+
+
+A_BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/connect/none", "/%00", "/data/none.csv"])
+@pytest.mark.parametrize("encoding", ["br", "identity"])
+def test_a_browser_at_an_unknown_address_gets_the_page_that_a_cdn_sends(site, path, encoding):
+    headers = {"accept": A_BROWSER, "accept-encoding": encoding}
+    answer, page = site.ask(("GET", path, headers), ("GET", "/404.html", {}))
     assert answer.status_code == 404
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.headers["access-control-allow-origin"] == "*"
-    assert Problem.model_validate_json(answer.content).code == "route_unknown"
+    assert answer.text == page.text and "There is nothing at this address" in page.text
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.headers["content-security-policy"] == page.headers["content-security-policy"]
+    assert (answer.headers["cache-control"], answer.headers["vary"]) == ("no-store", "Accept, Accept-Encoding")
+    assert "etag" not in answer.headers
+    assert answer.headers.get_list("access-control-allow-origin") == ["*"]
+
+
+@pytest.mark.parametrize("path", ["/.well-known/none.json", "/api/none", "/blink/none", "/metrics"])
+def test_where_only_programs_ask_an_unknown_address_is_a_problem_for_browsers_too(site, path):
+    (answer,) = site.ask(("GET", path, {"accept": A_BROWSER}))
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
 
 
 def test_other_methods_are_405_and_options_gives_leave(site):

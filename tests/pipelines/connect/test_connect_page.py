@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from html_pages import Read
 
+from cli.demo.rpc import calldata
 from contracts.access import plans
 from contracts.canonical import canonical_json, sha256_hex
 from contracts.connect.tools import TOOLS
@@ -61,10 +62,11 @@ def test_the_page_is_well_formed_and_stays_as_it_is(page):
 
 
 def test_without_a_script_nothing_is_missing(page):
-    (form,) = page.all("form")
-    assert "hidden" in form
+    assert [form["id"] for form in page.all("form") if "hidden" in form] == ["buy", "check"]
+    assert len(page.all("form")) == 2
     assert [each for each in page.all("button") if "data-copy" in each and "hidden" not in each] == []
     assert "Any program that has SHA-256 and RFC 8785 can do the same." in page.text
+    assert "Without one, svc quote, svc pay and svc claim do the same." in page.text
 
 
 @pytest.mark.parametrize("here", [HERE, BARE, installation(app_url="https://app.example", contact_email="a@b.example")])
@@ -169,3 +171,19 @@ def test_the_page_hashes_as_the_service_does():
     )
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout) == [sha256_hex(canonical_json(value)) for value in values]
+
+
+@pytest.mark.skipif(shutil.which("node") is None and "CI" not in os.environ, reason="Node is not installed")
+def test_the_page_writes_the_transfer_that_a_contract_reads():
+    amounts = [("0x" + "13" * 20, "9001843"), ("0x" + "Ab" * 20, str(2**256 - 1)), ("0x" + "00" * 19 + "01", "0")]
+    script = (
+        "const { transferCall } = await import(process.argv[1]);"
+        "console.log(JSON.stringify(JSON.parse(process.argv[2]).map(([to, units]) => transferCall(to, units))))"
+    )
+    module = (SITE / "assets" / "connect.js").as_uri()
+    ran = subprocess.run(
+        ["node", "--input-type=module", "-e", script, module, json.dumps(amounts)], capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    wanted = [calldata("transfer(address,uint256)", to, int(units)) for to, units in amounts]
+    assert json.loads(ran.stdout) == wanted

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from html_pages import Read
@@ -17,14 +18,16 @@ from contracts.publish.routes import file_of
 from contracts.settings import Settings
 from contracts.site import figures
 from contracts.site.markdown import page_in_markdown
-from contracts.site.pages import PAGES
+from contracts.site.pages import NOT_FOUND, PAGES
 from pipelines.publish.site import ASSETS, SITE, asset_path, filled
+from warehouse.duck.tables import tables
 from warehouse.publish.generations import current_generation
 
 ROWS = {row.path: row for row in PROJECTIONS}
 LOADED = {("link", "href"), ("script", "src"), ("img", "src")}
 PREFIX = "/under/it"
-PATHS = [page.path for page in PAGES]
+ALL = (*PAGES, NOT_FOUND)
+PATHS = [page.path for page in ALL]
 
 SETTINGS = Settings(
     _env_file=None,
@@ -89,11 +92,12 @@ def test_a_page_is_well_formed_and_its_links_lead_somewhere(path: str, known: Ma
 def test_a_page_loads_nothing_from_elsewhere_and_no_code_stands_in_it(path: str, known: Mapping[str, bytes]):
     page = Read(page_of(path, known).fresh.decode())
     loaded = [attributes[name] for tag, attributes in page.elements for each, name in LOADED if each == tag]
-    assert {link for link in loaded if not str(link).startswith(f"{PREFIX}/")} == {f"https://svc.example{PREFIX}{path}"}
+    (own,) = [page for page in ALL if page.path == path]
+    canonical = set() if own.is_error else {f"https://svc.example{PREFIX}{path}"}
+    assert {link for link in loaded if not str(link).startswith(f"{PREFIX}/")} == canonical
     for tag, attributes in page.elements:
         assert tag not in ("style", "iframe", "object", "embed", "base")
         assert not [name for name in attributes if name == "style" or name.startswith("on")]
-    (own,) = [page for page in PAGES if page.path == path]
     scripts = [f"{PREFIX}{asset_path(name)}" for name in ("site.js", *own.scripts)]
     assert [attributes.get("src") for attributes in page.all("script")] == scripts
 
@@ -177,6 +181,59 @@ def test_a_page_of_documents_that_are_marked_stale_says_so_at_once(house: House,
     assert "stale" in (other.current / "public/holders/index.md").read_text()
 
 
+def test_the_source_of_a_number_names_its_checks_and_the_command_that_proves_it(bodies: dict[str, bytes]):
+    checked = {
+        "ok": True,
+        "failed": 1,
+        "tables": [
+            _check("raw_chain__transfers", "transfers_are_complete_and_single", passed=True),
+            _check("out_holders__lists", "newest_list_is_of_the_balances", passed=False),
+            _check("core_world__nodes", "states_and_edges_are_consistent", passed=True),
+        ],
+    }
+    page = page_of("/holders/", {**bodies, "/checks.json": json.dumps(checked).encode()}).fresh.decode()
+    text = " ".join(Read(page).text.split())
+    assert "Transfers are complete and single: passed" in text
+    assert "Newest list is of the balances: failed" in text
+    assert "States and edges" not in text
+    assert f"svc verify https://svc.example{PREFIX}" in text
+    assert "Checks" not in Read(page_of("/holders/", {**bodies, **NO_CHECKS}).fresh.decode()).text
+
+
+NO_CHECKS = {"/checks.json": b'{"ok": true, "failed": 0, "tables": []}'}
+
+
+def _check(table: str, name: str, *, passed: bool) -> dict[str, object]:
+    judged = {"judgedAt": "2026-01-02T12:00:00Z", "judgedBy": "bounds", "facts": [], "columns": []}
+    return {"table": table, "check": name, "promise": "It holds.", "blocking": True, "passed": passed, **judged}
+
+
+def test_each_table_whose_checks_a_page_tells_has_checks():
+    told = {name for page in PAGES for shown in page.shows for name in shown.tables}
+    assert told <= {name for name, table in tables().items() if table.checks is not None}
+
+
+def test_a_document_tells_pages_what_is_served_now(house: House, tmp_path_factory):
+    now = json.loads((house.current / "public/data/now.json").read_text())
+    assert now["generation"] == house.current.name
+    assert now["block"] == 40
+    assert now["documents"]["/api/token/holders"] == {
+        "title": "Holder count with its proof",
+        "staleAfter": (NOON + timedelta(seconds=900)).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "staleReason": None,
+    }
+    assert set(now["pages"]) == {page.path for page in PAGES}
+    other = house.copied(tmp_path_factory.mktemp("other"))
+    other.read_chain(mint(1, first=90, block=50), 60)
+    other.publish()
+    later = json.loads((other.current / "public/data/now.json").read_text())
+    assert (later["block"], later["pages"]["/token/"]) == (60, other.current.name)
+    assert later["pages"]["/connect/"] == now["pages"]["/connect/"]
+    other.republish_stale("check_failed")
+    failed = json.loads((other.current / "public/data/now.json").read_text())
+    assert failed["documents"]["/api/token/holders"]["staleReason"] == "check_failed"
+
+
 def test_a_page_changes_only_with_its_own_documents(house: House, tmp_path_factory):
     other = house.copied(tmp_path_factory.mktemp("other"))
     report = other.publish()
@@ -196,7 +253,7 @@ def test_what_a_contract_calls_itself_is_text_on_the_page_and_left_out_of_markdo
     other.read_chain(mint(60), 20)
     other.publish("/api/token/holders", "/api/token/price", "/token/", "/token/index.md")
     page = Read((other.current / "public/token/index.html").read_text())
-    assert (page.open, page.all("b"), page.all("i"), len(page.all("script"))) == ([], [], [], 1)
+    assert (page.open, page.all("b"), page.all("i"), len(page.all("script"))) == ([], [], [], 2)
     assert "Ignore all" in page.text
     assert "Ignore all" not in (other.current / "public/token/index.md").read_text()
 
@@ -221,3 +278,26 @@ def test_figures_are_what_people_write():
         (figures.dollars, 995517.28, "$995,517"),
     ]
     assert [(value, shown(value)) for shown, value, _ in table] == [(value, text) for _, value, text in table]
+
+
+def test_charts_show_the_series_and_say_why_a_price_is_missing(bodies: dict[str, bytes]):
+    page = Read(page_of("/token/", bodies).fresh.decode())
+    assert {"chart-days", "chart-hours"} <= {attributes.get("id") for _, attributes in page.elements}
+    text = " ".join(page.text.split())
+    assert "– (no price was observed then)" in text
+    series = json.loads(bodies["/api/token/series/daily"])["points"]
+    shown = [each["data-x"] for each in page.all("tr") if "data-x" in each]
+    assert len(shown) == len(series) + len(json.loads(bodies["/api/token/series/hourly"])["points"])
+
+
+def test_a_chart_shows_its_newest_points_alone(bodies: dict[str, bytes]):
+    series = json.loads(bodies["/api/token/series/daily"])
+    start = datetime(2024, 1, 1, tzinfo=UTC)
+    series["points"] = [
+        series["points"][0] | {"start": f"{start + timedelta(days=day):%Y-%m-%dT%H:%M:%SZ}", "holders": day}
+        for day in range(400)
+    ]
+    page = Read(page_of("/token/", {**bodies, "/api/token/series/daily": json.dumps(series).encode()}).fresh.decode())
+    text = " ".join(page.text.split())
+    assert "The last 60 days" in text
+    assert "holders from 340 to 399" in text

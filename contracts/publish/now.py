@@ -1,0 +1,31 @@
+"""Makes the small document from which scripts of pages learn what is served now, so that no page has to hold it."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from contracts.publish.registry import PAGE_GROUP, PROJECTIONS
+
+Entry = tuple[str, datetime | None, str | None]
+"""The generation of a document's newest inputs, until when it is fresh, and why it is stale already."""
+
+_PAGES = frozenset(row.path for row in PROJECTIONS if row.group == PAGE_GROUP and row.markdown is not None)
+_TITLES = {row.path: row.summary for row in PROJECTIONS if row.freshness is not None}
+
+
+def now_document(
+    generation: str, created_at: datetime, block: int | None, entries: Mapping[str, Entry]
+) -> dict[str, Any]:
+    """Returns the served generation, the block of the newest holder list, the freshness of every document that ages,
+    and the generation in which each page changed last."""
+    return {
+        "generation": generation,
+        "createdAt": created_at,
+        "block": block,
+        "documents": {
+            path: {"title": title, "staleAfter": entries[path][1], "staleReason": entries[path][2]}
+            for path, title in _TITLES.items()
+            if path in entries
+        },
+        "pages": {path: entries[path][0] for path in sorted(_PAGES) if path in entries},
+    }

@@ -1,0 +1,175 @@
+// One holder: asks the service for the address in this page's address, and fills the page's template with the answer.
+const room = document.getElementById('holder')
+const SHORTENED = [[1e12, 'T'], [1e9, 'B'], [1e6, 'M']]
+
+/** A number with about four significant digits and a scale. */
+function short (value) {
+  const number = Number(value)
+  const [scale, sign] = SHORTENED.find(([scale]) => Math.abs(number) >= scale) ?? [1, '']
+  const text = (number / scale).toLocaleString('en', { maximumSignificantDigits: scale === 1 && Math.abs(number) >= 1e4 ? 6 : 4 })
+  return (sign ? `${text}\u202f${sign}` : text).replace('-', '−')
+}
+
+function element (name, text, attributes = {}) {
+  const made = document.createElement(name)
+  made.textContent = text
+  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value)
+  return made
+}
+
+const minutes = (at) => at.replace('T', ' ').slice(0, 16)
+
+function time (at) {
+  return at ? element('time', `${minutes(at)} UTC`, { datetime: at }) : document.createTextNode('–')
+}
+
+/** An amount in whole tokens, with the exact number as its title; in the smallest units where there are no decimals. */
+function amount (whole, raw) {
+  return element('data', short(whole ?? raw), { value: raw, title: whole ?? raw })
+}
+
+function addressLink (address) {
+  const link = element('a', '', { href: `?address=${address}` })
+  link.append(element('code', `${address.slice(0, 6)}…${address.slice(-4)}`, { title: address }))
+  return link
+}
+
+function row (...cells) {
+  const made = document.createElement('tr')
+  for (const [content, className = ''] of cells) {
+    const cell = element('td', '', className ? { class: className } : {})
+    cell.append(content)
+    made.append(cell)
+  }
+  return made
+}
+
+/** Points of a line that keeps its value until the next change, in units of the drawing. Oldest first. */
+function steps (points, from, to) {
+  const first = Date.parse(from)
+  const span = Date.parse(to) - first || 1
+  const greatest = Math.max(...points.map(({ balanceRaw }) => Number(balanceRaw)), 1)
+  return points.map(({ time, balanceRaw }) => [
+    Math.round(10 * (62 + (Date.parse(time) - first) / span * 578)) / 10,
+    Math.round(10 * (190 - Number(balanceRaw) / greatest * 170)) / 10
+  ])
+}
+
+function draw (found, answer) {
+  const points = [...answer.history].reverse()
+  const [from, to] = [points[0].time, answer.basis?.time ?? points.at(-1).time]
+  const places = steps(points, from, to)
+  const line = places.map(([x, y], at) => at ? `H${x}V${y}` : `M${x} ${y}`).join('') + 'H640'
+  found.querySelector('.line').setAttribute('d', line)
+  found.querySelector('.area').setAttribute('d', `${line}V190H${places[0][0]}Z`)
+  const greatest = points.reduce((most, point) => Number(point.balanceRaw) > Number(most.balanceRaw) ? point : most)
+  fill(found, {
+    greatest: short(greatest.balance ?? greatest.balanceRaw),
+    from: from.slice(0, 10),
+    to: to.slice(0, 10),
+    summary: answer.nextCursor ? `The newest ${points.length} changes` : `${points.length} changes since the first`
+  })
+  const table = found.querySelector('#changes')
+  points.forEach((point, at) => {
+    const change = (point.changeRaw.startsWith('-') ? '' : '+') + short(decimal(point.changeRaw, answer.token?.decimals))
+    const made = row([amount(point.balance, point.balanceRaw), 'number'], [change, 'number'], [String(point.block), 'number'])
+    made.prepend(element('th', minutes(point.time), { scope: 'row' }))
+    made.dataset.x = places[at][0]
+    table.prepend(made)
+  })
+}
+
+/** Smallest units as whole tokens, near enough to be drawn. */
+function decimal (raw, decimals) {
+  return Number(raw) / 10 ** (decimals ?? 0)
+}
+
+/** Writes texts and elements into the slots of these names. */
+function fill (found, values) {
+  for (const [name, value] of Object.entries(values)) {
+    for (const slot of found.querySelectorAll(`[data-slot="${name}"]`)) slot.replaceChildren(value instanceof Node ? value.cloneNode(true) : value)
+  }
+}
+
+const NOTES = {
+  unknown_address: 'No transfer up to this block names the address, so it holds nothing.',
+  no_balance: 'The address holds nothing at this block.'
+}
+
+function show (address, answer, moves) {
+  const found = document.getElementById('holder-found').content.cloneNode(true)
+  const raw = answer.balanceRaw ?? '0'
+  const quality = answer.stale ? 'stale' : answer.quality
+  fill(found, {
+    address,
+    kind: answer.cohort ?? '',
+    quality: quality[0].toUpperCase() + quality.slice(1),
+    source: answer.source ?? '–',
+    block: String(answer.block ?? '–'),
+    command: `curl ${room.dataset.url}${address}`,
+    proof: answer.basis
+      ? `The balance follows from the transfers up to block ${answer.basis.block}; the list of block ${answer.basis.provenBlock}, which is ${answer.basis.verdict}, covers them all.`
+      : 'There is no list yet.'
+  })
+  for (const name of ['firstSeenAt', 'firstHeldAt', 'lastActiveAt', 'observedAt', 'staleAfter']) fill(found, { [name]: time(answer[name]) })
+  const figures = {
+    balance: [short(answer.balance ?? raw), raw],
+    share: [answer.share === null ? '–' : `${(100 * answer.share).toLocaleString('en', { maximumSignificantDigits: 4 })}\u202f%`, answer.share ?? ''],
+    rank: [answer.rank?.toLocaleString('en') ?? '–', answer.rank ?? '']
+  }
+  for (const [name, [text, exact]] of Object.entries(figures)) {
+    const data = found.querySelector(`data[data-slot="${name}"]`)
+    data.textContent = text
+    data.value = exact
+  }
+  for (const mark of found.querySelectorAll('.mark')) {
+    mark.classList.add(quality)
+    mark.title = mark.textContent
+  }
+  const note = answer.stale ? `Stale since ${minutes(answer.staleAfter)} UTC. The last values are shown.` : NOTES[answer.reason]
+  if (note) {
+    const line = found.querySelector('[data-slot="note"]')
+    line.textContent = note
+    line.hidden = false
+  }
+  if (!answer.stale && answer.staleAfter) found.querySelector('#from-holder').dataset.staleAfter = answer.staleAfter
+  found.querySelector('[data-slot-text]').dataset.text = address
+  if (answer.token && answer.block !== null) {
+    found.querySelector('#balance-command').textContent = `cast call ${answer.token.address} "balanceOf(address)(uint256)" ${address} --block ${answer.block} --rpc-url $RPC_URL  # ${raw}`
+  }
+  if (answer.history.length) draw(found, answer)
+  else found.querySelector('[aria-labelledby="history"]').remove()
+  const table = found.querySelector('#moves')
+  for (const move of moves.transfers) {
+    const out = move.from === answer.address
+    table.append(row([time(move.time)], [out ? 'out' : 'in'], [addressLink(out ? move.to : move.from)], [amount(move.value, move.valueRaw), 'number'], [String(move.block), 'number'], [element('code', `${move.transactionHash.slice(0, 10)}…`, { title: move.transactionHash })]))
+  }
+  if (!moves.transfers.length) found.querySelector('[aria-labelledby="transfers"]').remove()
+  room.replaceChildren(found)
+  document.title = `${address.slice(0, 6)}…${address.slice(-4)} · ${document.title}`
+  document.dispatchEvent(new CustomEvent('content', { detail: room }))
+}
+
+async function read (path) {
+  const answer = await fetch(room.dataset.api + path)
+  const body = await answer.json()
+  if (answer.ok) return body
+  const wait = answer.headers.get('Retry-After')
+  throw new Error(wait ? `Too many requests. Try again in ${wait} s.` : body.detail)
+}
+
+async function begin () {
+  const address = new URLSearchParams(location.search).get('address')?.trim()
+  if (!address) return
+  document.getElementById('address').value = address
+  room.replaceChildren(element('p', 'Asking…'))
+  try {
+    const path = encodeURIComponent(address)
+    const [answer, moves] = await Promise.all([read(`${path}?limit=500`), read(`${path}/transfers?limit=25`)])
+    show(answer.address, answer, moves)
+  } catch (error) {
+    room.replaceChildren(element('p', `No answer: ${error.message}`, { class: 'note', role: 'alert' }))
+  }
+}
+
+begin()
