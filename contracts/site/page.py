@@ -61,7 +61,7 @@ View = Callable[[Documents], Mapping[str, Any]]
 class Page:
     """One page for people. `navigation` is its name in the header; None keeps it out of there.
 
-    `scripts` are assets that it loads beside those of the shell.
+    `styles` and `scripts` are assets that it loads beside those of the shell.
     """
 
     name: str
@@ -71,6 +71,7 @@ class Page:
     view: View
     shows: tuple[Shown[Any], ...] = ()
     navigation: str | None = None
+    styles: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
 
     @property

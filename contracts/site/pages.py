@@ -1,6 +1,7 @@
 """The pages for people, in the order of the navigation: one row each, with its template of the same name."""
 
 from contracts.discovery.service import CONNECT_PAGE_PATH
+from contracts.site.guardrail_page import guardrail_page
 from contracts.site.page import Page
 from contracts.site.room_pages import bidwall_page, connect_page, home_page, status_page, trust_page
 from contracts.site.shown import (
@@ -71,6 +72,17 @@ PAGES: tuple[Page, ...] = (
         view=trust_page,
         shows=(TRUST, TRUST_RULES),
         navigation="Trust",
+    ),
+    Page(
+        name="guardrail",
+        path="/guardrail/",
+        title="Guardrail",
+        description="Why an action was blocked: try one, see ten that were judged, every rule with its reason, and how "
+        "to put the guardrail before what an assistant does.",
+        view=guardrail_page,
+        navigation="Guardrail",
+        styles=("guardrail.css",),
+        scripts=("guardrail.js", "filter.js"),
     ),
     Page(
         name="status",
