@@ -77,7 +77,7 @@ function reading (verdict, blocks) {
     groups.push(group('What would help', list('help', verdict.remediation.map((cure) => element('li', '', cure)))))
   }
   const stages = group('The seven stages', element('ol', 'stages', ...verdict.stages.map(({ stage, result }) =>
-    element('li', result, element('strong', '', words[`stage.${stage}`]), element('span', '', words[`result.${result}`])))))
+    element('li', result, element('strong', '', words[`stage.${stage}`]), ' ', element('span', '', words[`result.${result}`])))))
   const whole = element('details', 'all', element('summary', '', 'The whole verdict as JSON'), element('pre', 'tree', code(JSON.stringify(verdict, null, 1))))
   stages.className = 'all'
   whole.lastChild.tabIndex = 0

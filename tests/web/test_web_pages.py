@@ -104,8 +104,8 @@ SCRIPTED = {
 }
 """What scripts add to the text of a page."""
 NOSCRIPT = {
-    "/guardrail/": "Judging a text of your own here needs a script. The examples below were judged when this page was made, "
-    "and the command at the end of this page asks the same.",
+    "/guardrail/": "Judging a text of your own here needs a script. The examples below were judged when this page was "
+    "made, and the command at the end of this page asks the same.",
     "/connect/": "With a script, this page asks for a quote and recomputes both hashes here. Any program that has "
     "SHA-256 and RFC 8785 can do the same.",
 }
