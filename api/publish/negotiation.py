@@ -46,6 +46,19 @@ def prefers_markdown(accept: bytes) -> bool:
     return parse(accept)
 
 
+def prefers_html(accept: bytes) -> bool:
+    """Decides whether Accept names HTML and prefers nothing of JSON to it, as browsers do. `*/*` names nothing."""
+    weights = _weights_in(accept)
+    html = max(weights.get("text/html", 0.0), weights.get("application/xhtml+xml", 0.0))
+    json = max((weight for name, weight in weights.items() if name.endswith(("/json", "+json"))), default=0.0)
+    return html > 0 and html >= json
+
+
+def prefers_page(accept: bytes) -> bool:
+    """Decides whether a reader wants a page, in HTML or Markdown, where programs are answered something else."""
+    return prefers_html(accept) or (b"markdown" in accept.lower() and prefers_markdown(accept))
+
+
 def _encodings_in(accept_encoding: bytes) -> tuple[str, ...]:
     weights: dict[str, float] = {}
     for item in accept_encoding.decode("latin-1").lower().split(","):
@@ -62,12 +75,18 @@ def _encodings_in(accept_encoding: bytes) -> tuple[str, ...]:
 
 
 def _markdown_preferred_in(accept: bytes) -> bool:
+    weights = _weights_in(accept)
+    html = next((weights[name] for name in ("text/html", "text/*", "*/*") if name in weights), 0.0)
+    return weights.get("text/markdown", 0.0) > 0 and weights["text/markdown"] >= html
+
+
+def _weights_in(accept: bytes) -> dict[str, float]:
+    """Returns the weight of every media range of an Accept field."""
     weights: dict[str, float] = {}
     for item in accept.decode("latin-1").lower().split(","):
         media_range, _, parameters = item.strip().partition(";")
         weights[media_range.strip()] = _weight(parameters)
-    html = next((weights[name] for name in ("text/html", "text/*", "*/*") if name in weights), 0.0)
-    return weights.get("text/markdown", 0.0) > 0 and weights["text/markdown"] >= html
+    return weights
 
 
 _remembered_encodings = lru_cache(maxsize=512)(_encodings_in)

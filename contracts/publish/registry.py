@@ -5,7 +5,7 @@ other bodies too; `reader`, a function of a room of the warehouse; else the stat
 `warehouse.publish.readers.read` follows it, and `contracts.publish.rendering` turns the content into bytes.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -296,7 +296,7 @@ def _page_rows(page: Page) -> tuple[Projection, Projection]:
     """Returns the rows of a page and of its twin in Markdown, which is made of the page itself."""
     row = Projection(
         name=f"page_{page.name}",
-        path=page.path,
+        path=page.published_path,
         group=PAGE_GROUP,
         shape="page",
         describe=partial(page_content, page, PAGES),
@@ -312,8 +312,10 @@ def _page_rows(page: Page) -> tuple[Projection, Projection]:
         path=page.markdown,
         group=PAGE_GROUP,
         shape="markdown",
-        describe=lambda installation, bodies: page_in_markdown(bodies[page.path], installation.url(page.path)),
-        shows=(page.path,),
+        describe=lambda installation, bodies: page_in_markdown(
+            bodies[page.published_path], installation.url(page.path)
+        ),
+        shows=(page.published_path,),
         summary=f"{page.title}, in Markdown",
         description=f"The page {page.path} for readers without a browser.",
         media_type=MARKDOWN,
@@ -833,6 +835,18 @@ PROJECTIONS: tuple[Projection, ...] = (
     ),
     *(row for page in PAGES for row in _page_rows(page)),
 )
+
+
+def rows_that_show(paths: Iterable[str]) -> list[Projection]:
+    """Returns the rows that show documents at these paths, or documents that show them, in order."""
+    found: list[Projection] = []
+    shown = set(paths)
+    for row in PROJECTIONS:
+        if not shown.isdisjoint(row.shows):
+            found.append(row)
+            shown.add(row.path)
+    return found
+
 
 TRUST_SCORE = Projection(
     name="trust_score",

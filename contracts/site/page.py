@@ -61,7 +61,8 @@ View = Callable[[Documents], Mapping[str, Any]]
 class Page:
     """One page for people. `navigation` is its name in the header; None keeps it out of there.
 
-    `styles` and `scripts` are assets that it loads beside those of the shell.
+    `styles` and `scripts` are assets that it loads beside those of the shell. `programs` is the path of the file that
+    programs are answered at its address, who were there first; browsers are answered the page.
     """
 
     name: str
@@ -73,11 +74,17 @@ class Page:
     navigation: str | None = None
     styles: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
+    programs: str | None = None
 
     @property
     def template(self) -> str:
         """Returns its template under `site/`."""
         return f"pages/{self.name}.html.j2"
+
+    @property
+    def published_path(self) -> str:
+        """Returns the path that answers everybody with the page."""
+        return self.path if self.programs is None else f"{self.path}index.html"
 
     @property
     def markdown(self) -> str:

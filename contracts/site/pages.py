@@ -1,13 +1,17 @@
 """The pages for people, in the order of the navigation: one row each, with its template of the same name."""
 
 from contracts.discovery.service import CONNECT_PAGE_PATH
+from contracts.open_data.names import INDEX_PATH
+from contracts.site.data_pages import data_page, lineage_page, tables_page
 from contracts.site.guardrail_page import guardrail_page
 from contracts.site.page import Page
 from contracts.site.room_pages import bidwall_page, connect_page, home_page, status_page, trust_page
 from contracts.site.shown import (
     BALANCE,
     CAPABILITIES,
+    CHECKS,
     COMPARISON,
+    DATA_INDEX,
     HOLDER_LIST,
     HOLDERS,
     METRICS,
@@ -85,6 +89,40 @@ PAGES: tuple[Page, ...] = (
         scripts=("guardrail.js", "filter.js"),
     ),
     Page(
+        name="data",
+        path="/data/",
+        title="Data",
+        description="Every public table as a file with its size, digest and age, lines to read it with, and a check of "
+        "the signed manifest in the browser.",
+        view=data_page,
+        shows=(DATA_INDEX,),
+        navigation="Data",
+        styles=("data.css",),
+        scripts=("canonical.js", "verify.js"),
+        programs=INDEX_PATH,
+    ),
+    Page(
+        name="lineage",
+        path="/data/lineage/",
+        title="Where each number comes from",
+        description="What every published number is made of, from its sources over tables to the document, and the "
+        "checks that would find it wrong.",
+        view=lineage_page,
+        shows=(CHECKS,),
+        styles=("data.css",),
+        scripts=("filter.js",),
+    ),
+    Page(
+        name="tables",
+        path="/data/tables/",
+        title="Every table",
+        description="Every table of the warehouse with its grain, its columns, what it is made of and what is checked.",
+        view=tables_page,
+        shows=(CHECKS,),
+        styles=("data.css",),
+        scripts=("filter.js",),
+    ),
+    Page(
         name="status",
         path="/status/",
         title="Status",
@@ -100,6 +138,6 @@ PAGES: tuple[Page, ...] = (
         description="What this is, how to pair, plans, and a paid claim step by step.",
         view=connect_page,
         navigation="Connect",
-        scripts=("connect.js",),
+        scripts=("canonical.js", "connect.js"),
     ),
 )

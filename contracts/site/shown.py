@@ -1,9 +1,12 @@
 """The documents that several pages show."""
 
 from contracts.bidwall import BidwallSnapshot
+from contracts.discovery.checks_document import CHECKS_PATH, PublishedChecks
 from contracts.discovery.registry import CapabilityRegistry
 from contracts.discovery.service import CAPABILITIES_PATH
 from contracts.market import TokenPrice
+from contracts.open_data.datasets import DataIndex
+from contracts.open_data.names import INDEX_PATH
 from contracts.publish.overview import SiteMetrics
 from contracts.site.page import Shown
 from contracts.token.holder_documents import TokenHolders, TokenHoldersMap, TokenHoldersTemporal
@@ -18,3 +21,5 @@ TRUST = Shown("trust", "Trust registry", "/api/v2/trust/registry", TrustRegistry
 TRUST_RULES = Shown("rules", "Trust rules", "/api/v2/trust/protocol", TrustProtocol)
 METRICS = Shown("metrics", "All live metrics", "/api/site-metrics", SiteMetrics)
 CAPABILITIES = Shown("capabilities", "Capabilities", CAPABILITIES_PATH, CapabilityRegistry)
+CHECKS = Shown("checks", "Results of the data checks", CHECKS_PATH, PublishedChecks)
+DATA_INDEX = Shown("index", "The index of open data", INDEX_PATH, DataIndex)

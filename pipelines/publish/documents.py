@@ -9,9 +9,12 @@ import brotli
 import msgspec
 import zstandard
 
+from contracts.discovery.installation import Installation
+from contracts.discovery.openapi import Bodies
 from contracts.publish.registry import Content, Projection
 from contracts.publish.rendering import Origin, mark_stale, rendered, validate
 from contracts.publish.routes import ENCODINGS, file_of
+from pipelines.publish.site import filled
 from warehouse.publish.generations import DocumentEntry, Draft, Part
 
 _LARGE_BYTES = 64 * 1024
@@ -60,6 +63,20 @@ def published_document(
     origin = Origin(entry.generation, entry.generated_at)
     stale_body = None if entry.stale_after is None else document.body(origin, now=entry.stale_after)
     return PublishedDocument(path, entry, document.body(origin), stale_body)
+
+
+def described_documents(
+    rows: Iterable[Projection], installation: Installation, bodies: Bodies, draft: Draft
+) -> list[PublishedDocument]:
+    """Makes documents that show others, one after another, since the next may show the last."""
+    documents: list[PublishedDocument] = []
+    shown = dict(bodies)
+    for row in rows:
+        assert row.describe is not None
+        document = published_document(row, filled(row, row.describe(installation, shown)), draft)
+        documents.append(document)
+        shown[row.path] = document.body
+    return documents
 
 
 def stale_again(projection: Projection, path: str, entry: DocumentEntry, body: bytes, reason: str) -> PublishedDocument:

@@ -4,23 +4,24 @@ The caller holds the run lock. Runs side by side in one process build one genera
 """
 
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from contracts.discovery.installation import Installation, installation_of
-from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection, Redirect
+from contracts.discovery.installation import installation_of
+from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection, Redirect, rows_that_show
 from contracts.publish.routes import ENCODINGS, file_of
 from contracts.settings import Settings
 from contracts.token.holders import csv_file_name, csv_path, list_file_name, storage_file_name, storage_path
 from pipelines.publish.documents import (
     PublishedDocument,
+    described_documents,
     document_parts,
     published_document,
     stale_again,
 )
-from pipelines.publish.open_data import is_sealed, seal_of
+from pipelines.publish.open_data import SEALED_ROWS, is_sealed, seal_of
 from pipelines.publish.site import filled, route_table, site_files
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import publish_lock
@@ -69,8 +70,11 @@ def publish(
     rows = tuple(projections)
     with publish_lock(settings.data_dir):
         draft = begin(settings.data_dir, now or datetime.now(UTC))
-        kept = _kept(_without_those_that_show_moved(rows, unmoved), draft.previous, settings.public_base_url)
-        documents = _documents([row for row in rows if row.path not in kept.entries], context, draft)
+        last = [row for row in rows if row in SEALED_ROWS]
+        first = [row for row in rows if row not in SEALED_ROWS]
+        linked = [row for row in unmoved if row not in SEALED_ROWS]
+        kept = _kept(_without_those_that_show_moved(first, linked), draft.previous, settings.public_base_url)
+        documents = _documents([row for row in first if row.path not in kept.entries], context, draft)
         files = site_files(route_table(context.installation, rows, redirects), f"{settings.host}:{settings.port}")
         parts = (
             kept.parts
@@ -83,7 +87,7 @@ def publish(
         )
         entries = kept.entries | {document.path: document.entry for document in documents}
         disputes = count_open_disputes(context.connection)
-        built = _built(settings, draft, parts, entries, settings.public_base_url, disputes)
+        built = _built(settings, draft, parts, entries, settings.public_base_url, disputes, last)
     return _report(draft, built, started)
 
 
@@ -106,8 +110,8 @@ def republish_stale(
             return PublishReport(None, published=False)
         marked = _mark(draft.previous.path, draft.previous.manifest.documents, projections, reason)
         bodies = _bodies_of(draft.previous) | {document.path: document.body for document in marked}
-        shown_in = _rows_that_show({document.path for document in marked} & bodies.keys())
-        marked += _described(shown_in, installation_of(settings), bodies, draft)
+        shown_in = rows_that_show({document.path for document in marked} & bodies.keys())
+        marked += described_documents(shown_in, installation_of(settings), bodies, draft)
         return _report(draft, _with(settings, draft.previous, draft, marked), started)
 
 
@@ -125,8 +129,12 @@ def republish(
         if draft.previous is None:
             return PublishReport(None, published=False)
         entries = draft.previous.manifest.documents
-        rows = [row for row in projections if row.path in entries and entries[row.path].stale_reason is None]
-        shown_in = [row for row in _rows_that_show({row.path for row in rows}) if row.path in entries]
+        rows = [
+            row
+            for row in projections
+            if row.path in entries and entries[row.path].stale_reason is None and row not in SEALED_ROWS
+        ]
+        shown_in = [row for row in rows_that_show({row.path for row in rows}) if row.path in entries]
         chosen = [*rows, *(row for row in shown_in if row not in rows)]
         data = recent_day_parts(context.connection, draft)
         documents = _documents(chosen, context, draft)
@@ -136,7 +144,7 @@ def republish(
 def _without_those_that_show_moved(rows: Iterable[Projection], unmoved: Collection[Projection]) -> list[Projection]:
     """Returns the rows of `unmoved` that show no document of a moved one."""
     names = {row.name for row in unmoved}
-    shown_in = {row.name for row in _rows_that_show(row.path for row in rows if row.name not in names)}
+    shown_in = {row.name for row in rows_that_show(row.path for row in rows if row.name not in names)}
     return [row for row in unmoved if row.name not in shown_in]
 
 
@@ -181,38 +189,13 @@ def _documents(rows: Iterable[Projection], context: DocumentContext, draft: Draf
     bodies = {} if draft.previous is None else _bodies_of(draft.previous)
     bodies |= {document.path: document.body for document in documents}
     bodies |= {alias.path: bodies[row.path] for row in PROJECTIONS if row.path in bodies for alias in row.aliases}
-    return documents + _described(describing, context.installation, bodies, draft)
+    return documents + described_documents(describing, context.installation, bodies, draft)
 
 
 def _bodies_of(generation: Generation) -> dict[str, bytes]:
     """Returns the bodies of a generation by path."""
     public = generation.path / "public"
     return {path: (public / file_of(path)).read_bytes() for path in generation.manifest.documents}
-
-
-def _described(
-    rows: Iterable[Projection], installation: Installation, bodies: dict[str, bytes], draft: Draft
-) -> list[PublishedDocument]:
-    """Makes documents that show others, one after another, since the next may show the last."""
-    documents: list[PublishedDocument] = []
-    shown = dict(bodies)
-    for row in rows:
-        assert row.describe is not None
-        document = published_document(row, filled(row, row.describe(installation, shown)), draft)
-        documents.append(document)
-        shown[row.path] = document.body
-    return documents
-
-
-def _rows_that_show(paths: Iterable[str]) -> list[Projection]:
-    """Returns the rows that show documents at these paths, or documents that show them, in order."""
-    found: list[Projection] = []
-    shown = set(paths)
-    for row in PROJECTIONS:
-        if not shown.isdisjoint(row.shows):
-            found.append(row)
-            shown.add(row.path)
-    return found
 
 
 def _read_all(rows: Iterable[Projection], context: DocumentContext, draft: Draft) -> list[PublishedDocument]:
@@ -235,9 +218,9 @@ def _with(
     last = previous.manifest
     untouched = {path: Part(component.version) for path, component in last.components.items() if not is_sealed(path)}
     entries = last.documents | {document.path: document.entry for document in replaced}
-    return _built(
-        settings, draft, untouched | document_parts(replaced) | (data or {}), entries, last.base_url, last.disputes
-    )
+    made_last = [row for row in SEALED_ROWS if entries.pop(row.path, None) is not None]
+    parts = untouched | document_parts(replaced) | (data or {})
+    return _built(settings, draft, parts, entries, last.base_url, last.disputes, made_last)
 
 
 def _built(
@@ -247,10 +230,12 @@ def _built(
     entries: Mapping[str, DocumentEntry],
     base_url: str,
     disputes: int,
+    made_last: Sequence[Projection],
 ) -> Built | None:
-    """Builds a generation with the head of the audit and the signed manifest of everything public."""
+    """Builds a generation with the head of the audit, the documents that describe its files, and the signed manifest
+    of everything public."""
     head = audit_head(settings, draft)
-    seal = seal_of(settings, draft, entries, base_url, head)
+    seal = seal_of(settings, draft, entries, base_url, head, made_last)
     return build(settings.data_dir, draft, parts, entries, base_url, head, seal, disputes=disputes)
 
 
