@@ -140,7 +140,7 @@ def lineage_page(documents: Documents) -> Mapping[str, Any]:
     )
     numbers = [_lineage(asset, judged) for asset in documents_first]
     failed = sorted({check.table for number in numbers for check in number.checks if check.state == "failed"})
-    return {"numbers": numbers, "failed": failed, "state_words": STATE_WORDS}
+    return {"numbers": numbers, "failed": failed, "judged": len(judged), "state_words": STATE_WORDS}
 
 
 _ORDER = ("holders", "market", "contract_balance", "trust", "overview")

@@ -3,6 +3,7 @@
 from contracts.discovery.service import CONNECT_PAGE_PATH
 from contracts.open_data.names import INDEX_PATH
 from contracts.site.data_pages import data_page, lineage_page, tables_page
+from contracts.site.graph_page import graph_page
 from contracts.site.guardrail_page import guardrail_page
 from contracts.site.page import Page
 from contracts.site.room_pages import bidwall_page, connect_page, home_page, status_page, trust_page
@@ -18,6 +19,8 @@ from contracts.site.shown import (
     PRICE,
     TRUST,
     TRUST_RULES,
+    WORLD_LIVE,
+    WORLD_RENDER,
 )
 from contracts.site.token_pages import comparison_page, holders_page, token_page
 
@@ -76,6 +79,18 @@ PAGES: tuple[Page, ...] = (
         view=trust_page,
         shows=(TRUST, TRUST_RULES),
         navigation="Trust",
+    ),
+    Page(
+        name="graph",
+        path="/graph/",
+        title="The graph",
+        description="The public world model as a picture and as lists: what is known, since when, from where, how it "
+        "is connected, and which decisions changed it last.",
+        view=graph_page,
+        shows=(WORLD_LIVE, WORLD_RENDER),
+        navigation="Graph",
+        styles=("graph.css",),
+        scripts=("graph.js",),
     ),
     Page(
         name="guardrail",

@@ -11,6 +11,7 @@ from contracts.publish.overview import SiteMetrics
 from contracts.site.page import Shown
 from contracts.token.holder_documents import TokenHolders, TokenHoldersMap, TokenHoldersTemporal
 from contracts.trust import TrustProtocol, TrustRegistry
+from contracts.world.public_projection import WorldProjection, WorldRender
 
 HOLDERS = Shown("holders", "Holders and supply", "/api/token/holders", TokenHolders)
 HOLDER_LIST = Shown("list", "The largest holders", "/api/token/holders-map", TokenHoldersMap)
@@ -23,3 +24,5 @@ METRICS = Shown("metrics", "All live metrics", "/api/site-metrics", SiteMetrics)
 CAPABILITIES = Shown("capabilities", "Capabilities", CAPABILITIES_PATH, CapabilityRegistry)
 CHECKS = Shown("checks", "Results of the data checks", CHECKS_PATH, PublishedChecks)
 DATA_INDEX = Shown("index", "The index of open data", INDEX_PATH, DataIndex)
+WORLD_LIVE = Shown("graph", "The public graph", "/api/worldmodel/live", WorldProjection)
+WORLD_RENDER = Shown("places", "Where its nodes are drawn", "/api/worldmodel/render", WorldRender)

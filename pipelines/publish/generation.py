@@ -13,6 +13,7 @@ from contracts.discovery.installation import installation_of
 from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection, Redirect, rows_that_show
 from contracts.publish.routes import ENCODINGS, file_of
 from contracts.settings import Settings
+from contracts.site.graph_page import GRAPH_DOCUMENTS, graph_files, is_graph_file
 from contracts.token.holders import csv_file_name, csv_path, list_file_name, storage_file_name, storage_path
 from pipelines.publish.documents import (
     PublishedDocument,
@@ -80,6 +81,7 @@ def publish(
             kept.parts
             | document_parts(documents)
             | {path: Part.of_bytes(content) for path, content in files.items()}
+            | _graph_parts(documents, draft)
             | _holder_parts(context)
             | snapshot_parts(context.connection, settings.data_dir, draft.previous)
             | {FILE_NAME: serving_copy(context.connection)}
@@ -219,7 +221,10 @@ def _with(
     untouched = {path: Part(component.version) for path, component in last.components.items() if not is_sealed(path)}
     entries = last.documents | {document.path: document.entry for document in replaced}
     made_last = [row for row in SEALED_ROWS if entries.pop(row.path, None) is not None]
-    parts = untouched | document_parts(replaced) | (data or {})
+    graph = _graph_parts(replaced, draft)
+    if graph:
+        untouched = {path: part for path, part in untouched.items() if not is_graph_file(path.removeprefix("public"))}
+    parts = untouched | document_parts(replaced) | graph | (data or {})
     return _built(settings, draft, parts, entries, last.base_url, last.disputes, made_last)
 
 
@@ -262,6 +267,15 @@ def _holder_parts(context: DocumentContext) -> dict[str, Part]:
     for file in history_files(context.connection):
         parts[f"history/{file.name}"] = Part.of_file(context.history_dir / file.name)
     return parts
+
+
+def _graph_parts(documents: Iterable[PublishedDocument], draft: Draft) -> dict[str, Part]:
+    """Returns the file that the script of the graph's page reads, from documents here or of the last generation."""
+    bodies = {document.path: document.body for document in documents}
+    for path in GRAPH_DOCUMENTS:
+        if path not in bodies and draft.previous is not None and path in draft.previous.manifest.documents:
+            bodies[path] = (draft.previous.path / "public" / file_of(path)).read_bytes()
+    return {f"public{path}": Part.of_bytes(content) for path, content in graph_files(bodies).items()}
 
 
 def _report(draft: Draft, built: Built | None, started: float) -> PublishReport:

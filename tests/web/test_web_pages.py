@@ -24,6 +24,7 @@ PATHS = [page.path for page in PAGES]
 VIEWS = ("narrow", "phone", "phone-dark", "tablet", "wide", "wide-dark", "no-script")
 LARGEST_PAGE_BYTES = 60_000
 """HTML, styles and scripts of a page as they are sent."""
+LARGEST_OF = {"/graph/": 150_000}
 LARGEST_SHIFT = 0.02
 
 Views = dict[str, dict[str, dict[str, Any]]]
@@ -76,7 +77,7 @@ def test_everybody_can_read_a_page(views: Views, path: str):
 @pytest.mark.parametrize("path", PATHS)
 def test_a_page_is_small_and_stays_where_it_is(views: Views, path: str):
     for view, seen in views[path].items():
-        assert seen["bytes"] <= LARGEST_PAGE_BYTES, view
+        assert seen["bytes"] <= LARGEST_OF.get(path, LARGEST_PAGE_BYTES), view
         assert seen.get("shift", 0) <= LARGEST_SHIFT, view
 
 
@@ -97,6 +98,7 @@ def test_without_a_script_a_page_says_the_same(views: Views, path: str):
 
 
 SCRIPTED = {
+    "/graph/": "+ − ◻",
     "/connect/": "Ask this service for a real quote now, and let this browser recompute both hashes. Nothing is paid, "
     "and no key or wallet is asked for. Plan Agent runtime activation, 5.00 USD API Basic, 9.00 USD API Pro, 49.00 USD "
     "Payer 0x and 40 hex digits. This page has drawn one at random, which nobody can pay from; your own will do as "
@@ -104,6 +106,7 @@ SCRIPTED = {
 }
 """What scripts add to the text of a page."""
 NOSCRIPT = {
+    "/data/": "Checking in the browser needs a script. The command below does the same, and more.",
     "/guardrail/": "Judging a text of your own here needs a script. The examples below were judged when this page was "
     "made, and the command at the end of this page asks the same.",
     "/connect/": "With a script, this page asks for a quote and recomputes both hashes here. Any program that has "
