@@ -1,7 +1,8 @@
 """Makes the pictures and tables of the documentation from the code: `make contracts` runs it.
 
-`docs/data.md` and the lineage in README.md come from the asset graph. With the address of a running service,
-`python docs/pictures.py http://127.0.0.1:8000` also takes the picture of its connect page with Chromium.
+`docs/data.md`, the lineage in README.md and `contracts/site/lineage.json` come from the asset graph. With the address
+of a running service, `python docs/pictures.py http://127.0.0.1:8000` also takes the picture of its connect page with
+Chromium.
 """
 
 from __future__ import annotations
@@ -15,10 +16,18 @@ from itertools import groupby
 from pathlib import Path
 
 import dagster as dg
+import msgspec
 
-from contracts.publish.registry import PROJECTIONS
+from contracts.base import Freshness
+from contracts.publish.registry import PROJECTIONS, Projection
 from contracts.settings import Settings
+from contracts.site import lineage as site_lineage
+from contracts.site.lineage import AssetRecord, CheckRecord, ColumnRecord, LineageRecord
 from pipelines.definitions import build_definitions
+from pipelines.presentation import model_schema
+from pipelines.publish.assets import document_key
+from warehouse.duck.inspection import columns_of
+from warehouse.duck.tables import room_of, tables
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -94,6 +103,57 @@ def data_page(graph: dg.AssetGraph) -> str:
     )
 
 
+def lineage_record(graph: dg.AssetGraph) -> bytes:
+    """Returns what every table and every document with numbers is made of, for the pages for people."""
+    numbers = {document_key(row): row for row in PROJECTIONS if row.freshness is not None}
+    assets = [
+        _document_record(asset, numbers[asset.key]) if asset.key in numbers else _asset_record(asset)
+        for asset in graph.asset_nodes
+        if asset.key in numbers or asset.key.path[0] != "document"
+    ]
+    known = {asset.name for asset in assets}
+    assets += [_table_record(name, room_of(name)) for name in tables() if name not in known]
+    record = LineageRecord(tuple(sorted(assets, key=lambda asset: (asset.kind, asset.group, asset.name))))
+    return msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n"
+
+
+def _asset_record(asset: dg.AssetNode) -> AssetRecord:
+    name, parents = asset.key.path[-1], tuple(sorted(parent.path[-1] for parent in asset.parent_keys))
+    description = (asset.description or "").partition(" Grain: ")[0]
+    if name in tables():
+        return _table_record(name, asset.group_name, description, parents)
+    return AssetRecord(name, "source", asset.group_name, description, parents)
+
+
+def _table_record(name: str, group: str, description: str = "", parents: tuple[str, ...] = ()) -> AssetRecord:
+    table = tables()[name]
+    rows, checks, public = table.rows, table.checks, table.public
+    return AssetRecord(
+        name,
+        "table",
+        group,
+        description,
+        parents,
+        title=table.grain,
+        columns=tuple(ColumnRecord(column.name, column.type, column.description) for column in columns_of(name)),
+        rows=None if rows is None else rows.meaning,
+        check=None if checks is None else CheckRecord(checks.name, checks.promise, checks.blocking),
+        public=None if public is None else public.name,
+    )
+
+
+def _document_record(asset: dg.AssetNode, row: Projection) -> AssetRecord:
+    model = row.freshness
+    assert model is not None
+    fields = [
+        ColumnRecord(column.name, column.type, column.description or "")
+        for column in model_schema(model).columns
+        if column.name not in Freshness.model_json_schema(by_alias=True)["properties"]
+    ]
+    parents = tuple(sorted(parent.path[-1] for parent in asset.parent_keys))
+    return AssetRecord(row.path, "document", row.group, row.description, parents, row.summary, tuple(fields))
+
+
 def take_connect_picture(base_url: str) -> None:
     """Takes a picture of the connect page. Raises `CalledProcessError` where Chromium fails."""
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
@@ -124,6 +184,7 @@ def main() -> None:
     graph = asset_graph()
     README.write_text(LINEAGE.sub(lambda _: lineage(graph), README.read_text()))
     DATA.write_text(data_page(graph))
+    site_lineage.FILE.write_bytes(lineage_record(graph))
     if len(sys.argv) > 1:
         take_connect_picture(sys.argv[1].rstrip("/"))
 

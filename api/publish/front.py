@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from api.key_gate import CALLER, DAY_S, STORE_FAILED, TAKEN, Admission, is_counted, presented_key
 from api.limits import COUNTED, Counted, limit_fields, over_limit, policy_of
 from api.publish.client_address import ClientAddresses
-from api.publish.negotiation import is_unchanged, prefers_markdown
+from api.publish.negotiation import is_unchanged, prefers_markdown, prefers_page
 from api.publish.ranges import Unsatisfiable, select_bytes
 from api.publish.site import READ_ALONE, READS, Message, PublishedFile, PublishedSite, choose_encoding, load_site
 from api.receiving import (
@@ -176,8 +176,10 @@ class Front:
 
         if document is not None and document.has_variants and scope["query_string"]:
             document = document.variants.get(scope["query_string"])
+        file = None if document is not None or site is None else site.files.get(path)
+        if file is not None and file.page is not None and prefers_page(joined_values(headers, b"accept") or b""):
+            document = file.page
         if document is None:
-            file = None if site is None else site.files.get(path)
             redirect = None if site is None else site.redirects.get(path)
             if file is None and redirect is None:
                 await self._pass_on(scope, receive, send, counted, admission)

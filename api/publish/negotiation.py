@@ -54,6 +54,11 @@ def prefers_html(accept: bytes) -> bool:
     return html > 0 and html >= json
 
 
+def prefers_page(accept: bytes) -> bool:
+    """Decides whether a reader wants a page, in HTML or Markdown, where programs are answered something else."""
+    return prefers_html(accept) or (b"markdown" in accept.lower() and prefers_markdown(accept))
+
+
 def _encodings_in(accept_encoding: bytes) -> tuple[str, ...]:
     weights: dict[str, float] = {}
     for item in accept_encoding.decode("latin-1").lower().split(","):

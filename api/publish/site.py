@@ -71,10 +71,11 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class PublishedFile:
-    """One file that is sent from disk."""
+    """One file that is sent from disk; browsers are answered `page` instead, where there is one."""
 
     path: Path
     encoded: Encoded
+    page: Published | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +141,11 @@ def load_site(generation: Generation, rate_limit_policy: str | None) -> Publishe
                 generation.path / name, _encoded(headers, component.sha256[:32], component.bytes)
             )
     for path, index in table.indexes.items():
-        if index in files:
-            files[path] = files[index]
+        if index.file in files:
+            component = generation.manifest.components[f"public{index.file}"]
+            headers = {**table.index_headers(index), "Last-Modified": formatdate(component.mtime, usegmt=True)}
+            encoded = _encoded(headers, component.sha256[:32], component.bytes)
+            files[path] = PublishedFile(files[index.file].path, encoded, documents[index.page])
     redirects = {path: _redirect(path, route, rate_limit_policy) for path, route in table.redirects.items()}
     return PublishedSite(generation, documents, files, redirects)
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 from pydantic import Field
 
-from contracts.base import Document, Sha256Hex
+from contracts.base import Document, Sha256Hex, Timestamp
 from contracts.open_data.names import (
     CROISSANT_PATH,
     DATA_PACKAGE_PATH,
@@ -79,7 +80,8 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """One published file with rows: its name in parts, its size in bytes, its SHA-256 and its number of rows.
+    """One published file with rows: its name in parts, its size in bytes, its SHA-256, its number of rows, and when it
+    was written.
 
     A file that `grows` gets rows every minute. What describes it leaves size and hash to the manifest, so that only the
     manifest changes with it.
@@ -89,6 +91,7 @@ class DataFile:
     bytes: int
     sha256: str
     rows: int | None
+    written_at: datetime
     grows: bool = False
 
     @property
@@ -116,7 +119,7 @@ class IndexColumn(Document):
 class IndexFile(Document):
     """One file of a dataset. The rows of a range of blocks never change under their name.
 
-    The file of today's rows grows; its size and hash are in the manifest.
+    The file of today's rows grows; its size and hash are in the manifest, and when it was written is null.
     """
 
     url: str
@@ -127,6 +130,7 @@ class IndexFile(Document):
     first_block: int | None
     last_block: int | None
     day: str | None = Field(description="UTC day of the rows")
+    written_at: Timestamp | None
 
 
 class IndexDataset(Document):
@@ -187,6 +191,7 @@ def _dataset(base_url: str, dataset: Dataset, files: Iterable[DataFile]) -> Inde
                 first_block=file.name.first_block,
                 last_block=file.name.last_block,
                 day=file.name.day,
+                written_at=None if file.grows else file.written_at,
             )
             for file in files
         ],

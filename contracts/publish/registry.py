@@ -5,7 +5,7 @@ other bodies too; `reader`, a function of a room of the warehouse; else the stat
 `warehouse.publish.readers.read` follows it, and `contracts.publish.rendering` turns the content into bytes.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -309,14 +309,14 @@ _discovery = partial(Projection, group="discovery", cache="discovery")
 
 def _markdown_of(page: Page, installation: Installation, bodies: Bodies) -> bytes | PageContent:
     content = markdown_content(page, PAGES, installation, bodies)
-    return content or page_in_markdown(bodies[page.path], installation.url(page.path))
+    return content or page_in_markdown(bodies[page.published_path], installation.url(page.path))
 
 
 def _page_rows(page: Page, collection: str | None = None) -> tuple[Projection, Projection]:
     """Returns the rows of a page and of its twin in Markdown, which is made of the page itself or of the same facts."""
     row = Projection(
         name=f"page_{page.name}",
-        path=page.path,
+        path=page.published_path,
         group=PAGE_GROUP,
         shape=None if collection else "page",
         collection=collection,
@@ -334,7 +334,7 @@ def _page_rows(page: Page, collection: str | None = None) -> tuple[Projection, P
         group=PAGE_GROUP,
         shape=None if collection else "markdown",
         describe=partial(_markdown_of, page),
-        shows=row.shows if page.drawn_as else (page.path,),
+        shows=row.shows if page.drawn_as else (page.published_path,),
         collection=collection,
         summary=f"{page.title}, in Markdown",
         description=f"The page {page.path} for readers without a browser.",
@@ -885,6 +885,18 @@ PROJECTIONS: tuple[Projection, ...] = (
         headers=PAGE_HEADERS,
     ),
 )
+
+
+def rows_that_show(paths: Iterable[str]) -> list[Projection]:
+    """Returns the rows that show documents at these paths, or documents that show them, in order."""
+    found: list[Projection] = []
+    shown = set(paths)
+    for row in PROJECTIONS:
+        if not shown.isdisjoint(row.shows):
+            found.append(row)
+            shown.add(row.path)
+    return found
+
 
 TRUST_SCORE = Projection(
     name="trust_score",

@@ -144,8 +144,16 @@ class Folder(msgspec.Struct, frozen=True, rename="camel"):
         return headers_of(self.media_type, self.cache)
 
 
+class Index(msgspec.Struct, frozen=True, rename="camel"):
+    """A path that answers programs with a folder's file, and browsers with the route `page`. A CDN, which can't tell,
+    answers all with the page."""
+
+    file: str
+    page: str
+
+
 class RouteTable(msgspec.Struct, frozen=True, rename="camel"):
-    """Routes by path, folders by a pattern, redirects by path; `indexes` are paths that answer with a folder's file.
+    """Routes by path, folders by a pattern, redirects by path, and indexes by path.
 
     A pattern is the beginning of a path, `*`, and its end: `/data/*.json`. A file is in the first folder that matches.
     Headers contain a base URL's own path, `prefix`, but these paths do not: a proxy removes it.
@@ -155,7 +163,7 @@ class RouteTable(msgspec.Struct, frozen=True, rename="camel"):
     folders: dict[str, Folder]
     redirects: dict[str, RedirectRoute] = msgspec.field(default_factory=dict)
     prefix: str = ""
-    indexes: dict[str, str] = msgspec.field(default_factory=dict)
+    indexes: dict[str, Index] = msgspec.field(default_factory=dict)
 
     @property
     def header_rules(self) -> dict[str, dict[str, str]]:
@@ -163,7 +171,7 @@ class RouteTable(msgspec.Struct, frozen=True, rename="camel"):
         do and takes a hundred. Documents of one directory that have the same fields share a rule, and so do those of
         one ending."""
         rules = {path: route.headers for path, route in self.routes.items()}
-        rules |= {path: folder.headers for path, file in self.indexes.items() if (folder := self.folder_of(file))}
+        rules |= {path: self.routes[index.page].headers for path, index in self.indexes.items()}
         directories = {
             f"{parent}/" for path in rules for parent in map(str, PurePosixPath(path).parents) if parent != "/"
         }
@@ -179,6 +187,12 @@ class RouteTable(msgspec.Struct, frozen=True, rename="camel"):
                     rules = {path: given for path, given in rules.items() if path not in alike}
                     rules[f"{directory}*{ending}"] = fields
         return dict(sorted(rules.items())) | {pattern: folder.headers for pattern, folder in self.folders.items()}
+
+    def index_headers(self, index: Index) -> dict[str, str]:
+        """Returns the headers of an index as programs are answered it."""
+        folder = self.folder_of(index.file)
+        assert folder is not None, f"{index.file} is in no folder"
+        return {**folder.headers, "Vary": "Accept"}
 
     def folder_of(self, path: str) -> Folder | None:
         """Returns the folder of the file at `path`, or None."""

@@ -77,9 +77,10 @@ View = Callable[[Documents], Mapping[str, Any]]
 class Page:
     """One page for people. `navigation` is its name in the header; None keeps it out of there.
 
-    `scripts` are assets that it loads beside those of the shell. `drawn_as` names the template that it shares with
-    others of its kind, which then also makes its Markdown; the template has its own name by default. `is_error`: it
-    answers where there is no page, so it has no address to link to and no twin.
+    `styles` and `scripts` are assets that it loads beside those of the shell. `drawn_as` names the template that it
+    shares with others of its kind, which then also makes its Markdown; the template has its own name by default.
+    `programs` is the path of the file that programs are answered at its address, who were there first; browsers are
+    answered the page. `is_error`: it answers where there is no page, so it has no address to link to and no twin.
     """
 
     name: str
@@ -89,8 +90,10 @@ class Page:
     view: View
     shows: tuple[Shown[Any], ...] = ()
     navigation: str | None = None
+    styles: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
     drawn_as: str | None = None
+    programs: str | None = None
     is_error: bool = False
 
     @property
@@ -103,6 +106,11 @@ class Page:
     def template(self) -> str:
         """Returns its template under `site/`."""
         return f"pages/{self.drawn_as or self.name}.html.j2"
+
+    @property
+    def published_path(self) -> str:
+        """Returns the path that answers everybody with the page."""
+        return self.path if self.programs is None else f"{self.path}index.html"
 
     @property
     def markdown(self) -> str:

@@ -1,7 +1,9 @@
 """The pages for people, in the order of the navigation: one row each, with its template of the same name."""
 
 from contracts.discovery.service import CONNECT_PAGE_PATH
+from contracts.open_data.names import INDEX_PATH
 from contracts.publish.routes import NOT_FOUND_PATH
+from contracts.site.data_pages import data_page, lineage_page, tables_page
 from contracts.site.docs_pages import (
     DOCS_PATH,
     ERRORS_PATH,
@@ -11,12 +13,16 @@ from contracts.site.docs_pages import (
     operation_pages,
     pricing_page,
 )
+from contracts.site.graph_page import graph_page
+from contracts.site.guardrail_page import guardrail_page
 from contracts.site.page import Page
 from contracts.site.room_pages import bidwall_page, connect_page, home_page, status_page, trust_page
 from contracts.site.shown import (
     BALANCE,
     CAPABILITIES,
+    CHECKS,
     COMPARISON,
+    DATA_INDEX,
     DAYS,
     DESCRIPTION,
     HOLDER_LIST,
@@ -26,6 +32,8 @@ from contracts.site.shown import (
     PRICE,
     TRUST,
     TRUST_RULES,
+    WORLD_LIVE,
+    WORLD_RENDER,
 )
 from contracts.site.token_pages import comparison_page, holders_page, token_page
 
@@ -107,6 +115,63 @@ PAGES: tuple[Page, ...] = (
         navigation="Trust",
     ),
     Page(
+        name="graph",
+        path="/graph/",
+        title="The graph",
+        description="The public world model as a picture and as lists: what is known, since when, from where, how it "
+        "is connected, and which decisions changed it last.",
+        view=graph_page,
+        shows=(WORLD_LIVE, WORLD_RENDER),
+        navigation="Graph",
+        styles=("graph.css",),
+        scripts=("graph.js",),
+    ),
+    Page(
+        name="guardrail",
+        path="/guardrail/",
+        title="Guardrail",
+        description="Why an action was blocked: try one, see ten that were judged, every rule with its reason, and how "
+        "to put the guardrail before what an assistant does.",
+        view=guardrail_page,
+        navigation="Guardrail",
+        styles=("guardrail.css",),
+        scripts=("guardrail.js", "filter.js"),
+    ),
+    Page(
+        name="data",
+        path="/data/",
+        title="Data",
+        description="Every public table as a file with its size, digest and age, lines to read it with, and a check of "
+        "the signed manifest in the browser.",
+        view=data_page,
+        shows=(DATA_INDEX,),
+        navigation="Data",
+        styles=("data.css",),
+        scripts=("canonical.js", "verify.js"),
+        programs=INDEX_PATH,
+    ),
+    Page(
+        name="lineage",
+        path="/data/lineage/",
+        title="Where each number comes from",
+        description="What every published number is made of, from its sources over tables to the document, and the "
+        "checks that would find it wrong.",
+        view=lineage_page,
+        shows=(CHECKS,),
+        styles=("data.css",),
+        scripts=("filter.js",),
+    ),
+    Page(
+        name="tables",
+        path="/data/tables/",
+        title="Every table",
+        description="Every table of the warehouse with its grain, its columns, what it is made of and what is checked.",
+        view=tables_page,
+        shows=(CHECKS,),
+        styles=("data.css",),
+        scripts=("filter.js",),
+    ),
+    Page(
         name="docs",
         path=DOCS_PATH,
         title="Documentation",
@@ -147,7 +212,7 @@ PAGES: tuple[Page, ...] = (
         description="What this is, how to pair, plans, and a paid claim step by step.",
         view=connect_page,
         navigation="Connect",
-        scripts=("connect.js",),
+        scripts=("canonical.js", "connect.js"),
     ),
 )
 

@@ -1,15 +1,19 @@
 """The documents that several pages show."""
 
 from contracts.bidwall import BidwallSnapshot
+from contracts.discovery.checks_document import CHECKS_PATH, PublishedChecks
 from contracts.discovery.registry import CapabilityRegistry
 from contracts.discovery.service import CAPABILITIES_PATH, OPENAPI_PATH
 from contracts.market import TokenPrice
+from contracts.open_data.datasets import DataIndex
+from contracts.open_data.names import INDEX_PATH
 from contracts.publish.overview import SiteMetrics
 from contracts.site.api_description import ApiDescription
 from contracts.site.page import Shown
 from contracts.token.history_documents import TokenSeries
 from contracts.token.holder_documents import TokenHolders, TokenHoldersMap, TokenHoldersTemporal
 from contracts.trust import TrustProtocol, TrustRegistry
+from contracts.world.public_projection import WorldProjection, WorldRender
 
 _LIST_TABLES = ("raw_chain__transfers", "core_holders__balances", "out_holders__lists")
 _TRUST_TABLES = ("raw_chain__attestations", "core_trust__scores")
@@ -43,3 +47,7 @@ TRUST_RULES = Shown("rules", "Trust rules", "/api/v2/trust/protocol", TrustProto
 METRICS = Shown("metrics", "All live metrics", "/api/site-metrics", SiteMetrics)
 CAPABILITIES = Shown("capabilities", "Capabilities", CAPABILITIES_PATH, CapabilityRegistry)
 DESCRIPTION = Shown("description", "Description of the API", OPENAPI_PATH, ApiDescription)
+CHECKS = Shown("checks", "Results of the data checks", CHECKS_PATH, PublishedChecks)
+DATA_INDEX = Shown("index", "The index of open data", INDEX_PATH, DataIndex)
+WORLD_LIVE = Shown("graph", "The public graph", "/api/worldmodel/live", WorldProjection)
+WORLD_RENDER = Shown("places", "Where its nodes are drawn", "/api/worldmodel/render", WorldRender)

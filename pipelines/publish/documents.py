@@ -10,9 +10,12 @@ import brotli
 import msgspec
 import zstandard
 
+from contracts.discovery.installation import Installation
+from contracts.discovery.openapi import Bodies
 from contracts.publish.registry import Content, Projection
 from contracts.publish.rendering import Origin, mark_stale, rendered, validate
 from contracts.publish.routes import ENCODINGS, file_of
+from pipelines.publish.site import made_of, shown_content
 from warehouse.publish.generations import DocumentEntry, Draft, Part
 
 _LARGE_BYTES = 64 * 1024
@@ -69,6 +72,29 @@ def published_document(
     if projection.collection is not None:
         encoders = COLLECTION_ENCODERS
     return PublishedDocument(path, entry, document.body(origin), stale_body, encoders)
+
+
+def described_documents(
+    rows: Iterable[Projection], installation: Installation, bodies: Bodies, draft: Draft, *, all_anew: bool = False
+) -> tuple[list[PublishedDocument], list[Projection]]:
+    """Makes documents that show others, one after another, since the next may show the last.
+
+    Returns them, and the rows whose last document would be made of the same again: none of those with `all_anew`.
+    """
+    last = {} if draft.previous is None or all_anew else draft.previous.manifest.documents
+    documents: list[PublishedDocument] = []
+    unchanged: list[Projection] = []
+    current = dict(bodies)
+    for row in rows:
+        shown = tuple(current.get(path) for path in row.shows)
+        source = made_of(row, installation, shown)
+        if row.path in last and last[row.path].made_of == source and last[row.path].stale_reason is None:
+            unchanged.append(row)
+            continue
+        document = published_document(row, shown_content(row, installation, shown), draft, made_of=source)
+        documents.append(document)
+        current[row.path] = document.body
+    return documents, unchanged
 
 
 def stale_again(projection: Projection, path: str, entry: DocumentEntry, body: bytes, reason: str) -> PublishedDocument:

@@ -4,24 +4,26 @@ The caller holds the run lock. Runs side by side in one process build one genera
 """
 
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from contracts.discovery.installation import Installation, installation_of
-from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection, Redirect
+from contracts.discovery.installation import installation_of
+from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection, Redirect, rows_that_show
 from contracts.publish.routes import ENCODINGS, file_of
 from contracts.settings import Settings
+from contracts.site.graph_page import GRAPH_DOCUMENTS, graph_files, is_graph_file
 from contracts.token.holders import csv_file_name, csv_path, list_file_name, storage_file_name, storage_path
 from pipelines.publish.documents import (
     PublishedDocument,
+    described_documents,
     document_parts,
     published_document,
     stale_again,
 )
-from pipelines.publish.open_data import is_sealed, seal_of
-from pipelines.publish.site import filled, made_of, route_table, shown_content, site_files
+from pipelines.publish.open_data import SEALED_ROWS, is_sealed, seal_of
+from pipelines.publish.site import filled, route_table, site_files
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import publish_lock
 from warehouse.open_data.data_files import data_parts, recent_day_parts
@@ -69,8 +71,11 @@ def publish(
     rows = tuple(projections)
     with publish_lock(settings.data_dir):
         draft = begin(settings.data_dir, now or datetime.now(UTC))
-        kept = _kept(_without_those_that_show_moved(rows, unmoved), draft.previous, settings.public_base_url)
-        documents, unchanged = _documents([row for row in rows if row.path not in kept.entries], context, draft)
+        last = [row for row in rows if row in SEALED_ROWS]
+        first = [row for row in rows if row not in SEALED_ROWS]
+        linked = [row for row in unmoved if row not in SEALED_ROWS]
+        kept = _kept(_without_those_that_show_moved(first, linked), draft.previous, settings.public_base_url)
+        documents, unchanged = _documents([row for row in first if row.path not in kept.entries], context, draft)
         again = _kept(unchanged, draft.previous, settings.public_base_url)
         files = site_files(route_table(context.installation, rows, redirects), f"{settings.host}:{settings.port}")
         parts = (
@@ -78,6 +83,7 @@ def publish(
             | again.parts
             | document_parts(documents)
             | {path: Part.of_bytes(content) for path, content in files.items()}
+            | _graph_parts(documents, draft)
             | _holder_parts(context)
             | snapshot_parts(context.connection, settings.data_dir, draft.previous)
             | {FILE_NAME: serving_copy(context.connection)}
@@ -85,7 +91,7 @@ def publish(
         )
         entries = kept.entries | again.entries | {document.path: document.entry for document in documents}
         disputes = count_open_disputes(context.connection)
-        built = _built(settings, draft, parts, entries, settings.public_base_url, disputes)
+        built = _built(settings, draft, parts, entries, settings.public_base_url, disputes, last)
     return _report(draft, built, started)
 
 
@@ -108,8 +114,8 @@ def republish_stale(
             return PublishReport(None, published=False)
         marked = _mark(draft.previous.path, draft.previous.manifest.documents, projections, reason)
         bodies = _bodies_of(draft.previous) | {document.path: document.body for document in marked}
-        shown_in = _rows_that_show({document.path for document in marked} & bodies.keys())
-        marked += _described(shown_in, installation_of(settings), bodies, draft)[0]
+        shown_in = rows_that_show({document.path for document in marked} & bodies.keys())
+        marked += described_documents(shown_in, installation_of(settings), bodies, draft)[0]
         return _report(draft, _with(settings, draft.previous, draft, marked), started)
 
 
@@ -127,8 +133,12 @@ def republish(
         if draft.previous is None:
             return PublishReport(None, published=False)
         entries = draft.previous.manifest.documents
-        rows = [row for row in projections if row.path in entries and entries[row.path].stale_reason is None]
-        shown_in = [row for row in _rows_that_show({row.path for row in rows}) if row.path in entries]
+        rows = [
+            row
+            for row in projections
+            if row.path in entries and entries[row.path].stale_reason is None and row not in SEALED_ROWS
+        ]
+        shown_in = [row for row in rows_that_show({row.path for row in rows}) if row.path in entries]
         chosen = [*rows, *(row for row in shown_in if row not in rows)]
         data = recent_day_parts(context.connection, draft)
         documents, _ = _documents(chosen, context, draft)
@@ -138,7 +148,7 @@ def republish(
 def _without_those_that_show_moved(rows: Iterable[Projection], unmoved: Collection[Projection]) -> list[Projection]:
     """Returns the rows of `unmoved` that show no document of a moved one."""
     names = {row.name for row in unmoved}
-    shown_in = {row.name for row in _rows_that_show(row.path for row in rows if row.name not in names)}
+    shown_in = {row.name for row in rows_that_show(row.path for row in rows if row.name not in names)}
     return [row for row in unmoved if row.name not in shown_in]
 
 
@@ -185,7 +195,7 @@ def _documents(
     bodies = {} if draft.previous is None else _bodies_of(draft.previous)
     bodies |= {document.path: document.body for document in documents}
     bodies |= {alias.path: bodies[row.path] for row in PROJECTIONS if row.path in bodies for alias in row.aliases}
-    described, unchanged = _described(describing, context.installation, bodies, draft)
+    described, unchanged = described_documents(describing, context.installation, bodies, draft)
     return documents + described, unchanged
 
 
@@ -193,40 +203,6 @@ def _bodies_of(generation: Generation) -> dict[str, bytes]:
     """Returns the bodies of a generation by path."""
     public = generation.path / "public"
     return {path: (public / file_of(path)).read_bytes() for path in generation.manifest.documents}
-
-
-def _described(
-    rows: Iterable[Projection], installation: Installation, bodies: dict[str, bytes], draft: Draft
-) -> tuple[list[PublishedDocument], list[Projection]]:
-    """Makes documents that show others, one after another, since the next may show the last.
-
-    Returns them, and the rows whose last document would be made of the same again.
-    """
-    last = {} if draft.previous is None else draft.previous.manifest.documents
-    documents: list[PublishedDocument] = []
-    unchanged: list[Projection] = []
-    current = dict(bodies)
-    for row in rows:
-        shown = tuple(current.get(path) for path in row.shows)
-        source = made_of(row, installation, shown)
-        if row.path in last and last[row.path].made_of == source and last[row.path].stale_reason is None:
-            unchanged.append(row)
-            continue
-        document = published_document(row, shown_content(row, installation, shown), draft, made_of=source)
-        documents.append(document)
-        current[row.path] = document.body
-    return documents, unchanged
-
-
-def _rows_that_show(paths: Iterable[str]) -> list[Projection]:
-    """Returns the rows that show documents at these paths, or documents that show them, in order."""
-    found: list[Projection] = []
-    shown = set(paths)
-    for row in PROJECTIONS:
-        if not shown.isdisjoint(row.shows):
-            found.append(row)
-            shown.add(row.path)
-    return found
 
 
 def _read_all(rows: Iterable[Projection], context: DocumentContext, draft: Draft) -> list[PublishedDocument]:
@@ -249,9 +225,12 @@ def _with(
     last = previous.manifest
     untouched = {path: Part(component.version) for path, component in last.components.items() if not is_sealed(path)}
     entries = last.documents | {document.path: document.entry for document in replaced}
-    return _built(
-        settings, draft, untouched | document_parts(replaced) | (data or {}), entries, last.base_url, last.disputes
-    )
+    made_last = [row for row in SEALED_ROWS if entries.pop(row.path, None) is not None]
+    graph = _graph_parts(replaced, draft)
+    if graph:
+        untouched = {path: part for path, part in untouched.items() if not is_graph_file(path.removeprefix("public"))}
+    parts = untouched | document_parts(replaced) | graph | (data or {})
+    return _built(settings, draft, parts, entries, last.base_url, last.disputes, made_last)
 
 
 def _built(
@@ -261,10 +240,12 @@ def _built(
     entries: Mapping[str, DocumentEntry],
     base_url: str,
     disputes: int,
+    made_last: Sequence[Projection],
 ) -> Built | None:
-    """Builds a generation with the head of the audit and the signed manifest of everything public."""
+    """Builds a generation with the head of the audit, the documents that describe its files, and the signed manifest
+    of everything public."""
     head = audit_head(settings, draft)
-    seal = seal_of(settings, draft, entries, base_url, head)
+    seal = seal_of(settings, draft, entries, base_url, head, made_last)
     return build(settings.data_dir, draft, parts, entries, base_url, head, seal, disputes=disputes)
 
 
@@ -291,6 +272,15 @@ def _holder_parts(context: DocumentContext) -> dict[str, Part]:
     for file in history_files(context.connection):
         parts[f"history/{file.name}"] = Part.of_file(context.history_dir / file.name)
     return parts
+
+
+def _graph_parts(documents: Iterable[PublishedDocument], draft: Draft) -> dict[str, Part]:
+    """Returns the file that the script of the graph's page reads, from documents here or of the last generation."""
+    bodies = {document.path: document.body for document in documents}
+    for path in GRAPH_DOCUMENTS:
+        if path not in bodies and draft.previous is not None and path in draft.previous.manifest.documents:
+            bodies[path] = (draft.previous.path / "public" / file_of(path)).read_bytes()
+    return {f"public{path}": Part.of_bytes(content) for path, content in graph_files(bodies).items()}
 
 
 def _report(draft: Draft, built: Built | None, started: float) -> PublishReport:

@@ -1,10 +1,13 @@
 """Makes the files about open data: index, metadata of datasets, and the signed manifest of everything public."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 import msgspec
 import yaml
 
+from contracts.canonical import sha256_hex
+from contracts.discovery.installation import installation_of
 from contracts.open_data.datasets import DataFile, data_index
 from contracts.open_data.manifest import (
     SIGNED_AGAIN_AFTER,
@@ -23,39 +26,56 @@ from contracts.open_data.names import (
     parse_file_name,
 )
 from contracts.publish.now import now_document
-from contracts.publish.routes import file_of, is_in_folder
+from contracts.publish.registry import Projection, rows_that_show
+from contracts.publish.routes import ENCODINGS, file_of, is_in_folder
 from contracts.settings import Settings
 from contracts.token.holders import block_of_list
 from contracts.world.audit import AuditHead
+from pipelines.publish.documents import described_documents, document_parts
 from pipelines.publish.site import FOLDERS
 from warehouse.access.signing_keys import SigningKeys
 from warehouse.open_data.data_files import FOLDER
 from warehouse.open_data.public_tables import public_tables
-from warehouse.publish.generations import Component, DocumentEntry, Draft, Part, Seal
+from warehouse.publish.generations import Component, DocumentEntry, Draft, Part, Seal, Sealed
 
 _MANIFEST_FILE = f"public{MANIFEST_PATH}"
 _SEALED = (".json", ".yaml")
 """Endings of the files here; those of the data files differ."""
 
+SEALED_ROWS = tuple(rows_that_show((INDEX_PATH,)))
+"""The documents that show the index, so that they are made after it: the page of open data."""
+
+_PAGES = {f"public/{file_of(row.path)}{suffix}" for row in SEALED_ROWS for suffix in ("", *ENCODINGS.values())}
+
 
 def is_sealed(path: str) -> bool:
     """Returns whether the component at `path` within a generation is made here."""
-    return path.startswith(FOLDER) and path.endswith(_SEALED)
+    return path in _PAGES or (path.startswith(FOLDER) and path.endswith(_SEALED))
 
 
 def seal_of(
-    settings: Settings, draft: Draft, documents: Mapping[str, DocumentEntry], base_url: str, head: AuditHead | None
+    settings: Settings,
+    draft: Draft,
+    documents: Mapping[str, DocumentEntry],
+    base_url: str,
+    head: AuditHead | None,
+    rows: Sequence[Projection],
 ) -> Seal:
-    """Returns how to make these files for a pending generation. Raises `SettingsInvalid`, `StoreUnusable`: bad keys."""
+    """Returns how to make these files, and the documents of `rows` among them, for a pending generation.
 
-    def make(components: Mapping[str, Component]) -> Mapping[str, Part]:
-        described = _descriptions(components, draft, base_url) | {
-            f"public{NOW_PATH}": _now(components, draft, documents)
-        }
+    Raises `SettingsInvalid`, `StoreUnusable`: bad keys.
+    """
+
+    def make(components: Mapping[str, Component]) -> Sealed:
+        described = _descriptions(components, draft, base_url)
+        bodies = {path.removeprefix("public"): content for path, content in described.items()}
+        pages, _ = described_documents(rows, installation_of(settings), bodies, draft, all_anew=True)
+        entries = {page.path: page.entry for page in pages}
+        bodies[NOW_PATH] = described[f"public{NOW_PATH}"] = _now(components, draft, {**documents, **entries})
         listed = {path: Part.of_bytes(content) for path, content in described.items()}
+        bodies |= {page.path: page.body for page in pages}
         files = _public_files(components, documents) | {
-            path.removeprefix("public"): ManifestFile(part.version, len(described[path]))
-            for path, part in listed.items()
+            path: ManifestFile(sha256_hex(body), len(body)) for path, body in bodies.items()
         }
         key = SigningKeys(settings).current().signer(draft.created_at)
         signed = signed_manifest(
@@ -67,9 +87,10 @@ def seal_of(
             None if head is None else ManifestHead(head.decisions, head.link),
             key,
         )
-        return listed | {_MANIFEST_FILE: Part.of_bytes(signed)}
+        parts = listed | document_parts(pages) | {_MANIFEST_FILE: Part.of_bytes(signed)}
+        return Sealed(parts, {page.path: page.entry for page in pages})
 
-    return Seal(is_sealed, make, due=_is_old(draft))
+    return Seal(is_sealed, make, [row.path for row in rows], due=_is_old(draft))
 
 
 def _is_old(draft: Draft) -> bool:
@@ -117,7 +138,8 @@ def _data_files(components: Mapping[str, Component], draft: Draft) -> list[DataF
         name = parse_file_name(path.removeprefix(FOLDER)) if path.startswith(FOLDER) else None
         if name is not None:
             grows = name.day is not None and name.day >= today
-            files.append(DataFile(name, component.bytes, component.sha256, component.rows, grows))
+            written_at = datetime.fromtimestamp(component.mtime, UTC)
+            files.append(DataFile(name, component.bytes, component.sha256, component.rows, written_at, grows))
     return files
 
 

@@ -14,11 +14,11 @@ import msgspec
 import contracts
 from contracts.canonical import sha256_hex
 from contracts.discovery.installation import Installation
-from contracts.open_data.names import INDEX_PATH
 from contracts.publish.registry import PROJECTIONS, REDIRECTS, Content, ExpiringBody, Projection, Redirect
 from contracts.publish.rendering import fields_of
-from contracts.publish.routes import Folder, RedirectRoute, Route, RouteTable, file_of
+from contracts.publish.routes import Folder, Index, RedirectRoute, Route, RouteTable, file_of
 from contracts.site.page import PageContent
+from contracts.site.pages import PAGES
 
 SITE = Path(__file__).resolve().parents[2] / "site"
 _MADE_BY = (SITE, Path(contracts.__file__).parent)
@@ -36,7 +36,7 @@ FOLDERS = {
 }
 """Patterns without overlap, since a CDN applies every rule that matches."""
 
-INDEXES = {"/data/": INDEX_PATH}
+INDEXES = {page.path: Index(page.programs, page.published_path) for page in PAGES if page.programs is not None}
 
 ASSETS = {file.name: f"/assets{file.suffix.replace('.', '/')}/" for file in sorted((SITE / "assets").iterdir())}
 """Assets that pages load, by name in `site/assets/`, and their published folder, where names contain a hash."""
@@ -61,7 +61,8 @@ def route_table(
         redirect.path: RedirectRoute(installation.prefix + redirect.to, installation.header_fields(redirect.headers))
         for redirect in redirects
     }
-    return RouteTable(dict(sorted(routes.items())), FOLDERS, leading, installation.prefix, INDEXES)
+    indexes = {path: index for path, index in INDEXES.items() if index.page in routes}
+    return RouteTable(dict(sorted(routes.items())), FOLDERS, leading, installation.prefix, indexes)
 
 
 def site_files(table: RouteTable, api_address: str) -> dict[str, bytes]:

@@ -1,21 +1,7 @@
 // A quote whose hashes this browser recomputes, and a key that is bought with a wallet. Without it pages say the same.
 
-/** JSON as RFC 8785 has it: members in the order of their names' UTF-16 code units, numbers and strings as JavaScript writes them. */
-export function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (value === null || typeof value !== "object") return JSON.stringify(value);
-  const members = Object.keys(value).sort().map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`);
-  return `{${members.join(",")}}`;
-}
-
-function hex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-export async function sha256(text) {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return hex(new Uint8Array(digest));
-}
+const page = globalThis.document; // a test without a page imports this too
+const { canonical, hex, sha256 } = page ? await import(page.querySelector('script[src*="/canonical."]').src) : {};
 
 function element(name, text, className) {
   const made = document.createElement(name);
@@ -286,7 +272,7 @@ async function beginBuying() {
   }
 }
 
-if (typeof document !== "undefined") {
+if (page) {
   begin();
   beginBuying();
 }

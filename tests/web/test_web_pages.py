@@ -25,6 +25,7 @@ PATHS = [page.path for page in PAGES]
 VIEWS = ("narrow", "phone", "phone-dark", "tablet", "wide", "wide-dark", "no-script")
 LARGEST_PAGE_BYTES = 60_000
 """HTML, styles and scripts of a page as they are sent."""
+LARGEST_OF = {"/graph/": 150_000}
 LARGEST_SHIFT = 0.02
 
 Views = dict[str, dict[str, dict[str, Any]]]
@@ -77,7 +78,7 @@ def test_everybody_can_read_a_page(views: Views, path: str):
 @pytest.mark.parametrize("path", PATHS)
 def test_a_page_is_small_and_stays_where_it_is(views: Views, path: str):
     for view, seen in views[path].items():
-        assert seen["bytes"] <= LARGEST_PAGE_BYTES, view
+        assert seen["bytes"] <= LARGEST_OF.get(path, LARGEST_PAGE_BYTES), view
         assert seen.get("shift", 0) <= LARGEST_SHIFT, view
 
 
@@ -98,6 +99,7 @@ def test_without_a_script_a_page_says_the_same(views: Views, path: str):
 
 
 SCRIPTED = {
+    "/graph/": "+ − ◻",
     "/connect/": "Ask this service for a real quote now, and let this browser recompute both hashes. Nothing is paid, "
     "and no key or wallet is asked for. Plan Agent runtime activation, 5.00 USD API Basic, 9.00 USD API Pro, 49.00 USD "
     "Payer 0x and 40 hex digits. This page has drawn one at random, which nobody can pay from; your own will do as "
@@ -109,6 +111,9 @@ SCRIPTED = {
 NOSCRIPT = {
     "/holders/one/": "A script asks for the address and shows the answer here. Without one, the same numbers are at "
     "/api/token/holders/0x… and /api/token/holders/0x…/transfers, and those of the largest holders in the list.",
+    "/data/": "Checking in the browser needs a script. The command below does the same, and more.",
+    "/guardrail/": "Judging a text of your own here needs a script. The examples below were judged when this page was "
+    "made, and the command at the end of this page asks the same.",
     "/connect/": "With a script, this page asks for a quote and recomputes both hashes here. Any program that has "
     "SHA-256 and RFC 8785 can do the same. With a script, this page pays with a wallet of the browser. Without one, "
     "svc quote, svc pay and svc claim do the same.",

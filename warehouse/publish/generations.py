@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -112,14 +112,24 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Seal:
-    """Files that describe all others of a generation, so they are made last: their paths, and their parts.
+class Sealed:
+    """The files that describe all others, and the entries of the documents among them."""
 
-    `due`: they have to be made again although nothing else changed.
+    parts: Mapping[str, Part]
+    documents: Mapping[str, DocumentEntry]
+
+
+@dataclass(frozen=True)
+class Seal:
+    """Files that describe all others of a generation, so they are made last: which they are, and how they are made.
+
+    `documents` are the routes of the documents among them. `due`: they have to be made again although nothing else
+    changed.
     """
 
     covers: Callable[[str], bool]
-    make: Callable[[Mapping[str, Component]], Mapping[str, Part]]
+    make: Callable[[Mapping[str, Component]], Sealed]
+    documents: Collection[str] = ()
     due: bool = False
 
 
@@ -230,7 +240,9 @@ def build(
     previous_components = {} if draft.previous is None else draft.previous.manifest.components
     if draft.previous is not None and not (seal is not None and seal.due):
         compared = {path: c for path, c in previous_components.items() if seal is None or not seal.covers(path)}
-        if _same(draft.previous.manifest, compared, parts, documents, base_url):
+        last = draft.previous.manifest
+        entries = {path: e for path, e in last.documents.items() if seal is None or path not in seal.documents}
+        if (entries, last.base_url) == (dict(documents), base_url) and _same(compared, parts):
             return None
     time.sleep(draft.ahead_s)
     root = data_dir / "generations"
@@ -253,10 +265,13 @@ def build(
                 set_mode(data_dir, target)
 
         place_all(parts)
+        entries = dict(documents)
         if seal is not None:
-            place_all(seal.make(components))
+            sealed = seal.make(components)
+            place_all(sealed.parts)
+            entries |= sealed.documents
         components = dict(sorted(components.items()))
-        manifest = Manifest(draft.id, draft.created_at, base_url, components, dict(documents), audit_head, disputes)
+        manifest = Manifest(draft.id, draft.created_at, base_url, components, entries, audit_head, disputes)
         _write_synced(building / "manifest.json", msgspec.json.format(msgspec.json.encode(manifest), indent=1))
         set_mode(data_dir, building / "manifest.json")
         set_mode(data_dir, root)
@@ -300,19 +315,9 @@ def remove_older(data_dir: Path) -> int:
     return len(older)
 
 
-def _same(
-    last: Manifest,
-    components: Mapping[str, Component],
-    parts: Mapping[str, Part],
-    documents: Mapping[str, DocumentEntry],
-    base_url: str,
-) -> bool:
+def _same(components: Mapping[str, Component], parts: Mapping[str, Part]) -> bool:
     versions = {path: component.version for path, component in components.items()}
-    return (
-        versions == {path: part.version for path, part in parts.items()}
-        and last.documents == dict(documents)
-        and last.base_url == base_url
-    )
+    return versions == {path: part.version for path, part in parts.items()}
 
 
 def _place(target: Path, part: Part, draft: Draft) -> Component:

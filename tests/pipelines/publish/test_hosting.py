@@ -65,8 +65,14 @@ def expected(house) -> dict[str, dict[str, str]]:
     }
 
 
-def headers_of_index(house) -> dict[str, str]:
-    return expected(house)["/data/*.json"]
+def expected_of_indexes(house, *, for_all_readers: bool) -> dict[str, dict[str, str]]:
+    """What is sent at a path that answers browsers with a page: the same to all, or to programs the file's."""
+    return {
+        path: expected(house)[index["page"]]
+        if for_all_readers
+        else {**expected(house)["/data/*.json"], "vary": "Accept"}
+        for path, index in table_of(house).get("indexes", {}).items()
+    }
 
 
 def expression(pattern: str) -> str:
@@ -106,7 +112,7 @@ def test_the_headers_file_says_what_the_map_says(house):
             name, _, value = line.strip().partition(": ")
             rule[name.lower()] = value
     used = set()
-    for path, headers in (expected(house) | {"/data/": headers_of_index(house)}).items():
+    for path, headers in (expected(house) | expected_of_indexes(house, for_all_readers=True)).items():
         (rule,) = [rule for rule in read if rule == path or ("*" in rule and is_in_folder(rule, path))]
         assert read[rule] == headers, path
         used.add(rule)
@@ -120,7 +126,6 @@ def test_the_redirects_file_leads_each_path_to_its_body(house):
     assert len(read) == len(lines)
     led_on = {path: (to, "302") for path, (to, _) in expected_redirects(house).items()}
     assert {path: rule for path, rule in read.items() if rule[1] == "302"} == led_on
-    assert read.pop("/data/") == ("/data/index.json", "200")
     site = load_site(current_generation(house.data_dir), None)
     for path, document in site.documents.items():
         file, status = read.get(path, (f"{path}index.html" if path.endswith("/") else path, "200"))
@@ -136,9 +141,6 @@ def test_the_nginx_configuration_says_what_the_map_says(house):
     patterns = {expression(pattern): pattern for pattern in table_of(house)["folders"]}
     for path, block in re.findall(r"location (?:= |~ \")([/^][^ \"]*)\"? \{\n((?:            .*\n)+)", text):
         path = patterns.get(path.replace("\\\\", "\\"), path)
-        if path == "/data/":
-            assert "rewrite ^ /data/index.json last;" in block
-            continue
         headers = unquoted(re.findall(rf"add_header (\S+) {QUOTED};", block))
         if (to := re.search(r"return 302 (\S+);", block)) is not None:
             led_on[path] = (to[1], headers)
@@ -148,16 +150,18 @@ def test_the_nginx_configuration_says_what_the_map_says(house):
         variants = table_of(house)["routes"].get(path, {}).get("parameters", [])
         assert ("if ($args)" in block) == bool(variants), path
         markdown = table_of(house)["routes"].get(path, {}).get("markdown")
-        assert ("if ($http_accept" in block) == bool(markdown), path
-    assert (read, led_on) == (expected(house), expected_redirects(house))
+        assert ("if ($http_accept" in block) == bool(markdown or path in table_of(house)["indexes"]), path
+    indexes = expected_of_indexes(house, for_all_readers=False)
+    assert (read, led_on) == (expected(house) | indexes, expected_redirects(house))
 
 
 def test_the_caddy_configuration_says_what_the_map_says(house):
     text = (house.current / "hosting/Caddyfile").read_text()
     patterns = {expression(pattern): pattern for pattern in table_of(house)["folders"]}
-    found = re.findall(r"(@(?:route|redirect|folder)\d+) \{\n\t\tmethod GET HEAD\n\t\tpath(?:_regexp)? (\S+)", text)
+    found = re.findall(
+        r"(@(?:route|redirect|index|folder)\d+) \{\n\t\tmethod GET HEAD\n\t\tpath(?:_regexp)? (\S+)", text
+    )
     names = {matcher: patterns.get(path, path) for matcher, path in found}
-    assert "\trewrite @index1 /data/index.json\n" in text
     read, led_on = {}, {}
     for matcher, block in re.findall(r"\thandle (@\S+|/\S+) \{\n((?:\t\t.*\n)+)\t\}", text):
         headers = unquoted(re.findall(rf"header (\S+) {QUOTED}", block))
@@ -165,7 +169,8 @@ def test_the_caddy_configuration_says_what_the_map_says(house):
             led_on[names[matcher]] = (to[1], headers)
         else:
             read[names.get(matcher, matcher)] = headers
-    assert (read, led_on) == (expected(house), expected_redirects(house))
+    indexes = expected_of_indexes(house, for_all_readers=False)
+    assert (read, led_on) == (expected(house) | indexes, expected_redirects(house))
 
 
 def test_the_route_table_names_files_that_are_there(house):

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -47,8 +48,16 @@ def files(house: House) -> dict[str, tuple[int, int, str]]:
     """Every file of open data: inode, modification time and content."""
     return {
         path.name: (path.stat().st_ino, path.stat().st_mtime_ns, sha256_hex(path.read_bytes()))
-        for path in (house.current / "public/data").iterdir()
+        for path in data_files(house)
     }
+
+
+def data_files(house: House) -> list[Path]:
+    """Every file of open data, without the pages about it."""
+    folder = house.current / "public/data"
+    return [
+        path for path in folder.iterdir() if path.is_file() and not path.name.startswith(("index.html", "index.md"))
+    ]
 
 
 def changed(before: dict, after: dict) -> set[str]:
@@ -116,7 +125,7 @@ def test_index_metadata_and_manifest_name_every_file_as_it_is(published):
     folder = published.current / "public/data"
     index = json.loads((folder / "index.json").read_bytes())
     named = {file["url"].rpartition("/")[2]: file for dataset in index["datasets"] for file in dataset["files"]}
-    data = {path.name for path in folder.iterdir() if path.suffix in (".parquet", ".csv", ".gz")}
+    data = {path.name for path in data_files(published) if path.suffix in (".parquet", ".csv", ".gz")}
     assert set(named) == data
     for name, file in named.items():
         if name == "token_prices-2026-01-02.parquet":  # today's
@@ -135,7 +144,9 @@ def test_index_metadata_and_manifest_name_every_file_as_it_is(published):
     assert {rule["name"] for rule in contract["schema"][0]["quality"]} >= {"doubled_events", "range_gaps"}
 
     manifest = sound_manifest(published)
-    assert {f"/data/{path.name}" for path in folder.iterdir()} - {"/data/manifest.json"} == {
+    pages = {path for path in current_generation(published.data_dir).manifest.documents if path.startswith("/data/")}
+    assert {"/data/index.html", "/data/index.md", "/data/lineage/"} <= pages
+    assert pages | {f"/data/{path.name}" for path in data_files(published)} - {"/data/manifest.json"} == {
         path for path in manifest.files if path.startswith("/data/")
     }
     for path, file in manifest.files.items():
@@ -154,6 +165,15 @@ def sound_manifest(house: House, at: datetime | None = None):
     return manifest
 
 
+READERS = {
+    "*/*": "/data/index.json",
+    "application/json, text/html;q=0.5": "/data/index.json",
+    "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8": "/data/index.html",
+    "text/markdown": "/data/index.md",
+}
+"""What readers of `/data/` are answered, by their Accept field."""
+
+
 def test_the_manifest_names_what_each_public_address_answers(published):
     manifest = sound_manifest(published)
 
@@ -163,9 +183,10 @@ def test_the_manifest_names_what_each_public_address_answers(published):
                 answer = await client.get(path)
                 assert answer.status_code == 200, path
                 assert file.matches(len(answer.content), sha256_hex(answer.content)), path
-            index = await client.get("/data/")
-            assert index.content == (await client.get("/data/index.json")).content
-            assert index.headers["content-type"] == "application/json"
+            for accept, path in READERS.items():
+                answer = await client.get("/data/", headers={"accept": accept})
+                assert answer.content == (await client.get(path)).content, accept
+                assert "Accept" in answer.headers["vary"], accept
 
     asyncio.run(compare())
 
@@ -310,6 +331,6 @@ def test_open_data_costs_no_request_of_the_limit(house):
 
 
 def test_files_of_open_data_are_readable_by_others_and_nothing_else_is(published):
-    modes = {path.stat().st_mode & 0o777 for path in (published.current / "public/data").iterdir()}
+    modes = {path.stat().st_mode & 0o777 for path in data_files(published)}
     assert modes == {0o644}
     assert (published.current / "serving.duckdb").stat().st_mode & 0o077 == 0

@@ -13,6 +13,7 @@ from html_pages import Read
 from publishing import NOON, House, mint
 
 from contracts.discovery.installation import Installation, installation_of
+from contracts.open_data.names import INDEX_PATH
 from contracts.publish.registry import PAGE_HEADERS, PROJECTIONS, ExpiringBody
 from contracts.publish.routes import file_of
 from contracts.settings import Settings
@@ -24,6 +25,7 @@ from warehouse.duck.tables import tables
 from warehouse.publish.generations import current_generation
 
 ROWS = {row.path: row for row in PROJECTIONS}
+ROWS |= {page.path: ROWS[page.published_path] for page in PAGES}
 LOADED = {("link", "href"), ("script", "src"), ("img", "src")}
 PREFIX = "/under/it"
 ALL = (*PAGES, NOT_FOUND)
@@ -54,7 +56,8 @@ def bodies(house: House) -> dict[str, bytes]:
     """The bodies that were published, by path."""
     generation = current_generation(house.data_dir)
     assert generation is not None
-    return {path: (house.current / "public" / file_of(path)).read_bytes() for path in generation.manifest.documents}
+    paths = (*generation.manifest.documents, INDEX_PATH)
+    return {path: (house.current / "public" / file_of(path)).read_bytes() for path in paths}
 
 
 def page_of(path: str, bodies: Mapping[str, bytes], here: Installation = HERE) -> ExpiringBody:

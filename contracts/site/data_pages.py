@@ -1,0 +1,247 @@
+"""What the pages of open data show: files to take along, every table with its columns, and what numbers are made of."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import yaml
+
+from contracts.access.signing import JWKS_PATH
+from contracts.discovery.checks_document import CheckedTable
+from contracts.open_data.datasets import DataIndex, IndexDataset, IndexFile
+from contracts.open_data.names import DATA_PREFIX, DATABASE_PATH, INDEX_PATH, MANIFEST_PATH
+from contracts.site.lineage import AssetRecord, CheckRecord, Drawing, drawing, lineage, upstream
+from contracts.site.page import Documents
+from contracts.site.shown import CHECKS, DATA_INDEX
+
+READING: list[dict[str, str]] = yaml.safe_load(Path(__file__).with_name("reading.yaml").read_text())
+FILES_SHOWN = 12
+"""Files of a dataset on the page, the newest; the index has all."""
+
+CheckState = Literal["held", "failed", "unjudged", "unchecked"]
+"""How the check of a table went last; `unchecked` without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFile:
+    """A file to take along. Size, digest and time are None while it still grows."""
+
+    name: str
+    path: str
+    rows: str
+    bytes: str
+    sha256: str | None
+    written_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDataset:
+    """A dataset: its index entry, what its files come to, and the newest of them."""
+
+    dataset: IndexDataset
+    formats: str
+    files: tuple[ShownFile, ...]
+    older: int
+    rows: str
+    bytes: str
+    written_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCheck:
+    """A check of a table that a number rests on, and how it went."""
+
+    table: str
+    check: CheckRecord
+    title: str
+    state: CheckState
+    judged_at: datetime | None
+    looked_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLineage:
+    """What the numbers of a document are made of."""
+
+    asset: AssetRecord
+    id: str
+    drawn: Drawing
+    states: Mapping[str, CheckState]
+    sources: tuple[AssetRecord, ...]
+    tables: int
+    checks: tuple[ShownCheck, ...]
+
+
+def data_page(documents: Documents) -> Mapping[str, Any]:
+    """Returns datasets with their files, lines that read them, and where the manifest and its keys are."""
+    index = documents.read(DATA_INDEX)
+    documents.source(DATA_INDEX)
+    datasets = index.datasets if index else []
+    return {
+        "index": index,
+        "datasets": [_dataset(dataset) for dataset in datasets],
+        "reading": [] if index is None else reading_lines(index, documents.installation.url(DATA_PREFIX.rstrip("/"))),
+        "index_path": INDEX_PATH,
+        "manifest_path": MANIFEST_PATH,
+        "database_path": DATABASE_PATH,
+        "keys_path": JWKS_PATH,
+    }
+
+
+def reading_lines(index: DataIndex, data: str) -> list[tuple[str, str, str]]:
+    """Returns id, title and code of the ways to read the data that there is: those whose files exist."""
+    newest = {dataset.name: file for dataset in index.datasets for file in dataset.files if file.format == "parquet"}
+    known: dict[str, object] = {"data": data}
+    if (transfers := newest.get("transfers")) is not None:
+        known |= {"transfers": _name(transfers), "block": transfers.first_block}
+    if (holders := newest.get("holders")) is not None:
+        known |= {"holders": _name(holders)}
+    lines = []
+    for way in READING:
+        try:
+            lines.append((way["id"], way["title"], way["code"].format(**known).rstrip()))
+        except KeyError:
+            continue
+    return lines
+
+
+def tables_page(documents: Documents) -> Mapping[str, Any]:
+    """Returns every table by the room that makes it, with what it is made of and what is made of it."""
+    documents.source(CHECKS)
+    record = lineage()
+    judged = _judged(documents)
+    used_by: dict[str, list[str]] = {}
+    for asset in record.assets:
+        for parent in asset.from_:
+            used_by.setdefault(parent, []).append(asset.name)
+    tables = [asset for asset in record.assets if asset.kind == "table"]
+    return {
+        "groups": [
+            (group, [(table, _state(table, judged), _links(used_by.get(table.name, []))) for table in of_group])
+            for group, of_group in groupby(tables, key=lambda table: table.group)
+        ],
+        "table_count": len(tables),
+        "column_count": sum(len(table.columns) for table in tables),
+        "is_table": {table.name for table in tables},
+    }
+
+
+def lineage_page(documents: Documents) -> Mapping[str, Any]:
+    """Returns for each document with numbers what it is made of, and the checks that would find it wrong."""
+    documents.source(CHECKS)
+    judged = _judged(documents)
+    documents_first = sorted(
+        (asset for asset in lineage().assets if asset.kind == "document"),
+        key=lambda asset: (_ORDER.index(asset.group) if asset.group in _ORDER else len(_ORDER), asset.name),
+    )
+    numbers = [_lineage(asset, judged) for asset in documents_first]
+    failed = sorted({check.table for number in numbers for check in number.checks if check.state == "failed"})
+    return {"numbers": numbers, "failed": failed, "judged": len(judged), "state_words": STATE_WORDS}
+
+
+_ORDER = ("holders", "market", "contract_balance", "trust", "overview")
+"""Groups of documents in the order of the pages that show them."""
+
+STATE_WORDS: Mapping[CheckState, str] = {
+    "held": "held",
+    "failed": "failed",
+    "unjudged": "not judged yet",
+    "unchecked": "no check of its own",
+}
+
+
+def _dataset(dataset: IndexDataset) -> ShownDataset:
+    # Rows of newer blocks and days come last in the index.
+    newest_first = list(reversed(dataset.files))
+    return ShownDataset(
+        dataset=dataset,
+        formats=", ".join(dict.fromkeys(file.format for file in dataset.files)),
+        files=tuple(map(_file, newest_first[:FILES_SHOWN])),
+        older=max(0, len(newest_first) - FILES_SHOWN),
+        rows=_total_rows(file for file in dataset.files if file.format == "parquet"),
+        bytes=size(sum(file.bytes or 0 for file in dataset.files)),
+        written_at=max((file.written_at for file in dataset.files if file.written_at is not None), default=None),
+    )
+
+
+def _total_rows(files: Iterable[IndexFile]) -> str:
+    known = list(files)
+    grows = any(file.rows is None for file in known)
+    return f"{sum(file.rows or 0 for file in known):,}{' and today’s' if grows else ''}"
+
+
+def _file(file: IndexFile) -> ShownFile:
+    return ShownFile(
+        name=_name(file),
+        path=f"{DATA_PREFIX}{_name(file)}",
+        rows="–" if file.rows is None else f"{file.rows:,}",
+        bytes="–" if file.bytes is None else size(file.bytes),
+        sha256=file.sha256,
+        written_at=file.written_at,
+    )
+
+
+def _name(file: IndexFile) -> str:
+    return urlsplit(file.url).path.rpartition("/")[2]
+
+
+def size(count: int) -> str:
+    """Returns a number of bytes as people write it: `12.3 kB`."""
+    value = float(count)
+    for unit in ("B", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
+
+
+def _judged(documents: Documents) -> Mapping[str, CheckedTable]:
+    published = documents.read(CHECKS)
+    return {} if published is None else {table.table: table for table in published.tables}
+
+
+def _state(asset: AssetRecord, judged: Mapping[str, CheckedTable]) -> CheckState:
+    if asset.check is None:
+        return "unchecked"
+    found = judged.get(asset.name)
+    return "unjudged" if found is None else "held" if found.passed else "failed"
+
+
+def _links(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Returns names with the address of what they name: a document, or another table on the page."""
+    return [(name, name if name.startswith("/") else f"#{name}") for name in names]
+
+
+def _lineage(asset: AssetRecord, judged: Mapping[str, CheckedTable]) -> ShownLineage:
+    record = lineage()
+    behind = upstream(record, asset.name)[:-1]
+    return ShownLineage(
+        asset=asset,
+        id=asset.name.removeprefix("/api/").replace("/", "-"),
+        drawn=drawing(record, asset.name),
+        states={one.name: _state(one, judged) for one in behind},
+        sources=tuple(one for one in behind if one.kind == "source"),
+        tables=sum(one.kind == "table" for one in behind),
+        checks=tuple(
+            _check(one, one.check, judged.get(one.name), _state(one, judged)) for one in behind if one.check is not None
+        ),
+    )
+
+
+def _check(table: AssetRecord, check: CheckRecord, found: CheckedTable | None, state: CheckState) -> ShownCheck:
+    looked = [] if found is None else [fact for fact in found.facts if not fact.passed]
+    return ShownCheck(
+        table=table.name,
+        check=check,
+        title=check.name.replace("_", " ").capitalize(),
+        state=state,
+        judged_at=None if found is None else found.judged_at,
+        looked_at=", ".join(
+            f"{fact.fact.replace('_', ' ')} is {'not known' if fact.value is None else f'{fact.value:g}'}"
+            for fact in looked
+        ),
+    )

@@ -1,0 +1,437 @@
+// The explorer of the world model: search, filter, zoom and drag over the published nodes. It draws on a canvas above the
+// page's own picture, which stays for those who print or have no script.
+const explorer = document.querySelector('[data-graph]')
+
+const RELATIONS_SHOWN = 12
+const RESULTS_SHOWN = 24
+
+function element (name, className, ...content) {
+  const made = document.createElement(name)
+  if (className) made.className = className
+  made.append(...content)
+  return made
+}
+
+/** The published nodes: a file that was compressed once, named by its content. */
+async function fetched (address) {
+  const answer = await fetch(address)
+  if (!answer.ok) throw new Error(`answered ${answer.status}`)
+  const plain = answer.body.pipeThrough(new DecompressionStream('gzip'))
+  return new Response(plain).json()
+}
+
+/** How well a node fits words: a title that begins so counts most, a description least; 0 if a word is missing. */
+function fit (node, words) {
+  let sum = 0
+  for (const word of words) {
+    const at = node.words.title.indexOf(word)
+    const found = at === 0 ? 8 : at > 0 ? (/\W/.test(node.words.title[at - 1]) ? 5 : 3) : node.words.rest.includes(word) ? 1 : 0
+    if (!found) return 0
+    sum += found
+  }
+  return sum + Math.min(node.weight, 50) / 100
+}
+
+/** The corners of the smallest convex outline around points. */
+function outline (points) {
+  const ordered = [...points].sort((a, b) => a[0] - b[0] || a[1] - b[1])
+  if (ordered.length < 3) return ordered
+  const turn = (a, b, c) => (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+  const half = (of) => {
+    const corners = []
+    for (const point of of) {
+      while (corners.length > 1 && turn(corners.at(-2), corners.at(-1), point) <= 0) corners.pop()
+      corners.push(point)
+    }
+    return corners.slice(0, -1)
+  }
+  return [...half(ordered), ...half(ordered.reverse())]
+}
+
+class Explorer {
+  constructor (graph) {
+    this.nodes = graph.nodes
+    this.byId = new Map()
+    for (const node of this.nodes) {
+      node.near = []
+      node.radius = Math.min(4 + 1.6 * Math.sqrt(node.weight), 15)
+      node.words = { title: node.title.toLowerCase(), rest: `${node.type} ${node.domain} ${node.description ?? ''} ${node.source ?? ''}`.toLowerCase() }
+      this.byId.set(node.id, node)
+    }
+    this.edges = graph.edges.map(([from, to, type]) => {
+      const edge = { from: this.nodes[from], to: this.nodes[to], type }
+      edge.from.near.push({ node: edge.to, type, direction: 'to' })
+      edge.to.near.push({ node: edge.from, type, direction: 'from' })
+      return edge
+    })
+    this.off = new Set()
+    this.chosen = null
+    this.canvas = element('canvas')
+    this.canvas.tabIndex = 0
+    this.canvas.setAttribute('role', 'img')
+    this.canvas.setAttribute('aria-label', 'The graph. Arrows move it, plus and minus zoom; search and lists lead to each node.')
+    this.pen = this.canvas.getContext('2d')
+    this.view = { x: 0, y: 0, zoom: 1 }
+    this.readColours()
+  }
+
+  // Drawing
+
+  readColours () {
+    const of = getComputedStyle(document.documentElement)
+    const colour = (name) => of.getPropertyValue(`--${name}`).trim()
+    this.colours = { ink: colour('ink'), soft: colour('soft'), ground: colour('raised'), focus: colour('focus') }
+    this.ofDomain = Object.fromEntries([...document.querySelectorAll('[data-domain]')].map(({ dataset: { domain } }) => [domain, colour(domain.toLowerCase())]))
+  }
+
+  show (figure) {
+    figure.querySelector('svg').inert = true
+    figure.insertBefore(this.canvas, figure.querySelector('.zoom'))
+    new ResizeObserver(() => this.resize()).observe(this.canvas)
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { this.readColours(); this.draw() })
+    this.resize()
+    this.fitAll()
+  }
+
+  resize () {
+    const { width, height } = this.canvas.getBoundingClientRect()
+    const ratio = Math.min(devicePixelRatio, 2)
+    if (this.canvas.width === Math.round(width * ratio) && this.canvas.height === Math.round(height * ratio)) return
+    this.canvas.width = Math.round(width * ratio)
+    this.canvas.height = Math.round(height * ratio)
+    this.ratio = ratio
+    this.size = { width, height }
+    this.fitAll()
+  }
+
+  visible (node) { return !this.off.has(node.domain) }
+
+  fitAll () {
+    const shown = this.nodes.filter((node) => this.visible(node))
+    if (!shown.length || !this.size) return
+    const [left, right] = [Math.min(...shown.map(({ x }) => x)), Math.max(...shown.map(({ x }) => x))]
+    const [top, bottom] = [Math.min(...shown.map(({ y }) => y)), Math.max(...shown.map(({ y }) => y))]
+    const { width, height } = this.size
+    this.stretch = ((width - 80) / (right - left || 1)) / ((height - 90) / (bottom - top || 1))
+    this.stretch = Math.min(Math.max(this.stretch, 0.6), 2)
+    const zoom = Math.min((width - 80) / ((right - left || 1) * this.stretch), (height - 90) / (bottom - top || 1))
+    this.view = { zoom, x: width / 2 - (left + right) / 2 * this.stretch * zoom, y: height / 2 - 6 - (top + bottom) / 2 * zoom }
+    this.draw()
+  }
+
+  place (node) { return [node.x * this.stretch * this.view.zoom + this.view.x, node.y * this.view.zoom + this.view.y] }
+
+  draw () {
+    if (this.waiting) return
+    this.waiting = true
+    requestAnimationFrame(() => { this.waiting = false; this.paint() })
+  }
+
+  paint () {
+    const { pen, colours, size: { width, height } } = this
+    pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0)
+    pen.clearRect(0, 0, width, height)
+    const grown = Math.min(Math.max(Math.sqrt(this.view.zoom / (width / 1000)), 0.6), 2.2) * (this.nodes.length > 600 ? 0.7 : 1)
+    const near = new Set(this.chosen ? [this.chosen, ...this.chosen.near.map(({ node }) => node)] : [])
+    const names = this.outlines(grown)
+    pen.lineWidth = 0.8
+    pen.strokeStyle = colours.soft
+    pen.globalAlpha = near.size ? 0.12 : 0.4
+    pen.beginPath()
+    for (const { from, to } of this.edges) {
+      if (!this.visible(from) || !this.visible(to)) continue
+      pen.moveTo(...this.place(from))
+      pen.lineTo(...this.place(to))
+    }
+    pen.stroke()
+    if (this.chosen) {
+      pen.globalAlpha = 0.9
+      pen.lineWidth = 1.6
+      pen.beginPath()
+      for (const { node } of this.chosen.near) {
+        if (!this.visible(node)) continue
+        pen.moveTo(...this.place(this.chosen))
+        pen.lineTo(...this.place(node))
+      }
+      pen.stroke()
+    }
+    for (const [domain, colour] of Object.entries(this.ofDomain)) {
+      if (this.off.has(domain)) continue
+      pen.fillStyle = colour
+      for (const faint of [true, false]) {
+        pen.globalAlpha = faint ? 0.25 : 1
+        pen.beginPath()
+        for (const node of this.nodes) {
+          if (node.domain !== domain || (near.size > 0 && !near.has(node)) !== faint) continue
+          const [x, y] = this.place(node)
+          if (x < -20 || y < -20 || x > width + 20 || y > height + 20) continue
+          pen.moveTo(x + node.radius * grown, y)
+          pen.arc(x, y, node.radius * grown, 0, 7)
+        }
+        pen.fill()
+      }
+    }
+    pen.globalAlpha = 1
+    this.label(near, grown, names)
+    if (this.chosen && this.visible(this.chosen)) {
+      const [x, y] = this.place(this.chosen)
+      pen.strokeStyle = colours.focus
+      pen.lineWidth = 3
+      pen.beginPath()
+      pen.arc(x, y, this.chosen.radius * grown + 4, 0, 7)
+      pen.stroke()
+    }
+  }
+
+  /** An outline around each domain; returns their names with their places. */
+  outlines (grown) {
+    const { pen } = this
+    pen.lineJoin = 'round'
+    pen.globalAlpha = 0.09
+    return Object.entries(this.ofDomain).filter(([domain]) => !this.off.has(domain)).flatMap(([domain, colour]) => {
+      const corners = outline(this.nodes.filter((node) => node.domain === domain).map((node) => this.place(node)))
+      if (!corners.length) return []
+      pen.fillStyle = pen.strokeStyle = colour
+      pen.lineWidth = 40 * grown
+      pen.beginPath()
+      corners.forEach(([x, y], at) => at ? pen.lineTo(x, y) : pen.moveTo(x, y))
+      pen.closePath()
+      pen.fill()
+      pen.stroke()
+      const x = corners.reduce((sum, [x]) => sum + x, 0) / corners.length
+      return [{ text: domain, x, y: Math.max(Math.min(...corners.map(([, y]) => y)) - 26 * grown, 16) }]
+    })
+  }
+
+  /** Titles of the chosen node and its neighbours, else of the best connected ones, where no other title lies. */
+  label (near, grown, names) {
+    const { pen, colours, size: { width, height } } = this
+    const taken = []
+    pen.textAlign = 'center'
+    pen.lineWidth = 3.5
+    pen.strokeStyle = colours.ground
+    pen.font = '680 13px system-ui, sans-serif'
+    pen.fillStyle = colours.soft
+    for (const { text, x, y } of names) {
+      const half = pen.measureText(text).width / 2
+      taken.push([x - half, y - 13, x + half, y + 3])
+      pen.strokeText(text, x, y)
+      pen.fillText(text, x, y)
+    }
+    pen.font = '12px system-ui, sans-serif'
+    pen.fillStyle = colours.ink
+    for (const node of near.size ? near : this.nodes) {
+      if (taken.length >= 60) break
+      if (!this.visible(node)) continue
+      const [x, y] = this.place(node)
+      if (x < 0 || y < 0 || x > width || y > height) continue
+      const text = node.title.length > 34 ? `${[...node.title].slice(0, 33).join('')}…` : node.title
+      const half = (node.width ??= pen.measureText(text).width) / 2
+      const base = y + node.radius * grown + 13
+      const box = [x - half - 2, base - 12, x + half + 2, base + 3]
+      if (taken.some(([left, top, right, bottom]) => box[0] < right && left < box[2] && box[1] < bottom && top < box[3])) continue
+      taken.push(box)
+      pen.strokeText(text, x, base)
+      pen.fillText(text, x, base)
+    }
+  }
+
+  // Moving
+
+  zoomBy (factor, x = this.size.width / 2, y = this.size.height / 2) {
+    const zoom = Math.min(Math.max(this.view.zoom * factor, 0.05), 40)
+    const real = zoom / this.view.zoom
+    this.view = { zoom, x: x - (x - this.view.x) * real, y: y - (y - this.view.y) * real }
+    this.draw()
+  }
+
+  under (x, y) {
+    let best = null
+    let least = 18 ** 2
+    for (const node of this.nodes) {
+      if (!this.visible(node)) continue
+      const [atX, atY] = this.place(node)
+      const distance = (atX - x) ** 2 + (atY - y) ** 2
+      if (distance < least) { least = distance; best = node }
+    }
+    return best
+  }
+
+  listen () {
+    const { canvas } = this
+    const pointers = new Map()
+    let held = null
+    let moved = 0
+    const at = (event) => {
+      const { left, top } = canvas.getBoundingClientRect()
+      return [event.clientX - left, event.clientY - top]
+    }
+    canvas.addEventListener('pointerdown', (event) => {
+      canvas.setPointerCapture(event.pointerId)
+      pointers.set(event.pointerId, at(event))
+      held = pointers.size === 1 ? this.under(...at(event)) : null
+      moved = 0
+      canvas.classList.add('held')
+    })
+    canvas.addEventListener('pointermove', (event) => {
+      const before = pointers.get(event.pointerId)
+      const [x, y] = at(event)
+      if (!before) {
+        canvas.title = this.under(x, y)?.title ?? ''
+        return
+      }
+      const [dx, dy] = [x - before[0], y - before[1]]
+      moved += Math.abs(dx) + Math.abs(dy)
+      if (pointers.size === 2) {
+        const [other] = [...pointers].filter(([id]) => id !== event.pointerId).map(([, place]) => place)
+        const apart = Math.hypot(before[0] - other[0], before[1] - other[1]) || 1
+        this.zoomBy(Math.hypot(x - other[0], y - other[1]) / apart, (x + other[0]) / 2, (y + other[1]) / 2)
+      } else if (held) {
+        held.x += dx / (this.stretch * this.view.zoom)
+        held.y += dy / this.view.zoom
+      } else {
+        this.view.x += dx
+        this.view.y += dy
+      }
+      pointers.set(event.pointerId, [x, y])
+      this.draw()
+    })
+    const released = (event) => {
+      if (!pointers.delete(event.pointerId) || pointers.size) return
+      canvas.classList.remove('held')
+      if (moved < 6) this.choose(this.under(...at(event)))
+    }
+    canvas.addEventListener('pointerup', released)
+    canvas.addEventListener('pointercancel', (event) => { pointers.delete(event.pointerId); canvas.classList.remove('held') })
+    canvas.addEventListener('wheel', (event) => {
+      if (!event.ctrlKey && document.activeElement !== canvas) return
+      event.preventDefault()
+      this.zoomBy(Math.exp(-event.deltaY / 400), ...at(event))
+    }, { passive: false })
+    const STEPS = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] }
+    canvas.addEventListener('keydown', (event) => {
+      if (event.key in STEPS) {
+        this.view.x += STEPS[event.key][0]
+        this.view.y += STEPS[event.key][1]
+        this.draw()
+      } else if (event.key === '+' || event.key === '=') this.zoomBy(1.25)
+      else if (event.key === '-') this.zoomBy(0.8)
+      else if (event.key === '0') this.fitAll()
+      else return
+      event.preventDefault()
+    })
+  }
+
+  // Choosing
+
+  choose (node, { tell = true } = {}) {
+    this.chosen = node
+    const card = document.getElementById('graph-card')
+    card.className = node ? `card ${node.domain}` : 'card'
+    card.replaceChildren(...(node ? this.card(node) : [element('p', 'help', 'Choose a node in the picture or by the search.')]))
+    if (node && tell) history.replaceState(null, '', `#node:${encodeURIComponent(node.id).replaceAll('%3A', ':')}`)
+    if (node && this.size) {
+      const [x, y] = this.place(node)
+      if (x < 30 || y < 30 || x > this.size.width - 30 || y > this.size.height - 30) {
+        this.view.x += this.size.width / 2 - x
+        this.view.y += this.size.height / 2 - y
+      }
+    }
+    this.draw()
+  }
+
+  card (node) {
+    const when = (text) => {
+      const made = element('time', '', `${text.slice(0, 16).replace('T', ' ')} UTC`)
+      made.dateTime = text
+      return made
+    }
+    const parts = [
+      element('h2', '', element('bdi', '', node.title)),
+      element('p', 'help', `${node.type} in ${node.domain.toLowerCase()}, ${node.near.length} edges`),
+    ]
+    if (node.description) parts.push(element('p', '', element('bdi', '', node.description)))
+    parts.push(element('p', 'help', 'Holds since ', when(node.validFrom), ', recorded ', when(node.recordedAt), node.source ? `, from ${node.source}.` : ', stated by others.'))
+    if (node.url) {
+      const link = element('a', '', node.url)
+      link.href = node.url
+      link.rel = 'nofollow noopener'
+      parts.push(element('p', '', link))
+    }
+    const groups = Map.groupBy ? Map.groupBy(node.near, ({ type, direction }) => `${direction} ${type}`) : new Map([['to NEAR', node.near]])
+    for (const [key, near] of groups) {
+      const [direction, type] = key.split(' ')
+      const name = type.replaceAll('_', ' ').toLowerCase()
+      parts.push(element('h3', '', direction === 'to' ? `${name} →` : `← ${name}`))
+      parts.push(element('ul', '', ...near.slice(0, RELATIONS_SHOWN).map(({ node: other }) => element('li', '', this.button(other))),
+        ...(near.length > RELATIONS_SHOWN ? [element('li', '', `and ${near.length - RELATIONS_SHOWN} more`)] : [])))
+    }
+    return parts
+  }
+
+  button (node) {
+    const made = element('button', node.domain, element('bdi', '', node.title))
+    made.type = 'button'
+    made.addEventListener('click', () => this.choose(node))
+    return made
+  }
+
+  search (text) {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+    const found = words.length
+      ? this.nodes.filter((node) => this.visible(node)).map((node) => [fit(node, words), node]).filter(([sum]) => sum).sort(([a], [b]) => b - a)
+      : []
+    const say = document.getElementById('graph-found')
+    say.textContent = !words.length ? '' : found.length ? `${found.length} of ${this.nodes.length} nodes` : `No public node has “${text}”.`
+    document.getElementById('graph-results').replaceChildren(...found.slice(0, RESULTS_SHOWN).map(([, node]) => element('li', '', this.button(node))))
+  }
+}
+
+/** The node that the address names, if it does. */
+function named (all) {
+  const [, id] = /^#node:(.+)$/.exec(location.hash) ?? []
+  return id && all.byId.get(decodeURIComponent(id))
+}
+
+async function begin () {
+  const field = document.getElementById('graph-search')
+  let all
+  try {
+    all = new Explorer(await fetched(explorer.dataset.graph))
+  } catch (error) {
+    document.getElementById('graph-found').textContent = `The search can’t be offered now (${error.message}); the picture and the lists are complete.`
+    return
+  }
+  const figure = explorer.querySelector('figure')
+  all.show(figure)
+  all.listen()
+  figure.querySelector('.zoom').hidden = false
+  for (const button of figure.querySelectorAll('[data-zoom]')) {
+    button.addEventListener('click', () => Number(button.dataset.zoom) ? all.zoomBy(Number(button.dataset.zoom)) : all.fitAll())
+  }
+  field.disabled = false
+  field.addEventListener('input', () => all.search(field.value))
+  for (const box of explorer.querySelectorAll('[data-domain]')) {
+    box.disabled = false
+    box.addEventListener('change', () => {
+      all.off[box.checked ? 'delete' : 'add'](box.dataset.domain)
+      all.search(field.value)
+      all.draw()
+    })
+  }
+  const follow = () => { const node = named(all); if (node) all.choose(node, { tell: false }) }
+  addEventListener('hashchange', follow)
+  follow()
+}
+
+/** A link to a node opens the list that it is in. */
+function openAround () {
+  const target = document.getElementById(location.hash.slice(1))
+  const around = target?.closest('details')
+  if (!around) return
+  around.open = true
+  target.scrollIntoView()
+}
+addEventListener('hashchange', openAround)
+openAround()
+if (explorer) begin()

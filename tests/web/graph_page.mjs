@@ -1,0 +1,75 @@
+// Uses the explorer of the graph: searches, chooses by keyboard and by address, filters, drags, with the file and
+// without. Prints as JSON what it showed.
+import puppeteer from 'puppeteer-core'
+
+const [url] = process.argv.slice(2)
+const browser = await puppeteer.launch({
+  executablePath: process.env.CHROMIUM,
+  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+})
+const page = await browser.newPage()
+await page.setViewport({ width: 1440, height: 1000 })
+const complaints = []
+const asked = []
+page.on('pageerror', (error) => complaints.push(String(error)))
+page.on('dialog', async (dialog) => { complaints.push(dialog.message()); await dialog.dismiss() })
+page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+await page.goto(url, { waitUntil: 'networkidle0' })
+await page.waitForSelector('#graph-search:not([disabled])')
+
+const results = () => page.$$eval('#graph-results button', (all) => all.map((each) => each.textContent))
+const card = () => page.$eval('#graph-card', (each) => each.innerText)
+const dark = () => page.$eval('.graph canvas', (canvas) => {
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+  let painted = 0
+  for (let at = 3; at < data.length; at += 4) painted += data[at] > 0
+  return painted
+})
+
+await page.type('#graph-search', process.env.WORDS)
+const found = await results()
+await page.focus('#graph-results button')
+await page.keyboard.press('Enter')
+const chosen = await card()
+const address = await page.evaluate(() => decodeURIComponent(location.hash))
+const hostile = await page.evaluate(() => document.querySelectorAll('main script, main img, main b').length)
+
+await page.$eval('#graph-search', (each) => { each.value = 'zzzz nothing'; each.dispatchEvent(new Event('input')) })
+const nothing = { results: await results(), said: await page.$eval('#graph-found', (each) => each.textContent) }
+
+const all = await dark()
+for (const box of await page.$$('[data-domain]')) await box.click()
+await new Promise((resolve) => setTimeout(resolve, 200))
+const none = await dark()
+for (const box of await page.$$('[data-domain]')) await box.click()
+
+const { x, y, width, height } = await (await page.$('.graph canvas')).boundingBox()
+await page.evaluate(() => {
+  window.frames_at = []
+  const tick = (at) => { window.frames_at.push(at); window.ticking = requestAnimationFrame(tick) }
+  window.ticking = requestAnimationFrame(tick)
+})
+await page.mouse.move(x + width / 2, y + height - 20)
+await page.mouse.down()
+for (let step = 0; step < 60; step += 1) await page.mouse.move(x + width / 2 + 60 * Math.sin(step / 5), y + height - 20 - step * 3)
+await page.mouse.up()
+const frames = await page.evaluate(() => {
+  cancelAnimationFrame(window.ticking)
+  const [first, last] = [window.frames_at[0], window.frames_at.at(-1)]
+  return Math.round((window.frames_at.length - 1) / (last - first) * 1000)
+})
+await page.focus('.graph canvas')
+for (const key of ['+', '-', 'ArrowLeft', 'ArrowUp', '0']) await page.keyboard.press(key)
+
+const linked = await browser.newPage()
+await linked.goto(`${url}#${process.env.NODE}`, { waitUntil: 'networkidle0' })
+await linked.waitForFunction(() => document.querySelector('#graph-card h2'))
+const byAddress = await linked.$eval('#graph-card h2', (each) => each.textContent)
+
+const broken = await browser.newPage()
+await broken.setRequestInterception(true)
+broken.on('request', (request) => request.url().includes('/data/graph-') ? request.respond({ status: 404, body: '' }) : request.continue())
+await broken.goto(url, { waitUntil: 'networkidle0' })
+const withoutFile = await broken.evaluate(() => ({ said: document.getElementById('graph-found').textContent, drawn: document.querySelectorAll('.graph svg circle').length }))
+await browser.close()
+console.log(JSON.stringify({ found, chosen, address, hostile, nothing, all, none, frames, byAddress, withoutFile, complaints, counted: asked.filter((each) => each.startsWith('/api/')) }))
