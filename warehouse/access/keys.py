@@ -56,7 +56,7 @@ class KeyRecord:
 
 @dataclass(frozen=True, slots=True)
 class KeyUsage:
-    """A key with its use: admitted requests in total and on the current UTC day."""
+    """A key with its use: admitted requests on all days that are kept and on the current UTC day."""
 
     key: KeyRecord
     requests: int
