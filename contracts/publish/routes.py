@@ -33,7 +33,7 @@ ENCODINGS = {"br": ".br", "zstd": ".zst", "gzip": ".gz"}
 
 
 PREFLIGHT_HEADERS = {
-    "Access-Control-Allow-Methods": "GET, HEAD, POST, OPTIONS",
+    "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, DELETE, OPTIONS",
     # x402's clients send the first of these with a paid request, although it belongs to answers.
     "Access-Control-Allow-Headers": "Access-Control-Expose-Headers, Accept, Authorization, Content-Type, "
     "Idempotency-Key, If-None-Match, If-Range, PAYMENT-SIGNATURE, Range, X-Api-Key",

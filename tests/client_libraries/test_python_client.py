@@ -95,7 +95,7 @@ def test_the_examples_of_both_readmes_run(setting: Setting) -> None:
         PACKAGE_README, "https://svc.example", setting, trial_key=lambda made, _: setattr(made, "key", client.key)
     )
     client.close()
-    assert (len(second["nodes"]), second["allowed"], second["holders"].holder_count > 0) == (2, True, True)
+    assert (len(second["nodes"]), second["allowed"], second["holders"].holder_count > 0) == (1, True, True)
 
 
 def run_example(page: Path, address: str, setting: Setting, trial_key: Any = None) -> dict[str, Any]:

@@ -7,6 +7,10 @@ import gzip
 import hashlib
 import inspect
 import json
+import shutil
+import subprocess
+import sys
+import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
-from clients.generate import DESCRIPTION, PYTHON_TYPES, python_types
+from clients.generate import DESCRIPTION, JAVASCRIPT, PYTHON_TYPES, python_types
 from svc_client import (
     Altered,
     AsyncClient,
@@ -264,3 +268,20 @@ def test_the_async_form_sends_again_and_raises_alike() -> None:
 
 def test_the_types_are_those_of_the_description() -> None:
     assert PYTHON_TYPES.read_text() == python_types(json.loads(DESCRIPTION.read_text())), "run `make contracts`"
+
+
+def test_the_wheel_has_every_module_and_says_that_it_is_typed(tmp_path: Path) -> None:
+    package = PYTHON_TYPES.parent
+    source = tmp_path / "source"
+    shutil.copytree(package.parent, source, ignore=shutil.ignore_patterns("__pycache__"))
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel"], cwd=source, check=True)
+    (wheel,) = (source / "dist").glob("*.whl")
+    modules = {f"svc_client/{file.name}" for file in package.glob("*.py")} | {"svc_client/py.typed"}
+    assert {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info" not in name} == modules
+
+
+def test_the_javascript_package_has_every_file_that_it_lists_and_needs_no_other() -> None:
+    package = json.loads((JAVASCRIPT / "package.json").read_text())
+    there = {file.name for file in JAVASCRIPT.iterdir()} - {"package.json", "tsconfig.json", "README.md"}
+    assert set(package["files"]) == there
+    assert "dependencies" not in package

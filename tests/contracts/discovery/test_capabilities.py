@@ -30,10 +30,16 @@ def test_with_everything_configured_everything_is_live():
 
 
 def test_without_settings_what_needs_one_is_off_and_names_it():
-    for state in capability_states(bare()).values():
-        if state.capability.needs:
+    for id_, state in capability_states(bare()).items():
+        if state.capability.needs and id_ != "trial_key":
             assert (state.status, state.reason) == (Status.OFF, "not_configured")
             assert len(state.missing) == len(state.capability.needs)
+
+
+def test_a_setting_with_a_default_is_off_where_it_is_nought():
+    assert capability_states(bare())["trial_key"].live
+    off = capability_states(installed(trial_keys_per_day=0))["trial_key"]
+    assert (off.status, off.missing) == (Status.OFF, ("SVC_TRIAL_KEYS_PER_DAY",))
 
 
 def test_every_needed_setting_exists():
