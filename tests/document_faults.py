@@ -390,5 +390,49 @@ FAULTS: dict[str, tuple[Fault, str, str]] = {
         WELL + "svc-base-capabilities.json",
         "names POST /api/v2/guardrail/check",
     ),
+    "state on a page against the registry": (
+        value(
+            WELL + "svc-base-capabilities.json",
+            lambda doc: next(row for row in doc["capabilities"] if row["status"] == "live").update(status="off"),
+        ),
+        "/connect/",
+        " live, the registry off",
+    ),
+    "stale without a stale part": (
+        value("/api/context", lambda context: context.update(stale=True)),
+        "/api/context",
+        "is stale, though none of its parts is",
+    ),
+    "fresh with a stale part": (
+        value("/api/context", lambda context: context["price"].update(stale=True)),
+        "/api/context",
+        "is not stale, though a part of it is",
+    ),
+    "errors repeated in full": (
+        value(
+            "/openapi.json",
+            lambda d: [
+                operation["responses"].update({"405": d["components"]["responses"]["method_not_allowed"]})
+                for operation in (d["paths"]["/api/context"]["get"], d["paths"]["/api/site-metrics"]["get"])
+            ],
+        ),
+        "/openapi.json",
+        "repeats 2 errors in full",
+    ),
+    "operation without a page": (
+        text("/docs/", r"/docs/operations/trust_score/", "/docs/operations/trust_protocol/"),
+        "/docs/",
+        "does not list the operation trust_score",
+    ),
+    "wrong price on the page of prices": (
+        text("/docs/pricing/", r'(?s)<span class="amount">49</span>', '<span class="amount">48</span>'),
+        "/docs/pricing/",
+        "states 48 USD for api_pro_monthly",
+    ),
+    "link of the documentation into nowhere": (
+        gone("/docs/operations/trust_score/"),
+        "/docs/",
+        "leads to /docs/operations/trust_score/, which answers 404",
+    ),
 }
 """By name: the fault, the document that a defect names, and what it says of it."""

@@ -26,7 +26,7 @@ class Sourced(Document):
     reason: str | None = Field(description="Why it is missing, degraded or stale, as a stable code")
     observed_at: Timestamp | None
     stale_after: Timestamp | None
-    stale: bool = Field(description="Whether it was out of date already when this was put together")
+    stale: bool = Field(description="Whether it is out of date; where any part is, the whole is stale too")
     document: str | None = Field(description="Path of the document that has more")
 
 

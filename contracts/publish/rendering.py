@@ -1,8 +1,9 @@
 """Renders the content of a document to bytes: freshness and key order. Publishing and the API share it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -56,6 +57,7 @@ class Rendered:
         place = {"generation": origin.generation, "generatedAt": origin.generated_at}
         members = self.members | _encoded(place)
         if now is not None and self.stale_after is not None and now >= self.stale_after:
+            members = with_stale_parts(members, EXPIRED, partial(_ends_by, now))
             members |= _stale(self.projection, self.reason or EXPIRED)
         return _whole(self.projection, members)
 
@@ -122,12 +124,43 @@ def stale_after_of(projection: Projection, content: Content) -> datetime | None:
     return None if fetched_at is None else _utc(fetched_at) + timedelta(seconds=projection.max_age_s)
 
 
-def mark_stale(projection: Projection, body: bytes, reason: str) -> bytes:
-    """Returns the same body with `stale: true` and `reason`; everything else keeps its bytes."""
+def mark_stale(projection: Projection, body: bytes, reason: str, marked: Collection[str] = ()) -> bytes:
+    """Returns the same body with `stale: true` and `reason`, also in parts of documents at the paths `marked`;
+    everything else keeps its bytes."""
     members = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
     if projection.enveloped:
         members = msgspec.json.decode(members["data"], type=dict[str, msgspec.Raw])
+    members = with_stale_parts(members, reason, lambda part: part.get("document") in marked)
     return _whole(projection, members | _stale(projection, reason))
+
+
+Part = dict[str, Any]
+"""A part of an overview, with `stale`, `reason` and `staleAfter` of the document that has it in full."""
+
+
+def with_stale_parts(
+    members: dict[str, msgspec.Raw], reason: str, is_stale: Callable[[Part], bool]
+) -> dict[str, msgspec.Raw]:
+    """Returns the members with the parts marked that are stale: else the whole would be stale and no part of it."""
+
+    def marked(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        if value.get("stale") is False and "staleAfter" in value and is_stale(value):
+            return {**value, "stale": True, "reason": value["reason"] or reason}
+        return {name: marked(inner) for name, inner in value.items()}
+
+    return {
+        name: msgspec.Raw(msgspec.json.encode(marked(msgspec.json.decode(raw))))
+        if b'"staleAfter"' in bytes(raw)
+        else raw
+        for name, raw in members.items()
+    }
+
+
+def _ends_by(now: datetime, part: Part) -> bool:
+    end = part["staleAfter"]
+    return end is not None and datetime.fromisoformat(end) <= now
 
 
 def _values(projection: Projection, model: type[BaseModel], content: BaseModel | Fields) -> dict[str, Any]:

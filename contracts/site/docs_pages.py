@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -108,14 +107,6 @@ def errors_page(documents: Documents) -> Mapping[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class PricedPlan:
-    """A plan with what follows from its price; `per_thousand_usd` is that of 1,000 requests if all are used."""
-
-    offer: PlanOffer
-    per_thousand_usd: str | None
-
-
 def pricing_page(documents: Documents) -> Mapping[str, Any]:
     """Returns plans, single calls, limits and what is free."""
     description = documents.read(DESCRIPTION)
@@ -125,7 +116,10 @@ def pricing_page(documents: Documents) -> Mapping[str, Any]:
     return {
         **facts,
         **_docs_facts(),
-        "priced": [PricedPlan(offer, _per_thousand(offer)) for offer in facts["offers"]],
+        "thousand": [
+            *((offer.name, usd, "if all are used") for offer in facts["offers"] if (usd := _per_thousand(offer))),
+            *((call.name, f"{Decimal(usd_of(call.price)) * 1000:.2f}", None) for call in calls.values()),
+        ],
         "calls": [(call, usd_of(call.price), _operation_at(operations, call.operation)) for call in calls.values()],
         "keyed": [
             (operation, usd_of(call.price) if (call := calls.get(f"{operation.method} {operation.path}")) else None)

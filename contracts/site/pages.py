@@ -211,6 +211,7 @@ PAGES: tuple[Page, ...] = (
         title="Connect",
         description="What this is, how to pair, plans, and a paid claim step by step.",
         view=connect_page,
+        shows=(CAPABILITIES,),
         navigation="Connect",
         scripts=("canonical.js", "connect.js"),
     ),

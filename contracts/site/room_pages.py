@@ -97,8 +97,13 @@ def trust_page(documents: Documents) -> Mapping[str, Any]:
 
 
 def connect_page(documents: Documents) -> Mapping[str, Any]:
-    """Returns what the connect page states: plans, a quote, recorded answers, and what is live by the settings."""
-    return {**shared_facts(documents.installation), **connect_facts(documents.installation)}
+    """Returns what the connect page states: plans, a quote, recorded answers, and what the registry calls live."""
+    registry = documents.read(CAPABILITIES)
+    return {
+        **shared_facts(documents.installation),
+        **connect_facts(documents.installation),
+        "capabilities": registry.capabilities if registry else [],
+    }
 
 
 def status_page(documents: Documents) -> Mapping[str, Any]:

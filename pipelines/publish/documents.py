@@ -1,7 +1,7 @@
 """Turns content into the documents of a generation: which changed, fresh and stale bodies, their files. Pure."""
 
 import gzip
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -97,9 +97,17 @@ def described_documents(
     return documents, unchanged
 
 
-def stale_again(projection: Projection, path: str, entry: DocumentEntry, body: bytes, reason: str) -> PublishedDocument:
-    """Returns a document of the last generation with only its freshness changed: stale, for `reason`."""
-    marked = mark_stale(projection, body, reason)
+def stale_again(
+    projection: Projection,
+    path: str,
+    entry: DocumentEntry,
+    body: bytes,
+    reason: str,
+    stale_paths: Collection[str] = (),
+) -> PublishedDocument:
+    """Returns a document of the last generation with only its freshness changed: stale, for `reason`, with those of its
+    parts that are of a document at one of `stale_paths`."""
+    marked = mark_stale(projection, body, reason, stale_paths)
     return PublishedDocument(path, msgspec.structs.replace(entry, stale_reason=reason), marked, marked, QUICK_ENCODERS)
 
 

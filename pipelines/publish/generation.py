@@ -252,10 +252,11 @@ def _built(
 def _mark(
     generation: Path, entries: dict[str, DocumentEntry], projections: Iterable[Projection], reason: str
 ) -> list[PublishedDocument]:
+    rows = [row for row in projections if row.freshness is not None]
+    paths = {path for row in rows for path, _ in row.bodies}
     return [
-        stale_again(row, path, entries[path], (generation / "public" / file_of(path)).read_bytes(), reason)
-        for row in projections
-        if row.freshness is not None
+        stale_again(row, path, entries[path], (generation / "public" / file_of(path)).read_bytes(), reason, paths)
+        for row in rows
         for path, _ in row.bodies
         if path in entries
     ]

@@ -23,6 +23,7 @@ _X402 = "/.well-known/x402.json"
 _ERC8004 = "/.well-known/agent-registration.json"
 _AGENTS = "/.well-known/agents.txt"
 _PLANS = "/api/agent-access/plans"
+_DOCS = "/docs/"
 
 _TWINS = (
     (_CARD, "/.well-known/agent.json"),
@@ -33,6 +34,8 @@ _TWINS = (
 
 _TOOL = re.compile(r"\bsvc_(?!(?:basic|pro|free)(?:_|\b))[a-z]+(?:_[a-z]+)*\b(?!_)")
 _PER_MINUTE = re.compile(r"\b(\d+)(?: requests (?:a|per) minute|/minute)\b")
+_STATE_ON_PAGE = re.compile(r'data-capability="(\w+)"[^>]*>\s*<span class="state (\w+)"')
+_PAGE_OF_OPERATION = re.compile(r'href="[^"]*/docs/operations/(\w+)/"')
 _REVISION = re.compile(r"\b20\d\d-\d\d-\d\d\b")
 
 Stated = tuple[str, Any]
@@ -48,6 +51,9 @@ def fact_defects(evidence: Evidence) -> Iterator[Defect]:
     yield from _rate_limit(evidence)
     yield from _capabilities(evidence)
     yield from _routes(evidence)
+    yield from _shown_states(evidence)
+    yield from _parts(evidence)
+    yield from _operation_pages(evidence)
     yield from money_defects(evidence)
 
 
@@ -227,6 +233,43 @@ def _routes(evidence: Evidence) -> Iterator[Defect]:
             yield Defect(
                 "/openapi-v2.yaml", f"is the only one that describes {method} {path}", "Make it from /openapi.json."
             )
+
+
+def _shown_states(evidence: Evidence) -> Iterator[Defect]:
+    """Yields capabilities whose state on a page is not that of the registry."""
+    status = {row.get("id"): row.get("status") for row in _rows(evidence.value(_REGISTRY), "capabilities")}
+    for path, answer in evidence.documents.items():
+        for id_, shown in _STATE_ON_PAGE.findall(answer.text) if answer.media_type == "text/html" else ():
+            if id_ in status and shown != status[id_]:
+                yield Defect(path, f"calls {id_} {shown}, the registry {status[id_]}", "Make the page of the registry.")
+
+
+def _parts(evidence: Evidence) -> Iterator[Defect]:
+    """Yields documents that are stale while none of their parts is, or fresh while one of them is not."""
+    for path, answer in {**evidence.linked_documents, **evidence.documents}.items():
+        block = answer.value
+        if isinstance(block, dict) and "stale" not in block and isinstance(block.get("data"), dict):
+            block = block["data"]
+        if not isinstance(block, dict) or not isinstance(block.get("stale"), bool):
+            continue
+        parts = [
+            part for part in values_in(block)[1:] if isinstance(part, dict) and {"stale", "staleAfter"} <= set(part)
+        ]
+        if any(part["staleAfter"] for part in parts) and block["stale"] != any(part["stale"] for part in parts):
+            says = "is stale, though none of its parts is" if block["stale"] else "is not stale, though a part of it is"
+            yield Defect(path, says, "Derive its state from those of its parts.")
+
+
+def _operation_pages(evidence: Evidence) -> Iterator[Defect]:
+    """Yields operations that the index of the documentation leaves out."""
+    if _DOCS not in evidence.documents:
+        return
+    paths = _dig(evidence.value(_OPENAPI), "paths")
+    items = [item for item in paths.values() if isinstance(item, dict)] if isinstance(paths, dict) else []
+    ids = {str(_dig(operation, "operationId")) for item in items for operation in item.values()}
+    listed = set(_PAGE_OF_OPERATION.findall(evidence.text(_DOCS)))
+    for id_ in sorted(ids - listed):
+        yield Defect(_DOCS, f"does not list the operation {id_}", "Make it of the description.")
 
 
 def _operations(description: Any) -> set[tuple[str, str]]:

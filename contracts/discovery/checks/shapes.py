@@ -1,5 +1,7 @@
 """Checks each document against its standard: the schemas of `shapes.yaml`, and the checkers of texts."""
 
+import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -11,6 +13,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from contracts.discovery.checks import texts
 from contracts.discovery.checks.evidence import EXAMPLES, Defect, Evidence, values_in
 from contracts.discovery.checks.expected import SHAPES
+from contracts.problems import PROBLEM_MEDIA_TYPE
 
 SHAPES_FILE = Path(__file__).with_name("shapes.yaml")
 
@@ -71,9 +74,21 @@ def _description_defects(path: str, description: dict[str, Any]) -> Iterator[Def
                 yield Defect(path, f"{method} {route} declares other path parameters", f"Declare {sorted(wanted)}.")
     for name in sorted({repeated for repeated in names if names.count(repeated) > 1}):
         yield Defect(path, f"the operationId {name!r} stands twice", "Name each operation once.")
+    yield from _repeated_problems(path, description)
     for reference in sorted(_references(description)):
         if not _resolves(description, reference):
             yield Defect(path, f"{reference} leads nowhere", "Define it under components.")
+
+
+def _repeated_problems(path: str, description: dict[str, Any]) -> Iterator[Defect]:
+    """Yields a defect where errors are described in full at several operations."""
+    operations = [one for item in description["paths"].values() for one in item.values() if isinstance(one, dict)]
+    answers = [answer for one in operations for answer in one.get("responses", {}).values()]
+    inline = Counter(
+        json.dumps(answer, sort_keys=True) for answer in answers if PROBLEM_MEDIA_TYPE in answer.get("content", {})
+    )
+    if repeated := sum(times for times in inline.values() if times > 1):
+        yield Defect(path, f"repeats {repeated} errors in full", "Define each once, under components/responses.")
 
 
 def _references(value: Any) -> set[str]:
