@@ -2,7 +2,7 @@
 
 `docs/data.md`, the lineage in README.md and `contracts/site/lineage.json` come from the asset graph. With the address
 of a running service, `python docs/pictures.py http://127.0.0.1:8000` also takes the picture of its connect page with
-Chromium.
+Chromium, and the one that other sites show beside a link.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 
 import dagster as dg
 import msgspec
+from PIL import Image
 
 from contracts.base import Freshness
 from contracts.publish.registry import PROJECTIONS, Projection
@@ -34,6 +35,9 @@ README = ROOT / "README.md"
 DATA = ROOT / "docs" / "data.md"
 CONNECT_PICTURE = ROOT / "docs" / "pictures" / "connect.png"
 PICTURE_WIDTH, PICTURE_HEIGHT = 1200, 1420
+SOCIAL_DRAWING = ROOT / "site" / "social.svg"
+SOCIAL_PICTURE = ROOT / "site" / "assets" / "social.png"
+"""What other sites show beside a link to a page. It has no live number, so it never lies."""
 
 LINEAGE = re.compile(r"(?<=<!-- lineage: made by docs/pictures.py -->\n).*?(?=<!-- end of lineage -->)", re.DOTALL)
 TABLE = re.compile(r"(raw|core|out)_\w+")
@@ -154,17 +158,15 @@ def _document_record(asset: dg.AssetNode, row: Projection) -> AssetRecord:
     return AssetRecord(row.path, "document", row.group, row.description, parents, row.summary, tuple(fields))
 
 
-def take_connect_picture(base_url: str) -> None:
-    """Takes a picture of the connect page. Raises `CalledProcessError` where Chromium fails."""
+def take_picture(address: str, target: Path, width: int, height: int) -> None:
+    """Writes what Chromium shows of an address into a file."""
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
         raise SystemExit("Chromium is not installed.")
     with tempfile.TemporaryDirectory() as profile:
         options = ("--headless", "--no-sandbox", "--hide-scrollbars", f"--user-data-dir={profile}")
-        shot = (f"--window-size={PICTURE_WIDTH},{PICTURE_HEIGHT}", f"--screenshot={CONNECT_PICTURE}")
-        subprocess.run(
-            [chromium, *options, *shot, f"{base_url}/connect/"], check=True, timeout=120, capture_output=True
-        )
+        shot = (f"--window-size={width},{height}", f"--screenshot={target}")
+        subprocess.run([chromium, *options, *shot, address], check=True, timeout=120, capture_output=True)
 
 
 def _cell(description: str) -> str:
@@ -186,7 +188,10 @@ def main() -> None:
     DATA.write_text(data_page(graph))
     site_lineage.FILE.write_bytes(lineage_record(graph))
     if len(sys.argv) > 1:
-        take_connect_picture(sys.argv[1].rstrip("/"))
+        take_picture(f"{sys.argv[1].rstrip('/')}/connect/", CONNECT_PICTURE, PICTURE_WIDTH, PICTURE_HEIGHT)
+        take_picture(SOCIAL_DRAWING.as_uri(), SOCIAL_PICTURE, 1200, 630)
+        with Image.open(SOCIAL_PICTURE) as picture:
+            picture.convert("RGB").quantize(64).save(SOCIAL_PICTURE, optimize=True)
 
 
 if __name__ == "__main__":

@@ -48,6 +48,7 @@ def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[s
         ],
         ("GET", "/assets/css/{file}"): _names("/assets/css/"),
         ("GET", "/assets/js/{file}"): _names("/assets/js/"),
+        ("GET", "/assets/png/{file}"): _names("/assets/png/"),
         ("GET", "/api/token/holders"): _queries("/api/token/holders", date="2026-01-01"),
         ("GET", "/api/token/holders/{address}"): [
             *_names("/api/token/holders/", ADDRESS),

@@ -120,17 +120,21 @@ def discovery_router(
     def data_file(file: str) -> Response:
         raise RouteUnknown(f"No file {file} is published; documents name those that are.")
 
-    for kind, media_type in {"css": "text/css", "js": "text/javascript"}.items():
+    for kind, media_type in {"css": "text/css", "js": "text/javascript", "png": "image/png"}.items():
+        schema = {"type": "string"} if media_type.startswith("text/") else _BINARY
         router.add_api_route(
             f"/assets/{kind}/{{file}}",
             _no_asset,
             response_class=Response,
-            responses=_file(media_type, {"type": "string"}) | problems(MethodNotAllowed, RouteUnknown),
+            responses=_file(media_type, schema) | problems(MethodNotAllowed, RouteUnknown),
             summary=f"What pages load: {media_type}",
             description="The content under a name never changes; pages name what there is.",
             operation_id=f"asset_{kind}",
         )
     return router
+
+
+_BINARY = {"type": "string", "format": "binary"}
 
 
 def _no_asset(file: str) -> Response:
@@ -144,8 +148,7 @@ def _file(media_type: str, schema: dict[str, Any]) -> dict[int | str, dict[str, 
 
 def _data_file() -> dict[int | str, dict[str, Any]]:
     schemas = {"application/json": {"type": "object"}}
-    binary = {"type": "string", "format": "binary"}
-    content = {media_type: {"schema": schemas.get(media_type, binary)} for media_type in DATA_MEDIA_TYPES}
+    content = {media_type: {"schema": schemas.get(media_type, _BINARY)} for media_type in DATA_MEDIA_TYPES}
     part = {"description": "The range that was asked for", "content": content, "headers": header_refs("Content-Range")}
     return {200: {"description": "The file, as it is", "content": content}, 206: part, **UNCHANGED}
 

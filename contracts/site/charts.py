@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import pi, sqrt
+from math import sqrt
 
 _SMALLEST = 1e-4
 """The least radius, as a share of the largest: a circle of no size has no place beside another."""
@@ -42,10 +42,10 @@ def bubbles(values: tuple[float, ...], size: float = 640, gap: float = 1.5) -> l
 
     The same values always give the same picture, and it changes little when a value does.
     """
-    largest = sqrt(max(values, default=0) / pi) if values else 0
+    largest = max(values, default=0)
     if not largest > 0:
         return []
-    circles = [_Circle(max(sqrt(max(value, 0) / pi), largest * _SMALLEST)) for value in values]
+    circles = [_Circle(max(sqrt(max(value, 0) / largest), _SMALLEST)) for value in values]
     _pack(circles)
     left, right = min(c.x - c.radius for c in circles), max(c.x + c.radius for c in circles)
     top, bottom = min(c.y - c.radius for c in circles), max(c.y + c.radius for c in circles)

@@ -33,6 +33,9 @@ Value = TypeVar("Value")
 
 NO_VALUE = "–"
 _SCALES = ((10**12, "T"), (10**9, "B"), (10**6, "M"))
+_WITHOUT_NAME = 10**18
+"""From here on nobody knows the names of scales."""
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 THIN = "\u202f"
 """A narrow space that does not break, between a number and its unit."""
 
@@ -146,8 +149,11 @@ def whole(value: int | Decimal | str) -> str:
 
 
 def short(value: float | Decimal | str, digits: int = 3) -> str:
-    """Returns a number with about `digits` significant digits and a scale: `24.5 M`, `0.0248`, `7.06`."""
+    """Returns a number with about `digits` significant digits and a scale: `24.5 M`, `0.0248`, or a power of ten."""
     number = Decimal(str(value))
+    if abs(number) >= _WITHOUT_NAME:
+        power = number.adjusted()
+        return f"{_rounded(number.scaleb(-power), digits)}{THIN}×{THIN}10{str(power).translate(_RAISED)}"
     for scale, sign in _SCALES:
         if abs(number) >= scale:
             return f"{_rounded(number / scale, digits)}{THIN}{sign}"

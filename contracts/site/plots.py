@@ -16,6 +16,7 @@ _TITLE_HEIGHT = 30
 _AXIS_HEIGHT = 26
 _CUT_FACTOR = 4
 """A bar more than so many times as high as nine tenths of the bars is cut, or nobody would see the others."""
+_WIDEST_BAR = 60
 _TEXT_ROOM = 30
 """Half the width of a time's text, which must not leave the drawing."""
 
@@ -211,8 +212,8 @@ def bar_panel(
     limit = _cut(up)
     lowest = -min(_cut(down), max(down, default=0))
     ticks, place = _axis(nice_ticks(lowest, min(limit, max(up, default=0)), 3, whole=whole), height, shown)
-    width = (WIDTH - LEFT) / max(len(up), 1)
-    gap = min(width * 0.25, 3)
+    share = (WIDTH - LEFT) / max(len(up), 1)
+    width = min(share - min(share * 0.25, 3), _WIDEST_BAR)
     bars = []
     for name, values in (("up", up), ("down", down)):
         for at, value in enumerate(values):
@@ -223,8 +224,8 @@ def bar_panel(
             top, bottom = sorted((end, place(0)))
             kind = f"{name} partial" if at == len(values) - 1 else name
             text = shown(value, 3) if is_cut else ""
-            x = round(LEFT + at * width + gap / 2, 1)
-            bars.append(Bar(kind, x, top, round(width - gap, 1), round(max(bottom - top, 1), 1), text))
+            x = round(LEFT + (at + 0.5) * share - width / 2, 1)
+            bars.append(Bar(kind, x, top, round(width, 1), round(max(bottom - top, 1), 1), text))
     return Panel(title, height, ticks, bars=tuple(bars))
 
 

@@ -222,7 +222,7 @@ def holders_page(documents: Documents) -> Mapping[str, Any]:
         "total": document.total if document else None,
         "bubbles": [(bubble, _row(holder)) for bubble, holder in zip(packed, largest, strict=True)],
         "others": None
-        if document is None or not document.total
+        if document is None or document.total is None or document.total <= len(largest)
         else (document.total - len(largest), percent(max(others, 0))),
         "next": document.links.next if document else None,
         "cohorts": _by_cohort(holders),

@@ -33,6 +33,7 @@ FOLDERS = {
     "/data/*.yaml": Folder(media_type="application/yaml", cache="revalidated"),
     "/assets/css/*": Folder(media_type="text/css; charset=utf-8"),
     "/assets/js/*": Folder(media_type="text/javascript; charset=utf-8"),
+    "/assets/png/*": Folder(media_type="image/png"),
 }
 """Patterns without overlap, since a CDN applies every rule that matches."""
 

@@ -5,6 +5,10 @@ const SHORTENED = [[1e12, 'T'], [1e9, 'B'], [1e6, 'M']]
 /** A number with about four significant digits and a scale. */
 function short (value) {
   const number = Number(value)
+  if (Math.abs(number) >= 1e18) {
+    const [digits, power] = number.toExponential(3).split('e+')
+    return `${Number(digits)}\u202f×\u202f10${[...power].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[digit]).join('')}`.replace('-', '−')
+  }
   const [scale, sign] = SHORTENED.find(([scale]) => Math.abs(number) >= scale) ?? [1, '']
   const text = (number / scale).toLocaleString('en', { maximumSignificantDigits: scale === 1 && Math.abs(number) >= 1e4 ? 6 : 4 })
   return (sign ? `${text}\u202f${sign}` : text).replace('-', '−')

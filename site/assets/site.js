@@ -65,16 +65,21 @@ function expire (source) {
     const words = mark.querySelector('.unseen')
     if (words) mark.title = words.textContent = 'Stale'
   }
-  let banner = document.getElementById('stale')
-  if (!banner) {
-    banner = element('div', '', 'banner')
-    banner.id = 'stale'
-    banner.setAttribute('role', 'note')
-    document.getElementById('main').prepend(banner)
-  }
   const line = element('p')
   line.append(element('strong', `${title}: stale`), ` since ${day} ${clock.slice(0, 5)} UTC. The last values are shown.`)
-  banner.append(line)
+  notices().prepend(line)
+}
+
+/** What happens while the page is open is told at the edge of the window, where it moves nothing. */
+function notices () {
+  let box = document.getElementById('notices')
+  if (!box) {
+    box = element('div', '', 'notices')
+    box.id = 'notices'
+    box.setAttribute('role', 'status')
+    document.body.append(box)
+  }
+  return box
 }
 
 // The drawer of a number: where it is from, how far to trust it, and how to prove it again
@@ -171,14 +176,13 @@ async function look () {
 
 function offerReload () {
   if (document.getElementById('newer')) return
-  const offer = element('p', 'Newer numbers are published. ', 'newer')
+  const offer = element('p', 'Newer numbers are published. ')
   offer.id = 'newer'
-  offer.setAttribute('role', 'status')
   const reload = element('button', 'Show them', 'button')
   reload.type = 'button'
   reload.addEventListener('click', () => location.reload())
   offer.append(reload)
-  document.body.append(offer)
+  notices().append(offer)
 }
 
 // `content` is dispatched by a script that has filled a part of the page.

@@ -1,5 +1,5 @@
-// Opens pages at three widths in light and dark and without scripts; prints as JSON what was seen. A picture of each
-// view is written to the directory given.
+// Opens pages at three widths in light and dark and without scripts, or in the views that VIEWS names; prints as JSON
+// what was seen. A picture of each view is written to the directory given.
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
@@ -70,11 +70,12 @@ async function painted (page) {
   }))
 }
 
+const chosen = Object.entries(VIEWS).filter(([name]) => !process.env.VIEWS || process.env.VIEWS.split(',').includes(name))
 const pages = {}
 for (const at of paths) {
   pages[at] = {}
   const stem = at.replaceAll('/', '-').replace(/^-|-$/g, '') || 'home'
-  for (const [name, view] of Object.entries(VIEWS)) pages[at][name] = await look(base + at, `${stem}-${name}`, view)
+  for (const [name, view] of chosen) pages[at][name] = await look(base + at, `${stem}-${name}`, view)
 }
 await browser.close()
 console.log(JSON.stringify(pages))

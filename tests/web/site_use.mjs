@@ -98,7 +98,7 @@ seen.complaintsOfNonsense = complaints.splice(complaints.indexOf('--')).length -
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
   await page.waitForSelector('#newer')
   seen.newer = await text(page, '#newer')
-  seen.expired = await text(page, '#stale')
+  seen.expired = await text(page, '#notices')
   seen.marks = await page.$$eval('.tile a.mark', (marks) => marks.map((mark) => mark.title))
   await page.close()
 }

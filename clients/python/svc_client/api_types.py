@@ -5,6 +5,27 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 
+class AccountDay(TypedDict):
+    day: str
+    requests: int
+
+
+class AccountLinks(TypedDict):
+    plans: str
+    quote: str | None
+    receipt: str | None
+    recovery: str | None
+    revoke: str
+    rotate: str
+
+
+class AccountQuota(TypedDict):
+    remaining: int | None
+    requestsPerDay: int | None
+    resetsAt: str
+    used: int
+
+
 class ActionError(TypedDict):
     message: str
 
@@ -21,12 +42,6 @@ class ActionParameter(TypedDict):
     options: NotRequired[list[ActionOption] | None]
     required: bool
     type: Literal['text', 'textarea', 'select']
-
-
-class ActionRequest(TypedDict):
-    account: str
-    data: NotRequired[dict[str, str | list[str]] | None]
-    type: NotRequired[str | None]
 
 
 class ActionRule(TypedDict):
@@ -61,44 +76,10 @@ class ActivationPackage(TypedDict):
     worldSources: list[str]
 
 
-AddressTransfer = TypedDict(
-    'AddressTransfer',
-    {
-        'block': int,
-        'from': str,
-        'logIndex': int,
-        'time': str,
-        'to': str,
-        'transactionHash': str,
-        'value': str | None,
-        'valueRaw': str,
-    },
-)
+Address: TypeAlias = str
 
 
-class Consent(TypedDict):
-    accepted: Literal[True]
-    at: NotRequired[str | None]
-    policyVersion: NotRequired[str | None]
-
-
-class AgentIntake(TypedDict):
-    agentContact: NotRequired[str | None]
-    agentId: str
-    consent: Literal[True] | Consent
-    consentAt: NotRequired[str | None]
-    consentVersion: NotRequired[str | None]
-    domain: NotRequired[str | None]
-    endpoint: str
-    lane: Literal['agent']
-    proof: NotRequired[str | None]
-    rail: NotRequired[str | None]
-    runtime: NotRequired[str | None]
-    sector: NotRequired[str | None]
-    serviceOffer: str
-    source: NotRequired[str]
-    type: NotRequired[str | None]
-    wallet: NotRequired[str | None]
+AgentId: TypeAlias = str | None
 
 
 class AgentSummary(TypedDict):
@@ -107,6 +88,9 @@ class AgentSummary(TypedDict):
     headline: str
     runtime: str
     serviceOffer: str
+
+
+Amount: TypeAlias = str | None
 
 
 class ApprovalRequest(TypedDict):
@@ -138,38 +122,19 @@ class Backfill(TypedDict):
     percent: float
 
 
-class BalancePoint(TypedDict):
-    balance: str | None
-    balanceRaw: str
-    block: int
-    changeRaw: str
-    time: str
+BalanceEth: TypeAlias = str | None
+
+
+BalanceWei: TypeAlias = str | None
+
+
+Block: TypeAlias = int | None
 
 
 class BudgetShare(TypedDict):
     share: float
     store: str
     tokens: int
-
-
-class Edge(TypedDict):
-    confidence: NotRequired[float | None]
-    properties: NotRequired[dict[str, Any]]
-    source: str
-    target: str
-    type: str
-    validFrom: NotRequired[str | None]
-    validTo: NotRequired[str | None]
-
-
-class Node(TypedDict):
-    confidence: NotRequired[float | None]
-    id: str
-    properties: NotRequired[dict[str, Any]]
-    title: str
-    type: str
-    validFrom: NotRequired[str | None]
-    validTo: NotRequired[str | None]
 
 
 class CacheInfo(TypedDict):
@@ -228,19 +193,6 @@ class CapsuleStep(TypedDict):
 class CapsuleValue(TypedDict):
     nodeId: str
     title: str
-
-
-class CaseChallenge(TypedDict):
-    caseId: str
-    expiresAt: str
-    issuedAt: int
-    method: Literal['POST']
-    ok: Literal[True]
-    schema: Literal['svc.agent_access.case_challenge.v1']
-    signer: str
-    supplementUrl: str
-    typedData: dict[str, Any]
-    url: str
 
 
 class CaseNext(TypedDict):
@@ -378,9 +330,23 @@ class Concentration(TypedDict):
     top10Share: float
 
 
+Confidence: TypeAlias = float | None
+
+
+class ConfirmRequest(TypedDict):
+    client: NotRequired[str]
+    confirm: bool
+
+
 class ConfirmedRanges(TypedDict):
     confirmed: int
     ranges: int
+
+
+ConsentAt: TypeAlias = str | None
+
+
+ConsentAt2: TypeAlias = str
 
 
 class ConsentRule(TypedDict):
@@ -394,7 +360,16 @@ class ConsentRules(TypedDict):
     version: str
 
 
+ConsentVersion: TypeAlias = str | None
+
+
 ConsistencyLevel: TypeAlias = Literal['finalized', 'confirmations']
+
+
+Contract: TypeAlias = str | None
+
+
+Data: TypeAlias = str | list[str]
 
 
 class DayCounts(TypedDict):
@@ -416,24 +391,18 @@ class DesignAgentOutput(TypedDict):
 
 class DesignConstraints(TypedDict):
     budgetTokens: NotRequired[int]
+    confirmation: NotRequired[Literal['owner'] | None]
     privacy: NotRequired[Literal['public', 'internal', 'private', 'regulated']]
     retention: NotRequired[str | None]
 
 
-class DesignGoal(TypedDict):
-    kinds: NotRequired[list[Literal['messages', 'contacts', 'calendar', 'tasks', 'activity', 'logs', 'incidents', 'documents', 'reference', 'code', 'procedures', 'decisions', 'agreements', 'payments', 'measurements', 'risks']]]
-    priority: NotRequired[Literal['low', 'medium', 'high']]
-    title: str
-
-
-class DesignSource(TypedDict):
-    kinds: NotRequired[list[Literal['messages', 'contacts', 'calendar', 'tasks', 'activity', 'logs', 'incidents', 'documents', 'reference', 'code', 'procedures', 'decisions', 'agreements', 'payments', 'measurements', 'risks']]]
-    personal: NotRequired[bool | None]
-    specialCategories: NotRequired[list[Literal['racial_or_ethnic_origin', 'political_opinions', 'religious_or_philosophical_beliefs', 'trade_union_membership', 'genetic_data', 'biometric_data', 'health', 'sex_life_or_sexual_orientation', 'criminal_convictions']] | None]
-    title: str
+Direction: TypeAlias = Literal['outbound', 'inbound']
 
 
 DisputedFact: TypeAlias = Literal['block_hash', 'total_supply', 'balance', 'transfers']
+
+
+Document: TypeAlias = str | None
 
 
 class DrawnDomain(TypedDict):
@@ -462,13 +431,13 @@ class DrawnNode(TypedDict):
 Edge3 = TypedDict(
     'Edge3',
     {
-        'amount': str | None,
+        'amount': Amount | None,
         'amountRaw': str,
         'firstAt': str,
-        'from': str,
+        'from': Address,
         'fromRank': int,
         'lastAt': str,
-        'to': str,
+        'to': Address,
         'toRank': int,
         'transfers': int,
     },
@@ -483,22 +452,6 @@ class Endpoint(TypedDict):
     method: str
     name: str
     url: str
-
-
-class EnterpriseIntake(TypedDict):
-    consent: Literal[True] | Consent
-    consentAt: NotRequired[str | None]
-    consentVersion: NotRequired[str | None]
-    contactEmail: str
-    contactFullName: str
-    contactName: NotRequired[str | None]
-    contactRole: str
-    lane: Literal['enterprise']
-    orgName: str
-    source: NotRequired[str]
-    teamSize: NotRequired[str | None]
-    telegram: NotRequired[str | None]
-    useCase: str
 
 
 class EnterpriseSummary(TypedDict):
@@ -570,7 +523,13 @@ class FeedItem(TypedDict):
     url: str
 
 
+FetchedAt: TypeAlias = str | None
+
+
 Finality: TypeAlias = Literal['final', 'pending']
+
+
+FirstUsedAt: TypeAlias = str | None
 
 
 class Flow(TypedDict):
@@ -588,6 +547,12 @@ class Form(TypedDict):
     rule: str
 
 
+GeneratedAt: TypeAlias = str
+
+
+Generation: TypeAlias = str
+
+
 class GraphCounts(TypedDict):
     domain_counts: dict[str, int]
     nodeCount: int
@@ -598,9 +563,6 @@ class GraphOverlay(TypedDict):
     events: int
     publishRequested: bool
     snapshotRevision: int
-
-
-NodeType: TypeAlias = str
 
 
 class GuardrailEvidence(TypedDict):
@@ -621,32 +583,6 @@ class GuardrailReliance(TypedDict):
     source: str
 
 
-class Amount(TypedDict):
-    amount: NotRequired[float | str | None]
-    currency: NotRequired[str | None]
-
-
-class MaxAmount(TypedDict):
-    amount: NotRequired[float | str | None]
-    currency: NotRequired[str | None]
-
-
-class MaxPerAction(TypedDict):
-    amount: NotRequired[float | str | None]
-    currency: NotRequired[str | None]
-
-
-class Limits(TypedDict):
-    amount: NotRequired[float | str | Amount | None]
-    currency: NotRequired[str | None]
-    max_amount: NotRequired[float | str | MaxAmount | None]
-    max_amount_usd: NotRequired[float | str | None]
-    max_per_action: NotRequired[float | str | MaxPerAction | None]
-    networks: NotRequired[str | list[str] | None]
-    recipients: NotRequired[str | list[str] | None]
-    spenders: NotRequired[str | list[str] | None]
-
-
 class Branch(TypedDict):
     ahead: NotRequired[int | None]
     default: NotRequired[bool | None]
@@ -663,53 +599,11 @@ class Workspace(TypedDict):
     root: NotRequired[str | None]
 
 
-class Context(TypedDict):
-    agent_role: NotRequired[str | None]
-    allowed_hosts: NotRequired[str | list[str] | None]
-    already_done: NotRequired[bool | None]
-    approval_token: NotRequired[str | None]
-    approved: NotRequired[bool | None]
-    backup_available: NotRequired[bool | None]
-    cwd: NotRequired[str | None]
-    destination: NotRequired[str | None]
-    environment: NotRequired[str | None]
-    expected_recipient: NotRequired[str | list[str] | None]
-    home: NotRequired[str | None]
-    instruction_origin: NotRequired[Literal['user', 'agent', 'untrusted_content', 'unknown'] | None]
-    limits: NotRequired[Limits | None]
-    manifest: NotRequired[dict[str, Any] | list[dict[str, Any]] | None]
-    os: NotRequired[str | None]
-    paid_references: NotRequired[str | list[str] | None]
-    planned_steps: NotRequired[str | list[str] | None]
-    run_as: NotRequired[str | None]
-    scene: NotRequired[str | None]
-    tool: NotRequired[str | None]
-    untrusted_content: NotRequired[str | list[str] | None]
-    user_request: NotRequired[str | list[str] | None]
-    workspace: NotRequired[Workspace | None]
-
-
 class GuardrailUncovered(TypedDict):
     end: int
     executable: bool
     reason: str
     start: int
-
-
-class Health(TypedDict):
-    ageS: int
-    clockSkewS: int | None
-    disputes: int
-    failedChecks: list[str]
-    failingJobs: list[FailingJob]
-    generatedAt: str
-    generation: str
-    guardrailProblem: str | None
-    ledgerReachable: bool
-    observedAgeS: int
-    ok: Literal[True]
-    staleDocuments: list[str]
-    status: Literal['ok', 'degraded']
 
 
 HolderKind: TypeAlias = Literal['contract', 'wallet']
@@ -720,41 +614,6 @@ class HolderListFile(TypedDict):
     path: str
     rows: int
     sha256: str
-
-
-ExecutionSurface: TypeAlias = str
-
-
-WorldSource: TypeAlias = str
-
-
-class HumanIntake(TypedDict):
-    activationPreference: NotRequired[str | None]
-    agentName: NotRequired[str | None]
-    assistantId: NotRequired[Literal['codex', 'claude-code', 'gemini', 'grok', 'custom'] | None]
-    billingReadiness: NotRequired[str | None]
-    consent: Literal[True] | Consent
-    consentAt: NotRequired[str | None]
-    consentVersion: NotRequired[str | None]
-    email: NotRequired[str | None]
-    executionSurfaces: NotRequired[list[ExecutionSurface] | None]
-    experiencePath: NotRequired[Literal['new_to_agents', 'existing_agent_operator'] | None]
-    firstMission: NotRequired[str | None]
-    governanceMode: NotRequired[str | None]
-    lane: Literal['human']
-    launchPath: NotRequired[Literal['/create-my-agent', '/upgrade-my-agent', '/launch-builder'] | None]
-    modelAccess: NotRequired[str | None]
-    modelProvider: NotRequired[str | None]
-    name: str
-    operatorScope: NotRequired[str | None]
-    role: NotRequired[str | None]
-    runtimeProfile: NotRequired[str | None]
-    source: NotRequired[str]
-    telegram: str
-    twitter: NotRequired[str | None]
-    useCase: str
-    workspaceName: NotRequired[str | None]
-    worldSources: NotRequired[list[WorldSource] | None]
 
 
 class HumanSummary(TypedDict):
@@ -797,6 +656,7 @@ class IndexFile(TypedDict):
     rows: int | None
     sha256: str | None
     url: str
+    writtenAt: FirstUsedAt | None
 
 
 class IntakeActivationStatus(TypedDict):
@@ -815,12 +675,6 @@ class IntakeCommercialModel(TypedDict):
 
 class IntakeEraseRequest(TypedDict):
     eraseToken: str
-
-
-class IntakeErased(TypedDict):
-    erased: Literal[True]
-    intakeId: str
-    ok: Literal[True]
 
 
 class IntakeLinks(TypedDict):
@@ -848,6 +702,9 @@ class IntakeLinks(TypedDict):
     resumeApp: str
 
 
+IssuedAt: TypeAlias = int
+
+
 class JsonFeed(TypedDict):
     authors: list[FeedAuthor]
     description: str
@@ -865,19 +722,6 @@ class JsonRpcError(TypedDict):
     message: str
 
 
-class JsonRpcRefusal(TypedDict):
-    error: JsonRpcError
-    id: str | int | float | None
-    jsonrpc: Literal['2.0']
-
-
-class JsonRpcRequest(TypedDict):
-    id: NotRequired[str | int | float | None]
-    jsonrpc: Literal['2.0']
-    method: str
-    params: NotRequired[dict[str, Any] | None]
-
-
 class Jwk(TypedDict):
     alg: str
     crv: str
@@ -889,6 +733,9 @@ class Jwk(TypedDict):
 
 class Jwks(TypedDict):
     keys: list[Jwk]
+
+
+Kinds: TypeAlias = list[Literal['messages', 'contacts', 'calendar', 'tasks', 'activity', 'logs', 'incidents', 'documents', 'reference', 'code', 'procedures', 'decisions', 'agreements', 'payments', 'measurements', 'risks']] | None
 
 
 Lane: TypeAlias = Literal['agent', 'human', 'enterprise']
@@ -938,8 +785,14 @@ class Links(TypedDict):
     next: str | None
 
 
+Links2: TypeAlias = None
+
+
+Links3: TypeAlias = list[ArtifactLink]
+
+
 class ListedAgent(TypedDict):
-    agent: str
+    agent: Address
     attestationCount: int
     lastAttestedAt: str
     level: Literal['none', 'low', 'medium', 'high']
@@ -948,9 +801,9 @@ class ListedAgent(TypedDict):
 
 
 class ListedAttestation(TypedDict):
-    agent: str
+    agent: Address
     attestedAt: str
-    attester: str
+    attester: Address
     block: int
     jobId: str
     score: int
@@ -960,7 +813,7 @@ class ListedAttestation(TypedDict):
 class ListedAttester(TypedDict):
     agentCount: int
     attestationCount: int
-    attester: str
+    attester: Address
     lastAttestedAt: str
     meanScore: int
 
@@ -972,7 +825,7 @@ class LiveCount(TypedDict):
 
 
 class LiveState(TypedDict):
-    checkedAt: str | None
+    checkedAt: FirstUsedAt | None
     determinedBy: str | None
     name: str
     reason: str | None
@@ -980,6 +833,14 @@ class LiveState(TypedDict):
 
 
 MappingOrder: TypeAlias = Literal['solidity', 'vyper', 'solady']
+
+
+class MaxAmount1(TypedDict):
+    amount: NotRequired[float | str | Links2]
+    currency: NotRequired[str | None]
+
+
+MaxAmount: TypeAlias = float | str | MaxAmount1
 
 
 class McpEndpoint(TypedDict):
@@ -1017,16 +878,6 @@ class Mission(TypedDict):
     steps: list[str]
 
 
-class MissionsArtifact(TypedDict):
-    artifact: str
-    links: list[ArtifactLink]
-    missions: list[Mission]
-    ok: Literal[True]
-    schema: str
-    summary: str
-    title: str
-
-
 class MovedParts(TypedDict):
     edges: int
     left: int
@@ -1034,7 +885,7 @@ class MovedParts(TypedDict):
 
 
 class Mover(TypedDict):
-    address: str
+    address: Address
     afterRaw: str
     beforeRaw: str
     changeRaw: str
@@ -1047,9 +898,15 @@ class Movers(TypedDict):
     up: list[Mover]
 
 
+Name: TypeAlias = str
+
+
 class NamedText(TypedDict):
     description: str
     name: str
+
+
+Network: TypeAlias = str | None
 
 
 class NextStep(TypedDict):
@@ -1077,10 +934,20 @@ class NodeStanding(TypedDict):
     reason: str | None
 
 
+NodeTypes: TypeAlias = str
+
+
+class Normalized(TypedDict):
+    pass
+
+
 ObjectKind: TypeAlias = Literal['path', 'repository', 'branch', 'commit', 'database', 'table', 'rows', 'schema', 'queue', 'index', 'snapshot_or_backup', 'resource', 'container', 'volume', 'registry_key', 'service', 'scheduled_task', 'kernel_module', 'permission', 'secret', 'credential', 'personal_data', 'message', 'issue', 'project', 'order', 'event', 'payment', 'account', 'package', 'process', 'device', 'thing', 'network', 'guard']
 
 
-SingleValuedPredicate: TypeAlias = str
+ObservedAt: TypeAlias = str | None
+
+
+Ok: TypeAlias = Literal[True]
 
 
 class OntologyVersionDocument(TypedDict):
@@ -1093,19 +960,27 @@ class OperatorProof(TypedDict):
     type: Literal['eip712', 'eip191', 'erc1271']
 
 
+class OperatorProofToFill(TypedDict):
+    signature: str
+    type: Literal['eip712']
+
+
 class OperatorState(TypedDict):
-    address: str
+    address: Address
     consentUrl: str
     reason: str | None
     state: Literal['proven', 'unproven', 'unsure']
 
 
 class OperatorStep(TypedDict):
-    address: str
+    address: Address
     field: Literal['integrity.operator']
     later: str
     text: str
     typedData: dict[str, Any]
+
+
+OrgName: TypeAlias = str
 
 
 Origin: TypeAlias = Literal['user', 'agent', 'untrusted_content', 'unknown']
@@ -1117,48 +992,13 @@ class OriginDocument(TypedDict):
     recordedAt: str
 
 
+Origin2: TypeAlias = OriginDocument | Links2
+
+
 Outcome: TypeAlias = Literal['accepted', 'malformed', 'forged', 'other_action', 'other_owner', 'expired', 'taken']
 
 
 OverviewMode: TypeAlias = Literal['live', 'fallback']
-
-
-Source: TypeAlias = str
-
-
-Target: TypeAlias = str
-
-
-class OwnEndsInput(TypedDict):
-    sources: NotRequired[list[Source]]
-    targets: NotRequired[list[Target]]
-
-
-class OwnEndsOutput(TypedDict):
-    sources: list[Source]
-    targets: list[Target]
-
-
-class OwnNodeTypeInput(TypedDict):
-    domain: Literal['FOUNDATION', 'VISION', 'STRATEGY', 'TACTICS', 'EXECUTION', 'TRACK', 'SYMBIOSIS']
-    properties: NotRequired[dict[str, Literal['text', 'texts', 'integer', 'fraction', 'instant', 'level']]]
-
-
-class OwnNodeTypeOutput(TypedDict):
-    domain: Literal['FOUNDATION', 'VISION', 'STRATEGY', 'TACTICS', 'EXECUTION', 'TRACK', 'SYMBIOSIS']
-    properties: dict[str, Literal['text', 'texts', 'integer', 'fraction', 'instant', 'level']]
-
-
-class OwnRelationshipTypeInput(TypedDict):
-    description: str
-    ends: NotRequired[list[OwnEndsInput]]
-    single_valued: NotRequired[bool]
-
-
-class OwnRelationshipTypeOutput(TypedDict):
-    description: str
-    ends: list[OwnEndsOutput]
-    single_valued: bool
 
 
 PayTransfer = TypedDict(
@@ -1191,16 +1031,23 @@ class PaymentLinks(TypedDict):
 class PaymentPending(TypedDict):
     code: Literal['settlement_pending']
     links: PaymentLinks
-    ok: Literal[True]
+    ok: Ok
     paymentId: str
     retryAfter: int
 
 
-class PendingAnswer(TypedDict):
-    code: Literal['unknown_tx', 'confirmations', 'not_canonical', 'rpc_unavailable', 'rpc_disagree']
-    ok: Literal[True]
-    quoteId: str
-    retryAfter: int
+class PendingAct(TypedDict):
+    id: str
+    kind: Literal['corrects', 'retracts', 'confirms']
+    reason: str
+
+
+class PendingStatement(TypedDict):
+    id: str
+    properties: dict[str, Any]
+    title: str
+    type: str
+    visibility: Literal['public', 'private']
 
 
 Place: TypeAlias = Literal['workspace', 'rebuildable', 'ignored', 'temporary', 'home', 'system', 'remote', 'production', 'unknown']
@@ -1239,6 +1086,9 @@ class PointPrice(TypedDict):
     open: float
 
 
+PolicyVersion: TypeAlias = str | None
+
+
 class PossibleDuplicate(TypedDict):
     nodes: list[str]
     reason: Literal['same_title', 'same_words', 'handle_of_name', 'in_live_graph']
@@ -1247,16 +1097,6 @@ class PossibleDuplicate(TypedDict):
 class ProblemError(TypedDict):
     detail: str
     pointer: str
-
-
-class ProjectedChange(TypedDict):
-    added: int
-    changed: int
-    ended: int
-    recordedAt: str
-    revision: int
-    source: str | None
-    titles: list[str]
 
 
 class ProjectedEdge(TypedDict):
@@ -1277,9 +1117,17 @@ class ProjectedNode(TypedDict):
     validFrom: str
 
 
+class ProofToFill(TypedDict):
+    signature: str
+    type: Literal['eip712']
+
+
+Properties: TypeAlias = dict[str, Literal['text', 'texts', 'integer', 'fraction', 'instant', 'level']]
+
+
 class PublishedChecks(TypedDict):
     failed: int
-    ok: Literal[True]
+    ok: Ok
     tables: list[CheckedTable]
 
 
@@ -1316,11 +1164,11 @@ class QuoteProof(TypedDict):
 
 
 class QuoteRequest1(TypedDict):
-    agentId: NotRequired[str | None]
+    agentId: NotRequired[AgentId | None]
     agentName: NotRequired[str | None]
     assistantId: NotRequired[str | None]
     callbackUrl: NotRequired[str | None]
-    integrity: NotRequired[QuoteProof | None]
+    integrity: NotRequired[QuoteProof | Links2]
     operatorAddress: NotRequired[str | None]
     payerAddress: str | None
     planId: NotRequired[str]
@@ -1328,11 +1176,11 @@ class QuoteRequest1(TypedDict):
 
 
 class QuoteRequest2(TypedDict):
-    agentId: NotRequired[str | None]
+    agentId: NotRequired[AgentId | None]
     agentName: NotRequired[str | None]
     assistantId: NotRequired[str | None]
     callbackUrl: NotRequired[str | None]
-    integrity: NotRequired[QuoteProof | None]
+    integrity: NotRequired[QuoteProof | Links2]
     operatorAddress: str | None
     payerAddress: NotRequired[str | None]
     planId: NotRequired[str]
@@ -1342,10 +1190,27 @@ class QuoteRequest2(TypedDict):
 QuoteRequest: TypeAlias = QuoteRequest1 | QuoteRequest2
 
 
+class QuoteToFill(TypedDict):
+    payerAddress: str
+    planId: str
+
+
+class QuoteWarning(TypedDict):
+    code: Literal['plan_active']
+    detail: str
+    links: dict[str, str]
+
+
 class ReadinessItem(TypedDict):
     next: str
     note: str
     state: Literal['ready', 'action_required', 'pending', 'not_required']
+
+
+Reason: TypeAlias = str | None
+
+
+Reason2: TypeAlias = str | None
 
 
 class ReceiptIntegrity(TypedDict):
@@ -1397,19 +1262,7 @@ class RecentIntake(TypedDict):
 
 class RecentIntakes(TypedDict):
     items: list[RecentIntake]
-    ok: Literal[True]
-
-
-class RecoveryChallenge(TypedDict):
-    claimId: str
-    expiresAt: str
-    issuedAt: int
-    method: Literal['POST']
-    ok: Literal[True]
-    schema: Literal['svc.agent_access.recovery_challenge.v1']
-    signer: str
-    typedData: dict[str, Any]
-    url: str
+    ok: Ok
 
 
 class RecoveryProof(TypedDict):
@@ -1418,7 +1271,7 @@ class RecoveryProof(TypedDict):
 
 
 class RecoveryRequest(TypedDict):
-    issuedAt: int
+    issuedAt: IssuedAt
     proof: RecoveryProof
 
 
@@ -1430,6 +1283,9 @@ class RequestSchema(TypedDict):
     url: str
 
 
+RequestsPerDay: TypeAlias = int | None
+
+
 class RetrievalRoute(TypedDict):
     budgetTokens: int
     method: Literal['recent', 'full_text', 'traverse']
@@ -1439,11 +1295,24 @@ class RetrievalRoute(TypedDict):
 
 class RevenuePoint(TypedDict):
     fetchedAt: str
-    grossUsd: str | None
-    revenueUsd: str | None
+    grossUsd: BalanceEth | None
+    revenueUsd: BalanceEth | None
 
 
 Reversible: TypeAlias = Literal['yes', 'with_backup', 'no']
+
+
+Revision: TypeAlias = int
+
+
+class RevocationData(TypedDict):
+    keyId: str
+    recovery: str | None
+    revokedAt: str
+    state: Literal['revoked']
+
+
+Role: TypeAlias = Literal['caller', 'operator']
 
 
 class Route(TypedDict):
@@ -1466,8 +1335,8 @@ class SampledScores(TypedDict):
 class SchemaArtifact(TypedDict):
     artifact: str
     jsonSchema: dict[str, Any]
-    links: list[ArtifactLink]
-    ok: Literal[True]
+    links: Links3
+    ok: Ok
     schema: str
     summary: str
     title: str
@@ -1522,10 +1391,10 @@ class ServiceContext(TypedDict):
     live: list[NextStep]
     name: str
     network: str | None
-    ok: Literal[True]
+    ok: Ok
     openapi: str
     schema: Literal['svc.context.v1']
-    token: str | None
+    token: Contract | None
 
 
 Severity: TypeAlias = Literal['low', 'medium', 'high', 'critical']
@@ -1536,22 +1405,15 @@ class SignalAct(TypedDict):
     reason: str
 
 
-class SignalLinkInput(TypedDict):
-    direction: NotRequired[Literal['outbound', 'inbound']]
-    target: str
-    type: str
-
-
-class SignalLinkOutput(TypedDict):
-    direction: Literal['outbound', 'inbound']
-    target: str
-    type: str
-
-
 class Signature(TypedDict):
     alg: Literal['EdDSA']
     jws: str
     kid: str
+
+
+class SignedBody(TypedDict):
+    issuedAt: int
+    proof: ProofToFill
 
 
 class SignedPayment(TypedDict):
@@ -1563,7 +1425,7 @@ class SignedPayment(TypedDict):
     links: PaymentLinks
     network: str
     offer: str
-    ok: Literal[True]
+    ok: Ok
     payTo: str
     payer: str
     paymentId: str
@@ -1574,6 +1436,12 @@ class SignedPayment(TypedDict):
     transactionHash: str | None
 
 
+SingleValuedPredicate: TypeAlias = str
+
+
+SingleValuedPredicates: TypeAlias = list[SingleValuedPredicate] | None
+
+
 SizeCohort: TypeAlias = Literal['whale', 'shark', 'dolphin', 'fish', 'shrimp']
 
 
@@ -1581,6 +1449,9 @@ class SnapshotRef(TypedDict):
     block: int
     id: str
     time: str
+
+
+Source: TypeAlias = str | None
 
 
 SourceClass: TypeAlias = Literal['owner', 'signed_system', 'document', 'inference', 'hearsay']
@@ -1607,6 +1478,15 @@ class SourceDocument2(TypedDict):
 SourceDocument: TypeAlias = SourceDocument1 | SourceDocument2
 
 
+Source2: TypeAlias = str
+
+
+Sources2Item: TypeAlias = str
+
+
+Sources2: TypeAlias = list[Sources2Item] | None
+
+
 Stage: TypeAlias = Literal['immutability', 'temporal', 'referential_integrity', 'authority', 'deduplication', 'provenance', 'alignment']
 
 
@@ -1616,10 +1496,22 @@ class StageDocument(TypedDict):
     stage: str
 
 
+Stages: TypeAlias = list[StageDocument]
+
+
+Stages2: TypeAlias = list[StageDocument]
+
+
+Stale: TypeAlias = bool
+
+
+StaleAfter: TypeAlias = str | None
+
+
 class StateArtifact(TypedDict):
     artifact: str
-    links: list[ArtifactLink]
-    ok: Literal[True]
+    links: Links3
+    ok: Ok
     schema: str
     states: list[LiveState]
     summary: str
@@ -1656,6 +1548,9 @@ StorageReason: TypeAlias = Literal['not_supported', 'no_state', 'rpc_unavailable
 StorageVerdict: TypeAlias = Literal['proven', 'failed', 'unproven']
 
 
+Summary: TypeAlias = HumanSummary | AgentSummary | EnterpriseSummary
+
+
 class SupplyLayout(TypedDict):
     bits: int
     shift: int
@@ -1665,8 +1560,8 @@ class SupplyLayout(TypedDict):
 class TemplateArtifact(TypedDict):
     artifact: str
     consentVersion: str
-    links: list[ArtifactLink]
-    ok: Literal[True]
+    links: Links3
+    ok: Ok
     schema: str
     summary: str
     templates: list[LaneTemplate]
@@ -1704,21 +1599,24 @@ class TierEntitlements(TypedDict):
 
 class TimelineArtifact(TypedDict):
     artifact: str
-    checkedAt: str | None
+    checkedAt: FirstUsedAt | None
     days: list[DayCounts]
     determinedBy: str | None
-    links: list[ArtifactLink]
-    ok: Literal[True]
+    links: Links3
+    ok: Ok
     schema: str
     summary: str
     title: str
 
 
 class Token(TypedDict):
-    address: str
+    address: Address
     decimals: int | None
     name: str | None
     symbol: str | None
+
+
+Token2: TypeAlias = Token | Links2
 
 
 class TrailStep(TypedDict):
@@ -1752,14 +1650,14 @@ class TrialPacket(TypedDict):
     firstRequest: str
     headers: dict[str, str]
     keyId: str
-    owner: str
+    owner: Address
     privateNodes: int
     requestsPerDay: int
     tier: Tier
 
 
 class TrialRequest(TypedDict):
-    issuedAt: int
+    issuedAt: IssuedAt
     proof: RecoveryProof
 
 
@@ -1767,18 +1665,8 @@ class Trigger(TypedDict):
     progress: float | None
     reached: bool | None
     reason: str | None
-    remainingWei: str | None
+    remainingWei: BalanceWei | None
     triggerWei: str | None
-
-
-class Triple(TypedDict):
-    confidence: NotRequired[float | None]
-    id: NotRequired[str | None]
-    object: str | Thing
-    predicate: str
-    subject: str | Thing
-    validFrom: NotRequired[str | None]
-    validTo: NotRequired[str | None]
 
 
 class TrustConsistency(TypedDict):
@@ -1789,34 +1677,17 @@ class TrustConsistency(TypedDict):
     time: str
 
 
-class TrustScore(TypedDict):
-    agent: str
-    attestationCount: int | None
-    consistency: TrustConsistency | None
-    fetchedAt: str | None
-    generatedAt: str
-    generation: str
-    lastAttestedAt: str | None
-    level: Literal['none', 'low', 'medium', 'high'] | None
-    network: str | None
-    observedAt: str | None
-    ok: Literal[True]
-    quality: Quality
-    reason: str | None
-    registered: bool | None
-    registry: str | None
-    source: str | None
-    stale: bool
-    staleAfter: str | None
-    thresholds: Thresholds
-    trustScore: int | None
-    weightedScore: int | None
-
-
 class TrustTotals(TypedDict):
     agents: int
     attestations: int
     attesters: int
+
+
+Type: TypeAlias = str
+
+
+class TypedData(TypedDict):
+    pass
 
 
 class TypedDataDomain(TypedDict):
@@ -1841,7 +1712,7 @@ class UnreadPart(TypedDict):
 
 class UsdValue(TypedDict):
     balanceUsd: str | None
-    observedAt: str | None
+    observedAt: FirstUsedAt | None
     price: str | None
     quality: Quality
     reason: str | None
@@ -1850,12 +1721,30 @@ class UsdValue(TypedDict):
     staleAfter: str | None
 
 
+UseCase: TypeAlias = str
+
+
+ValidFrom: TypeAlias = str | None
+
+
+ValidTo: TypeAlias = str | None
+
+
 class Validator(TypedDict):
     stages: list[NamedText]
     verdicts: list[NamedText]
 
 
+Value: TypeAlias = str | None
+
+
 Verdict: TypeAlias = Literal['proven', 'failed', 'disputed', 'unproven']
+
+
+Verdict2: TypeAlias = Literal['approved', 'rejected', 'escalated'] | None
+
+
+Verdict3: TypeAlias = Literal['approved', 'rejected', 'escalated']
 
 
 class Verification(TypedDict):
@@ -1877,27 +1766,13 @@ class Withheld(TypedDict):
     reason: Literal['corrected', 'forgotten', 'other_type']
 
 
-Value: TypeAlias = str
-
-
 class WorldModelCreateRequest(TypedDict):
     displayName: NotRequired[str | None]
     isAI: NotRequired[bool | None]
-    name: str
+    name: Name
     ownerId: str
-    values: NotRequired[list[Value]]
+    values: NotRequired[list[Name]]
     visibility: NotRequired[Literal['public', 'private']]
-
-
-class WorldProjection(TypedDict):
-    changes: list[ProjectedChange]
-    edgeCount: int
-    edges: list[ProjectedEdge]
-    nodeCount: int
-    nodes: list[ProjectedNode]
-    ok: Literal[True]
-    revision: int
-    truncated: bool
 
 
 class WorldRender(TypedDict):
@@ -1907,39 +1782,83 @@ class WorldRender(TypedDict):
     edges: list[DrawnEdge]
     nodeCount: int
     nodes: list[DrawnNode]
-    ok: Literal[True]
+    ok: Ok
     revision: int
     truncated: bool
     view: RenderView
 
 
-class WriteRule(TypedDict):
-    leastConfidence: float
-    link: SignalLinkOutput
-    needs: list[str]
-    store: str
-    through: Literal['POST /api/v2/world-model/signal']
-    visibility: Literal['private']
+WorldSources: TypeAlias = str
+
+
+class ContractsAccessClaimsPendingAnswer(TypedDict):
+    code: Literal['unknown_tx', 'confirmations', 'not_canonical', 'rpc_unavailable', 'rpc_disagree']
+    depth: int | None
+    neededDepth: int | None
+    ok: Ok
+    quoteId: str
+    retryAfter: int
+    secondsLeft: int | None
+
+
+class AccountKey(TypedDict):
+    changedAt: str
+    createdAt: str
+    firstUsedAt: FirstUsedAt | None
+    hint: str
+    isThisOne: bool
+    keyId: str
+    lastUsedAt: str | None
+    state: Literal['active', 'suspended', 'revoked']
+
+
+class AccountPlan(TypedDict):
+    boughtTier: Tier
+    expiresAt: str | None
+    id: str | None
+    name: str | None
+    tier: Tier
 
 
 class ActionLinks(TypedDict):
     actions: list[LinkedAction]
 
 
+class ActionRequest(TypedDict):
+    account: str
+    data: NotRequired[dict[str, Data] | None]
+    type: NotRequired[str | None]
+
+
 class ActivationPacket(TypedDict):
-    accessExpiresAt: str | None
+    accessExpiresAt: FirstUsedAt | None
     apiKey: str
     baseUrl: str
     firstRequest: str
     headers: dict[str, str]
     keyId: str
-    requestsPerDay: int | None
+    requestsPerDay: RequestsPerDay | None
     tier: Tier
+
+
+AddressTransfer = TypedDict(
+    'AddressTransfer',
+    {
+        'block': int,
+        'from': str,
+        'logIndex': int,
+        'time': str,
+        'to': str,
+        'transactionHash': str,
+        'value': Value | None,
+        'valueRaw': str,
+    },
+)
 
 
 class ApprovalAnswer(TypedDict):
     data: ApprovalResult
-    ok: Literal[True]
+    ok: Ok
 
 
 class BalanceLayout(TypedDict):
@@ -1948,6 +1867,14 @@ class BalanceLayout(TypedDict):
     offset: int
     order: MappingOrder
     shift: int
+
+
+class BalancePoint(TypedDict):
+    balance: Value | None
+    balanceRaw: str
+    block: int
+    changeRaw: str
+    time: str
 
 
 class Basis(TypedDict):
@@ -1959,6 +1886,9 @@ class Basis(TypedDict):
     verdict: Verdict
 
 
+Basis2: TypeAlias = Basis | Links2
+
+
 class BlockRef(TypedDict):
     block: int
     blockHash: str
@@ -1966,37 +1896,24 @@ class BlockRef(TypedDict):
     time: str
 
 
-class BuildRequest1(TypedDict):
-    documents: list[SourceDocument]
-    edges: NotRequired[list[Edge]]
-    graphId: NotRequired[str | None]
-    mode: NotRequired[Literal['preview', 'apply']]
-    nodes: NotRequired[list[Node]]
-    triples: NotRequired[list[Triple]]
-    visibility: NotRequired[Literal['public', 'private']]
+class Edge(TypedDict):
+    confidence: NotRequired[Confidence | None]
+    properties: NotRequired[dict[str, Any]]
+    source: str
+    target: str
+    type: str
+    validFrom: NotRequired[ValidFrom | None]
+    validTo: NotRequired[ValidTo | None]
 
 
-class BuildRequest2(TypedDict):
-    documents: NotRequired[list[SourceDocument]]
-    edges: NotRequired[list[Edge]]
-    graphId: NotRequired[str | None]
-    mode: NotRequired[Literal['preview', 'apply']]
-    nodes: NotRequired[list[Node]]
-    triples: list[Triple]
-    visibility: NotRequired[Literal['public', 'private']]
-
-
-class BuildRequest3(TypedDict):
-    documents: NotRequired[list[SourceDocument]]
-    edges: NotRequired[list[Edge]]
-    graphId: NotRequired[str | None]
-    mode: NotRequired[Literal['preview', 'apply']]
-    nodes: list[Node]
-    triples: NotRequired[list[Triple]]
-    visibility: NotRequired[Literal['public', 'private']]
-
-
-BuildRequest: TypeAlias = BuildRequest1 | BuildRequest2 | BuildRequest3
+class Node(TypedDict):
+    confidence: NotRequired[Confidence | None]
+    id: str
+    properties: NotRequired[dict[str, Any]]
+    title: str
+    type: str
+    validFrom: NotRequired[ValidFrom | None]
+    validTo: NotRequired[ValidTo | None]
 
 
 class BuiltEdge(TypedDict):
@@ -2042,7 +1959,7 @@ class CapabilityRegistry(TypedDict):
     baseUrl: str
     capabilities: list[CapabilityEntry]
     network: str
-    ok: Literal[True]
+    ok: Ok
     schema: Literal['svc.base_capabilities.v1']
     schemaUrl: str
     service: str
@@ -2055,18 +1972,32 @@ class CaseAnswer(TypedDict):
     claimId: str | None
     code: str
     next: CaseNext
-    ok: Literal[True]
+    ok: Ok
     otherCases: list[str]
     payment: CasePayment
-    quote: CaseQuote | None
+    quote: CaseQuote | Links2
     recordedAt: str
-    refund: CaseRefund | None
+    refund: CaseRefund | Links2
     schema: Literal['svc.agent_access.case.v1']
     state: Literal['open', 'supplement_offered', 'claimed', 'issued', 'refund_due', 'refunded']
 
 
-class CaseRequest(TypedDict):
+class CaseChallenge(TypedDict):
+    body: SignedBody
+    caseId: str
+    expiresAt: str
     issuedAt: int
+    method: Literal['POST']
+    ok: Ok
+    schema: Literal['svc.agent_access.case_challenge.v1']
+    signer: str
+    supplementUrl: str
+    typedData: TypedData
+    url: str
+
+
+class CaseRequest(TypedDict):
+    issuedAt: IssuedAt
     proof: RecoveryProof
 
 
@@ -2097,17 +2028,17 @@ class ClaimDocument(TypedDict):
     sourceClass: SourceClass
     title: str
     validFrom: str
-    value: str | float | bool | dict[str, Any] | list[str | float | bool | dict[str, Any]] | None
+    value: str | float | bool | dict[str, Any] | list[str | float | bool | dict[str, Any]] | Links2
 
 
 class ClaimIntegrity1(TypedDict):
-    operator: NotRequired[OperatorProof | None]
+    operator: NotRequired[OperatorProof | Links2]
     signature: str | None
     type: Literal['eip712', 'eip191', 'erc1271'] | None
 
 
 class ClaimIntegrity2(TypedDict):
-    operator: OperatorProof | None
+    operator: OperatorProof | Links2
     signature: NotRequired[str | None]
     type: NotRequired[Literal['eip712', 'eip191', 'erc1271'] | None]
 
@@ -2115,17 +2046,8 @@ class ClaimIntegrity2(TypedDict):
 ClaimIntegrity: TypeAlias = ClaimIntegrity1 | ClaimIntegrity2
 
 
-class ClaimRecord(TypedDict):
-    claimId: str
-    claimedAt: str
-    operator: OperatorState | None
-    planId: str
-    quoteId: str
-    status: Literal['issued', 'reversed']
-
-
 class ClaimRequest(TypedDict):
-    integrity: NotRequired[ClaimIntegrity | None]
+    integrity: NotRequired[ClaimIntegrity | Links2]
     paymentRequirementHash: str
     quoteHash: str
     quoteId: str
@@ -2137,7 +2059,7 @@ class ClaimStep(TypedDict):
     headers: dict[str, str]
     method: Literal['POST']
     notAfter: str
-    operator: OperatorStep | None
+    operator: OperatorStep | Links2
     proof: dict[str, Any]
     proofRequired: bool
     url: str
@@ -2152,11 +2074,27 @@ class ComparedList(TypedDict):
     time: str
 
 
+class ConfirmResult(TypedDict):
+    decision: int
+    revision: Revision
+    stages: list[StageDocument]
+    verdict: Literal['approved', 'rejected', 'escalated']
+
+
+class Consent1(TypedDict):
+    accepted: Literal[True]
+    at: NotRequired[FirstUsedAt | None]
+    policyVersion: NotRequired[PolicyVersion | None]
+
+
+Consent: TypeAlias = Literal[True] | Consent1
+
+
 class ConsentData(TypedDict):
     claimId: str
     moved: MovedParts
     operator: OperatorState
-    owner: str
+    owner: Address
 
 
 class ConsentRequest(TypedDict):
@@ -2164,75 +2102,82 @@ class ConsentRequest(TypedDict):
     proof: OperatorProof
 
 
+class ConsentToFill(TypedDict):
+    proof: OperatorProofToFill
+
+
+Consistency2: TypeAlias = TrustConsistency | Links2
+
+
 class ContextBidwall(TypedDict):
-    balanceWei: str | None
-    document: str | None
-    observedAt: str | None
+    balanceWei: BalanceWei | None
+    document: Document | None
+    observedAt: FirstUsedAt | None
     progress: float | None
     quality: Quality
-    reason: str | None
+    reason: Reason2 | None
     source: str | None
-    stale: bool
-    staleAfter: str | None
+    stale: Stale
+    staleAfter: FirstUsedAt | None
 
 
 class ContextGraph(TypedDict):
-    document: str | None
+    document: Document | None
     edgeCount: int | None
     nodeCount: int | None
-    observedAt: str | None
+    observedAt: FirstUsedAt | None
     quality: Quality
-    reason: str | None
+    reason: Reason2 | None
     revision: int | None
     source: str | None
-    stale: bool
-    staleAfter: str | None
+    stale: Stale
+    staleAfter: FirstUsedAt | None
 
 
 class ContextHolders(TypedDict):
     block: int | None
-    document: str | None
+    document: Document | None
     holderCount: int | None
-    observedAt: str | None
-    proof: Verdict | None
+    observedAt: FirstUsedAt | None
+    proof: Verdict | Links2
     quality: Quality
-    reason: str | None
+    reason: Reason2 | None
     source: str | None
-    stale: bool
-    staleAfter: str | None
+    stale: Stale
+    staleAfter: FirstUsedAt | None
     top10Share: float | None
-    totalSupply: str | None
+    totalSupply: BalanceEth | None
 
 
 class ContextPrice(TypedDict):
     change24h: float | None
-    document: str | None
+    document: Document | None
     marketCapUsd: float | None
-    observedAt: str | None
-    priceUsd: str | None
+    observedAt: FirstUsedAt | None
+    priceUsd: BalanceEth | None
     quality: Quality
-    reason: str | None
+    reason: Reason2 | None
     source: str | None
-    stale: bool
-    staleAfter: str | None
+    stale: Stale
+    staleAfter: FirstUsedAt | None
 
 
 class ContextTrust(TypedDict):
     agents: int | None
     attestations: int | None
-    document: str | None
-    observedAt: str | None
+    document: Document | None
+    observedAt: FirstUsedAt | None
     quality: Quality
-    reason: str | None
+    reason: Reason2 | None
     source: str | None
-    stale: bool
-    staleAfter: str | None
+    stale: Stale
+    staleAfter: FirstUsedAt | None
 
 
 class ContractArtifact(TypedDict):
     artifact: str
-    links: list[ArtifactLink]
-    ok: Literal[True]
+    links: Links3
+    ok: Ok
     rules: list[ArtifactRule]
     schema: str
     states: list[StateMeaning]
@@ -2246,12 +2191,12 @@ ContractTransfer = TypedDict(
         'block': int,
         'direction': Literal['in', 'out', 'self'],
         'finality': Finality,
-        'from': str,
+        'from': Address,
         'logIndex': int,
         'time': str,
         'timeQuality': Literal['exact', 'estimated'],
-        'to': str,
-        'token': str,
+        'to': Address,
+        'token': Address,
         'transactionHash': str,
         'valueRaw': str,
     },
@@ -2264,33 +2209,17 @@ class CountsByLane(TypedDict):
     human: LaneCounts
 
 
-class DesignRequest(TypedDict):
-    agent: DesignAgentInput
-    constraints: NotRequired[DesignConstraints]
-    goals: list[str | DesignGoal]
-    mode: NotRequired[Literal['preview', 'apply']]
-    sources: NotRequired[list[str | DesignSource]]
+class DesignGoal(TypedDict):
+    kinds: NotRequired[Kinds]
+    priority: NotRequired[Literal['low', 'medium', 'high']]
+    title: str
 
 
-class DesignResult(TypedDict):
-    agent: DesignAgentOutput
-    budget: list[BudgetShare]
-    domains: list[str]
-    keepFor: str
-    leftOut: list[str]
-    mode: Literal['preview', 'apply']
-    nodeIds: list[str]
-    planId: str
-    privacy: Literal['public', 'internal', 'private', 'regulated']
-    reserveTokens: int
-    retrieval: list[RetrievalRoute]
-    revision: int
-    risks: list[PlanRisk]
-    stages: list[StageDocument]
-    stores: list[MemoryStore]
-    unknowns: list[Unknown]
-    verdict: Literal['approved', 'rejected', 'escalated'] | None
-    writeRules: list[WriteRule]
+class DesignSource(TypedDict):
+    kinds: NotRequired[Kinds]
+    personal: NotRequired[bool | None]
+    specialCategories: NotRequired[list[Literal['racial_or_ethnic_origin', 'political_opinions', 'religious_or_philosophical_beliefs', 'trade_union_membership', 'genetic_data', 'biometric_data', 'health', 'sex_life_or_sexual_orientation', 'criminal_convictions']] | None]
+    title: str
 
 
 class Discrepancy(TypedDict):
@@ -2322,11 +2251,14 @@ class DisputeDocument(TypedDict):
     total: int
 
 
+Disputes: TypeAlias = list[DisputeDocument]
+
+
 class EdgeDocument(TypedDict):
     actor: str
     disputed: bool
     id: str
-    origin: OriginDocument | None
+    origin: Origin2
     owner: str | None
     properties: dict[str, Any]
     recordedAt: str
@@ -2341,10 +2273,29 @@ class EdgeDocument(TypedDict):
     visibility: Literal['public', 'private']
 
 
+Edges: TypeAlias = list[EdgeDocument]
+
+
+class EnterpriseIntake(TypedDict):
+    consent: Consent
+    consentAt: NotRequired[ConsentAt | None]
+    consentVersion: NotRequired[ConsentVersion | None]
+    contactEmail: str
+    contactFullName: OrgName
+    contactName: NotRequired[str | None]
+    contactRole: OrgName
+    lane: Literal['enterprise']
+    orgName: OrgName
+    source: NotRequired[Source2]
+    teamSize: NotRequired[PolicyVersion | None]
+    telegram: NotRequired[PolicyVersion | None]
+    useCase: UseCase
+
+
 class EntitlementsArtifact(TypedDict):
     artifact: str
-    links: list[ArtifactLink]
-    ok: Literal[True]
+    links: Links3
+    ok: Ok
     profiles: dict[str, list[str]]
     schema: str
     summary: str
@@ -2370,7 +2321,7 @@ class EventsInfo(TypedDict):
     blockHash: str | None
     quality: Quality
     reason: str | None
-    time: str | None
+    time: FirstUsedAt | None
 
 
 class GraphHealth(TypedDict):
@@ -2381,7 +2332,7 @@ class GraphHealth(TypedDict):
 
 class GraphHealthAnswer(TypedDict):
     data: GraphHealth
-    ok: Literal[True]
+    ok: Ok
 
 
 class GraphQueryRequest(TypedDict):
@@ -2393,12 +2344,12 @@ class GraphQueryRequest(TypedDict):
     include_ended: NotRequired[bool]
     limit: NotRequired[int]
     node_id: NotRequired[str | None]
-    node_types: NotRequired[list[NodeType] | None]
+    node_types: NotRequired[list[NodeTypes] | None]
     order: NotRequired[Literal['id', 'recent']]
-    recordedAsOf: NotRequired[int | str | None]
+    recordedAsOf: NotRequired[int | str | Links2]
     scope: NotRequired[Literal['own', 'public', 'both']]
     search: NotRequired[str | None]
-    traverse: NotRequired[Traverse | None]
+    traverse: NotRequired[Traverse | Links2]
 
 
 class GuardrailMatch(TypedDict):
@@ -2409,6 +2360,43 @@ class GuardrailMatch(TypedDict):
     remediation: str
     severity: Severity
     stage: Stage
+
+
+class Limits(TypedDict):
+    amount: NotRequired[MaxAmount | Links2]
+    currency: NotRequired[str | None]
+    max_amount: NotRequired[MaxAmount | Links2]
+    max_amount_usd: NotRequired[float | str | Links2]
+    max_per_action: NotRequired[MaxAmount | Links2]
+    networks: NotRequired[Data | Links2]
+    recipients: NotRequired[Data | Links2]
+    spenders: NotRequired[Data | Links2]
+
+
+class Context(TypedDict):
+    agent_role: NotRequired[str | None]
+    allowed_hosts: NotRequired[Data | Links2]
+    already_done: NotRequired[bool | None]
+    approval_token: NotRequired[str | None]
+    approved: NotRequired[bool | None]
+    backup_available: NotRequired[bool | None]
+    cwd: NotRequired[str | None]
+    destination: NotRequired[str | None]
+    environment: NotRequired[str | None]
+    expected_recipient: NotRequired[Data | Links2]
+    home: NotRequired[str | None]
+    instruction_origin: NotRequired[Literal['user', 'agent', 'untrusted_content', 'unknown'] | Links2]
+    limits: NotRequired[Limits | None]
+    manifest: NotRequired[dict[str, Any] | list[dict[str, Any]] | Links2]
+    os: NotRequired[str | None]
+    paid_references: NotRequired[Data | Links2]
+    planned_steps: NotRequired[Data | Links2]
+    run_as: NotRequired[str | None]
+    scene: NotRequired[str | None]
+    tool: NotRequired[str | None]
+    untrusted_content: NotRequired[Data | Links2]
+    user_request: NotRequired[Data | Links2]
+    workspace: NotRequired[Workspace | None]
 
 
 class GuardrailRequest(TypedDict):
@@ -2431,17 +2419,62 @@ class GuardrailTarget(TypedDict):
     text: str
 
 
+class Health(TypedDict):
+    ageS: int
+    clockSkewS: int | None
+    disputes: int
+    failedChecks: list[str]
+    failingJobs: list[FailingJob]
+    generatedAt: GeneratedAt
+    generation: str
+    guardrailProblem: str | None
+    ledgerReachable: bool
+    observedAgeS: int
+    ok: Ok
+    staleDocuments: list[str]
+    status: Literal['ok', 'degraded']
+
+
 class Holder(TypedDict):
-    address: str
-    balance: str | None
+    address: Address
+    balance: Value | None
     balanceRaw: str
     cohort: SizeCohort
     firstHeldAt: str | None
     firstSeenAt: str
-    kind: HolderKind | None
+    kind: HolderKind | Links2
     lastActiveAt: str
     rank: int
     share: float
+
+
+class HumanIntake(TypedDict):
+    activationPreference: NotRequired[PolicyVersion | None]
+    agentName: NotRequired[PolicyVersion | None]
+    assistantId: NotRequired[Literal['codex', 'claude-code', 'gemini', 'grok', 'custom'] | None]
+    billingReadiness: NotRequired[PolicyVersion | None]
+    consent: Consent
+    consentAt: NotRequired[ConsentAt | None]
+    consentVersion: NotRequired[ConsentVersion | None]
+    email: NotRequired[str | None]
+    executionSurfaces: NotRequired[list[WorldSources] | None]
+    experiencePath: NotRequired[Literal['new_to_agents', 'existing_agent_operator'] | None]
+    firstMission: NotRequired[str | None]
+    governanceMode: NotRequired[PolicyVersion | None]
+    lane: Literal['human']
+    launchPath: NotRequired[Literal['/create-my-agent', '/upgrade-my-agent', '/launch-builder'] | None]
+    modelAccess: NotRequired[PolicyVersion | None]
+    modelProvider: NotRequired[PolicyVersion | None]
+    name: OrgName
+    operatorScope: NotRequired[PolicyVersion | None]
+    role: NotRequired[PolicyVersion | None]
+    runtimeProfile: NotRequired[PolicyVersion | None]
+    source: NotRequired[Source2]
+    telegram: str
+    twitter: NotRequired[PolicyVersion | None]
+    useCase: UseCase
+    workspaceName: NotRequired[PolicyVersion | None]
+    worldSources: NotRequired[list[WorldSources] | None]
 
 
 class ImportResult(TypedDict):
@@ -2449,7 +2482,7 @@ class ImportResult(TypedDict):
     edges: int
     nodeIds: list[str]
     nodes: int
-    revision: int
+    revision: Revision
     stages: list[StageDocument]
     verdict: Literal['approved', 'rejected', 'escalated']
     written: int
@@ -2462,7 +2495,7 @@ class ImportState(TypedDict):
     expiresAt: str
     importId: str
     mostChunks: int
-    result: ImportResult | None
+    result: ImportResult | Links2
     status: Literal['open', 'applied']
 
 
@@ -2476,6 +2509,12 @@ class IndexDataset(TypedDict):
     split: Literal['whole', 'block', 'day', 'list']
 
 
+class IntakeErased(TypedDict):
+    erased: Ok
+    intakeId: str
+    ok: Ok
+
+
 class IntakeReadiness(TypedDict):
     activation: ReadinessItem
     auth: ReadinessItem
@@ -2486,34 +2525,47 @@ class IntakeReadiness(TypedDict):
 class IntakeStats(TypedDict):
     byDay: list[DayCounts]
     byLane: CountsByLane
-    ok: Literal[True]
+    ok: Ok
     total: int
 
 
 class JsonRpcAnswer(TypedDict):
-    error: NotRequired[JsonRpcError | None]
-    id: str | int | float | None
+    error: NotRequired[JsonRpcError | Links2]
+    id: str | int | float | Links2
     jsonrpc: Literal['2.0']
     result: NotRequired[dict[str, Any] | None]
+
+
+class JsonRpcRefusal(TypedDict):
+    error: JsonRpcError
+    id: str | int | float | Links2
+    jsonrpc: Literal['2.0']
+
+
+class JsonRpcRequest(TypedDict):
+    id: NotRequired[str | int | float | Links2]
+    jsonrpc: Literal['2.0']
+    method: str
+    params: NotRequired[dict[str, Any] | None]
 
 
 class MarketplaceRevenue(TypedDict):
     ageS: int | None
     agentId: str | None
-    fetchedAt: str | None
-    generatedAt: str
-    generation: str
+    fetchedAt: FetchedAt | None
+    generatedAt: GeneratedAt
+    generation: Generation
     grossUsd: str | None
     history: list[RevenuePoint]
-    lastActiveAt: str | None
-    observedAt: str | None
-    ok: Literal[True]
+    lastActiveAt: FirstUsedAt | None
+    observedAt: ObservedAt | None
+    ok: Ok
     quality: Quality
-    reason: str | None
+    reason: Reason | None
     revenueUsd: str | None
-    source: str | None
+    source: Source | None
     stale: bool
-    staleAfter: str | None
+    staleAfter: StaleAfter | None
     successRatePercent: float | None
     successfulJobs: int | None
     uniqueBuyers: int | None
@@ -2521,15 +2573,25 @@ class MarketplaceRevenue(TypedDict):
 
 
 class Metric(TypedDict):
-    document: str | None
-    observedAt: str | None
+    document: Document | None
+    observedAt: FirstUsedAt | None
     quality: Quality
-    reason: str | None
+    reason: Reason2 | None
     source: str | None
-    stale: bool
-    staleAfter: str | None
+    stale: Stale
+    staleAfter: FirstUsedAt | None
     unit: str
-    value: int | float | str | None
+    value: int | float | str | Links2
+
+
+class MissionsArtifact(TypedDict):
+    artifact: str
+    links: Links3
+    missions: list[Mission]
+    ok: Ok
+    schema: str
+    summary: str
+    title: str
 
 
 class NodeDecisionDocument(TypedDict):
@@ -2541,7 +2603,7 @@ class NodeDecisionDocument(TypedDict):
 
 class NodeDocument(TypedDict):
     actor: str
-    confirmedAs: SourceClass | None
+    confirmedAs: SourceClass | Links2
     confirmedAt: str | None
     disputed: bool
     domain: str
@@ -2549,7 +2611,7 @@ class NodeDocument(TypedDict):
     erased: bool
     id: str
     immutable: bool
-    origin: OriginDocument | None
+    origin: Origin2
     owner: str | None
     properties: dict[str, Any]
     recordedAt: str
@@ -2579,6 +2641,9 @@ class NodeStateDocument(TypedDict):
     retiredAt: str | None
 
 
+Nodes: TypeAlias = list[NodeDocument]
+
+
 class NotUnderstood(TypedDict):
     leftOut: int
     leftOutCharacters: int
@@ -2587,50 +2652,80 @@ class NotUnderstood(TypedDict):
     passages: int
 
 
-class OntologyData(TypedDict):
-    changedFacts: list[str]
-    node_types: dict[str, OwnNodeTypeOutput]
-    recordedAt: str | None
-    relationship_types: dict[str, OwnRelationshipTypeOutput]
-    single_valued_predicates: list[SingleValuedPredicate]
-    version: int
-    versions: list[OntologyVersionDocument]
-
-
-class OntologyRequest(TypedDict):
-    expectedVersion: NotRequired[int | None]
-    node_types: NotRequired[dict[str, OwnNodeTypeInput]]
-    relationship_types: NotRequired[dict[str, OwnRelationshipTypeInput]]
-    single_valued_predicates: NotRequired[list[SingleValuedPredicate]]
+Operator: TypeAlias = OperatorState | Links2
 
 
 class OperatorChallenge(TypedDict):
+    body: ConsentToFill
     claimId: str
     method: Literal['POST']
-    ok: Literal[True]
+    ok: Ok
     operator: OperatorState
-    owner: str
+    owner: Address
     schema: Literal['svc.agent_access.operator_challenge.v1']
     text: str
     typedData: dict[str, Any]
     url: str
 
 
+class OwnEndsInput(TypedDict):
+    sources: NotRequired[Sources2]
+    targets: NotRequired[Sources2]
+
+
+class OwnEndsOutput(TypedDict):
+    sources: Sources2
+    targets: Sources2
+
+
+class OwnNodeTypeInput(TypedDict):
+    domain: Literal['FOUNDATION', 'VISION', 'STRATEGY', 'TACTICS', 'EXECUTION', 'TRACK', 'SYMBIOSIS']
+    properties: NotRequired[Properties]
+
+
+class OwnNodeTypeOutput(TypedDict):
+    domain: Literal['FOUNDATION', 'VISION', 'STRATEGY', 'TACTICS', 'EXECUTION', 'TRACK', 'SYMBIOSIS']
+    properties: Properties
+
+
+class OwnRelationshipTypeInput(TypedDict):
+    description: str
+    ends: NotRequired[list[OwnEndsInput]]
+    single_valued: NotRequired[bool]
+
+
+class OwnRelationshipTypeOutput(TypedDict):
+    description: str
+    ends: list[OwnEndsOutput]
+    single_valued: bool
+
+
 class PartnerSnapshot(TypedDict):
     ageS: int | None
-    fetchedAt: str | None
-    generatedAt: str
-    generation: str
-    observedAt: str | None
-    ok: Literal[True]
+    fetchedAt: FetchedAt | None
+    generatedAt: GeneratedAt
+    generation: Generation
+    observedAt: ObservedAt | None
+    ok: Ok
     quality: Quality
-    reason: str | None
+    reason: Reason | None
     snapshot: dict[str, Any] | None
     snapshotSha256: str | None
-    source: str | None
+    source: Source | None
     stale: bool
-    staleAfter: str | None
+    staleAfter: StaleAfter | None
     unchangedSince: str | None
+
+
+class PendingState(TypedDict):
+    acts: list[PendingAct]
+    by: Literal['owner', 'operator'] | None
+    decidedAt: str
+    decision: int
+    settledBy: int | None
+    source: str
+    state: Literal['waiting', 'settled']
+    statements: list[PendingStatement]
 
 
 class PlanOffer(TypedDict):
@@ -2642,7 +2737,7 @@ class PlanOffer(TypedDict):
     payment: PlanPayment
     price: PlanPrice
     reason: str | None
-    requestsPerDay: int | None
+    requestsPerDay: RequestsPerDay | None
     status: Literal['available', 'unavailable']
     tier: Tier
 
@@ -2667,7 +2762,7 @@ class PricedPlan(TypedDict):
     id: str
     name: str
     periodDays: int | None
-    requestsPerDay: int | None
+    requestsPerDay: RequestsPerDay | None
     tier: Tier
 
 
@@ -2675,8 +2770,8 @@ class PricingArtifact(TypedDict):
     artifact: str
     commercialModel: IntakeCommercialModel
     currency: Literal['USD']
-    links: list[ArtifactLink]
-    ok: Literal[True]
+    links: Links3
+    ok: Ok
     plans: list[PricedPlan]
     schema: str
     summary: str
@@ -2700,6 +2795,7 @@ Problem = TypedDict(
         'ok': Literal[False],
         'proof': NotRequired[dict[str, Any]],
         'requestId': str,
+        'retryAfter': NotRequired[int],
         'retryable': bool,
         'sent': NotRequired[str],
         'sentUnits': NotRequired[str],
@@ -2711,8 +2807,18 @@ Problem = TypedDict(
 )
 
 
+class ProjectedChange(TypedDict):
+    added: int
+    changed: int
+    ended: int
+    recordedAt: str
+    revision: Revision
+    source: str | None
+    titles: list[str]
+
+
 class ProvisioningTrail(TypedDict):
-    commercialModel: IntakeCommercialModel | None
+    commercialModel: IntakeCommercialModel | Links2
     currentState: Literal['received', 'provisioned', 'awaiting_activation', 'active']
     links: IntakeLinks
     nextSteps: list[str]
@@ -2728,7 +2834,7 @@ class PublicContract(TypedDict):
     legacyTerms: list[LegacyTerm]
     liveCounts: list[LiveCount]
     network: str
-    ok: Literal[True]
+    ok: Ok
     openapi: str
     paymentUrl: str
     rules: list[NamedText]
@@ -2745,6 +2851,13 @@ class QuoteNext(TypedDict):
     pay: PayTransfer
     plans: str
     receipt: str
+
+
+class QuoteStep(TypedDict):
+    body: QuoteToFill
+    headers: dict[str, str]
+    method: Literal['POST']
+    url: str
 
 
 class ReceiptClaim(TypedDict):
@@ -2764,6 +2877,19 @@ class ReceiptGovernance(TypedDict):
     verification: Verification
 
 
+class RecoveryChallenge(TypedDict):
+    body: SignedBody
+    claimId: str
+    expiresAt: str
+    issuedAt: int
+    method: Literal['POST']
+    ok: Ok
+    schema: Literal['svc.agent_access.recovery_challenge.v1']
+    signer: str
+    typedData: TypedData
+    url: str
+
+
 class RecoveryData(TypedDict):
     activationPacket: ActivationPacket
     claimId: str
@@ -2778,6 +2904,16 @@ class RegistrationMode(TypedDict):
     status: Status
     steps: list[Step]
     title: str
+
+
+class RevocationAnswer(TypedDict):
+    data: RevocationData
+    ok: Ok
+
+
+class RotationData(TypedDict):
+    activationPacket: ActivationPacket
+    revokedKeyId: str
 
 
 class SchemaOntology(TypedDict):
@@ -2795,47 +2931,60 @@ class SeriesPoint(TypedDict):
     left: int
     new: int
     priceReason: str | None
-    priceUsd: PointPrice | None
+    priceUsd: PointPrice | Links2
     provenBlock: int | None
     quality: Quality
     returned: int
     start: str
     top10Share: float | None
     transfers: int
-    verdict: Verdict | None
+    verdict: Verdict | Links2
     volumeRaw: str
+
+
+class SignalLinkInput(TypedDict):
+    direction: NotRequired[Direction]
+    target: str
+    type: Type
+
+
+class SignalLinkOutput(TypedDict):
+    direction: Direction
+    target: str
+    type: Type
 
 
 class SignalRequest(TypedDict):
     confidence: NotRequired[float | None]
-    confirms: NotRequired[SignalAct | None]
-    corrects: NotRequired[SignalAct | None]
+    confirms: NotRequired[SignalAct | Links2]
+    corrects: NotRequired[SignalAct | Links2]
     domain: NotRequired[str | None]
     expectedRevision: NotRequired[int | None]
     idempotencyKey: NotRequired[str | None]
     links: NotRequired[list[SignalLinkInput]]
     observedAt: NotRequired[str | None]
     payload: NotRequired[dict[str, Any]]
-    retracts: NotRequired[SignalAct | None]
+    retracts: NotRequired[SignalAct | Links2]
     signature: NotRequired[str | None]
     source: str
     sourceClass: NotRequired[SourceClass]
     title: NotRequired[str | None]
-    type: str
+    type: NodeTypes
     validFrom: NotRequired[str | None]
     validTo: NotRequired[str | None]
     visibility: NotRequired[Literal['public', 'private']]
 
 
 class SignalResult(TypedDict):
+    accepted: bool
     decision: int
     disputes: list[DisputeDocument]
-    edges: list[EdgeDocument]
-    nodes: list[NodeDocument]
-    revision: int
+    edges: Edges
+    nodes: Nodes
+    revision: Revision
     signalId: str
-    stages: list[StageDocument]
-    verdict: Literal['approved', 'rejected', 'escalated']
+    stages: Stages2
+    verdict: Verdict3
 
 
 class Signing(TypedDict):
@@ -2863,104 +3012,107 @@ class SiteMetricValues(TypedDict):
 class SiteMetrics(TypedDict):
     domainCounts: dict[str, int] | None
     edgeCount: int | None
-    fetchedAt: str | None
-    generatedAt: str
-    generation: str
+    fetchedAt: FetchedAt | None
+    generatedAt: GeneratedAt
+    generation: Generation
     ledgerSeq: int | None
     metrics: SiteMetricValues
     nodeCount: int | None
-    observedAt: str | None
-    ok: Literal[True]
+    observedAt: ObservedAt | None
+    ok: Ok
     quality: Quality
-    reason: str | None
-    source: str | None
+    reason: Reason | None
+    source: Source | None
     stale: bool
-    staleAfter: str | None
+    staleAfter: StaleAfter | None
+
+
+Sources: TypeAlias = list[PriceObservation]
 
 
 class StorageProof(TypedDict):
-    balanceLayout: BalanceLayout | None
-    file: StorageProofFile | None
+    balanceLayout: BalanceLayout | Links2
+    file: StorageProofFile | Links2
     proven: int
-    reason: StorageReason | None
+    reason: StorageReason | Links2
     supply: str | None
-    supplyLayout: SupplyLayout | None
+    supplyLayout: SupplyLayout | Links2
     unequal: int
     verdict: StorageVerdict
 
 
 class TokenHolder(TypedDict):
-    address: str
-    balance: str | None
+    address: Address
+    balance: Value | None
     balanceRaw: str | None
-    basis: Basis | None
+    basis: Basis2
     block: int | None
     chainId: int | None
-    cohort: SizeCohort | None
-    fetchedAt: str | None
+    cohort: SizeCohort | Links2
+    fetchedAt: FetchedAt | None
     firstHeldAt: str | None
     firstHeldBlock: int | None
     firstSeenAt: str | None
     firstSeenBlock: int | None
-    generatedAt: str
-    generation: str
+    generatedAt: GeneratedAt
+    generation: Generation
     history: list[BalancePoint]
     lastActiveAt: str | None
     links: Links
     nextCursor: str | None
-    observedAt: str | None
-    ok: Literal[True]
+    observedAt: ObservedAt | None
+    ok: Ok
     quality: Quality
     rank: int | None
-    reason: str | None
+    reason: Reason | None
     share: float | None
-    source: str | None
+    source: Source | None
     stale: bool
-    staleAfter: str | None
-    token: Token | None
+    staleAfter: StaleAfter | None
+    token: Token2
 
 
 class TokenHolderEdges(TypedDict):
     among: int
-    basis: Basis | None
+    basis: Basis2
     block: int | None
     chainId: int | None
     days: int
     edges: list[Edge3]
-    fetchedAt: str | None
-    generatedAt: str
-    generation: str
-    observedAt: str | None
-    ok: Literal[True]
+    fetchedAt: FetchedAt | None
+    generatedAt: GeneratedAt
+    generation: Generation
+    observedAt: ObservedAt | None
+    ok: Ok
     quality: Quality
-    reason: str | None
-    source: str | None
+    reason: Reason | None
+    source: Source | None
     stale: bool
-    staleAfter: str | None
-    token: Token | None
+    staleAfter: StaleAfter | None
+    token: Token2
 
 
 TokenHoldersTemporal = TypedDict(
     'TokenHoldersTemporal',
     {
         'chainId': int | None,
-        'churn': Churn | None,
-        'cohorts': Cohorts | None,
-        'fetchedAt': str | None,
-        'from': ComparedList | None,
-        'generatedAt': str,
-        'generation': str,
-        'movers': Movers | None,
-        'observedAt': str | None,
-        'ok': Literal[True],
+        'churn': Churn | Links2,
+        'cohorts': Cohorts | Links2,
+        'fetchedAt': FetchedAt | None,
+        'from': ComparedList | Links2,
+        'generatedAt': GeneratedAt,
+        'generation': Generation,
+        'movers': Movers | Links2,
+        'observedAt': ObservedAt | None,
+        'ok': Ok,
         'quality': Quality,
-        'reason': str | None,
+        'reason': Reason | None,
         'snapshots': list[SnapshotRef],
-        'source': str | None,
+        'source': Source | None,
         'stale': bool,
-        'staleAfter': str | None,
-        'to': ComparedList | None,
-        'token': Token | None,
+        'staleAfter': StaleAfter | None,
+        'to': ComparedList | Links2,
+        'token': Token2,
     },
 )
 
@@ -2972,47 +3124,47 @@ class TokenPriceData(TypedDict):
     change1h: float | None
     change24h: float | None
     changeCheck: ChangeCheck
-    fetchedAt: str | None
-    generatedAt: str
-    generation: str
+    fetchedAt: FetchedAt | None
+    generatedAt: GeneratedAt
+    generation: Generation
     liquidityUsd: float | None
     mcap: float | None
-    observedAt: str | None
+    observedAt: ObservedAt | None
     pool: str | None
     pools: int | None
     price: str | None
     quality: Quality
-    reason: str | None
+    reason: Reason | None
     sells24h: int | None
-    source: str | None
-    sources: list[PriceObservation]
+    source: Source | None
+    sources: Sources
     stale: bool
-    staleAfter: str | None
-    token: str | None
+    staleAfter: StaleAfter | None
+    token: Contract | None
     volume24h: float | None
 
 
 class TokenSeries(TypedDict):
-    basis: Basis | None
+    basis: Basis | Links2
     chainId: int | None
-    fetchedAt: str | None
-    generatedAt: str
-    generation: str
+    fetchedAt: FetchedAt | None
+    generatedAt: GeneratedAt
+    generation: Generation
     interval: str
-    observedAt: str | None
-    ok: Literal[True]
+    observedAt: ObservedAt | None
+    ok: Ok
     points: list[SeriesPoint]
     quality: Quality
-    reason: str | None
-    source: str | None
+    reason: Reason | None
+    source: Source | None
     stale: bool
-    staleAfter: str | None
-    token: Token | None
+    staleAfter: StaleAfter | None
+    token: Token2
 
 
 class TrialAnswer(TypedDict):
     data: TrialPacket
-    ok: Literal[True]
+    ok: Ok
     schema: Literal['svc.agent_access.trial_response.v1']
 
 
@@ -3020,36 +3172,46 @@ class TrialChallenge(TypedDict):
     expiresAt: str
     issuedAt: int
     method: Literal['POST']
-    ok: Literal[True]
+    ok: Ok
     schema: Literal['svc.agent_access.trial_challenge.v1']
-    signer: str
+    signer: Address
     trial: TrialOffer
-    typedData: dict[str, Any]
+    typedData: TypedData
     url: str
 
 
+class Triple(TypedDict):
+    confidence: NotRequired[Confidence | None]
+    id: NotRequired[str | None]
+    object: str | Thing
+    predicate: str
+    subject: str | Thing
+    validFrom: NotRequired[ValidFrom | None]
+    validTo: NotRequired[ValidTo | None]
+
+
 class TrustProtocol(TypedDict):
-    consistency: TrustConsistency | None
+    consistency: Consistency2
     erc8004: Erc8004Mapping
-    escrow: str | None
-    fetchedAt: str | None
+    escrow: Contract | None
+    fetchedAt: FetchedAt | None
     functions: dict[str, str]
-    generatedAt: str
-    generation: str
+    generatedAt: GeneratedAt
+    generation: Generation
     highestScore: int
     lowestScore: int
-    network: str | None
-    observedAt: str | None
-    ok: Literal[True]
+    network: Network | None
+    observedAt: ObservedAt | None
+    ok: Ok
     quality: Quality
-    reason: str | None
-    registry: str | None
+    reason: Reason | None
+    registry: Contract | None
     scorePath: str
-    source: str | None
+    source: Source | None
     stale: bool
-    staleAfter: str | None
+    staleAfter: StaleAfter | None
     thresholds: Thresholds
-    totals: TrustTotals | None
+    totals: TrustTotals | Links2
     weighting: Weighting
 
 
@@ -3057,53 +3219,136 @@ class TrustRegistry(TypedDict):
     agents: list[ListedAgent]
     attestations: list[ListedAttestation]
     attesters: list[ListedAttester]
-    consistency: TrustConsistency | None
-    fetchedAt: str | None
-    generatedAt: str
-    generation: str
-    network: str | None
-    observedAt: str | None
-    ok: Literal[True]
+    consistency: Consistency2
+    fetchedAt: FetchedAt | None
+    generatedAt: GeneratedAt
+    generation: Generation
+    network: Network | None
+    observedAt: ObservedAt | None
+    ok: Ok
     quality: Quality
-    reason: str | None
-    registry: str | None
-    source: str | None
+    reason: Reason | None
+    registry: Contract | None
+    source: Source | None
     stale: bool
-    staleAfter: str | None
-    totals: TrustTotals | None
+    staleAfter: StaleAfter | None
+    totals: TrustTotals | Links2
     truncated: bool
+
+
+class TrustScore(TypedDict):
+    agent: Address
+    attestationCount: int | None
+    consistency: Consistency2
+    fetchedAt: FetchedAt | None
+    generatedAt: GeneratedAt
+    generation: Generation
+    lastAttestedAt: FirstUsedAt | None
+    level: Literal['none', 'low', 'medium', 'high'] | None
+    network: Network | None
+    observedAt: ObservedAt | None
+    ok: Ok
+    quality: Quality
+    reason: Reason | None
+    registered: bool | None
+    registry: Contract | None
+    source: Source | None
+    stale: bool
+    staleAfter: StaleAfter | None
+    thresholds: Thresholds
+    trustScore: int | None
+    weightedScore: int | None
+
+
+class WorldProjection(TypedDict):
+    changes: list[ProjectedChange]
+    edgeCount: int
+    edges: list[ProjectedEdge]
+    nodeCount: int
+    nodes: list[ProjectedNode]
+    ok: Ok
+    revision: int
+    truncated: bool
+
+
+class WriteRule(TypedDict):
+    leastConfidence: float
+    link: SignalLinkOutput
+    needs: list[str]
+    store: str
+    through: Literal['POST /api/v2/world-model/signal']
+    visibility: Literal['private']
+
+
+class ContractsWorldPendingPendingAnswer(TypedDict):
+    data: PendingState
+    ok: Ok
+
+
+class AccountData(TypedDict):
+    familyId: str
+    familySize: int
+    keyId: str
+    keys: list[AccountKey]
+    links: AccountLinks
+    maxClass: SourceClass
+    owner: str
+    plan: AccountPlan
+    quota: AccountQuota
+    role: Role
+    usage: list[AccountDay]
+    usageSince: str
 
 
 class Action(TypedDict):
     description: str
     disabled: NotRequired[bool]
-    error: NotRequired[ActionError | None]
+    error: NotRequired[ActionError | Links2]
     icon: str
     label: str
-    links: NotRequired[ActionLinks | None]
+    links: NotRequired[ActionLinks | Links2]
     title: str
     type: NotRequired[Literal['action', 'completed']]
 
 
 class AddressTransfers(TypedDict):
-    address: str
-    basis: Basis | None
+    address: Address
+    basis: Basis2
     block: int | None
     chainId: int | None
-    fetchedAt: str | None
-    generatedAt: str
-    generation: str
+    fetchedAt: FetchedAt | None
+    generatedAt: GeneratedAt
+    generation: Generation
     links: Links
     nextCursor: str | None
-    observedAt: str | None
-    ok: Literal[True]
+    observedAt: ObservedAt | None
+    ok: Ok
     quality: Quality
-    reason: str | None
-    source: str | None
+    reason: Reason | None
+    source: Source | None
     stale: bool
-    staleAfter: str | None
-    token: Token | None
+    staleAfter: StaleAfter | None
+    token: Token2
     transfers: list[AddressTransfer]
+
+
+class AgentIntake(TypedDict):
+    agentContact: NotRequired[PolicyVersion | None]
+    agentId: str
+    consent: Consent
+    consentAt: NotRequired[ConsentAt | None]
+    consentVersion: NotRequired[ConsentVersion | None]
+    domain: NotRequired[PolicyVersion | None]
+    endpoint: str
+    lane: Literal['agent']
+    proof: NotRequired[str | None]
+    rail: NotRequired[PolicyVersion | None]
+    runtime: NotRequired[PolicyVersion | None]
+    sector: NotRequired[PolicyVersion | None]
+    serviceOffer: str
+    source: NotRequired[Source2]
+    type: NotRequired[PolicyVersion | None]
+    wallet: NotRequired[str | None]
 
 
 class Agreement(TypedDict):
@@ -3118,69 +3363,105 @@ class Agreement(TypedDict):
     transfers: ConfirmedRanges
 
 
+At: TypeAlias = BlockRef | Links2
+
+
 class BidwallBalance(TypedDict):
-    at: BlockRef | None
-    balanceEth: str | None
-    balanceWei: str | None
+    at: At
+    balanceEth: BalanceEth | None
+    balanceWei: BalanceWei | None
     cache: CacheInfo
     chainId: int | None
-    contract: str | None
-    fetchedAt: str | None
-    generatedAt: str
-    generation: str
-    observedAt: str | None
-    ok: Literal[True]
+    contract: Contract | None
+    fetchedAt: FetchedAt | None
+    generatedAt: GeneratedAt
+    generation: Generation
+    observedAt: ObservedAt | None
+    ok: Ok
     quality: Quality
-    reason: str | None
-    source: str | None
+    reason: Reason | None
+    source: Source | None
     stale: bool
-    staleAfter: str | None
+    staleAfter: StaleAfter | None
     trigger: Trigger
 
 
 class BidwallEvents(TypedDict):
     cache: CacheInfo
     chainId: int | None
-    contract: str | None
+    contract: Contract | None
     events: list[ContractTransfer]
     eventsInfo: EventsInfo
-    fetchedAt: str | None
-    generatedAt: str
-    generation: str
+    fetchedAt: FetchedAt | None
+    generatedAt: GeneratedAt
+    generation: Generation
     limit: int
-    observedAt: str | None
-    ok: Literal[True]
+    observedAt: ObservedAt | None
+    ok: Ok
     quality: Quality
-    reason: str | None
+    reason: Reason | None
     scope: ScopeInfo
-    source: str | None
+    source: Source | None
     stale: bool
-    staleAfter: str | None
+    staleAfter: StaleAfter | None
 
 
 class BidwallSnapshot(TypedDict):
-    at: BlockRef | None
-    balanceEth: str | None
-    balanceWei: str | None
+    at: At
+    balanceEth: BalanceEth | None
+    balanceWei: BalanceWei | None
     cache: CacheInfo
     chainId: int | None
-    contract: str | None
+    contract: Contract | None
     ethUsd: UsdValue
     events: list[ContractTransfer]
     eventsInfo: EventsInfo
     eventsLimit: int
-    fetchedAt: str | None
-    generatedAt: str
-    generation: str
-    observedAt: str | None
-    ok: Literal[True]
+    fetchedAt: FetchedAt | None
+    generatedAt: GeneratedAt
+    generation: Generation
+    observedAt: ObservedAt | None
+    ok: Ok
     quality: Quality
-    reason: str | None
+    reason: Reason | None
     scope: ScopeInfo
-    source: str | None
+    source: Source | None
     stale: bool
-    staleAfter: str | None
+    staleAfter: StaleAfter | None
     trigger: Trigger
+
+
+class BuildRequest1(TypedDict):
+    documents: list[SourceDocument]
+    edges: NotRequired[list[Edge]]
+    graphId: NotRequired[str | None]
+    mode: NotRequired[Literal['preview', 'apply']]
+    nodes: NotRequired[list[Node]]
+    triples: NotRequired[list[Triple]]
+    visibility: NotRequired[Literal['public', 'private']]
+
+
+class BuildRequest2(TypedDict):
+    documents: NotRequired[list[SourceDocument]]
+    edges: NotRequired[list[Edge]]
+    graphId: NotRequired[str | None]
+    mode: NotRequired[Literal['preview', 'apply']]
+    nodes: NotRequired[list[Node]]
+    triples: list[Triple]
+    visibility: NotRequired[Literal['public', 'private']]
+
+
+class BuildRequest3(TypedDict):
+    documents: NotRequired[list[SourceDocument]]
+    edges: NotRequired[list[Edge]]
+    graphId: NotRequired[str | None]
+    mode: NotRequired[Literal['preview', 'apply']]
+    nodes: list[Node]
+    triples: NotRequired[list[Triple]]
+    visibility: NotRequired[Literal['public', 'private']]
+
+
+BuildRequest: TypeAlias = BuildRequest1 | BuildRequest2 | BuildRequest3
 
 
 class BuildResult(TypedDict):
@@ -3194,8 +3475,8 @@ class BuildResult(TypedDict):
     refused: list[StatementRefusal]
     replaced: list[str]
     revision: int
-    stages: list[StageDocument]
-    verdict: Literal['approved', 'rejected', 'escalated'] | None
+    stages: Stages
+    verdict: Verdict2 | None
     withheld: list[Withheld]
 
 
@@ -3203,56 +3484,70 @@ class CapsuleAnswer(TypedDict):
     claimToken: str | None
     claimTokenState: Literal['shown', 'no_longer_shown', 'used']
     decision: int
-    edges: list[EdgeDocument]
+    edges: Edges
     id: str
     identity: CapsuleIdentity
     links: CapsuleLinks
-    nodes: list[NodeDocument]
-    ok: Literal[True]
+    nodes: Nodes
+    ok: Ok
     plan: list[CapsuleStep]
     review: CapsuleReview
-    revision: int
-    stages: list[StageDocument]
+    revision: Revision
+    stages: Stages2
     values: list[CapsuleValue]
-    verdict: Literal['approved', 'rejected', 'escalated']
+    verdict: Verdict3
     visibility: Literal['public', 'private']
 
 
 class CapsuleClaimResult(TypedDict):
     decision: int
-    edges: list[EdgeDocument]
+    edges: Edges
     id: str
-    nodes: list[NodeDocument]
-    revision: int
-    stages: list[StageDocument]
-    verdict: Literal['approved', 'rejected', 'escalated']
+    nodes: Nodes
+    revision: Revision
+    stages: Stages2
+    verdict: Verdict3
+
+
+class ClaimRecord(TypedDict):
+    claimId: str
+    claimedAt: str
+    operator: Operator
+    planId: str
+    quoteId: str
+    status: Literal['issued', 'reversed']
+
+
+class ConfirmAnswer(TypedDict):
+    data: ConfirmResult
+    ok: Ok
 
 
 class ConsentAnswer(TypedDict):
     data: ConsentData
-    ok: Literal[True]
+    ok: Ok
     schema: Literal['svc.agent_access.operator_response.v1']
 
 
 class ContextSnapshot(TypedDict):
     bidwall: ContextBidwall
-    fetchedAt: str | None
-    generatedAt: str
-    generation: str
+    fetchedAt: FetchedAt | None
+    generatedAt: GeneratedAt
+    generation: Generation
     graph: ContextGraph
     holders: ContextHolders
     mode: OverviewMode
     network: str | None
     next: list[NextStep]
-    observedAt: str | None
-    ok: Literal[True]
+    observedAt: ObservedAt | None
+    ok: Ok
     price: ContextPrice
     quality: Quality
-    reason: str | None
-    source: str | None
+    reason: Reason | None
+    source: Source | None
     stale: bool
-    staleAfter: str | None
-    token: Token | None
+    staleAfter: StaleAfter | None
+    token: Token2
     trust: ContextTrust
 
 
@@ -3265,40 +3560,64 @@ class DataIndex(TypedDict):
     service: str
 
 
-class DesignAnswer(TypedDict):
-    data: DesignResult
-    ok: Literal[True]
+class DesignRequest(TypedDict):
+    agent: DesignAgentInput
+    constraints: NotRequired[DesignConstraints]
+    goals: list[str | DesignGoal]
+    mode: NotRequired[Literal['preview', 'apply']]
+    sources: NotRequired[list[str | DesignSource]]
+
+
+class DesignResult(TypedDict):
+    agent: DesignAgentOutput
+    budget: list[BudgetShare]
+    domains: list[str]
+    keepFor: str
+    leftOut: list[str]
+    mode: Literal['preview', 'apply']
+    nodeIds: list[str]
+    planId: str
+    privacy: Literal['public', 'internal', 'private', 'regulated']
+    reserveTokens: int
+    retrieval: list[RetrievalRoute]
+    revision: int
+    risks: list[PlanRisk]
+    stages: Stages
+    stores: list[MemoryStore]
+    unknowns: list[Unknown]
+    verdict: Verdict2 | None
+    writeRules: list[WriteRule]
 
 
 class ErasureAnswer(TypedDict):
     data: ErasureData
-    ok: Literal[True]
+    ok: Ok
 
 
 class EthPrice(TypedDict):
     ageS: int | None
     block: int | None
-    fetchedAt: str | None
-    generatedAt: str
-    generation: str
-    observedAt: str | None
-    ok: Literal[True]
+    fetchedAt: FetchedAt | None
+    generatedAt: GeneratedAt
+    generation: Generation
+    observedAt: ObservedAt | None
+    ok: Ok
     price: str | None
     quality: Quality
-    reason: str | None
-    source: str | None
-    sources: list[PriceObservation]
+    reason: Reason | None
+    source: Source | None
+    sources: Sources
     stale: bool
-    staleAfter: str | None
+    staleAfter: StaleAfter | None
 
 
 class GraphQueryResult(TypedDict):
     cursor: str | None
-    disputes: list[DisputeDocument]
+    disputes: Disputes
     edges: list[EdgeDocument] | None
-    hints: SearchHints | None
+    hints: SearchHints | Links2
     matched_nodes: int
-    nodes: list[NodeDocument]
+    nodes: Nodes
     query_id: str
     revision: int
     truncated: bool
@@ -3319,7 +3638,7 @@ class GuardrailEffect(TypedDict):
 
 
 class GuardrailResult(TypedDict):
-    approval: Outcome | None
+    approval: Outcome | Links2
     check_id: str
     checked_at: str
     coverage: Literal['full', 'partial', 'none']
@@ -3330,7 +3649,7 @@ class GuardrailResult(TypedDict):
     matched_guardrails: list[str]
     matches: list[GuardrailMatch]
     passed: bool
-    problem: GuardrailProblem | None
+    problem: GuardrailProblem | Links2
     reason: str
     relied_on: list[GuardrailReliance]
     remediation: list[str]
@@ -3343,37 +3662,37 @@ class GuardrailResult(TypedDict):
 
 class ImportAnswer(TypedDict):
     data: ImportState
-    ok: Literal[True]
+    ok: Ok
 
 
 class ImportApplied(TypedDict):
     data: ImportResult
-    ok: Literal[True]
+    ok: Ok
 
 
 class IntakeProvisioningCapsule(TypedDict):
     activation: IntakeActivationStatus
     activationPackage: ActivationPackage
     artifact: Literal['svc.intake.capsule']
-    consentAt: str
+    consentAt: ConsentAt2
     generatedAt: str
     id: str
     intakeId: str
     lane: Lane
     launchChecklist: LaunchChecklist
-    normalized: dict[str, Any]
-    ok: Literal[True]
+    normalized: Normalized
+    ok: Ok
     provisioningTrail: ProvisioningTrail
     readiness: IntakeReadiness
     receivedAt: str
     source: str
-    summary: HumanSummary | AgentSummary | EnterpriseSummary
+    summary: Summary
     version: str
 
 
 class IntakeResponse(TypedDict):
     activationPackage: ActivationPackage
-    consentAt: str
+    consentAt: ConsentAt2
     eraseToken: str | None
     eraseTokenState: Literal['shown', 'no_longer_shown']
     eraseUrl: str
@@ -3381,46 +3700,46 @@ class IntakeResponse(TypedDict):
     intakeId: str
     lane: Lane
     launchChecklist: LaunchChecklist
-    normalized: dict[str, Any]
-    ok: Literal[True]
+    normalized: Normalized
+    ok: Ok
     provisioningTrail: ProvisioningTrail
     readiness: IntakeReadiness
     receivedAt: str
     source: str
-    summary: HumanSummary | AgentSummary | EnterpriseSummary
+    summary: Summary
 
 
 class IntakeStatusResponse(TypedDict):
     activation: IntakeActivationStatus
     activationPackage: ActivationPackage
-    consentAt: str
+    consentAt: ConsentAt2
     id: str
     intakeId: str
     lane: Lane
     launchChecklist: LaunchChecklist
-    normalized: dict[str, Any]
-    ok: Literal[True]
+    normalized: Normalized
+    ok: Ok
     provisioningTrail: ProvisioningTrail
     readiness: IntakeReadiness
     receivedAt: str
     source: str
-    summary: HumanSummary | AgentSummary | EnterpriseSummary
+    summary: Summary
 
 
 class LiveGraph(TypedDict):
     cursor: str | None
-    disputes: list[DisputeDocument]
+    disputes: Disputes
     edgeCount: int
-    edges: list[EdgeDocument]
+    edges: Edges
     nodeCount: int
-    nodes: list[NodeDocument]
+    nodes: Nodes
     revision: int
     truncated: bool
 
 
 class LiveGraphAnswer(TypedDict):
     data: LiveGraph
-    ok: Literal[True]
+    ok: Ok
 
 
 class NextAction(TypedDict):
@@ -3437,39 +3756,35 @@ class NodeHistoryData(TypedDict):
     decisions: list[NodeDecisionDocument]
     disputes: list[DisputeDocument]
     history: list[NodeStateDocument]
-    node: NodeDocument | None
+    node: NodeDocument | Links2
     revision: int
     sources: list[NodeSourceDocument]
     truncated: bool
 
 
-class OntologyAnswer(TypedDict):
-    data: OntologyData
-    ok: Literal[True]
+class OntologyData(TypedDict):
+    changedFacts: list[str]
+    node_types: dict[str, OwnNodeTypeOutput]
+    recordedAt: str | None
+    relationship_types: dict[str, OwnRelationshipTypeOutput]
+    single_valued_predicates: SingleValuedPredicates
+    version: int
+    versions: list[OntologyVersionDocument]
 
 
-class PlansAnswer(TypedDict):
-    artifact: Literal['svc.agent-access.plans']
-    claimUrl: str
-    flow: Flow
-    network: str
-    ok: Literal[True]
-    payment: CatalogPayment
-    plans: list[PlanOffer]
-    quoteUrl: str
-    receiptUrlTemplate: str
-    schema: Literal['svc.agent_access.plans.v1']
-    service: Literal['svc']
-    signing: Signing
-    trial: TrialOffer | None
+class OntologyRequest(TypedDict):
+    expectedVersion: NotRequired[int | None]
+    node_types: NotRequired[dict[str, OwnNodeTypeInput]]
+    relationship_types: NotRequired[dict[str, OwnRelationshipTypeInput]]
+    single_valued_predicates: NotRequired[SingleValuedPredicates]
 
 
 class PlansArtifact(TypedDict):
     artifact: str
     commercialModel: IntakeCommercialModel
     currency: Literal['USD']
-    links: list[ArtifactLink]
-    ok: Literal[True]
+    links: Links3
+    ok: Ok
     plans: list[PricedPlan]
     schema: str
     states: list[LiveState]
@@ -3477,18 +3792,22 @@ class PlansArtifact(TypedDict):
     title: str
 
 
+class PlansNext(TypedDict):
+    quote: QuoteStep | Links2
+
+
 class Proof(TypedDict):
     block: int
     blockHash: str
     burned: str
-    holderList: HolderListFile | None
+    holderList: HolderListFile | Links2
     minted: str
     negativeBalances: int
-    nodes: Agreement | None
+    nodes: Agreement | Links2
     rangesReasked: int
     reason: str | None
     sampledBalanceOf: SampledBalances
-    storage: StorageProof | None
+    storage: StorageProof | Links2
     sumOfBalances: str
     totalSupply: str | None
     verdict: Verdict
@@ -3498,6 +3817,7 @@ class QuoteData(TypedDict):
     next: QuoteNext
     paymentRequirement: dict[str, Any]
     quote: dict[str, Any]
+    warnings: list[QuoteWarning]
 
 
 class Receipt(TypedDict):
@@ -3510,8 +3830,8 @@ class Receipt(TypedDict):
     governance: ReceiptGovernance
     integrity: ReceiptIntegrity
     links: ReceiptLinks
-    ok: Literal[True]
-    operator: OperatorState | None
+    ok: Ok
+    operator: Operator
     owner: str
     payment: ReceiptPayment
     quoteId: str
@@ -3525,7 +3845,7 @@ class Receipt(TypedDict):
 
 class RecoveryAnswer(TypedDict):
     data: RecoveryData
-    ok: Literal[True]
+    ok: Ok
     schema: Literal['svc.agent_access.recovery_response.v1']
 
 
@@ -3535,13 +3855,18 @@ class RegistrationContract(TypedDict):
     endpoints: list[Endpoint]
     mcp: McpEndpoint
     modes: list[RegistrationMode]
-    ok: Literal[True]
+    ok: Ok
     openapi: str
     request: RequestSchema
     schema: Literal['svc.agent_registration.v1']
     schemaUrl: str
     summary: str
     title: str
+
+
+class RotationAnswer(TypedDict):
+    data: RotationData
+    ok: Ok
 
 
 class Schema(TypedDict):
@@ -3554,22 +3879,27 @@ class Schema(TypedDict):
 
 class SchemaAnswer(TypedDict):
     data: Schema
-    ok: Literal[True]
+    ok: Ok
 
 
 class SignalAnswer(TypedDict):
     data: SignalResult
-    ok: Literal[True]
+    ok: Ok
 
 
 class TokenPrice(TypedDict):
     data: TokenPriceData
-    ok: Literal[True]
+    ok: Ok
+
+
+class AccountAnswer(TypedDict):
+    data: AccountData
+    ok: Ok
 
 
 class ActionAnswer(TypedDict):
     externalLink: NotRequired[str | None]
-    links: NotRequired[NextLinks | None]
+    links: NotRequired[NextLinks | Links2]
     message: str
     type: Literal['post', 'external-link']
     verdict: NotRequired[Any]
@@ -3577,12 +3907,12 @@ class ActionAnswer(TypedDict):
 
 class BuildAnswer(TypedDict):
     data: BuildResult
-    ok: Literal[True]
+    ok: Ok
 
 
 class CapsuleClaimAnswer(TypedDict):
     data: CapsuleClaimResult
-    ok: Literal[True]
+    ok: Ok
 
 
 class ClaimData(TypedDict):
@@ -3598,26 +3928,53 @@ class Consistency(TypedDict):
     proof: Proof
 
 
+class DesignAnswer(TypedDict):
+    data: DesignResult
+    ok: Ok
+
+
 class GraphQueryAnswer(TypedDict):
     data: GraphQueryResult
-    ok: Literal[True]
+    ok: Ok
 
 
 class GuardrailAnswer(TypedDict):
     data: GuardrailResult
-    ok: Literal[True]
+    ok: Ok
 
 
 class NodeHistoryAnswer(TypedDict):
     data: NodeHistoryData
-    ok: Literal[True]
+    ok: Ok
+
+
+class OntologyAnswer(TypedDict):
+    data: OntologyData
+    ok: Ok
+
+
+class PlansAnswer(TypedDict):
+    artifact: Literal['svc.agent-access.plans']
+    claimUrl: str
+    flow: Flow
+    network: str
+    next: PlansNext
+    ok: Ok
+    payment: CatalogPayment
+    plans: list[PlanOffer]
+    quoteUrl: str
+    receiptUrlTemplate: str
+    schema: Literal['svc.agent_access.plans.v1']
+    service: Literal['svc']
+    signing: Signing
+    trial: TrialOffer | Links2
 
 
 class QuoteAnswer(TypedDict):
     data: QuoteData
     expiresAt: str
     integrity: QuoteIntegrity
-    ok: Literal[True]
+    ok: Ok
     paymentRequirementHash: str
     price: QuotePrice
     quoteHash: str
@@ -3627,55 +3984,55 @@ class QuoteAnswer(TypedDict):
 
 
 class TokenHolders(TypedDict):
-    backfill: Backfill | None
-    basis: Basis | None
+    backfill: Backfill | Links2
+    basis: Basis2
     chainId: int | None
-    concentration: Concentration | None
-    consistency: Consistency | None
+    concentration: Concentration | Links2
+    consistency: Consistency | Links2
     discrepancy: list[Discrepancy]
-    fetchedAt: str | None
-    generatedAt: str
-    generation: str
+    fetchedAt: FetchedAt | None
+    generatedAt: GeneratedAt
+    generation: Generation
     holderCount: int | None
-    observedAt: str | None
-    ok: Literal[True]
+    observedAt: ObservedAt | None
+    ok: Ok
     quality: Quality
-    reason: str | None
+    reason: Reason | None
     snapshots: list[SnapshotRef]
-    source: str | None
+    source: Source | None
     stale: bool
-    staleAfter: str | None
-    token: Token | None
-    totalSupply: str | None
+    staleAfter: StaleAfter | None
+    token: Token2
+    totalSupply: Amount | None
     totalSupplyRaw: str | None
 
 
 class TokenHoldersMap(TypedDict):
-    backfill: Backfill | None
-    basis: Basis | None
+    backfill: Backfill | Links2
+    basis: Basis | Links2
     block: int | None
     chainId: int | None
-    consistency: Consistency | None
-    fetchedAt: str | None
-    generatedAt: str
-    generation: str
+    consistency: Consistency | Links2
+    fetchedAt: FetchedAt | None
+    generatedAt: GeneratedAt
+    generation: Generation
     holders: list[Holder]
     limit: int
     links: Links
     nextCursor: str | None
-    observedAt: str | None
-    ok: Literal[True]
+    observedAt: ObservedAt | None
+    ok: Ok
     quality: Quality
-    reason: str | None
+    reason: Reason | None
     snapshot: str | None
-    source: str | None
+    source: Source | None
     stale: bool
-    staleAfter: str | None
-    token: Token | None
+    staleAfter: StaleAfter | None
+    token: Token2
     total: int | None
 
 
 class ClaimAnswer(TypedDict):
     data: ClaimData
-    ok: Literal[True]
+    ok: Ok
     schema: Literal['svc.agent_access.claim_response.v1']

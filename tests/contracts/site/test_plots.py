@@ -116,14 +116,20 @@ def test_neighbouring_ticks_have_different_texts():
 def test_bars_rise_from_zero_and_losses_hang_below_it():
     panel = bar_panel("Came and left", [10, 0, 5], short, down=[0, 5, 10], height=90)
     share = (WIDTH - LEFT) / 3
-    width = round(share - 3, 1)
-    xs = [round(LEFT + at * share + 1.5, 1) for at in range(3)]
+    xs = [round(LEFT + (at + 0.5) * share - 30, 1) for at in range(3)]
     assert panel.bars == (
-        Bar("up", xs[0], 0, width, 45),
-        Bar("up partial", xs[2], 22.5, width, 22.5),
-        Bar("down", xs[1], 45, width, 22.5),
-        Bar("down partial", xs[2], 45, width, 45),
+        Bar("up", xs[0], 0, 60, 45),
+        Bar("up partial", xs[2], 22.5, 60, 22.5),
+        Bar("down", xs[1], 45, 60, 22.5),
+        Bar("down partial", xs[2], 45, 60, 45),
     )
+
+
+def test_many_bars_leave_a_gap_between_one_another():
+    first, second = bar_panel("Left", [1, 1, *[0] * 98], short).bars
+    share = (WIDTH - LEFT) / 100
+    assert (first.x, first.width) == (round(LEFT + share * 0.125, 1), round(share * 0.75, 1))
+    assert second.x > first.x + first.width
 
 
 def test_a_bar_far_above_all_others_is_cut_and_says_its_value():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import struct
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
@@ -107,9 +108,21 @@ def test_a_page_loads_nothing_from_elsewhere_and_no_code_stands_in_it(path: str,
 
 def test_no_asset_asks_elsewhere_or_runs_text():
     for name in ASSETS:
+        if name.endswith(".png"):
+            continue
         text = (SITE / "assets" / name).read_text()
         assert "http" not in text and "@import" not in text and "url(" not in text
         assert not re.search(r"\beval\(|new Function|innerHTML|document\.write|\.style\b", text)
+
+
+def test_the_picture_that_other_sites_show_is_small_and_of_the_usual_size(bodies: dict[str, bytes]):
+    picture = (SITE / "assets" / "social.png").read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert struct.unpack(">II", picture[16:24]) == (1200, 630)
+    assert len(picture) < 60_000
+    page = Read(page_of("/token/", bodies).fresh.decode())
+    (shown,) = [each["content"] for each in page.all("meta") if each.get("property") == "og:image"]
+    assert shown == f"https://svc.example{PREFIX}{asset_path('social.png')}"
 
 
 def test_the_policy_allows_our_own_files_alone():
@@ -275,7 +288,9 @@ def test_figures_are_what_people_write():
         (figures.short, "0.0247691", "0.0248"),
         (figures.short, "-12.5", "−12.5"),
         (figures.short, "0", "0"),
-        (figures.short, 10**60, f"{10**48:,}\u202fT"),
+        (figures.short, 10**17, "100,000\u202fT"),
+        (figures.short, 12 * 10**59, "1.2\u202f×\u202f10⁶⁰"),
+        (figures.short, -(10**60), "−1\u202f×\u202f10⁶⁰"),
         (figures.percent, 0.8094, "80.9\u202f%"),
         (figures.signed_percent, -0.4794, "−0.48\u202f%"),
         (figures.dollars, 995517.28, "$995,517"),

@@ -1,0 +1,188 @@
+"""The pages in every state that a reader may meet: made for tests, since no installation has all of them at once.
+
+A published gallery would show invented numbers at a real address, so there is none: tests render it, judge it, and a
+browser takes its pictures.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from holder_rows import Row, address
+from publishing import House, mint
+
+from contracts.discovery.installation import installation_of
+from contracts.publish.registry import PAGE_HEADERS, PROJECTIONS, ExpiringBody
+from contracts.publish.routes import file_of
+from contracts.settings import Settings
+from contracts.token.holders import ZERO_ADDRESS
+from pipelines.publish.site import ASSETS, SITE, asset_path, filled
+
+ROWS = {row.path: row for row in PROJECTIONS}
+DOCUMENTS = (
+    "/api/token/holders",
+    "/api/token/holders-map",
+    "/api/token/holders-map-temporal",
+    "/api/token/series/daily",
+    "/api/token/series/hourly",
+    "/api/token/price",
+    "/api/bidwall/snapshot",
+    "/api/v2/trust/registry",
+    "/api/v2/trust/protocol",
+    "/checks.json",
+)
+HOSTILE = 'Ignore all </h1><script>alert(1)</script> "rules" \u202e<b>' + "long" * 60
+
+Bodies = Mapping[str, bytes]
+
+
+@dataclass(frozen=True)
+class State:
+    """A state: pages that show it, the documents that are behind them, and words that a reader finds there."""
+
+    pages: tuple[str, ...]
+    bodies: Bodies
+    words: tuple[str, ...]
+    expired: bool = False
+
+
+def states(directory: Path) -> dict[str, State]:
+    """Returns every state by its name."""
+    usual = _published(directory / "usual", [(mint(70), 20), (mint(5, first=71, block=30), 40)])
+    huge = [(10, ZERO_ADDRESS, address(number), 10**60 // number) for number in range(1, 70)]
+    burned = [(10, ZERO_ADDRESS, address(1), 1000), (12, address(1), ZERO_ADDRESS, 1000)]
+    one = _published(directory / "one", [(mint(1), 20)])
+    off = {"quality": "unavailable", "reason": "not_configured"}
+    return {
+        "empty": State(
+            ("/", "/token/", "/holders/", "/holders/compare/", "/bidwall/", "/trust/", "/status/"),
+            {},
+            ("the document is not published yet",),
+        ),
+        "stale": State(
+            ("/", "/token/", "/holders/"), usual, ("stale since", "The last values are shown"), expired=True
+        ),
+        "off": State(
+            ("/bidwall/", "/trust/"),
+            {
+                **_changed(usual, "/api/bidwall/snapshot", **off, contract=None),
+                **_changed(usual, "/api/v2/trust/registry", **off, registry=None),
+            },
+            ("Off at this installation",),
+        ),
+        "unknown": State(
+            ("/token/",),
+            {**usual, **_changed(usual, "/api/token/price", quality="unavailable", reason="no_price", price=None)},
+            ("no source gives a price", "Not available"),
+        ),
+        "failed": State(
+            ("/token/", "/holders/"),
+            {
+                **usual,
+                **_changed(usual, "/api/token/holders", stale=True, reason="check_failed"),
+                **_changed(usual, "/api/token/holders-map", stale=True, reason="check_failed"),
+            },
+            ("a check of the data failed", "stale"),
+        ),
+        "hostile": State(
+            ("/token/", "/holders/"),
+            {**usual, **_changed(usual, "/api/token/holders", token=_token(HOSTILE, "<i>"))},
+            (),
+        ),
+        "nobody": State(
+            ("/token/", "/holders/"),
+            _published(directory / "nobody", [(burned, 20)]),
+            ("Nobody holds the token", "every balance is zero"),
+        ),
+        "one": State(("/token/", "/holders/", "/holders/compare/"), one, ("Nothing to compare yet",)),
+        "huge": State(("/token/", "/holders/"), _published(directory / "huge", [(huge, 20)]), ("10⁵⁷",)),
+    }
+
+
+def page_in(state: State, path: str, base_url: str = "https://svc.example") -> bytes:
+    """Returns a page in a state."""
+    settings = Settings(
+        _env_file=None,
+        base_url=base_url,
+        rpc_urls=("https://node.example",),
+        usdc_address="0x" + "12" * 20,
+        treasury_address="0x" + "13" * 20,
+    )
+    row = ROWS[path]
+    assert row.describe is not None
+    body = filled(row, row.describe(installation_of(settings), state.bodies))
+    assert isinstance(body, ExpiringBody)
+    if state.expired:
+        assert body.stale is not None
+        return body.stale
+    return body.fresh
+
+
+@contextmanager
+def served(gallery: Mapping[str, State]) -> Iterator[tuple[str, list[str]]]:
+    """Serves every page of every state below `/<state>/`, with what it loads. Yields the address and the paths."""
+    pages: dict[str, bytes] = {}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            name = self.path.split("/", 2)[2]
+            body, kind = pages.get(self.path), "text/html; charset=utf-8"
+            if body is None and f"/{name}" in assets:
+                body, kind = assets[f"/{name}"]
+            self.send_response(404 if body is None else 200)
+            for field, value in {**PAGE_HEADERS, "Content-Type": kind}.items():
+                self.send_header(field, value)
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        def log_message(self, *arguments: Any) -> None:
+            pass
+
+    assets = {
+        asset_path(name): ((SITE / "assets" / name).read_bytes(), _KINDS[name.rpartition(".")[2]]) for name in ASSETS
+    }
+    assets["/icon.svg"] = ((SITE / "icon.svg").read_bytes(), "image/svg+xml")
+    now = {"generation": "20260102T120000Z-000001", "createdAt": "2026-01-02T12:00:00Z", "block": 40}
+    assets["/data/now.json"] = (json.dumps(now | {"documents": {}, "pages": {}}).encode(), "application/json")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    address_ = f"http://127.0.0.1:{server.server_port}"
+    for name, state in gallery.items():
+        for path in state.pages:
+            pages[f"/{name}{path}"] = page_in(state, path, f"{address_}/{name}")
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield address_, list(pages)
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+_KINDS = {"css": "text/css", "js": "text/javascript", "png": "image/png"}
+
+
+def _published(directory: Path, chain: list[tuple[list[Row], int]]) -> dict[str, bytes]:
+    house = House(directory, rate_limit_per_minute=0)
+    for rows, upto in chain:
+        house.read_chain(rows, upto)
+    house.publish(*DOCUMENTS)
+    return {path: (house.current / "public" / file_of(path)).read_bytes() for path in DOCUMENTS}
+
+
+def _changed(bodies: Bodies, path: str, **fields: Any) -> dict[str, bytes]:
+    """Returns the document at a path with other members, in its `data` where it is enveloped."""
+    body = json.loads(bodies[path])
+    (body["data"] if ROWS[path].enveloped else body).update(fields)
+    return {path: json.dumps(body).encode()}
+
+
+def _token(name: str, symbol: str) -> dict[str, Any]:
+    return {"address": "0x" + "14" * 20, "name": name, "symbol": symbol, "decimals": 2}
