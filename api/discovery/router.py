@@ -101,7 +101,8 @@ def discovery_router(
         response_class=Response,
         responses=_INDEX | UNCHANGED | problems(MethodNotAllowed, NotReady),
         summary="Open data",
-        description="Every published table with its columns, files and exact sums, beside the signed manifest.",
+        description="Every published table with its columns, files and exact sums, beside the signed manifest. Also at "
+        "`/data/index.json`. A browser, which asks for HTML, is answered a page.",
         operation_id="data_index",
     )
     def data_index() -> Response:

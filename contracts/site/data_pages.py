@@ -60,7 +60,8 @@ class ShownCheck:
     title: str
     state: CheckState
     judged_at: datetime | None
-    looked_at: str
+    found: str
+    """The facts that fail it, in words; empty where it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,15 +234,15 @@ def _lineage(asset: AssetRecord, judged: Mapping[str, CheckedTable]) -> ShownLin
 
 
 def _check(table: AssetRecord, check: CheckRecord, found: CheckedTable | None, state: CheckState) -> ShownCheck:
-    looked = [] if found is None else [fact for fact in found.facts if not fact.passed]
+    failing = [] if found is None else [fact for fact in found.facts if not fact.passed]
     return ShownCheck(
         table=table.name,
         check=check,
         title=check.name.replace("_", " ").capitalize(),
         state=state,
         judged_at=None if found is None else found.judged_at,
-        looked_at=", ".join(
+        found=", ".join(
             f"{fact.fact.replace('_', ' ')} is {'not known' if fact.value is None else f'{fact.value:g}'}"
-            for fact in looked
+            for fact in failing
         ),
     )

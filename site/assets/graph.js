@@ -348,7 +348,7 @@ class Explorer {
     }
     const parts = [
       element('h2', '', element('bdi', '', node.title)),
-      element('p', 'help', `${node.type} in ${node.domain.toLowerCase()}, ${node.near.length} edges`),
+      element('p', 'help', `${node.type} in ${node.domain.toLowerCase()}, ${node.near.length} ${node.near.length === 1 ? 'edge' : 'edges'}`),
     ]
     if (node.description) parts.push(element('p', '', element('bdi', '', node.description)))
     parts.push(element('p', 'help', 'Holds since ', when(node.validFrom), ', recorded ', when(node.recordedAt), node.source ? `, from ${node.source}.` : ', stated by others.'))
