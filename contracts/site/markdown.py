@@ -1,5 +1,6 @@
 """Turns a page for people into Markdown: its main part, without what only a browser can use."""
 
+import re
 from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import urljoin
@@ -15,14 +16,11 @@ def page_in_markdown(html: bytes, address: str) -> bytes:
     Marks of figures become words, drawings their descriptions. What others wrote is left out: a program that reads it
     as an instruction must not find it here. Most pages of a run are those of the last one, which are remembered.
     """
-    main = BeautifulSoup(html, "html.parser").find("main")
+    main = BeautifulSoup(_DRAWING.sub(_in_words, html), "html.parser").find("main")
     if main is None:
         raise ValueError("the page has no main part")
     for link in main.find_all("a", href=True):
         link["href"] = urljoin(address, str(link["href"]))
-    for drawing in main.find_all("svg"):
-        label = drawing.get("aria-label")
-        drawing.replace_with(f"({label})" if label else "")
     for text_of_others in main.find_all(class_="outside"):
         text_of_others.decompose()
     for tool in main.find_all(["button", "script", "form", "template"]):
@@ -31,6 +29,16 @@ def page_in_markdown(html: bytes, address: str) -> bytes:
     lines = [line.rstrip() for line in text.strip().splitlines()]
     kept = [line for at, line in enumerate(lines) if line or (at and lines[at - 1])]
     return ("\n".join(kept) + "\n").encode()
+
+
+_DRAWING = re.compile(rb"<svg\b([^>]*)>.*?</svg>", re.DOTALL)
+"""Drawings are taken out as text: they are half of a page, and parsing them takes most of the time."""
+_LABEL = re.compile(rb'aria-label="([^"]*)"')
+
+
+def _in_words(drawing: re.Match[bytes]) -> bytes:
+    label = _LABEL.search(drawing[1])
+    return b"" if label is None else b"(" + label[1] + b")"
 
 
 @cache

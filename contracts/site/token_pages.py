@@ -87,6 +87,7 @@ def token_page(documents: Documents) -> Mapping[str, Any]:
         **price_figures(documents),
         **sparklines(documents),
         "charts": _charts(token_chart(documents, DAYS, _DAYS_SHOWN), token_chart(documents, HOURS, _HOURS_SHOWN)),
+        "change_charts": _charts(holders_chart(documents), concentration_chart(documents)),
     }
 
 

@@ -79,7 +79,7 @@ seen.complaintsOfNonsense = complaints.splice(complaints.indexOf('--')).length -
   }))
   await page.waitForSelector('#now:not([hidden])')
   await page.reload({ waitUntil: 'networkidle0' })
-  seen.clock = [await text(page, '#now'), await page.$eval('time', (time) => time.title)]
+  seen.clock = [await text(page, '#now'), await page.$eval('#from-holders summary time', (time) => time.title)]
   await page.close()
 }
 
