@@ -74,6 +74,7 @@ FILLED: dict[str, tuple[str, ...]] = {
         "('goal:b', 'local:a', 'private', 'TRACK', 1, 'd', 'k', 11, '{}')",
     ),
     "0013": (f"insert into guardrail_approvals values ('00000000fedcba98', 'd', 'local:a', '{AT}', '{AT}')",),
+    "0014": (f"insert into guardrail_approvals values ('1111223344556677', 'd', 'local:a', '{AT}', '{AT}')",),
     "0011": (f"insert into guardrail_approvals values ('0011223344556677', 'd', 'local:a', '{AT}', '{AT}')",),
 }
 """Rows as that revision's own tables take them."""
