@@ -285,6 +285,7 @@ def _edge(
 def _key_edge(stores: Stores, site: Callable[[], PublishedSite | None], access: AccessService) -> Edge:
     """Creates the edge that answers `/api/v2/mcp`, over the functions behind the HTTP routes."""
     from api.connect.edge import Edge
+    from contracts.connect.key_server import COUNTED_METHODS
 
     def open_server() -> Application:
         from starlette.concurrency import run_in_threadpool
@@ -342,7 +343,7 @@ def _key_edge(stores: Stores, site: Callable[[], PublishedSite | None], access: 
         questions = Questions(stores.secrets.question_key)
         return McpServer(KEY_SERVER, KeyTools(capabilities), KeyResources(capabilities), KEY_PROMPTS, questions)
 
-    return Edge(stores.settings, open_server)
+    return Edge(stores.settings, open_server, COUNTED_METHODS.__contains__)
 
 
 class App:
