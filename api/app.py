@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from api.discovery.state import StateObserver
     from api.key_gate import Admission, KeyGate
     from api.stores import Stores
+    from contracts.access.proofs import Proof
     from contracts.access.tiers import Caller
     from contracts.intake.answers import ServiceUrls
     from contracts.world.extraction.build import BuildRequest
@@ -186,7 +187,7 @@ def build_rooms(
         payments_router(payments),
         consent_router(OperatorConsents(access.rail, providers, settings.public_base_url, lambda: stores.ledger)),
         intake_router(urls, lambda: stores.ledger, lambda: stores.secrets.pepper),
-        connect_router(_edge(stores, site, access, urls), _key_edge(stores, site, access)),
+        connect_router(_edge(stores, site, access, urls, providers), _key_edge(stores, site, access)),
         blink_router(
             installation,
             lambda request: judge_action(stores.guardrail, request),
@@ -239,8 +240,15 @@ def state_observer(
     return StateObserver(observe)
 
 
-def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: AccessService, urls: ServiceUrls) -> Edge:
+def _edge(
+    stores: Stores,
+    site: Callable[[], PublishedSite | None],
+    access: AccessService,
+    urls: ServiceUrls,
+    providers: Providers,
+) -> Edge:
     """Creates the edge that answers `/mcp`. The SDK is imported with the first message."""
+    from api.access.rpc import settle
     from api.connect.edge import Edge
     from api.connect.handoff import Handoff
     from api.connect.service import ConnectService
@@ -248,9 +256,13 @@ def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: Acce
     from api.guardrail.router import check_action
     from api.intake.router import intake_status
     from api.world.queries import answer_query
+    from contracts.access.proofs import Proved
 
     settings, desk = stores.settings, ApprovalDesk(lambda: stores.ledger, lambda: stores.secrets.approval_key)
     app_url, secret = settings.app_url, settings.handoff_secret
+
+    async def proves(proof: Proof) -> bool:
+        return isinstance(await settle(proof, providers, access.rail.quorum), Proved)
 
     def handoff() -> Handoff:
         assert app_url is not None
@@ -269,6 +281,8 @@ def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: Acce
             lambda: stores.secrets.pepper,
             lambda: stores.counters,
             None if app_url is None else handoff,
+            settings.chain_id,
+            proves,
         )
         capabilities = PairedCapabilities(
             judge=lambda request, session_id, owner: check_action(
@@ -292,6 +306,7 @@ def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: Acce
 def _key_edge(stores: Stores, site: Callable[[], PublishedSite | None], access: AccessService) -> Edge:
     """Creates the edge that answers `/api/v2/mcp`, over the functions behind the HTTP routes."""
     from api.connect.edge import Edge
+    from contracts.connect.key_server import COUNTED_METHODS
 
     def open_server() -> Application:
         from starlette.concurrency import run_in_threadpool
@@ -349,7 +364,7 @@ def _key_edge(stores: Stores, site: Callable[[], PublishedSite | None], access: 
         questions = Questions(stores.secrets.question_key)
         return McpServer(KEY_SERVER, KeyTools(capabilities), KeyResources(capabilities), KEY_PROMPTS, questions)
 
-    return Edge(stores.settings, open_server)
+    return Edge(stores.settings, open_server, COUNTED_METHODS.__contains__)
 
 
 class App:

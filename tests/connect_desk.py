@@ -14,6 +14,7 @@ from patience import slowness_at_the_start
 
 from api.connect.handoff import Handoff
 from api.connect.service import ConnectService
+from contracts.access.proofs import Proof, Proved
 from contracts.connect.messages import HandshakeArguments, HandshakeResult, PlanArguments, ReportStepArguments
 from contracts.connect.tool_problems import ToolProblem
 from contracts.intake.answers import ServiceUrls
@@ -65,7 +66,13 @@ class Desk:
             lambda: PEPPER,
             lambda: self.counters,
             None if companion is None else self._handoff,
+            settings.chain_id,
+            self._proves,
         )
+
+    @staticmethod
+    async def _proves(proof: Proof) -> bool:
+        return isinstance(proof, Proved)
 
     def __enter__(self) -> Self:
         return self

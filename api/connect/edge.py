@@ -28,7 +28,7 @@ from contracts.connect.jsonrpc import (
     problem_as_error,
     read_message,
 )
-from contracts.connect.server import COUNTED_METHODS, MODERN_VERSIONS, PROTOCOL_VERSIONS
+from contracts.connect.server import MODERN_VERSIONS, PROTOCOL_VERSIONS
 from contracts.errors import (
     BodyInvalid,
     HostUnknown,
@@ -66,13 +66,21 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class Edge:
-    """An ASGI application for one path. `open_server` creates the server of messages; it is called once, in a
-    thread."""
+    """An ASGI application for one path. `open_server` creates the server of messages; it is called once, in a thread.
 
-    def __init__(self, settings: Settings, open_server: Callable[[], Application]) -> None:
+    `is_work` decides by its method whether a message counts for the day of the key that it came with.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        open_server: Callable[[], Application],
+        is_work: Callable[[str], bool] = lambda method: True,
+    ) -> None:
         self._policy = OriginPolicy(settings)
         self._problem_links = problem_links(settings)
         self._open_server = open_server
+        self._is_work = is_work
         self._opening = threading.Lock()
         self._server: Application | None = None
 
@@ -110,7 +118,7 @@ class Edge:
         if "id" not in message:
             await Response(status_code=202)(scope, receive, send)
             return
-        work_of(scope).began = message["method"] in COUNTED_METHODS
+        work_of(scope).began = self._is_work(message["method"])
         server = await asyncio.to_thread(self._open_once) if self._server is None else self._server
         # White space around a value is not part of it, which not every server before us knows.
         forwarded = [(name, value.strip()) for name, value in scope["headers"] if name not in _OURS]

@@ -21,14 +21,18 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from contracts.access.proofs import Proof
 from contracts.connect import tool_problems
+from contracts.connect.graph_access import check_graph_proof, graph_typed_data
 from contracts.connect.messages import (
     CloseResult,
+    GraphArguments,
+    GraphResult,
     HandshakeArguments,
     HandshakeResult,
     PlanArguments,
@@ -47,6 +51,7 @@ from contracts.connect.talk import SessionFacts, TalkAnswer, answer
 from contracts.connect.tokens import is_token
 from contracts.errors import OperatorProblem
 from contracts.intake.answers import ServiceUrls
+from warehouse.access.keys import active_key
 from warehouse.connect import sessions
 from warehouse.intake.intakes import find_intake
 
@@ -81,6 +86,9 @@ class ConnectService:
     pepper: Callable[[], bytes]
     counters: Callable[[], Counters]
     handoff: Callable[[], Handoff] | None
+    chain_id: int
+    proves: Callable[[Proof], Awaitable[bool]]
+    """Decides a signature, after asking the signer's contract where only that can decide."""
 
     async def handshake(self, arguments: HandshakeArguments, client: str) -> HandshakeResult:
         """Opens a session with a pairing code. `client` is the rate-limit key of the client's address.
@@ -180,12 +188,73 @@ class ConnectService:
         plan, progress = self._plan(session), _progress(session)
         return answer(arguments.question, plan, progress or start(plan), facts)
 
+    async def open_graph(self, session: Session, arguments: GraphArguments, presented: str | None) -> GraphResult:
+        """Lets a session see the graph of a key's owner, or of an address that signs. `presented` is the request's key.
+
+        Raises `key_rejected`, `signature_rejected`.
+        """
+        with _failing_closed():
+            if arguments.address is not None:
+                return await self._graph_by_signature(session, arguments.address, arguments)
+            key = arguments.api_key or presented
+            owner = None if key is None else await asyncio.to_thread(self._open_by_key, session, key)
+        if owner is None:
+            raise tool_problems.key_rejected()
+        return GraphResult(owner=owner, by="key", expires_at=session.expires_at)
+
+    async def seen_owner(self, session: Session) -> str:
+        """Returns whose private nodes the session sees."""
+        with _failing_closed():
+            return await asyncio.to_thread(self._seen_owner, session)
+
     async def close(self, session: Session) -> CloseResult:
         """Ends the session for good."""
         with _failing_closed():
             closed = await asyncio.to_thread(self._close, session.session_id)
         assert closed.closed_at is not None
         return CloseResult(closed_at=closed.closed_at)
+
+    # Graphs of keys.
+
+    def _open_by_key(self, session: Session, presented: str) -> str | None:
+        pepper, ledger = self.pepper(), self.ledger()
+        with ledger.read() as reader:
+            record = active_key(reader, pepper, presented)
+        if record is None:
+            return None
+        with ledger.transaction() as tx:
+            sessions.open_graph(tx, session.session_id, record.owner, record.key_id)
+        return record.owner
+
+    async def _graph_by_signature(self, session: Session, owner: str, arguments: GraphArguments) -> GraphResult:
+        now = self.ledger().now()
+        if arguments.proof is None or arguments.issued_at is None:
+            issued_at = int(now.timestamp())
+            message = graph_typed_data(session.session_id, owner, issued_at, self.chain_id)
+            return GraphResult(
+                owner=None, by=None, typed_data=message, issued_at=issued_at, expires_at=session.expires_at
+            )
+        proof = await asyncio.to_thread(
+            check_graph_proof,
+            arguments.proof,
+            session_id=session.session_id,
+            owner=owner,
+            issued_at=arguments.issued_at,
+            chain_id=self.chain_id,
+            now=now,
+        )
+        if not await self.proves(proof):
+            raise tool_problems.signature_rejected()
+        await asyncio.to_thread(self._open_by_signature, session, owner)
+        return GraphResult(owner=owner, by="signature", expires_at=session.expires_at)
+
+    def _open_by_signature(self, session: Session, owner: str) -> None:
+        with self.ledger().transaction() as tx:
+            sessions.open_graph(tx, session.session_id, owner, None)
+
+    def _seen_owner(self, session: Session) -> str:
+        with self.ledger().read() as reader:
+            return sessions.opened_graph(reader, session.session_id) or session.owner
 
     # Pairing.
 

@@ -10,6 +10,8 @@ from pydantic import ValidationError
 from api.connect.edge import CLIENT
 from api.connect.outcomes import ToolCall, ToolOutcome, arguments_invalid, outcome_of
 from api.connect.service import ConnectService
+from api.key_gate import presented_key
+from api.receiving import values_of
 from contracts.access.plans import PlansAnswer
 from contracts.connect.paired import GuardrailCheckArguments, IntakeStatusArguments, WorldQueryArguments
 from contracts.connect.sessions import Session
@@ -62,17 +64,18 @@ class McpTools:
 
     async def call(self, call: ToolCall) -> ToolOutcome:
         """Runs a tool that is listed. Every failure becomes an outcome."""
-        run = self._run(self._tools[call.name], call.arguments, call.scope[CLIENT])
-        return await outcome_of(call.name, run)
+        return await outcome_of(call.name, self._run(self._tools[call.name], call))
 
-    async def _run(self, tool: Tool, arguments: dict[str, Any], client: str) -> Any:
-        # `client` is the rate-limit key of the client's address.
+    async def _run(self, tool: Tool, call: ToolCall) -> Any:
+        arguments = call.arguments
         if not tool.needs_session:
             _refuse_secrets(tool, arguments)
-            return await self._service.handshake(_arguments(tool, arguments), client)
+            return await self._service.handshake(_arguments(tool, arguments), call.scope[CLIENT])
         # An unpaired client gets that refusal first, whatever else is wrong.
         session = await self._service.session(arguments.get("session_token"))
         _refuse_secrets(tool, arguments)
+        if tool.name == "svc_connect_graph":
+            return await self._service.open_graph(session, _arguments(tool, arguments), _presented(call))
         return await self._runs[tool.name](session, _arguments(tool, arguments))
 
     async def _guardrail_check(self, session: Session, arguments: GuardrailCheckArguments) -> GuardrailResult:
@@ -80,7 +83,7 @@ class McpTools:
         return await asyncio.to_thread(judge, arguments.request, session.session_id, session.owner)
 
     async def _world_query(self, session: Session, arguments: WorldQueryArguments) -> dict[str, Any]:
-        return await self._capabilities.ask_graph(arguments.request, session.owner)
+        return await self._capabilities.ask_graph(arguments.request, await self._service.seen_owner(session))
 
     async def _plans(self, _: Session, __: Any) -> PlansAnswer:
         return await asyncio.to_thread(self._capabilities.plans)
@@ -94,6 +97,12 @@ class McpTools:
                 fix="Send the intake_id, or register with POST /api/intake as the plan says.",
             )
         return await asyncio.to_thread(self._capabilities.intake, intake_id)
+
+
+def _presented(call: ToolCall) -> str | None:
+    """Returns the key that the request of a call brings in its header."""
+    headers = call.scope["headers"]
+    return presented_key(values_of(headers, b"authorization"), values_of(headers, b"x-api-key"))
 
 
 def _refuse_secrets(tool: Tool, arguments: dict[str, Any]) -> None:

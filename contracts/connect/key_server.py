@@ -4,6 +4,9 @@ from contracts.connect.server import ServerIdentity
 
 KEY_MCP_PATH = "/api/v2/mcp"
 
+COUNTED_METHODS = frozenset({"tools/call", "resources/read"})
+"""Methods that count for the day of a key; finding out what there is costs nothing."""
+
 KEY_SERVER_NAME = "svc-memory"
 KEY_SERVER_TITLE = "Agent runtime: memory, guardrail and telemetry"
 KEY_SERVER_DESCRIPTION = "A governed memory graph, a guardrail and proven token telemetry, with an API key."

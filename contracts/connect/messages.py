@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema
 
+from contracts.access.proofs import PayerProof
+from contracts.addresses import AskedAddress
 from contracts.base import Timestamp
 from contracts.connect.progress import ProgressStatus, StepReport
 from contracts.connect.setup_plan import ConnectPlan, OperatingSystem, ToolModel
@@ -110,6 +112,33 @@ class StatusResult(ToolModel):
     session: SessionSummary
     progress: ProgressStatus | None = Field(description="null: no plan was asked for yet")
     next_tool: Literal["svc_connect_plan", "svc_connect_report_step", "svc_connect_close"]
+
+
+class GraphArguments(SessionArguments):
+    """Arguments of `svc_connect_graph`: a key, or an address and, in a second call, its signature."""
+
+    api_key: Annotated[str, Field(max_length=200)] | None = Field(
+        default=None,
+        repr=False,
+        description="An API key. Better: send it as Bearer token of the request, where no model sees it",
+    )
+    address: AskedAddress | None = Field(
+        default=None, description="Without a key: the address whose graph it is; answers what to sign"
+    )
+    issued_at: int | None = Field(default=None, description="Of the signature: as the first call answered it")
+    proof: PayerProof | None = Field(default=None, description="The address's signature of `typed_data`")
+
+
+class GraphResult(ToolModel):
+    """Whose graph the session sees now, or what has to be signed first."""
+
+    owner: str | None = Field(description="Whose graph `svc_world_query` asks from now on; null before the signature")
+    by: Literal["key", "signature"] | None = Field(description="What opened it; null before the signature")
+    typed_data: dict[str, Any] | None = Field(
+        default=None, description="EIP-712, as wallets take it: send the signature back as `proof` with `issued_at`"
+    )
+    issued_at: int | None = Field(default=None, description="Unix seconds; the signature is good for ten minutes")
+    expires_at: Timestamp = Field(description="When the session ends (UTC), and with it what it sees")
 
 
 class TalkArguments(SessionArguments):

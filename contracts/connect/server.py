@@ -16,9 +16,6 @@ MODERN_VERSIONS = ("2026-07-28",)
 PROTOCOL_VERSIONS = (*MODERN_VERSIONS, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Supported revisions of MCP, newest first."""
 
-COUNTED_METHODS = frozenset({"tools/call", "resources/read"})
-"""Methods that count for the day of a key; finding out what there is costs nothing."""
-
 FIRST_TOOL = "svc_connect_handshake"
 """The only tool that needs no session."""
 

@@ -55,6 +55,24 @@ def store_unavailable() -> ToolProblem:
     )
 
 
+def key_rejected() -> ToolProblem:
+    """Returns the problem for a presented key that is not valid, and for a request that presents none."""
+    return ToolProblem(
+        "key_rejected",
+        "No valid key was presented, and the session sees what it saw.",
+        fix="Send a valid API key as Bearer token of the request or in api_key, or an address to sign with.",
+    )
+
+
+def signature_rejected() -> ToolProblem:
+    """Returns the problem for a signature that does not open a graph."""
+    return ToolProblem(
+        "signature_rejected",
+        "The signature is not the address's over a recent challenge of this session.",
+        fix="Call again with the address only, sign the typed_data that it answers, and send issued_at and proof.",
+    )
+
+
 def plan_required() -> ToolProblem:
     """Returns the problem for a report before there is a plan."""
     return ToolProblem(

@@ -9,6 +9,8 @@ from pydantic import BaseModel
 from contracts.access.plans import PLANS_PATH, PlansAnswer
 from contracts.connect.messages import (
     CloseResult,
+    GraphArguments,
+    GraphResult,
     HandshakeArguments,
     HandshakeResult,
     PlanArguments,
@@ -32,7 +34,7 @@ _SESSION_ERRORS = (
 )
 
 
-CREDENTIALS = frozenset({"pairing_code", "session_token"})
+CREDENTIALS = frozenset({"pairing_code", "session_token", "api_key"})
 """Arguments that are secrets themselves."""
 
 
@@ -165,6 +167,17 @@ TOOLS: tuple[Tool, ...] = (
         SessionArguments,
         PlansAnswer,
         read_only=True,
+    ),
+    Tool(
+        "svc_connect_graph",
+        "See the graph of a key",
+        "Lets this session ask the graph of a key's owner with svc_world_query, instead of the profile's: after the "
+        "key was presented, as Bearer token of this request or in `api_key`, or after the owner's address signed. "
+        "Writing needs the MCP server by key. A wrong key answers `key_rejected`, a wrong signature "
+        "`signature_rejected`.",
+        GraphArguments,
+        GraphResult,
+        read_only=False,
     ),
     Tool(
         "svc_intake_status",

@@ -5,6 +5,7 @@ import json
 import pytest
 from mcp_service import McpService
 
+from contracts.connect.key_tools import KEY_PROMPTS, KEY_TEMPLATES, KEY_TOOLS
 from contracts.connect.tools import TOOLS
 
 pytestmark = pytest.mark.web
@@ -56,3 +57,30 @@ def test_the_conformance_suite_finds_nothing_but_what_is_rightly_not_there(web_t
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     assert "dns-rebinding-protection: 2 passed, 0 failed" in done.stdout
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_the_typescript_client_uses_the_server_by_key_with_a_header(web_tools, service, era):
+    issued = service.key(f"local:{era}")
+    seen = web_tools.run("mcp_by_key.mjs", service.key_url, issued.key.reveal(), era)
+    assert seen["tools"] == [tool.name for tool in KEY_TOOLS]
+    assert seen["prompts"] == [prompt.name for prompt in KEY_PROMPTS]
+    assert "svc://plans" in seen["resources"]
+    assert seen["templates"] == [template.uri_template for template in KEY_TEMPLATES]
+    assert seen["revision"] in (ERAS[era], None)
+    assert seen["links"] == ["text", "resource_link"]
+    assert (seen["found"], seen["read"], seen["passed"]) == (True, True, True)
+    assert (seen["owner"], seen["wrong"]) == (f"local:{era}", "node_unknown")
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto", "modern"])
+@pytest.mark.parametrize("method", ["tools/list", "resources/list", "prompts/list"])
+def test_the_inspector_finds_nothing_that_is_not_portable_by_key(web_tools, service, era, method):
+    bearer = f"Authorization: Bearer {service.key().key.reveal()}"
+    options = ["--transport", "http", "--protocol-era", era, "--method", method, "--format", "json", "-q"]
+    strict = ["--strict"] if method == "tools/list" else []
+    done = web_tools.command(
+        str(web_tools.node), INSPECTOR, "--cli", service.key_url, *options, *strict, "--header", bearer
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert json.loads(done.stdout)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from contracts.access.api_keys import ApiKey, new_key
+from contracts.access.api_keys import ApiKey, new_key, parse_key
 from contracts.access.tiers import Role, Tier
 from contracts.errors import KeyUnknown
 from contracts.secrets import PEPPER_VERSION
@@ -171,6 +171,13 @@ def find_key(reader: Reader, key_id: str) -> KeyRecord | None:
     """Returns the key with this id in any state, or None."""
     row = reader.row("key", key_id=key_id)
     return None if row is None else record_of(KeyRecord, row)
+
+
+def active_key(reader: Reader, pepper: bytes, presented: str) -> KeyRecord | None:
+    """Returns the active key that a text is, or None for any other text."""
+    key = parse_key(presented)
+    row = None if key is None else reader.row("key_by_digest", digest=key.digest(pepper))
+    return None if row is None else find_key(reader, row["key_id"])
 
 
 def alive_key_of_claim(reader: Reader, claim_id: str) -> KeyRecord | None:

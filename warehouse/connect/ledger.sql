@@ -25,6 +25,15 @@ where
 -- Deletes sessions that expired before :expired_before.
 delete from connect_sessions where expires_at < :expired_before
 
+-- name: connect_delete_session_graphs
+-- Deletes the opened graphs of sessions that expired before :expired_before.
+delete from connect_session_graphs
+where session_id in (select session_id from connect_sessions where expires_at < :expired_before)
+
+-- name: connect_forget_graph
+-- Which graph a session opened is forgotten.
+delete from connect_session_graphs where session_id = :session_id
+
 -- name: connect_forget_intake
 -- Who was behind the sessions of an intake is forgotten, and what they reported; those that go on end.
 update connect_sessions
@@ -48,6 +57,22 @@ values (:session_id, :token_digest, :pairing_id, :profile_id, :agent, :created_a
 -- name: connect_newest_change
 -- The newest change of a session above a seq; null where there is none.
 select max(seq) as seq from ledger_changes where seq > :seq and kind = 'connect'
+
+-- name: connect_open_graph
+-- One row per session that opened a graph: the last one.
+insert into connect_session_graphs (session_id, owner, key_id, opened_at)
+values (:session_id, :owner, :key_id, :opened_at)
+on conflict (session_id) do update set
+    owner = excluded.owner,
+    key_id = excluded.key_id,
+    opened_at = excluded.opened_at
+
+-- name: connect_opened_graph
+-- At most one row: whose graph a session opened, where it was by a signature or its key is still active.
+select g.owner
+from connect_session_graphs g
+left join api_keys k on k.key_id = g.key_id
+where g.session_id = :session_id and (g.key_id is null or k.state = 'active')
 
 -- name: connect_pairing_of_code
 -- The pairing that a code opens, or opened.

@@ -98,8 +98,21 @@ def save_session(tx: Transaction, session: Session) -> Session | None:
 def close_session(tx: Transaction, session_id: str) -> Session:
     """Ends a session now. Does nothing if it was closed before."""
     if tx.run("connect_close_session", session_id=session_id, closed_at=utc_text(tx.now())):
+        tx.run("connect_forget_graph", session_id=session_id)
         tx.changed(SESSION_CHANGED, session_id)
     return session_of_id(tx, session_id)
+
+
+def open_graph(tx: Transaction, session_id: str, owner: str, key_id: str | None) -> None:
+    """Lets a session see the graph of `owner`, by a key of his or, without one, by his signature."""
+    opened_at = utc_text(tx.now())
+    tx.run("connect_open_graph", session_id=session_id, owner=owner, key_id=key_id, opened_at=opened_at)
+
+
+def opened_graph(reader: Reader, session_id: str) -> str | None:
+    """Returns whose graph a session opened, or None. One that a key opened is closed when the key is."""
+    row = reader.row("connect_opened_graph", session_id=session_id)
+    return None if row is None else str(row["owner"])
 
 
 def session_of_id(reader: Reader, session_id: str) -> Session:
@@ -118,6 +131,8 @@ def forget_sessions_of_intake(tx: Transaction, intake_id: str) -> None:
     """Deletes who was behind the sessions of an intake and what they reported. Closes those that are still open."""
     sessions = sessions_of_intake(tx, intake_id)
     tx.run("connect_forget_intake", intake_id=intake_id, closed_at=utc_text(tx.now()))
+    for row in sessions:
+        tx.run("connect_forget_graph", session_id=row["session_id"])
     tx.changed_each([(SESSION_CHANGED, row["session_id"]) for row in sessions])
 
 
@@ -127,6 +142,7 @@ def delete_ended(tx: Transaction) -> int:
     Deleting them is not put on the feed: nobody has to follow it.
     """
     before = utc_text(tx.now() - KEPT)
+    tx.run("connect_delete_session_graphs", expired_before=before)
     sessions = tx.run("connect_delete_sessions", expired_before=before)
     return sessions + tx.run("connect_delete_pairings", expired_before=before)
 

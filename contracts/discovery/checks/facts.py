@@ -150,13 +150,14 @@ def _tools(evidence: Evidence) -> Iterator[Defect]:
     if evidence.tools is None:
         return
     by_key = _dig(evidence.value(_KEY_SERVER_CARD), "_meta") or {}
-    known = {*evidence.tools, *(name for facts in by_key.values() for name in facts.get("toolNames", ()))}
+    of_pairing = set(evidence.tools)
+    known = {*of_pairing, *(name for facts in by_key.values() for name in facts.get("toolNames", ()))}
     for path, answer in evidence.documents.items():
         for name in sorted(set(_TOOL.findall(answer.text)) - known):
             yield Defect(path, f"names the tool {name}, which no MCP server lists", "Name a tool of tools/list.")
     listed = _dig(evidence.value(_REGISTRATION), "mcp", "tools")
-    if isinstance(listed, list) and set(listed) != known:
-        odd = ", ".join(sorted(known.symmetric_difference(listed)))
+    if isinstance(listed, list) and set(listed) != of_pairing:
+        odd = ", ".join(sorted(of_pairing.symmetric_difference(listed)))
         yield Defect(_REGISTRATION, f"lists other tools than /mcp ({odd})", "List the tools of tools/list.")
 
 

@@ -4,13 +4,16 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from eth_account import Account
+from eth_account.messages import encode_typed_data
 from keyed_service import bearer, serving
 from mcp_service import JSON, message
 
 from contracts.access.tiers import Role
 from contracts.errors import StoreBusy
 from guardrail.approval import Approval, make_token
-from warehouse.connect.sessions import find_session, issue_code
+from warehouse.access.keys import revoke_key
+from warehouse.connect.sessions import find_session, issue_code, opened_graph
 from warehouse.guardrail.log import open_guardrail_log
 
 HERE = {**JSON, "host": "127.0.0.1:8000"}
@@ -158,3 +161,91 @@ def test_an_approval_that_the_ledger_can_not_take_is_a_problem_of_the_store(serv
     ledger.transaction = busy
     problem, failed = call(service, "svc_guardrail_check", **asked, context={"approval_token": approval})
     assert (problem["code"], problem["retryable"], failed) == ("store_unavailable", True, True)
+
+
+# The graph of a key.
+
+
+def titles(service, token):
+    found, failed = call(service, "svc_world_query", session_token=token, node_types=["Goal"], scope="own")
+    assert not failed
+    return [node["title"] for node in found["nodes"]]
+
+
+def stated(service, owner, title):
+    """A key of `owner`, who has one goal."""
+    issued = service.key(owner=owner)
+    signal = {"type": "Goal", "title": title, "source": "a test"}
+    (answer,) = service.ask(("POST", "/api/v2/world-model/signal", bearer(issued), {"json": signal}))
+    assert answer.status_code == 201
+    return issued
+
+
+@pytest.mark.both_engines
+def test_a_session_sees_the_graph_of_a_key_after_the_key_was_presented_in_it(service):
+    issued, other = stated(service, "local:ada", "Ada's"), stated(service, "local:bob", "Bob's")
+    token, another = paired(service), paired(service)
+    assert titles(service, token) == []
+    opened, failed = call(service, "svc_connect_graph", session_token=token, api_key=issued.key.reveal())
+    assert (opened["owner"], opened["by"], failed) == ("local:ada", "key", False)
+    assert issued.key.reveal() not in json.dumps(opened)
+    assert (titles(service, token), titles(service, another)) == (["Ada's"], [])
+
+    body = message("tools/call", {"name": "svc_connect_graph", "arguments": {"session_token": token}})
+    (answer,) = service.ask(("POST", "/mcp", HERE | bearer(other), {"content": body}))
+    assert answer.json()["result"]["structuredContent"]["owner"] == "local:bob"
+    assert titles(service, token) == ["Bob's"]
+
+    for wrong in ({"api_key": "svc_free_wrong"}, {}):
+        refused, failed = call(service, "svc_connect_graph", session_token=token, **wrong)
+        assert (refused["code"], failed) == ("key_rejected", True)
+    assert titles(service, token) == ["Bob's"]
+
+
+@pytest.mark.both_engines
+def test_a_revoked_key_closes_the_graph_that_it_opened(service):
+    issued, token = stated(service, "local:ada", "Ada's"), paired(service)
+    call(service, "svc_connect_graph", session_token=token, api_key=issued.key.reveal())
+    assert titles(service, token) == ["Ada's"]
+    service.change(revoke_key, issued)
+    assert titles(service, token) == []
+    assert call(service, "svc_connect_graph", session_token=token, api_key=issued.key.reveal())[1]
+
+
+def test_an_address_that_signs_opens_its_own_graph_and_no_other(service):
+    account, stranger = Account.from_key("0x" + "11" * 32), Account.from_key("0x" + "22" * 32)
+    address = account.address.lower()
+    stated(service, address, "Ada's")
+    token = paired(service)
+
+    def asked():
+        fields, failed = call(service, "svc_connect_graph", session_token=token, address=account.address)
+        assert (fields["owner"], fields["by"], failed) == (None, None, False)
+        return fields
+
+    def signed(by, fields, **changed):
+        signable = encode_typed_data(full_message=fields["typed_data"])
+        proof = {"type": "eip712", "signature": "0x" + by.sign_message(signable).signature.hex().removeprefix("0x")}
+        sent = {"address": address, "issued_at": fields["issued_at"], "proof": proof} | changed
+        return call(service, "svc_connect_graph", session_token=token, **sent)
+
+    fields = asked()
+    for by, changed in (
+        (stranger, {}),
+        (account, {"issued_at": fields["issued_at"] - 1}),
+        (account, {"address": stranger.address}),
+    ):
+        refused, failed = signed(by, fields, **changed)
+        assert (refused["code"], failed) == ("signature_rejected", True)
+    assert titles(service, token) == []
+    opened, failed = signed(account, fields)
+    assert (opened["owner"], opened["by"], failed) == (address, "signature", False)
+    assert titles(service, token) == ["Ada's"]
+
+    another = paired(service)
+    proof = {"type": "eip712", "signature": "0x" + "00" * 65}
+    sent = {"address": address, "issued_at": fields["issued_at"], "proof": proof}
+    assert call(service, "svc_connect_graph", session_token=another, **sent)[0]["code"] == "signature_rejected"
+    call(service, "svc_connect_close", session_token=token)
+    with service.ledger.read() as reader:
+        assert opened_graph(reader, find_session(reader, service.pepper, token).session_id) is None

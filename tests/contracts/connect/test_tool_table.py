@@ -16,6 +16,7 @@ NAMES = [
     "svc_guardrail_check",
     "svc_world_query",
     "svc_plans",
+    "svc_connect_graph",
     "svc_intake_status",
 ]
 TOKEN = "svcs_" + "a" * 43

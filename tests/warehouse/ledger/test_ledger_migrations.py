@@ -76,6 +76,7 @@ FILLED: dict[str, tuple[str, ...]] = {
     "0013": (f"insert into guardrail_approvals values ('00000000fedcba98', 'd', 'local:a', '{AT}', '{AT}')",),
     "0014": (f"insert into guardrail_approvals values ('0000000000001414', 'd', 'local:a', '{AT}', '{AT}')",),
     "0015": (f"insert into api_key_uses values ('k1', '2026-01-03', 3, '{AT}')",),
+    "0016": (f"insert into guardrail_approvals values ('1111223344556677', 'd', 'local:a', '{AT}', '{AT}')",),
     "0011": (f"insert into guardrail_approvals values ('0011223344556677', 'd', 'local:a', '{AT}', '{AT}')",),
 }
 """Rows as that revision's own tables take them."""
