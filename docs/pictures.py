@@ -90,7 +90,10 @@ def data_page(graph: dg.AssetGraph) -> str:
     documents = [
         f"| `{row.path}` | {_cell(row.summary)} | {_age(row.max_age_s)} |"
         for row in sorted(PROJECTIONS, key=lambda row: row.path)
+        if row.collection is None
     ]
+    collections = sorted({row.collection for row in PROJECTIONS if row.collection is not None})
+    documents += [f"| `/{name}/…/` | One page each, and the same in Markdown | does not age |" for name in collections]
     return "\n".join(
         [
             DATA_OPENING,

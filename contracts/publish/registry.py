@@ -270,9 +270,6 @@ FRONT_LINKS = ", ".join(
 )
 """Links for readers of the front door's header fields (RFC 8288)."""
 
-_TWIN_LINK = '<index.md>; rel="alternate"; type="text/markdown"'
-"""The link to a page's Markdown, which lies beside it: so all pages of a folder have the same fields."""
-
 PAGE_GROUP = "site"
 """The group of pages for people."""
 
@@ -313,7 +310,11 @@ def _markdown_of(page: Page, installation: Installation, bodies: Bodies) -> byte
 
 
 def _page_rows(page: Page, collection: str | None = None) -> tuple[Projection, Projection]:
-    """Returns the rows of a page and of its twin in Markdown, which is made of the page itself or of the same facts."""
+    """Returns the rows of a page and of its twin in Markdown, which is made of the page itself or of the same facts.
+
+    Pages of a collection name their twins only in their heads, so that all have the same header fields.
+    """
+    twin_link = "" if collection else f", {_link(page.markdown, 'alternate', 'text/markdown')}"
     row = Projection(
         name=f"page_{page.name}",
         path=page.published_path,
@@ -325,7 +326,7 @@ def _page_rows(page: Page, collection: str | None = None) -> tuple[Projection, P
         summary=page.title,
         description=page.description,
         media_type="text/html; charset=utf-8",
-        headers={**PAGE_HEADERS, "Link": f"{FRONT_LINKS}, {_TWIN_LINK}"},
+        headers={**PAGE_HEADERS, "Link": FRONT_LINKS + twin_link},
         markdown=page.markdown,
     )
     twin = Projection(

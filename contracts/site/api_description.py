@@ -232,7 +232,7 @@ class Operation:
         return tuple(
             self._answer(status, node)
             for status, node in sorted(self.responses.items())
-            if PROBLEM_MEDIA_TYPE not in node.get("content", {}) and status < 400
+            if PROBLEM_MEDIA_TYPE not in node.get("content", {})
         )
 
     @cached_property

@@ -23,7 +23,7 @@ def page_in_markdown(html: bytes, address: str) -> bytes:
         link["href"] = urljoin(address, str(link["href"]))
     for text_of_others in main.find_all(class_="outside"):
         text_of_others.decompose()
-    for tool in main.find_all(["button", "script", "form", "template"]):
+    for tool in main.find_all(["button", "script", "form", "template", "nav"]):
         tool.decompose()
     text: str = _converter().convert_soup(main)
     lines = [line.rstrip() for line in text.strip().splitlines()]

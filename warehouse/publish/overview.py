@@ -160,6 +160,7 @@ def read_service_context(context: DocumentContext) -> ServiceContext:
         documents=[
             PublishedPath(path=row.path, summary=row.summary, media_type=row.media_type, max_age_s=row.max_age_s)
             for row in sorted(PROJECTIONS, key=lambda row: row.path)
+            if row.collection is None
         ],
     )
 

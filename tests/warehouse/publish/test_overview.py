@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from publishing import House, mint
 
+from contracts.publish.registry import PRICE_GROUP, PROJECTIONS
 from warehouse.duck.connection import Warehouse
 
 METRICS = "/api/site-metrics"
@@ -126,6 +127,21 @@ def test_the_context_is_live_only_while_all_that_is_configured_is_fresh(house):
     house.republish_stale("check_failed")
     marked = body(house, CONTEXT)
     assert (marked["mode"], marked["stale"], marked["reason"]) == ("fallback", True, "check_failed")
+
+
+def test_a_whole_that_is_stale_says_which_of_its_parts_are(house):
+    house.read_chain(mint(70), 20)
+    put_price(house)
+    house.publish(*PATHS)
+    late = body(house, CONTEXT, "stale")
+    assert (late["price"]["stale"], late["price"]["reason"]) == (True, "expired")
+    assert (late["holders"]["stale"], late["holders"]["reason"]) == (False, None)
+    metrics = body(house, METRICS, "stale")["metrics"]
+    assert {name for name, metric in metrics.items() if metric["stale"]} == {"priceUsd", "marketCapUsd", "volume24hUsd"}
+    house.republish_stale("rpc_unreachable", [row for row in PROJECTIONS if row.group != PRICE_GROUP])
+    marked = body(house, CONTEXT)
+    assert (marked["stale"], marked["holders"]["stale"], marked["holders"]["reason"]) == (True, True, "rpc_unreachable")
+    assert (marked["price"]["stale"], marked["price"]["reason"]) == (False, None)
 
 
 def test_what_the_service_is_names_every_document_and_changes_with_its_settings_alone(house):

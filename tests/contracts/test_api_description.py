@@ -1,0 +1,167 @@
+"""How pages read the description: types in words, members of bodies, commands, errors. Literal schemas."""
+
+from typing import Any
+
+import pytest
+
+from contracts.site.api_description import LARGEST_EXAMPLE_CHARACTERS, ApiDescription, Operation, fields_of, kind_of
+
+COMPONENTS: dict[str, Any] = {
+    "schemas": {
+        "Block": {"type": "integer", "minimum": 0, "maximum": 10**18, "description": "Number of the block"},
+        "Tree": {
+            "type": "object",
+            "required": ["name"],
+            "properties": {
+                "name": {"type": "string", "maxLength": 5},
+                "inner": {"type": "array", "items": {"$ref": "#/components/schemas/Tree"}},
+            },
+        },
+        "Nothing": {"enum": [None], "nullable": True, "type": "object"},
+    },
+    "responses": {
+        "rate_limited": {
+            "description": "",
+            "content": {
+                "application/problem+json": {
+                    "examples": {"rate_limited": {"$ref": "#/components/examples/rate_limited"}},
+                }
+            },
+            "headers": {"RateLimit-Policy": {"description": "The budget"}},
+        }
+    },
+    "examples": {
+        "rate_limited": {"summary": "Too many requests", "value": {"code": "rate_limited", "retryable": True}},
+        "gone": {"summary": "It is gone", "value": {"code": "gone", "retryable": False}},
+    },
+}
+
+
+def described(**paths: Any) -> ApiDescription:
+    return ApiDescription(paths=paths, components=COMPONENTS, tags=[{"name": "things", "description": "All things"}])
+
+
+def operation(method: str = "GET", path: str = "/things", **node: Any) -> Operation:
+    filled = {"operationId": "things", "summary": "Things", "tags": ["things"], "security": [], "responses": {}, **node}
+    return described(**{path: {method.lower(): filled}}).operations["things"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"type": "string"}, "string"),
+        ({"type": "string", "nullable": True}, "string or null"),
+        ({"type": "string", "format": "date-time"}, "string (date-time)"),
+        ({"type": "string", "minLength": 1, "maxLength": 200}, "string (1 to 200 characters)"),
+        ({"type": "string", "maxLength": 8194}, "string (at most 8,194 characters)"),
+        ({"type": "number", "minimum": 0.0, "maximum": 1.0}, "number (0 to 1)"),
+        ({"type": "integer", "minimum": 1}, "integer (at least 1)"),
+        ({"$ref": "#/components/schemas/Block"}, "integer (from 0)"),
+        ({"type": "array", "items": {"$ref": "#/components/schemas/Block"}}, "array of integer (from 0)"),
+        ({"type": "string", "enum": ["a", "b", None], "nullable": True}, '`"a"` or `"b"` or null'),
+        (
+            {"anyOf": [{"$ref": "#/components/schemas/Tree"}, {"$ref": "#/components/schemas/Nothing"}]},
+            "object or null",
+        ),
+        ({"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "string"}]}, "string or integer"),
+        ({}, "any"),
+    ],
+)
+def test_a_type_is_said_in_words(schema: dict[str, Any], words: str):
+    assert kind_of(described(), schema) == words
+
+
+def test_members_have_paths_and_a_schema_within_itself_is_entered_once():
+    schema = {
+        "type": "object",
+        "required": ["tree"],
+        "properties": {
+            "tree": {"$ref": "#/components/schemas/Tree"},
+            "by": {
+                "type": "object",
+                "additionalProperties": {"type": "object", "properties": {"x": {"type": "string"}}},
+            },
+        },
+    }
+    rows = [(field.name, field.kind, field.is_required) for field in fields_of(described(), schema)]
+    assert rows == [
+        ("tree", "object", True),
+        ("tree.name", "string (at most 5 characters)", True),
+        ("tree.inner", "array of object", False),
+        ("by", "object", False),
+        ("by.*.x", "string", False),
+    ]
+
+
+def test_alternatives_that_share_a_member_show_it_once_and_need_it_only_if_all_do():
+    one = {"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}}}
+    other = {"type": "object", "properties": {"a": {"type": "string", "description": "Said here"}}}
+    body = {"content": {"application/json": {"schema": {"anyOf": [one, other]}}}}
+    (field,) = operation("POST", requestBody=body).body_fields
+    assert (field.name, field.description, field.is_required) == ("a", "Said here", False)
+
+
+def test_a_command_holds_what_the_examples_hold():
+    parameters = [
+        {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}, "example": "a b"},
+        {"name": "limit", "in": "query", "required": True, "schema": {"type": "integer"}, "example": 3},
+        {"name": "cursor", "in": "query", "schema": {"type": "string"}, "example": "x"},
+    ]
+    read = operation(path="/things/{id}", parameters=parameters)
+    assert read.command("https://svc.example/things/{id}") == "curl 'https://svc.example/things/a b?limit=3'"
+    unknown = operation(
+        "DELETE", "/things/{id}", parameters=[{**parameters[0], "example": None}], security=[{"key": []}]
+    )
+    assert unknown.command("https://svc.example/things/{id}") == (
+        'curl -X DELETE "https://svc.example/things/$ID" -H "Authorization: Bearer $KEY"'
+    )
+    body = {"content": {"application/json": {"schema": {}, "examples": {"one": {"value": {"title": "it's"}}}}}}
+    written = operation("POST", requestBody=body).command("https://svc.example/things")
+    assert written.splitlines()[0] == "curl https://svc.example/things \\"
+    assert written.endswith("""-d '{"title": "it'"'"'s"}'""")
+    large = {"content": {"application/json": {"schema": {}, "examples": {"one": {"value": {"title": "x" * 900}}}}}}
+    assert operation("PUT", requestBody=large).command("https://svc.example/things").endswith("-d @body.json")
+
+
+def test_answers_are_apart_from_errors_and_errors_say_what_to_do():
+    gone = {"content": {"application/problem+json": {"examples": {"gone": {"$ref": "#/components/examples/gone"}}}}}
+    fine = {
+        "description": "Fine",
+        "content": {
+            "application/json": {
+                "schema": {"type": "object", "properties": {"ok": {"type": "boolean"}}},
+                "examples": {
+                    "secondPage": {"value": {"ok": True}},
+                    "published": {"externalValue": "https://svc.example/things"},
+                    "long": {"value": "x" * 2 * LARGEST_EXAMPLE_CHARACTERS},
+                },
+            }
+        },
+        "links": {"next": {"operationId": "more", "description": "More"}},
+    }
+    responses = {"200": fine, "404": gone, "429": {"$ref": "#/components/responses/rate_limited"}}
+    found = operation(responses=responses)
+    (answer,) = found.answers
+    assert [(example.title, example.address) for example in answer.examples] == [
+        ("Second page", None),
+        ("The published document", "https://svc.example/things"),
+        ("Long", None),
+    ]
+    assert [(link.operation_id, link.description) for link in answer.links] == [("more", "More")]
+    assert [(problem.status, problem.code, problem.title, problem.advice) for problem in found.problems] == [
+        (404, "gone", "It is gone", "Check the id in the address."),
+        (429, "rate_limited", "Too many requests", "Wait `Retry-After` seconds."),
+    ]
+    assert found.is_limited and not operation(responses={"200": fine}).is_limited
+
+
+def test_groups_follow_the_tags_and_every_code_names_its_operations():
+    limited = {"429": {"$ref": "#/components/responses/rate_limited"}}
+    node = {"summary": "", "tags": ["things"], "security": [], "responses": limited}
+    api = described(
+        **{"/a": {"get": {**node, "operationId": "a"}}, "/b": {"get": {**node, "operationId": "b"}}},
+    )
+    assert [(tag["name"], [one.id for one in operations]) for tag, operations in api.groups] == [("things", ["a", "b"])]
+    assert [(problem.code, [one.id for one in operations]) for problem, operations in api.problems] == [
+        ("rate_limited", ["a", "b"])
+    ]

@@ -1,0 +1,192 @@
+"""The pages of the documentation: one for every operation, complete, well formed, and made only when it has changed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from html_pages import Read
+from publishing import House
+
+from contracts.access.plans import load_calls, load_plans
+from contracts.access.rail import usd_of
+from contracts.discovery.installation import Installation
+from contracts.discovery.openapi import OPENAPI_FILE, OPENAPI_PATH, description_for, openapi_json
+from contracts.publish.registry import OPERATIONS, PROJECTIONS, ExpiringBody
+from contracts.publish.routes import file_of
+from contracts.site.docs_pages import operation_path
+from contracts.site.pages import OPERATION_PAGES
+from pipelines.publish.documents import QUICK_ENCODERS
+from pipelines.publish.site import filled, made_of
+from warehouse.publish.generations import current_generation
+
+HERE = Installation("https://svc.example/under/it")
+ROWS = {row.path: row for row in PROJECTIONS}
+DESCRIBED = description_for(HERE, ["/api/token/price"])
+BODIES = {OPENAPI_PATH: openapi_json(HERE, ["/api/token/price"])}
+IDS = [operation["operationId"] for item in DESCRIBED["paths"].values() for operation in item.values()]
+LARGEST_PAGE_BYTES = 30_000
+"""A page of an operation as it is sent, compressed."""
+
+
+def made(path: str, bodies: Mapping[str, bytes] = BODIES) -> str:
+    row = ROWS[path]
+    assert row.describe is not None
+    body = filled(row, row.describe(HERE, bodies))
+    assert isinstance(body, ExpiringBody)
+    return body.fresh.decode()
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    """Every page of an operation, and its Markdown, by operation."""
+    return {id_: made(operation_path(id_)) for id_ in IDS}
+
+
+@pytest.fixture(scope="module")
+def twins() -> dict[str, str]:
+    return {id_: made(operation_path(id_) + "index.md") for id_ in IDS}
+
+
+def test_every_operation_has_a_page_and_no_page_is_of_another():
+    assert [page.path for page in OPERATION_PAGES] == [operation_path(id_) for id_ in _committed_ids()]
+    assert sorted(_committed_ids()) == sorted(IDS)
+    assert {row.collection for row in PROJECTIONS if row.path.startswith("/docs/operations/")} == {OPERATIONS}
+
+
+def _committed_ids() -> list[str]:
+    items = json.loads(OPENAPI_FILE.read_text())["paths"].values()
+    return [operation["operationId"] for item in items for operation in item.values()]
+
+
+def test_every_page_is_well_formed_and_its_links_lead_somewhere(pages: dict[str, str]):
+    for id_, text in pages.items():
+        page = Read(text)
+        ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+        assert (page.open, len(ids)) == ([], len(set(ids))), id_
+        assert [tag for tag, _ in page.elements].count("h1") == 1, id_
+        links = {str(each["href"]).removeprefix(HERE.prefix).partition("#")[0] for each in page.all("a")}
+        assert {link for link in links if link.startswith("/")} <= {*ROWS, "/health"}, id_
+        assert all(each.get("scope") for each in page.all("th")), id_
+
+
+def test_a_page_shows_every_parameter_answer_error_and_link(pages: dict[str, str], twins: dict[str, str]):
+    for operation in _operations():
+        text, twin = Read(pages[operation["operationId"]]).text, twins[operation["operationId"]]
+        wanted = [_resolved(parameter)["name"] for parameter in operation.get("parameters", [])]
+        for status, answer in operation["responses"].items():
+            content = _resolved(answer).get("content", {})
+            wanted += [status, *content.get("application/problem+json", {}).get("examples", {})]
+            wanted += [link["description"] for link in answer.get("links", {}).values()]
+        missing = [word for word in wanted if word not in text or word not in twin]
+        assert missing == [], operation["operationId"]
+
+
+def test_a_page_shows_every_example(pages: dict[str, str], twins: dict[str, str]):
+    for operation in _operations():
+        text, twin = Read(pages[operation["operationId"]]).text, twins[operation["operationId"]]
+        media = list(operation.get("requestBody", {}).get("content", {}).values())
+        media += [
+            media
+            for status, answer in operation["responses"].items()
+            for media in list(_resolved(answer).get("content", {}).values())[:1]
+            if int(status) < 400
+        ]
+        for example in (each for one in media for each in one.get("examples", {}).values()):
+            value = _resolved(example)
+            if "externalValue" in value:
+                assert f"({value['externalValue']})" in twin
+            else:
+                shown = value["value"] if isinstance(value["value"], str) else json.dumps(value["value"], indent=2)
+                assert shown[:200].encode().decode("unicode_escape")[:60].strip() in text, operation["operationId"]
+
+
+def _operations() -> list[dict[str, Any]]:
+    return [operation for item in DESCRIBED["paths"].values() for operation in item.values()]
+
+
+def _resolved(part: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" not in part:
+        return part
+    _, _, kind, name = part["$ref"].split("/")
+    found: dict[str, Any] = DESCRIBED["components"][kind][name]
+    return found
+
+
+def test_a_page_is_small(pages: dict[str, str]):
+    sizes = {id_: len(QUICK_ENCODERS["gzip"](text.encode())) for id_, text in pages.items()}
+    assert max(sizes.values()) <= LARGEST_PAGE_BYTES
+
+
+def test_the_markdown_is_text_without_markup(twins: dict[str, str]):
+    for id_, text in twins.items():
+        assert text.startswith("# "), id_
+        assert not re.search(r"</?(p|div|span|table|li|a|code)\b", re.sub(r"(?s)```.*?```", "", text)), id_
+        assert "\n\n\n\n" not in text, id_
+
+
+def test_the_page_of_a_call_that_is_sold_singly_names_its_price(pages: dict[str, str]):
+    text = " ".join(Read(pages["world_model_query"]).text.split())
+    assert "It needs an API key" in text
+    assert "A single call costs 0.005 USD without a key" in text
+    assert "Anybody may call it without a key" in " ".join(Read(pages["token_price"]).text.split())
+
+
+def test_the_prices_are_those_of_the_plans_file():
+    text = " ".join(Read(made("/docs/pricing/").replace("<", " <")).text.split())
+    for plan in load_plans().values():
+        assert f"{plan.name} {usd_of(plan.price)} USD" in text
+    for call in load_calls().values():
+        assert f"{call.name} {usd_of(call.price)} {call.description}" in text
+    assert "API Basic 0.30 USD if all are used" in text
+    assert 'id="pay"' in made("/docs/pricing/")
+
+
+def test_every_error_has_a_row_that_an_address_can_name():
+    ids = {attributes.get("id") for _, attributes in Read(made("/docs/errors/")).elements}
+    assert set(DESCRIBED["components"]["examples"]) - {"settlement_pending"} <= ids
+
+
+def test_before_anything_is_described_pages_say_so():
+    for path in ("/docs/", "/docs/errors/", "/docs/pricing/", operation_path("token_price")):
+        page = Read(made(path, {}))
+        assert page.open == []
+    assert "Not described yet" in made("/docs/", {})
+
+
+def test_pages_are_linked_and_not_made_again_while_the_description_stays_the_same(tmp_path, monkeypatch):
+    house = House(tmp_path)
+    house.publish()
+    first = current_generation(house.data_dir)
+    assert first is not None
+    again: list[str] = []
+    real = filled
+    monkeypatch.setattr(
+        "pipelines.publish.site.filled", lambda row, content: again.append(row.path) or real(row, content)
+    )
+    house.publish()
+    second = current_generation(house.data_dir)
+    assert second is not None
+    assert [path for path in again if path.startswith("/docs/") or path == OPENAPI_PATH] == []
+    for id_ in ("token_price", "agent_access_claim"):
+        for path in (operation_path(id_), operation_path(id_) + "index.md"):
+            assert second.manifest.documents[path] == first.manifest.documents[path]
+            name = f"public/{file_of(path)}"
+            assert (second.path / name).stat().st_ino == (first.path / name).stat().st_ino
+
+
+def test_what_a_page_is_made_of_changes_with_the_description_and_the_installation():
+    row = ROWS[operation_path("token_price")]
+    other = Installation("https://other.example")
+    sources = {
+        made_of(row, HERE, (b"one",)),
+        made_of(row, HERE, (b"two",)),
+        made_of(row, HERE, (None,)),
+        made_of(row, other, (b"one",)),
+        made_of(ROWS[operation_path("eth_price")], HERE, (b"one",)),
+    }
+    assert len(sources) == 5
+    assert made_of(row, Installation(HERE.base_url), (b"one",)) == made_of(row, HERE, (b"one",))
