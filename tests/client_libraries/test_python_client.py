@@ -108,6 +108,17 @@ def run_example(page: Path, address: str, setting: Setting, trial_key: Any = Non
     return names
 
 
+def test_what_llms_txt_names_as_free_answers_without_a_key(setting: Setting) -> None:
+    guide = httpx.get(setting.base_url + "/llms.txt").text
+    named = re.findall(r"`POST (\S+?)\?(\w+)=\.\.\.`", guide)
+    assert [name for _, name in named] == ["action", "search"]
+    for url, name in named:
+        answer = httpx.post(url, params={name: "ls -la"}, json={"account": "me"}, timeout=60)
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["message"]
+        assert "ratelimit" in answer.headers, "counted like the rest"
+
+
 def test_documents_are_read_by_their_paths(setting: Setting) -> None:
     with Client(setting.base_url) as client:
         assert client.document("/api/site-metrics")["ok"] is True

@@ -134,6 +134,15 @@ def test_an_installation_may_issue_none(ledger_settings: Settings) -> None:
             assert answer.json()["retryable"] is False
 
 
+def test_a_challenge_says_to_its_signer_what_is_signed_and_where(service: KeyedService) -> None:
+    challenge = challenged(service, ADA)
+    message, base_url = challenge["typedData"]["message"], service.settings.public_base_url
+    assert message["statement"] == "Issue a trial API key to this wallet. It costs nothing."
+    assert (message["service"], message["wallet"]) == (base_url, ADA.address.lower())
+    assert challenge["url"] == base_url + PATH + ADA.address.lower()
+    assert (challenge["trial"]["requestsPerDay"], challenge["trial"]["days"]) == (20, 7)
+
+
 FORGED: dict[str, Callable[[KeyedService], dict[str, Any]]] = {
     "another signer": lambda service: signed(BOB, challenged(service, ADA)),
     "another wallet's challenge": lambda service: signed(ADA, challenged(service, BOB)),
