@@ -44,7 +44,12 @@ def openapi_json(installation: Installation, bodies: Bodies) -> bytes:
 
 def openapi_v2_yaml(installation: Installation, bodies: Bodies) -> bytes:
     """Makes the description of API v2 in YAML, of the whole one, which is published just before."""
-    whole = bodies.get(OPENAPI_PATH) or openapi_json(installation, bodies)
+    return _v2_in_yaml(bodies.get(OPENAPI_PATH) or openapi_json(installation, bodies))
+
+
+@lru_cache(maxsize=4)
+def _v2_in_yaml(whole: bytes) -> bytes:
+    """Makes the YAML of a description that may not have changed since it was published last."""
     described = restricted(msgspec.json.decode(whole), V2_PREFIX)
     text: str = yaml.dump(described, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=120)
     return text.encode()
@@ -64,15 +69,22 @@ def description_for(installation: Installation, bodies: Bodies) -> dict[str, Any
 @lru_cache(maxsize=8)
 def _described_before_bodies(installation: Installation) -> bytes:
     """Makes the part of the description that stays the same while an installation publishes."""
-    described: dict[str, Any] = msgspec.json.decode(OPENAPI_FILE.read_bytes())
-    described["servers"] = [{"url": installation.base_url}]
+    described: dict[str, Any] = msgspec.json.decode(_described_at(installation.base_url))
     if installation.contact_email is not None:
         described["info"]["contact"]["email"] = installation.contact_email
     described["components"]["schemas"]["QuoteRequest"]["properties"]["planId"]["enum"] = list(load_plans())
-    add_recorded(described, installation.base_url)
-    add_problems(described, installation.base_url)
-    add_pending(described, installation.base_url)
     _show_own_quote(described, installation)
+    return msgspec.json.encode(described)
+
+
+@lru_cache(maxsize=8)
+def _described_at(base_url: str) -> bytes:
+    """Makes the part that is the same for all installations at an address."""
+    described: dict[str, Any] = msgspec.json.decode(OPENAPI_FILE.read_bytes())
+    described["servers"] = [{"url": base_url}]
+    add_recorded(described, base_url)
+    add_problems(described, base_url)
+    add_pending(described, base_url)
     return msgspec.json.encode(described)
 
 

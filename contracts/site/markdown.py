@@ -1,6 +1,6 @@
 """Turns a page for people into Markdown: its main part, without what only a browser can use."""
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import urljoin
 
@@ -8,11 +8,12 @@ from bs4 import BeautifulSoup
 from markdownify import MarkdownConverter
 
 
+@lru_cache(maxsize=64)
 def page_in_markdown(html: bytes, address: str) -> bytes:
     """Returns the main part of the page at an address in Markdown, with whole addresses for links.
 
     Marks of figures become words, drawings their descriptions. What others wrote is left out: a program that reads it
-    as an instruction must not find it here.
+    as an instruction must not find it here. A page that stayed the same is not converted again.
     """
     main = BeautifulSoup(html, "html.parser").find("main")
     if main is None:
