@@ -16,6 +16,7 @@ import brotli
 import pytest
 import zstandard
 from hypothesis import HealthCheck, settings
+from rounds import ROUNDS
 from sqlalchemy import Engine
 
 from contracts.settings import Settings
@@ -25,10 +26,11 @@ from warehouse.file_modes import make_data_directory
 from warehouse.ledger import ledger
 
 # Deadlines and this check count wall time, which on a machine that others use says nothing about the code. In CI every
-# run draws the same examples.
+# run draws the same examples; a soak draws five times as many.
 settings.register_profile(
     "house",
     parent=settings.default,
+    max_examples=25 * ROUNDS,
     deadline=None,
     derandomize=bool(os.environ.get("CI")),
     suppress_health_check=[HealthCheck.too_slow],
