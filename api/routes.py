@@ -5,6 +5,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
+from fastapi.utils import create_model_field
 
 from api.parameters import refuse_repeated
 from api.work import expect_work, marking_work
@@ -13,8 +14,27 @@ from api.work import expect_work, marking_work
 class WorkRoute(APIRoute):
     """A route whose work begins when its endpoint is called. It refuses a repeated query parameter before."""
 
-    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+    def __init__(
+        self,
+        path: str,
+        endpoint: Callable[..., Any],
+        *,
+        responses: dict[int | str, dict[str, Any]] | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(path, marking_work(endpoint), **options)
+        # Given to the framework, the models of the responses would be built now: a third of what the routes take.
+        self.responses = responses or {}
+
+    def build_response_models(self) -> None:
+        """Builds the models of the responses, which only the description needs."""
+        self.response_fields = {
+            status: create_model_field(
+                name=f"Response_{status}_{self.unique_id}", type_=response["model"], mode="serialization"
+            )
+            for status, response in self.responses.items()
+            if "model" in response
+        }
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         answer = super().get_route_handler()

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -139,9 +139,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def unopened_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
-    """Settings of a ledger that nobody has opened yet: SQLite in `tmp_path`, or an empty PostgreSQL database."""
-    yield from _settings_on(request, tmp_path, TemporaryPostgres.new_database)
+def unopened_settings(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    migrated_ledgers: Callable[[], AbstractContextManager[None]],
+) -> Iterator[Settings]:
+    """Settings of a ledger that the test itself migrates: SQLite in `tmp_path`, or an empty PostgreSQL database."""
+    with migrated_ledgers():
+        yield from _settings_on(request, tmp_path, TemporaryPostgres.new_database)
 
 
 @pytest.fixture

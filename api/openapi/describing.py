@@ -12,6 +12,7 @@ from api.openapi.links import add_links
 from api.openapi.lowering import lower
 from api.openapi.sharing import share
 from api.openapi.texts import add_texts
+from api.routes import WorkRoute
 from api.stores import Stores
 from contracts.discovery.openapi import restricted
 from contracts.problems import Problem
@@ -21,7 +22,11 @@ from contracts.settings import Settings
 
 def description() -> dict[str, Any]:
     """Returns the whole description, without what publishing adds: `servers` and examples."""
-    document = build_rooms(Stores(Settings(_env_file=None)), lambda: None).openapi()
+    app = build_rooms(Stores(Settings(_env_file=None)), lambda: None)
+    for route in app.routes:
+        if isinstance(route, WorkRoute):
+            route.build_response_models()
+    document = app.openapi()
     _use_our_problems(document)
     for path in document["paths"].values():
         for operation in path.values():

@@ -35,8 +35,9 @@ def openapi_json(installation: Installation, published: Iterable[str]) -> bytes:
     return msgspec.json.encode(description_for(installation, published))
 
 
+@lru_cache(maxsize=4)
 def openapi_v2_yaml(whole: bytes) -> bytes:
-    """Makes the description of API v2 in YAML from the whole one."""
+    """Makes the description of API v2 in YAML from the whole one, which may be what it was when it was last published."""
     described = restricted(msgspec.json.decode(whole), V2_PREFIX)
     text: str = yaml.dump(described, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=120)
     return text.encode()
@@ -58,16 +59,23 @@ def description_for(installation: Installation, published: Iterable[str]) -> dic
 @lru_cache(maxsize=8)
 def _described_before_documents(installation: Installation) -> bytes:
     """Makes the part of the description that does not depend on what is published."""
-    described: dict[str, Any] = msgspec.json.decode(OPENAPI_FILE.read_bytes())
-    described["servers"] = [{"url": installation.base_url}]
+    described: dict[str, Any] = msgspec.json.decode(_described_at(installation.base_url))
     if installation.contact_email is not None:
         described["info"]["contact"]["email"] = installation.contact_email
     described["components"]["schemas"]["QuoteRequest"]["properties"]["planId"]["enum"] = list(load_plans())
-    add_recorded(described, installation.base_url)
-    add_problems(described, installation.base_url)
-    add_pending(described, installation.base_url)
     _show_plans(described, installation)
     _show_own_quote(described, installation)
+    return msgspec.json.encode(described)
+
+
+@lru_cache(maxsize=8)
+def _described_at(base_url: str) -> bytes:
+    """Makes the part that is the same for all installations at an address."""
+    described: dict[str, Any] = msgspec.json.decode(OPENAPI_FILE.read_bytes())
+    described["servers"] = [{"url": base_url}]
+    add_recorded(described, base_url)
+    add_problems(described, base_url)
+    add_pending(described, base_url)
     return msgspec.json.encode(described)
 
 

@@ -5,7 +5,7 @@ The caller holds the run lock. Runs side by side in one process build one genera
 
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -188,6 +188,7 @@ def _documents(
     Documents that describe others are made last, one after another, from bodies here or of the last generation.
     """
     chosen = list(rows)
+    context = replace(context, memo={})  # no table changes while the documents of one generation are read
     documents = _read_all([row for row in chosen if row.describe is None], context, draft)
     describing = [row for row in chosen if row.describe is not None]
     if not describing:

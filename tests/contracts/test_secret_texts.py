@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.serialization import (
 from eth_account.hdaccount.mnemonic import Mnemonic
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 
 from contracts.access.api_keys import BASE62, checksum, new_key
 from contracts.access.tiers import Tier
@@ -57,7 +58,7 @@ def test_words_of_the_list_before_a_phrase_don_t_hide_it(before, entropy):
     assert secret_in(" ".join([*before, ENGLISH.to_mnemonic(entropy)])) == "seed_phrase"
 
 
-@settings(max_examples=300)
+@settings(max_examples=60 * ROUNDS)
 @given(words=st.lists(st.sampled_from(ENGLISH.wordlist), min_size=12, max_size=12))
 def test_twelve_words_are_a_phrase_exactly_where_their_check_is_right(words):
     text = " ".join(words)

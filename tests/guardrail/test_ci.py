@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 
 from guardrail.model import Call, Reading
 from guardrail.reading.ci import read_ci, read_dockerfile
@@ -158,7 +159,7 @@ YAML = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=30 * ROUNDS, deadline=None)
 @given(st.lists(DOCKER, max_size=30))
 def test_no_dockerfile_raises(tokens: list[str]) -> None:
     for glue in ("", " "):
@@ -166,7 +167,7 @@ def test_no_dockerfile_raises(tokens: list[str]) -> None:
         assert_within(read_dockerfile(text), text)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=30 * ROUNDS, deadline=None)
 @given(st.lists(YAML, max_size=30))
 def test_no_workflow_raises(tokens: list[str]) -> None:
     for glue in ("", " ", "\n"):

@@ -6,6 +6,7 @@ import pytest
 from guardrail_calls import spelled
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 
 from guardrail.reading.cmd import read
 
@@ -42,7 +43,7 @@ def test_comments_are_passages() -> None:
     ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40 * ROUNDS, deadline=None)
 @given(
     st.lists(
         st.sampled_from(

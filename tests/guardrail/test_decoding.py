@@ -11,6 +11,7 @@ import lzma
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 
 from guardrail.model import Call, Span, Word
 from guardrail.reading.decoding import (
@@ -214,7 +215,7 @@ OPTIONS = [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40 * ROUNDS, deadline=None)
 @given(
     st.text(max_size=40), st.lists(st.tuples(st.sampled_from(FILTERS), st.lists(st.sampled_from(OPTIONS), max_size=4)))
 )
@@ -222,7 +223,7 @@ def test_no_pipeline_raises(text: str, filters: list[tuple[str, list[str]]]) -> 
     constant_output(piped(["printf", text], *([program, *words] for program, words in filters)))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=20 * ROUNDS, deadline=None)
 @given(st.text(max_size=200))
 def test_no_text_raises(text: str) -> None:
     list(anomalies(text))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 
 from guardrail.facts import (
     MAX_CONTEXT_VALUES,
@@ -251,7 +252,7 @@ JSON = st.recursive(
 KEYS = st.sampled_from([*context_schema()["properties"], "other"])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40 * ROUNDS, deadline=None)
 @given(st.dictionaries(KEYS, JSON, max_size=6))
 def test_any_context_gives_facts_or_a_refusal(context: dict[str, Any]) -> None:
     try:

@@ -9,6 +9,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 
 from guardrail.formats import Finding, checksums, find, masked
 from guardrail.formats.table import CREDENTIALS
@@ -131,7 +132,7 @@ def test_a_check_digit_tells_right_from_wrong(check: checksums.Check, right: str
     assert not check(wrong)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40 * ROUNDS, deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_is_searched_and_masked_without_a_fault(text: str) -> None:
     findings = find(text)
@@ -140,7 +141,7 @@ def test_any_text_is_searched_and_masked_without_a_fault(text: str) -> None:
     assert len(masked(text)) <= len(text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=20 * ROUNDS, deadline=None)
 @given(
     st.lists(st.sampled_from([_AWS, _SLACK, "key=", "'", ": ", "@", "://u:", "4539 ", "eyJ", "-u a:b"]), max_size=60)
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 
 from guardrail.catalogue import http
 from guardrail.model import Span
@@ -85,7 +86,7 @@ def test_a_row_with_a_mistake_is_refused(row: str) -> None:
         http.plain_rows(row)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40 * ROUNDS, deadline=None)
 @given(st.text(alphabet="htps:/[]@?#*.%0a1", max_size=60), st.sampled_from(["GET", "DELETE", "X"]))
 def test_any_url_is_read_without_a_fault(url: str, method: str) -> None:
     http.effects_of_request(method, url, {}, None, SPAN)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 
 from guardrail.reading import http
 
@@ -37,7 +38,7 @@ def test_a_sentence_is_no_request(text: str) -> None:
     assert not http.is_request(text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=20 * ROUNDS, deadline=None)
 @given(st.text(alphabet="GET POST/:h\r\n{} ", max_size=80))
 def test_any_text_is_read_without_a_fault(text: str) -> None:
     http.read(text)

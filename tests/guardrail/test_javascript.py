@@ -6,6 +6,7 @@ import pytest
 from guardrail_calls import spelled
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 
 from guardrail.reading.javascript import read
 
@@ -53,7 +54,7 @@ def test_spans_are_of_the_text_as_it_was_sent() -> None:
     assert text[span.start - 5 : span.end - 5] == "fs.unlinkSync('a')"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=30 * ROUNDS, deadline=None)
 @given(
     st.lists(
         st.sampled_from(

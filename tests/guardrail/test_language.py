@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 
 import guardrail
 from guardrail import language
@@ -186,7 +187,7 @@ def test_compiled_words_are_those_of_the_sources(tmp_path: Path) -> None:
     assert all(data_of(name) and len(digest_of(name)) == 64 for name in FILES)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40 * ROUNDS, deadline=None)
 @given(st.text(max_size=300), st.sampled_from([ACTION, "body", None]))
 def test_any_text_is_matched_without_a_fault(text: str, name: str | None) -> None:
     for match in language.match([_passage(text, name)], _Facts(user_request=text)):

@@ -8,6 +8,7 @@ import pytest
 from guardrail_calls import spelled
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 
 from guardrail.model import Call
 from guardrail.reading.powershell import read
@@ -59,7 +60,7 @@ def test_a_quote_that_is_not_closed_is_uncovered() -> None:
     assert [part.reason for part in read("rm 'a").uncovered] == ["a quote that isn't closed"]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40 * ROUNDS, deadline=None)
 @given(
     st.lists(
         st.sampled_from(

@@ -6,6 +6,7 @@ import pytest
 from guardrail_calls import spelled
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 
 from guardrail.reading.python_code import read
 
@@ -85,7 +86,7 @@ def test_comments_and_long_texts_are_passages() -> None:
     ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=30 * ROUNDS, deadline=None)
 @given(
     st.lists(
         st.sampled_from(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 
 from guardrail.language import ACTION
 from guardrail.model import Span
@@ -155,14 +156,14 @@ def test_a_text_that_is_too_long_is_uncovered_in_part() -> None:
 _WORDS = st.sampled_from(["delete", "all", "the", "file", "not", "?", ".", "put", "pour", "mug", "'in", '"', "turn on"])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40 * ROUNDS, deadline=None)
 @given(st.text(max_size=200) | st.lists(_WORDS, max_size=60).map(" ".join))
 def test_any_text_is_read_without_a_fault(text: str) -> None:
     for effect in sentences.read(text, offset=3).effects:
         assert 3 <= effect.span.start <= effect.span.end <= 3 + len(text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=20 * ROUNDS, deadline=None)
 @given(st.lists(st.text(max_size=20), max_size=10))
 def test_any_steps_are_followed_without_a_fault(steps: list[str]) -> None:
     household.effects_of_steps(steps, Span(0, 0))

@@ -7,6 +7,7 @@ import shlex
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 
 from guardrail.model import Call, Reading, Redirection, Word
 from guardrail.reading.shell import read
@@ -418,14 +419,14 @@ TOKENS = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=30 * ROUNDS, deadline=None)
 @given(st.lists(TOKENS, max_size=40), st.sampled_from(["", " "]))
 def test_no_mix_of_shell_tokens_raises(tokens: list[str], glue: str) -> None:
     text = glue.join(tokens)
     assert_within(read(text), text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=20 * ROUNDS, deadline=None)
 @given(st.text(max_size=200))
 def test_no_text_raises(text: str) -> None:
     assert_within(read(text), text)
@@ -435,7 +436,7 @@ def test_no_text_raises(text: str) -> None:
 PLAIN = st.text(st.characters(min_codepoint=32, max_codepoint=126) | st.sampled_from("\n\tüßé中"), max_size=30)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40 * ROUNDS, deadline=None)
 @given(st.lists(PLAIN, min_size=1, max_size=6))
 def test_quoted_arguments_come_back_exactly(argv: list[str]) -> None:
     call = only(shlex.join(["prog", *argv]))

@@ -6,6 +6,7 @@ import pytest
 from guardrail_calls import spelled
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 
 from guardrail.model import Effect
 from guardrail.reading.sql import read
@@ -93,7 +94,7 @@ def test_what_a_table_of_the_same_text_holds_is_temporary() -> None:
     assert [effect.targets[0].place.value for effect in effects] == ["unknown", "temporary"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=30 * ROUNDS, deadline=None)
 @given(
     st.lists(
         st.sampled_from(

@@ -7,6 +7,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 
 from guardrail.reading import tool_calls
 from guardrail.vocabulary import Language
@@ -122,7 +123,7 @@ def test_a_tool_with_unknown_words_stays_a_call_without_effects() -> None:
     assert _effects("frobnicate(x=1)") == []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40 * ROUNDS, deadline=None)
 @given(st.text(alphabet="ab_(){}[]\"'=:,\\ \n<>/", max_size=200))
 def test_any_text_is_read_without_a_fault(text: str) -> None:
     reading = tool_calls.read(text, offset=5)
@@ -136,7 +137,7 @@ _VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=30 * ROUNDS, deadline=None)
 @given(st.dictionaries(st.text(min_size=1, max_size=8), _VALUES, max_size=4))
 def test_any_json_arguments_are_read(arguments: dict[str, object]) -> None:
     reading = tool_calls.read(json.dumps({"name": "list_things", "arguments": arguments}))

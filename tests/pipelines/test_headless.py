@@ -54,8 +54,7 @@ def begun(tmp_path: Path, place: Place, first_run: tuple[Place, PipelineReport])
 def begun_this_hour(begun: Place) -> Place:
     """The same within an hour that does not end during the test: otherwise a snapshot falls due."""
     stay_within(3600, for_s=30)
-    if begun.run().runs:
-        assert begun.run().runs == 0
+    assert any(begun.run().runs == 0 for _ in range(5)), "something is always due"
     return begun
 
 

@@ -51,8 +51,8 @@ def place_new_nodes(connection: Connection) -> int:
 
 def read_world_live(context: DocumentContext) -> WorldProjection:
     """Returns the public graph."""
-    counts = _counts(context.connection)
-    nodes, edges = _shown(context.connection, NODES_SHOWN)
+    counts = context.remembered("graph counts", lambda: _counts(context.connection))
+    nodes, edges = _shown_in(context, NODES_SHOWN)
     return WorldProjection(
         **counts.fields,
         nodes=[_projected(node) for node in sorted(nodes, key=lambda node: node["id"])],
@@ -91,8 +91,8 @@ def _public_source(source: str, actor: str) -> str | None:
 def read_world_render(context: DocumentContext, asked: RenderParameters) -> WorldRender:
     """Returns the public graph with positions."""
     compact = asked.compact is not None
-    counts = _counts(context.connection)
-    nodes, edges = _shown(context.connection, NODES_DRAWN[asked.view])
+    counts = context.remembered("graph counts", lambda: _counts(context.connection))
+    nodes, edges = _shown_in(context, NODES_DRAWN[asked.view])
     # A node has no position if the run that folded it did not get to placing it.
     drawn = [node for node in nodes if node["x"] is not None]
     placed = {node["id"] for node in drawn}
@@ -147,6 +147,11 @@ def _counts(connection: Connection) -> _Counts:
         domains={domain: nodes for domain, nodes, *_ in rows},
         edges=sum(edges for _, _, edges, _ in rows),
     )
+
+
+def _shown_in(context: DocumentContext, limit: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The same for all documents of a generation that show as many nodes."""
+    return context.remembered(f"graph of {limit} nodes", lambda: _shown(context.connection, limit))
 
 
 def _shown(connection: Connection, limit: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

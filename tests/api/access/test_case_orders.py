@@ -12,6 +12,7 @@ from claim_service import Sale, due_of, on_sale, said
 from claim_store import count, unsound
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 from sqlalchemy import text
 from typer.testing import CliRunner
 
@@ -203,7 +204,7 @@ def test_whatever_the_order_of_claims_the_payer_only_gets_a_key_and_no_money_is_
 ) -> None:
     with on_sale(ledger_settings) as sale:
 
-        @settings(max_examples=15, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=5 * ROUNDS, deadline=None, database=None, suppress_health_check=list(HealthCheck))
         @given(STEPS)
         def holds(steps: list[tuple[int, int]]) -> None:
             played(sale, steps)

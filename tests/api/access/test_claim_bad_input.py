@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from keyed_service import KeyedService, bearer, serving
 from openapi_schema_validator import OAS30Validator
+from rounds import ROUNDS
 
 from contracts.access.tiers import Tier
 from contracts.discovery.openapi import OPENAPI_FILE
@@ -216,7 +217,7 @@ def bodies_of(path: str) -> st.SearchStrategy[Any]:
 
 @pytest.mark.parametrize("path", [QUOTE, CLAIM])
 def test_whatever_is_sent_is_answered_as_described_and_never_by_a_fault(shop: KeyedService, path: str) -> None:
-    @settings(max_examples=120, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=24 * ROUNDS, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(bodies=st.lists(bodies_of(path), min_size=1, max_size=4), key=st.none() | st.text("ab-", max_size=4))
     def sent(bodies: list[Any], key: str | None) -> None:
         headers = {"Content-Type": "application/json"} | ({} if key is None else {"Idempotency-Key": key})
@@ -229,7 +230,7 @@ def test_whatever_is_sent_is_answered_as_described_and_never_by_a_fault(shop: Ke
 
 
 @given(st.text("abc/%._-~é\x00?#", min_size=1, max_size=30))
-@settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12 * ROUNDS, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 def test_any_claim_id_that_is_none_is_not_found(shop: KeyedService, claim_id: str) -> None:
     from urllib.parse import quote
 

@@ -14,6 +14,7 @@ from keyed_service import KeyedService, serving
 from openapi_schema_validator import OAS30Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT4
+from rounds import ROUNDS
 
 from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.intake.artifacts import ARTIFACT_KINDS, Facts, artifact
@@ -344,7 +345,7 @@ def _described(body: dict) -> bool:
     return OAS30Validator(schema, registry=_REGISTRY).is_valid(body)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30 * ROUNDS, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     body=st.sampled_from(LANES),
     changed=st.dictionaries(_names, _values, max_size=3),

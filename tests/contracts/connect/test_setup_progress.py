@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from rounds import ROUNDS
 
 from contracts.connect.progress import (
     SETTLED,
@@ -121,7 +122,7 @@ class ProgressMachine(RuleBasedStateMachine):
 
 
 TestProgress = ProgressMachine.TestCase
-TestProgress.settings = settings(max_examples=60, stateful_step_count=40)
+TestProgress.settings = settings(max_examples=12 * ROUNDS, stateful_step_count=40)
 
 
 @given(st.lists(reports, max_size=30))

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ingest_helpers import ALICE, BOB, TOKEN
+from rounds import ROUNDS
 
 from cli.demo.recorded import transfer_log
 from contracts.evm.codec import RpcError, TooLarge, Transient
@@ -35,7 +36,7 @@ uint256 = st.integers(0, 2**256 - 1) | st.sampled_from([0, 2**64 - 1, 2**64, 2**
 addresses = st.binary(min_size=20, max_size=20)
 
 
-@settings(max_examples=60)
+@settings(max_examples=12 * ROUNDS)
 @given(st.lists(st.tuples(uint256, addresses, addresses), max_size=20))
 def test_every_value_and_address_comes_out_as_it_went_in(transfers):
     rows = [

@@ -75,7 +75,7 @@ def test_issuing_that_is_killed_keeps_all_it_said_and_nothing_half(ledger: Ledge
     for kill_after in (0.13, 0.02, 0.07, 0.2, 0.3)[:ROUNDS]:
         with issuing_process(ledger_settings, 100_000) as process:
             assert process.stdout is not None
-            said += [process.stdout.readline().strip() for _ in range(3)]
+            said += [process.stdout.readline().strip() for _ in range(4)]
             time.sleep(kill_after)
             process.kill()
             said += [line.strip() for line in process.stdout if line.endswith("\n")]

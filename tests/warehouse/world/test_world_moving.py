@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 from world_writes import fact, goal, no_rules, proposal, tie
 
 from contracts.errors import IdTaken, ImportInvalid, ImportVersionUnsupported, OntologyUnfit
@@ -166,7 +167,7 @@ def live_through(ledger: Ledger, owner: str, happened: Iterable[tuple[Any, ...]]
     return forgotten
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12 * ROUNDS, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(happened=steps)
 def test_a_history_is_exported_from_a_new_owner_as_it_was_imported(
     ledger: Ledger, happened: list[tuple[Any, ...]]
@@ -496,7 +497,7 @@ plain_edges = st.lists(
 )
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30 * ROUNDS, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(nodes=plain_nodes, edges=plain_edges)
 def test_the_reasons_of_the_stages_are_those_of_the_ordinary_path(
     ledger: Ledger, nodes: list[NodeDraft], edges: list[EdgeDraft]
