@@ -20,9 +20,9 @@ CONTEXT = {"tool": "world.write"}
 HERE = Path(guardrail.__file__).parent
 WORD = re.compile(r"[A-Za-z0-9]{1,30}")
 COMMON = (
-    *"the a an all my our of in on at by from for with to and or if then else while until do done case".split(),
-    *"not is are was be please every old new user users data server file files account password report".split(),
-    *"meeting project note team customer".split(),
+    *["the", "a", "an", "all", "my", "our", "of", "in", "on", "at", "by", "from", "for", "with", "to", "and", "or", "if", "then", "else", "while", "until", "do", "done", "case"],
+    *["not", "is", "are", "was", "be", "please", "every", "old", "new", "user", "users", "data", "server", "file", "files", "account", "password", "report"],
+    *["meeting", "project", "note", "team", "customer"],
 )
 GIBBERISH = (
     "kobaba",
