@@ -38,22 +38,22 @@ def record(
     *,
     settles: int | None = None,
     key_id: str | None = None,
-    as_batch: bool = False,
+    batch: Mapping[str, Any] | None = None,
 ) -> None:
     """Adds the decision `seq` to the chain, with its proposal and the events that it wrote.
 
     `settles` is the seq of an escalated decision that an operator decides with this one; `key_id` is the requesting
-    key. `as_batch` keeps one digest of all events instead of one of each.
+    key. With `batch`, the digest of all its events (`batch_of`), it keeps that instead of one digest of each.
     """
     payload = payload_text(
         {
             "actor": proposal.actor,
             "proposal": proposal,
             "stages": stages,
-            "events": {} if as_batch else {str(event.seq): event_sha256(event_body(event)) for event in events},
+            "events": {str(event.seq): event_sha256(event_body(event)) for event in events},
             "settles": settles,
         }
-        | ({"batch": batch_of(event_body(event) for event in events)} if as_batch else {})
+        | ({} if batch is None else {"batch": batch})
     )
     salt = secrets.token_hex(16)
     last = tx.row("world_last_decision")
