@@ -28,6 +28,9 @@ SQL = tuple(sorted(ROOMS.glob("*/ledger.sql")))
 QUEUE_WAIT_S = 10.0
 """The time that a write waits for earlier ones of its process: several large proposals and hundreds of small ones."""
 
+LOG_PAGES_OF_BULK = 100_000
+"""Pages of SQLite's log, of 4 KiB, from which on they are moved into the file while very much is written."""
+
 Clock = Callable[[], datetime]
 """Returns the current instant in UTC."""
 
@@ -173,16 +176,23 @@ class Ledger:
         self._clock = clock
 
     @contextmanager
-    def transaction(self) -> Iterator[Transaction]:
+    def transaction(self, cache_bytes: int | None = None) -> Iterator[Transaction]:
         """Opens a write transaction that commits at the end of the block and rolls back if it raises.
 
         There is one at a time over all processes, on both engines. The lock is taken at the start, so what a
         transaction reads can't change under it, no two can deadlock, and `seq` follows the order of commits. Threads of
         this process queue first, so none of them times out on another's lock. Keep the block short, without network
         calls.
+
+        With `cache_bytes`, which is for programs that write very much, SQLite keeps that much of its file in memory
+        from then on, and moves its log into the file less often.
         """
         with self._writer_queue.turn(), failures_named(self._store), begun(self._writers) as connection:
             transaction = Transaction(connection, self._clock)
+            if cache_bytes is not None and connection.dialect.name == "sqlite":
+                cursor = connection.connection.cursor()
+                cursor.execute(f"pragma cache_size = -{cache_bytes // 1_000}")
+                cursor.execute(f"pragma wal_autocheckpoint = {LOG_PAGES_OF_BULK}")
             if connection.dialect.name == "postgresql":
                 transaction.row("lock_head")
             yield transaction

@@ -47,19 +47,22 @@ from contracts.world.own_ontology import ontology_with
 from contracts.world.plain_import import NewEdge, NewNode, PlainReader
 from contracts.world.portable import DecisionRecord, NodeRecord, OntologyRecord, StateRecord
 from contracts.world.proposal import Actor, EdgeDraft, NodeDraft, Proposal, StageResult, Verdict
-from contracts.world.records import Edge, Event, Node
+from contracts.world.records import Edge, Node
 from contracts.world.stages import Judgement
 from contracts.world.validator import judge
 from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction
 from warehouse.world.audit import DECISION, record
 from warehouse.world.bulk_view import BulkView
-from warehouse.world.events import append_batch, events_after, head_revision
-from warehouse.world.judging import MOST_EVENTS_SINCE, RecordingView, Subjects
+from warehouse.world.events import append_batch, head_revision
+from warehouse.world.judging import RecordingView, Subjects
 from warehouse.world.ontologies import put_words, words_ever_of, words_of
 from warehouse.world.write import JUDGED_AT_MOST, overtaken
 
-NODES_AND_EDGES_OF_PART = 20_000
-"""Nodes and edges that are judged together and written by one decision."""
+NODES_AND_EDGES_OF_PART = 50_000
+"""Nodes and edges that are judged together and written by one decision: others wait about a second for it."""
+
+CACHE_BYTES = 500_000_000
+"""Of the ledger's file that are kept in memory between two parts: the indexes of some millions of edges."""
 
 KEPT_IN_MEMORY_BYTES = 64_000_000
 """Judged parts, compressed, above which they wait in a file until they are written."""
@@ -130,23 +133,6 @@ class _Prepared:
     source: str
     aligned: Judgement
     planned: _Planned
-
-    @property
-    def plain(self) -> Iterator[NewNode | NewEdge]:
-        """Returns what is plain."""
-        return (entry for entry in (*self.nodes, *self.edges) if not isinstance(entry, str))
-
-    def is_touched_by(self, events: Sequence[Event]) -> bool:
-        """Decides whether one of these events could make something that was plain other than that."""
-        if not events:
-            return False
-        nodes = [node for node in self.nodes if not isinstance(node, str)]
-        subjects = Subjects(
-            nodes={node.id for node in nodes},
-            edges={edge.id for edge in self.edges if not isinstance(edge, str)},
-            dedupe_keys={node.dedupe_key for node in nodes},
-        )
-        return subjects.touched_by(events)
 
     def to_write(self, planned: _Planned) -> list[Node | Edge | NewNode | NewEdge]:
         """Returns every state of the part in order: known ones that change, nodes, edges, and edges that follow."""
@@ -258,8 +244,8 @@ class _Importer:
         self._edges_twice: set[str] = set()
         """Stored ids of the edges that the file states twice."""
         self._seen = 0
-        """The revision up to which all events are known, and those of others since the file was judged."""
-        self._foreign: list[Event] = []
+        """The revision after the judgement of the file, and then after the last part that was written."""
+        self._others_wrote = False
 
     def survey(self, limits: Limits | None) -> None:
         """Reads the whole file once, and the words of the owner."""
@@ -291,10 +277,9 @@ class _Importer:
             return self._refused(verdict, stages)
         with self._ledger.transaction() as tx:
             self._refuse_other_words(tx)
-            self._read_foreign(tx)
             for part in parts:
-                planned = part.planned
-                if part.is_touched_by(self._foreign) or not planned.subjects.unchanged_in(tx, planned.revision):
+                self._refuse_known(tx, part)
+                if not part.planned.subjects.unchanged_in(tx, part.planned.revision):
                     raise _JudgeAgain
             self._take_over_words(tx, {key for part in parts for key in part.planned.subjects.fact_keys})
             for part in parts:
@@ -339,7 +324,7 @@ class _Importer:
         """Keeps the judged parts up to the first that is not approved. Returns the stages of all, and the verdict."""
         parts.clear()
         stages: list[tuple[StageResult, ...]] = []
-        self._titles, self._foreign = set(), []
+        self._titles, self._others_wrote = set(), False
         edges: list[np.ndarray[Any, Any]] = []
         done = 0
         with self._ledger.read() as reader:
@@ -369,11 +354,9 @@ class _Importer:
                     planned = self._plan(reader, part.rest, part.source, part.aligned)
                 if planned.verdict != "approved":
                     return planned
-            with self._ledger.transaction() as tx:
+            with self._ledger.transaction(cache_bytes=CACHE_BYTES) as tx:
                 self._refuse_other_words(tx)
-                self._read_foreign(tx)
-                if part.is_touched_by(self._foreign):
-                    raise _JudgeAgain
+                self._refuse_known(tx, part)
                 if part.rest and not planned.subjects.unchanged_in(tx, planned.revision):
                     continue
                 self._append(tx, part, planned)
@@ -381,14 +364,19 @@ class _Importer:
             return planned
         raise overtaken()
 
-    def _read_foreign(self, tx: Transaction) -> None:
-        """Reads the events of others since the file was judged."""
-        events = [] if head_revision(tx) == self._seen else events_after(tx, self._seen, MOST_EVENTS_SINCE + 1)
-        self._foreign += events
-        if len(self._foreign) > MOST_EVENTS_SINCE:
+    def _refuse_known(self, tx: Transaction, part: _Prepared) -> None:
+        """Raises `_JudgeAgain` if others wrote meanwhile what is new in the file, or something that is like it."""
+        self._others_wrote = self._others_wrote or head_revision(tx) != self._seen
+        if not self._others_wrote:
+            return
+        nodes = [node for node in part.nodes if not isinstance(node, str)]
+        edges = [edge.id for edge in part.edges if not isinstance(edge, str)]
+        if (
+            _owners(tx, [node.id for node in nodes])
+            or _rows(tx, "world_alike_by_keys", [node.dedupe_key for node in nodes])
+            or _rows(tx, "world_edges_known", edges)
+        ):
             raise _JudgeAgain
-        if events:
-            self._seen = events[-1].seq
 
     @property
     def _ontology(self) -> Ontology:
