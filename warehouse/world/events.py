@@ -13,7 +13,7 @@ import msgspec
 from contracts.world.audit import batch_of
 from contracts.world.identity import dedupe_key, statement_key
 from contracts.world.plain_import import NewEdge, NewNode, stored_body
-from contracts.world.records import Edge, Event, Node, due_at, is_live
+from contracts.world.records import Edge, Event, Node, due_at, held_when_recorded, is_live
 from warehouse.ledger.ledger import Reader, Row, Transaction
 
 NODE_CHANGED = "world_node"
@@ -27,7 +27,12 @@ _edge = msgspec.json.Decoder(Edge).decode
 def events_after(reader: Reader, seq: int, limit: int) -> list[Event]:
     """Returns at most `limit` events above `seq`, oldest first. Other changes of the ledger use the seqs between
     them."""
-    return decode_events(reader.rows("world_events_after", seq=seq, limit=limit))
+    return decode_events(event_rows_after(reader, seq, limit))
+
+
+def event_rows_after(reader: Reader, seq: int, limit: int) -> list[Row]:
+    """Returns the same as rows with `seq`, `kind` and `body`."""
+    return reader.rows("world_events_after", seq=seq, limit=limit)
 
 
 def events_of_decision(reader: Reader, decision_seq: int) -> list[Event]:
@@ -79,6 +84,26 @@ def decode_events(rows: Iterable[Row]) -> list[Event]:
         else Event(seq=row["seq"], edge=_edge(row["body"]))
         for row in rows
     ]
+
+
+class _Times(msgspec.Struct, rename="camel"):
+    valid_from: str
+    valid_to: str | None
+    recorded_at: str
+    erased: bool = False
+
+
+_times = msgspec.json.Decoder(_Times).decode
+_LAST_FIELD, _WITHIN = '"origin":', 400
+
+
+def as_recorded(row: Row) -> tuple[str, bool]:
+    """Returns the state of an event as JSON with all fields, and whether it was live when it was recorded."""
+    body, kind = row["body"], row["kind"]
+    if _LAST_FIELD not in body[-_WITHIN:]:  # an earlier version knew fewer fields
+        body = _encode(_node(body) if kind == "node" else _edge(body)).decode()
+    times = _times(body)
+    return body, held_when_recorded(times.valid_from, times.valid_to, times.recorded_at) and not times.erased
 
 
 def event_body(event: Event) -> str:
