@@ -51,6 +51,7 @@ from contracts.world.records import Edge, Node
 from contracts.world.stages import Judgement
 from contracts.world.validator import judge
 from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction
+from warehouse.world.alignment_helper import aligned_beside
 from warehouse.world.audit import DECISION, record
 from warehouse.world.bulk_view import BulkView
 from warehouse.world.events import append_batch, head_revision
@@ -63,6 +64,9 @@ NODES_AND_EDGES_OF_PART = 50_000
 
 CACHE_BYTES = 500_000_000
 """Of the ledger's file that are kept in memory between two parts: the indexes of some millions of edges."""
+
+NODES_WORTH_A_PROCESS = 50_000
+"""Nodes of a file from which on their texts are judged in a process of its own, which takes two seconds to start."""
 
 KEPT_IN_MEMORY_BYTES = 64_000_000
 """Judged parts, compressed, above which they wait in a file until they are written."""
@@ -439,6 +443,9 @@ class _Importer:
 
     def _aligned_parts(self) -> Iterator[tuple[_Part, Judgement]]:
         """Yields the parts, each with the guardrail's judgement of its texts."""
+        if self._alignment is guardrails and len(self._index.types) >= NODES_WORTH_A_PROCESS:
+            yield from aligned_beside(self._parts(), self._texts_of, self._alignment)
+            return
         for part in self._parts():
             yield part, self._alignment(self._texts_of(part))
 
