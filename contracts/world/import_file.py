@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import lru_cache
 from sys import intern
 from typing import Any
@@ -38,6 +40,8 @@ from contracts.world.proposal import LONGEST_SOURCE, PIPELINE, EdgeDraft, NodeDr
 from contracts.world.records import Edge, Node
 from contracts.world.text import fault_of_title
 
+_STATES = (NodeRecord, EdgeRecord)
+
 LONGEST_LINE = 1 << 20
 """Bytes of one line."""
 
@@ -49,7 +53,7 @@ _DRAFTS_AT_ONCE = 10_000
 _FACT_PROPERTIES = ("subject", "predicate", "value", "confidence")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ImportedNode:
     """A node of the file: its states, oldest first, the last of which is current."""
 
@@ -62,7 +66,7 @@ class ImportedNode:
         return self.states[-1].id
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ImportedEdge:
     """An edge of the file, likewise."""
 
@@ -86,10 +90,17 @@ def read_import(lines: Iterable[bytes]) -> Iterator[Item]:
         if ended:
             raise _invalid(number, "follows the end")
         record = _record(number, line)
-        if number == 1 or isinstance(record, Header):
+        if isinstance(record, _STATES) and number > 1:
+            record = _timed(number, record)
+            if states and _identity(states[-1]) != _identity(record):
+                raise _invalid(number, "begins before the current state of the one before it")
+            states.append(record)
+            if record.current:
+                yield item_of(states, number)
+                states = []
+        elif number == 1 or isinstance(record, Header):
             _check_header(number, record)
-            continue
-        if isinstance(record, EndRecord):
+        elif isinstance(record, EndRecord):
             if states:
                 raise _invalid(number, "ends the file before the current state of a node or an edge")
             if record.lines != number - 1:
@@ -101,14 +112,6 @@ def read_import(lines: Iterable[bytes]) -> Iterator[Item]:
             yield record
         elif isinstance(record, DecisionRecord):
             yield record
-        else:
-            record = _timed(number, record)
-            if states and _identity(states[-1]) != _identity(record):
-                raise _invalid(number, "begins before the current state of the one before it")
-            states.append(record)
-            if record.current:
-                yield item_of(states, number)
-                states = []
     if not ended:
         raise ImportInvalid(f"The file ends after line {number:,} without its end: a part of it is missing.")
 
@@ -124,7 +127,10 @@ def _timed(number: int, record: StateRecord) -> StateRecord:
 
 def item_of(states: list[StateRecord], line: int) -> Imported:
     """Returns the node or the edge of which these are all states."""
-    if isinstance(states[-1], NodeRecord):
+    newest = states[-1]
+    if len(states) == 1:
+        return ImportedNode((newest,), line) if isinstance(newest, NodeRecord) else ImportedEdge((newest,), line)
+    if isinstance(newest, NodeRecord):
         return ImportedNode(tuple(state for state in states if isinstance(state, NodeRecord)), line)
     return ImportedEdge(tuple(state for state in states if isinstance(state, EdgeRecord)), line)
 
@@ -471,7 +477,10 @@ def in_one_form(record: StateRecord) -> StateRecord:
     times: tuple[str | None, ...] = (record.valid_from, record.valid_to, record.recorded_at)
     if isinstance(record, NodeRecord):
         times = (*times, record.stated_at, record.stated_to, record.confirmed_at)
-    if all(time is None or _is_normal(time) for time in times):
+    for time in times:
+        if time is not None and not _is_normal(time):
+            break
+    else:
         return record
     fields = {"valid_from": record.valid_from, "valid_to": record.valid_to, "recorded_at": record.recorded_at}
     if isinstance(record, NodeRecord):
@@ -481,9 +490,15 @@ def in_one_form(record: StateRecord) -> StateRecord:
     )
 
 
+_NORMAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
+
+
 @lru_cache(maxsize=10_000)
 def _is_normal(time: str) -> bool:
-    return normal_instant(time) == time
+    if _NORMAL.fullmatch(time) is None:
+        return normal_instant(time) == time
+    datetime.fromisoformat(time)
+    return True
 
 
 def refuse_faults(
