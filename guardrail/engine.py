@@ -99,7 +99,7 @@ class Found(Protocol):
 @dataclass(frozen=True, slots=True)
 class Parts:
     """The modules that the engine calls, and what it was made of; `loading` fills it. `most_calls` is the number of
-    calls at which interpreting stops."""
+    calls at which interpreting stops; `match_nothing` proves of a text that no rule matches it, and may fail to."""
 
     read: Callable[[str, Facts], Reading]
     interpret: Callable[[Reading, Facts], Interpreted]
@@ -107,6 +107,7 @@ class Parts:
     with_intent: Callable[[Sequence[Effect], Sequence[Passage], Facts], Sequence[Effect]]
     effects_of_steps: Callable[[Sequence[str], Span], Sequence[Effect]]
     find: Callable[[str], Sequence[Found]]
+    match_nothing: Callable[[str], bool]
     masked: Callable[[str], str]
     language_rules: int
     most_calls: int
@@ -181,6 +182,14 @@ class Guardrail:
         except Exception as fault:
             message = f"the check failed on this action, which is therefore denied ({type(fault).__name__})"
             return self._denied(Problem("fault", "/action", message), ignored, digest)
+
+    def surely_passes(self, action: str) -> bool:
+        """Returns True only if `check` of this action matches no rule, at any severity but critical, where the context
+        says at most a tool that takes no language in particular.
+
+        It takes a tenth of the time or less, and False says nothing: then the action has to be judged.
+        """
+        return self._parts.match_nothing(action)
 
     def digest(self, action: str, severity: str = "medium", context: Mapping[str, Any] | None = None) -> str:
         """Returns what an approval token is bound to: action, severity, context without the token, and the rules."""

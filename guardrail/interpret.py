@@ -1550,6 +1550,18 @@ def _destroys(word: str) -> bool:
     return first in DESTROYING or rest.rpartition("-")[2] in DESTROYING
 
 
+def means_something_to_any_program(word: str) -> bool:
+    """Decides whether a plain word has a meaning whatever program gets it: a shell, a secret's file, a verb that
+    destroys, a tool to break in."""
+    return (
+        word in SHELLS
+        or _destroys(word)
+        or is_break_in(word)
+        or word.startswith(MONIKERS)
+        or care_of(word).sensitivity in _CARES
+    )
+
+
 def _verb_of_path(url: str) -> str:
     """The last part of a URL's path without what stands before a verb: `/job/x/doDelete`, `/v1/x:purge`."""
     last = url.partition("?")[0].rstrip("/").rpartition("/")[2].rpartition(":")[2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from guardrail import formats, language, reading
 from guardrail.catalogue.loader import Catalogue, default_catalogue
@@ -14,6 +15,9 @@ from guardrail.language import intent
 from guardrail.model import Effect, Passage, Reading, Span
 from guardrail.policy import Policy, PolicyMatch, Stage, default_policy
 from guardrail.vocabulary import EffectKind, ObjectKind
+
+if TYPE_CHECKING:
+    from guardrail.plain_words import PlainWords
 
 
 @cache
@@ -31,6 +35,15 @@ def guardrail_of(catalogue: Catalogue, policy: Policy) -> Guardrail:
     def interpret_with_catalogue(read_action: Reading, facts: Facts) -> Interpreted:
         return interpret(read_action, catalogue, facts)
 
+    @cache
+    def plain_words() -> PlainWords:
+        from guardrail.plain_words import PlainWords  # imports every reader's tables, which most checks have no need of
+
+        return PlainWords(catalogue)
+
+    def match_nothing(text: str) -> bool:
+        return plain_words().match_nothing(text)
+
     return Guardrail(
         policy,
         Parts(
@@ -41,6 +54,7 @@ def guardrail_of(catalogue: Catalogue, policy: Policy) -> Guardrail:
             effects_of_steps=effects_of_steps,
             find=formats.find,
             masked=formats.masked,
+            match_nothing=match_nothing,
             language_rules=language.rules_checked(),
             most_calls=MAX_CALLS,
             version=f"{catalogue.digest} {language.version()}",

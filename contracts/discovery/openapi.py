@@ -37,7 +37,7 @@ def openapi_json(installation: Installation, published: Iterable[str]) -> bytes:
 
 @lru_cache(maxsize=4)
 def openapi_v2_yaml(whole: bytes) -> bytes:
-    """Makes the description of API v2 in YAML from the whole one, which may be what it was when it was last published."""
+    """Makes the description of API v2 in YAML from the whole one, which may not have changed since it was published."""
     described = restricted(msgspec.json.decode(whole), V2_PREFIX)
     text: str = yaml.dump(described, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=120)
     return text.encode()

@@ -8,7 +8,6 @@ history: it holds until 09:00. One from 10:00 that stands lower holds beside the
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -116,8 +115,9 @@ class Case:
 
         It is part of the proposal, or known, visible to the actor and not erased.
         """
-        if node_id in self._proposed:
-            return self._proposed[node_id]
+        proposed = self._proposed.get(node_id)
+        if proposed is not None:
+            return proposed
         known = self.view.node(node_id)
         return known if known is not None and self.sees(known) and not known.erased else None
 
@@ -196,7 +196,7 @@ class ImportedStates:
     nodes: tuple[tuple[Node, ...], ...]
     """The states of each node, oldest first. One that states no start has an empty one."""
     edges: tuple[tuple[Edge, ...], ...]
-    others: dict[str, Node]
+    others: Mapping[str, Node]
     """The current states of the nodes of the whole file, by id."""
     endings: Collection[tuple[str, str]]
     """Pairs of ids: a node, and one that it ended in some state of the file."""
@@ -210,6 +210,8 @@ class ImportCase:
 
     case: Case
     written: tuple[Node | Edge, ...]
+    known: int
+    """How many of them are of nodes and edges that the graph has and the file does not: they come first."""
 
 
 def plan_import(
@@ -273,9 +275,26 @@ def plan_import(
         outcomes=(*facts.outcomes, *single_valued.outcomes),
         overclaimed=tuple(_overclaimed(imported, proposal.actor)),
         ontology_ever=ontology_ever,
-        _proposed=ChainMap({change.after.id: change.after for change in nodes}, imported.others),
+        _proposed=_Either({change.after.id: change.after for change in nodes}, imported.others),
     )
-    return ImportCase(case, tuple(_written(case, imported)))
+    return ImportCase(case, tuple(_written(case, imported)), len(case.changed_nodes) + len(case.changed_edges))
+
+
+class _Either(Mapping[str, Node]):
+    """The nodes of two mappings; those of the first one count."""
+
+    def __init__(self, first: Mapping[str, Node], second: Mapping[str, Node]) -> None:
+        self._first = first
+        self._second = second
+
+    def __getitem__(self, node_id: str) -> Node:
+        return self._first[node_id] if node_id in self._first else self._second[node_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._first, **self._second})
+
+    def __len__(self) -> int:
+        return len({**self._first, **self._second})
 
 
 def _started(imported: ImportedStates, view: GraphView, now: str) -> ImportedStates:

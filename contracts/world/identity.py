@@ -11,9 +11,10 @@ A node has three identities, which answer different questions:
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from contracts.canonical import canonical_sha256, sha256_hex
 from contracts.world.text import folded
@@ -33,11 +34,11 @@ def content_id(prefix: str, *parts: Any) -> str:
 
 
 def _of_texts(*texts: str | None) -> str:
-    """Returns the `canonical_sha256` of a list of texts, which JSON's usual writer gives in a tenth of the time."""
-    return sha256_hex(_encode(texts).encode())
+    """Returns the `canonical_sha256` of a list of texts, which an ordinary writer of JSON gives sooner."""
+    return sha256_hex(_encode(texts))
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_encode = msgspec.json.Encoder().encode
 
 
 def own_id(owner: str, given: str) -> str:

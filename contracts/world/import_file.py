@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import lru_cache
+from sys import intern
 from typing import Any
 
 import msgspec
@@ -14,7 +17,7 @@ from contracts.errors import BodyInvalid, ImportInvalid, ImportVersionUnsupporte
 from contracts.secret_texts import SecretInText, refuse_secrets
 from contracts.times import normal_instant
 from contracts.world.change_set import edge_draft_of, node_draft_of
-from contracts.world.identity import edge_id, fact_key, given_id
+from contracts.world.identity import edge_id, fact_key, given_id, own_id
 from contracts.world.ontology import Ontology, load_ontology
 from contracts.world.own_ontology import NO_WORDS, OwnOntology, merged, unfit
 from contracts.world.own_ontology import refuse_faults as refuse_faulty_words
@@ -37,6 +40,8 @@ from contracts.world.proposal import LONGEST_SOURCE, PIPELINE, EdgeDraft, NodeDr
 from contracts.world.records import Edge, Node
 from contracts.world.text import fault_of_title
 
+_STATES = (NodeRecord, EdgeRecord)
+
 LONGEST_LINE = 1 << 20
 """Bytes of one line."""
 
@@ -48,7 +53,7 @@ _DRAFTS_AT_ONCE = 10_000
 _FACT_PROPERTIES = ("subject", "predicate", "value", "confidence")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ImportedNode:
     """A node of the file: its states, oldest first, the last of which is current."""
 
@@ -61,7 +66,7 @@ class ImportedNode:
         return self.states[-1].id
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ImportedEdge:
     """An edge of the file, likewise."""
 
@@ -85,10 +90,17 @@ def read_import(lines: Iterable[bytes]) -> Iterator[Item]:
         if ended:
             raise _invalid(number, "follows the end")
         record = _record(number, line)
-        if number == 1 or isinstance(record, Header):
+        if isinstance(record, _STATES) and number > 1:
+            record = _timed(number, record)
+            if states and _identity(states[-1]) != _identity(record):
+                raise _invalid(number, "begins before the current state of the one before it")
+            states.append(record)
+            if record.current:
+                yield item_of(states, number)
+                states = []
+        elif number == 1 or isinstance(record, Header):
             _check_header(number, record)
-            continue
-        if isinstance(record, EndRecord):
+        elif isinstance(record, EndRecord):
             if states:
                 raise _invalid(number, "ends the file before the current state of a node or an edge")
             if record.lines != number - 1:
@@ -100,14 +112,6 @@ def read_import(lines: Iterable[bytes]) -> Iterator[Item]:
             yield record
         elif isinstance(record, DecisionRecord):
             yield record
-        else:
-            record = _timed(number, record)
-            if states and _identity(states[-1]) != _identity(record):
-                raise _invalid(number, "begins before the current state of the one before it")
-            states.append(record)
-            if record.current:
-                yield _entity(states, number)
-                states = []
     if not ended:
         raise ImportInvalid(f"The file ends after line {number:,} without its end: a part of it is missing.")
 
@@ -121,10 +125,14 @@ def _timed(number: int, record: StateRecord) -> StateRecord:
         ) from None
 
 
-def _entity(states: list[StateRecord], number: int) -> Imported:
-    if isinstance(states[-1], NodeRecord):
-        return ImportedNode(tuple(state for state in states if isinstance(state, NodeRecord)), number)
-    return ImportedEdge(tuple(state for state in states if isinstance(state, EdgeRecord)), number)
+def item_of(states: list[StateRecord], line: int) -> Imported:
+    """Returns the node or the edge of which these are all states."""
+    newest = states[-1]
+    if len(states) == 1:
+        return ImportedNode((newest,), line) if isinstance(newest, NodeRecord) else ImportedEdge((newest,), line)
+    if isinstance(newest, NodeRecord):
+        return ImportedNode(tuple(state for state in states if isinstance(state, NodeRecord)), line)
+    return ImportedEdge(tuple(state for state in states if isinstance(state, EdgeRecord)), line)
 
 
 def _identity(record: StateRecord) -> tuple[str, ...]:
@@ -211,25 +219,104 @@ def _invalid_words(what: str, faults: list[tuple[str, str]]) -> ImportInvalid:
     )
 
 
+class StoredIds(Mapping[str, str]):
+    """The stored id of every node of a file by its id in the file."""
+
+    def __init__(self, owner: str, nodes: Mapping[str, object]) -> None:
+        self._prefix = own_id(owner, "")
+        self._nodes = nodes
+        self._others: dict[str, str] = {}
+        self._called: dict[str, str] = {}
+
+    def claim(self, stored: Mapping[str, str]) -> None:
+        """Takes over ids from before owners had a name of their own in ids."""
+        others = {called: held for called, held in stored.items() if held != self._prefix + called}
+        self._others |= others
+        self._called |= {held: called for called, held in others.items()}
+
+    def called(self, stored: str) -> str | None:
+        """Returns the id in the file of a node with a stored id, or None."""
+        called = self._called.get(stored)
+        if called is None and stored.startswith(self._prefix):
+            called = stored[len(self._prefix) :]
+        return called if called is not None and called in self._nodes and self[called] == stored else None
+
+    def __getitem__(self, called: str) -> str:
+        if called not in self._nodes:
+            raise KeyError(called)
+        return self._others.get(called) or self._prefix + called
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._nodes)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+
+class CurrentNodes(Mapping[str, Node]):
+    """The current state of every node of a file by its stored id, without what no stage compares."""
+
+    def __init__(self, stored: StoredIds, types: Mapping[str, str | Node], owner: str) -> None:
+        self._stored = stored
+        self._types = types
+        self._owner = owner
+
+    def __getitem__(self, stored: str) -> Node:
+        called = self._stored.called(stored)
+        if called is None:
+            raise KeyError(stored)
+        known = self._types[called]
+        return known if isinstance(known, Node) else _node_of_type(stored, known, self._owner)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._stored.values())
+
+    def __len__(self) -> int:
+        return len(self._types)
+
+
+def _node_of_type(stored: str, node_type: str, owner: str) -> Node:
+    return Node(
+        id=stored,
+        title="",
+        type=node_type,
+        domain="",
+        properties={},
+        visibility="private",
+        owner=owner,
+        immutable=False,
+        valid_from="",
+        valid_to=None,
+        recorded_at="",
+        source="",
+        actor="",
+        revision=0,
+    )
+
+
 @dataclass
 class FileIndex:
     """What the judgement of one part of a file needs to know of the other parts."""
 
-    ids: dict[str, str] = field(default_factory=dict)
-    """The stored id of every node by its id in the file."""
-    nodes: dict[str, Node] = field(default_factory=dict)
-    """The current state of every node by its stored id, without the properties that no stage compares."""
+    owner: str
+    types: dict[str, str | Node] = field(default_factory=dict)
+    """By the id in the file, the type of a node that holds and states no fact; of others the current state."""
     fact_keys: dict[str, list[str]] = field(default_factory=dict)
     """The ids in the file of the nodes about one subject and single-valued predicate."""
     endings: set[tuple[str, str]] = field(default_factory=set)
     """Pairs of ids in the file: a node, and one that it ended in some state."""
     confirmed: set[str] = field(default_factory=set)
     """Ids in the file of the nodes that some state shows as confirmed."""
-    seen: set[str] = field(default_factory=set)
     twice: str | None = None
     """A node that the file states twice."""
     edges: int = 0
     states: int = 0
+    stored: StoredIds = field(init=False)
+    current: CurrentNodes = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.stored = StoredIds(self.owner, self.types)
+        self.current = CurrentNodes(self.stored, self.types, self.owner)
 
 
 @dataclass(frozen=True)
@@ -254,7 +341,7 @@ def survey(
     limits: Limits | None = None,
 ) -> FileIndex:
     """Reads a whole file and returns its index. Raises `ImportInvalid`, `IdTaken` and the errors of `read_import`."""
-    index = FileIndex()
+    index = FileIndex(owner)
     pending: list[ImportedNode] = []
     nodes = 0
     for item in items:
@@ -265,7 +352,7 @@ def survey(
             nodes += 1
             pending.append(item)
             if len(pending) >= IDS_AT_ONCE:
-                _index_nodes(index, pending, owner, resolve, ontology)
+                _index_nodes(index, pending, resolve, ontology)
                 pending = []
         else:
             index.edges += 1
@@ -274,30 +361,37 @@ def survey(
                 f"One import holds at most {limits.nodes:,} nodes, and {limits.states:,} states of nodes and edges. "
                 "Split the file, or let an operator import it."
             )
-    _index_nodes(index, pending, owner, resolve, ontology)
+    _index_nodes(index, pending, resolve, ontology)
     return index
 
 
-def _index_nodes(index: FileIndex, nodes: list[ImportedNode], owner: str, resolve: Resolve, ontology: Ontology) -> None:
-    for imported in nodes:
-        if imported.id in index.seen:
-            index.twice = imported.id
-        index.seen.add(imported.id)
-    index.ids |= resolve([node.id for node in nodes])
-    reader = StateReader(owner, "", "", ontology, index.ids)
+def _index_nodes(index: FileIndex, nodes: list[ImportedNode], resolve: Resolve, ontology: Ontology) -> None:
+    index.stored.claim(resolve([node.id for node in nodes]))
+    reader = StateReader(index.owner, "", "", ontology, index.stored)
     for imported in nodes:
         newest = imported.states[-1]
-        node = reader.node(newest)
-        slim = {name: node.properties[name] for name in _FACT_PROPERTIES if name in node.properties}
-        index.nodes[node.id] = msgspec.structs.replace(node, properties=slim)
-        key = fact_key(ontology, owner, node.properties)
-        if key is not None:
-            index.fact_keys.setdefault(key, []).append(imported.id)
+        if imported.id in index.types:
+            index.twice = imported.id
+        if _holds_without_fact(newest):
+            index.types[imported.id] = intern(newest.type)
+        else:
+            index.types[imported.id] = newest.type
+            node = reader.node(newest)
+            slim = {name: node.properties[name] for name in _FACT_PROPERTIES if name in node.properties}
+            index.types[imported.id] = msgspec.structs.replace(node, properties=slim)
+            key = fact_key(ontology, index.owner, node.properties)
+            if key is not None:
+                index.fact_keys.setdefault(key, []).append(imported.id)
         for state in imported.states:
             if state.ended_by is not None:
                 index.endings.add((state.ended_by, imported.id))
             if state.confirmed_as is not None:
                 index.confirmed.add(imported.id)
+
+
+def _holds_without_fact(newest: NodeRecord) -> bool:
+    stands = newest.valid_to is None and not newest.retracted and not newest.immutable
+    return stands and "predicate" not in newest.properties
 
 
 @dataclass(frozen=True)
@@ -383,7 +477,10 @@ def in_one_form(record: StateRecord) -> StateRecord:
     times: tuple[str | None, ...] = (record.valid_from, record.valid_to, record.recorded_at)
     if isinstance(record, NodeRecord):
         times = (*times, record.stated_at, record.stated_to, record.confirmed_at)
-    if all(time is None or _is_normal(time) for time in times):
+    for time in times:
+        if time is not None and not _is_normal(time):
+            break
+    else:
         return record
     fields = {"valid_from": record.valid_from, "valid_to": record.valid_to, "recorded_at": record.recorded_at}
     if isinstance(record, NodeRecord):
@@ -393,9 +490,15 @@ def in_one_form(record: StateRecord) -> StateRecord:
     )
 
 
+_NORMAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
+
+
 @lru_cache(maxsize=10_000)
 def _is_normal(time: str) -> bool:
-    return normal_instant(time) == time
+    if _NORMAL.fullmatch(time) is None:
+        return normal_instant(time) == time
+    datetime.fromisoformat(time)
+    return True
 
 
 def refuse_faults(
@@ -417,7 +520,7 @@ def refuse_faults(
             states = next(next_edge)
         records: tuple[StateRecord, ...] = item.states
         for record, state in zip(records, states, strict=True):
-            if fault := _fault_of_source(state.source if isinstance(state, Node) else state.stated_in):
+            if fault := fault_of_source(state.source if isinstance(state, Node) else state.stated_in):
                 raise _invalid(item.line, f"has a source that {fault}")
             if record.decision is not None and len(record.decision) > LONGEST_DECISION_ID:
                 raise _invalid(item.line, "names a decision by more than 200 characters")
@@ -428,7 +531,8 @@ def refuse_faults(
 
 
 @lru_cache(maxsize=10_000)
-def _fault_of_source(source: str) -> str | None:
+def fault_of_source(source: str) -> str | None:
+    """Returns why a text can't be the source of a state, or None."""
     return fault_of_title(source, LONGEST_SOURCE)
 
 

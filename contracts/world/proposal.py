@@ -269,8 +269,13 @@ def _common_faults(at: str, draft: NodeDraft | EdgeDraft) -> Iterator[tuple[str,
         yield f"{at}/properties", fault
 
 
+def is_id(text: str) -> bool:
+    """Decides whether a text can be the id of a node."""
+    return _ID.fullmatch(text) is not None
+
+
 def _id_faults(pointer: str, text: str) -> Iterator[tuple[str, str]]:
-    if not _ID.fullmatch(text):
+    if not is_id(text):
         yield pointer, "is no id: 1 to 200 letters, digits and . _ : / @ # -"
 
 

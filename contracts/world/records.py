@@ -119,8 +119,13 @@ def is_live(state: Node | Edge) -> bool:
     state says so: when the day has come (`due_at`), the state is recorded again. The rule uses no clock, so every
     reader of one revision counts the same. An edge is shown and counted if both of its ends are live too.
     """
-    holds = state.valid_from <= state.recorded_at and (state.valid_to is None or state.recorded_at < state.valid_to)
+    holds = held_when_recorded(state.valid_from, state.valid_to, state.recorded_at)
     return holds and not (isinstance(state, Node) and state.erased)
+
+
+def held_when_recorded(valid_from: str, valid_to: str | None, recorded_at: str) -> bool:
+    """Decides whether a state held at the time at which it was recorded."""
+    return valid_from <= recorded_at and (valid_to is None or recorded_at < valid_to)
 
 
 def due_at(state: Node | Edge) -> str | None:

@@ -95,6 +95,16 @@ def version() -> str:
     return hashlib.sha256("".join(map(digest_of, FILES)).encode()).hexdigest()[:16]
 
 
+def classes() -> tuple[str, ...]:
+    """The classes of words of which families are made."""
+    return tuple(dict.fromkeys(name for family in families() for names, _ in family.any for name in names))
+
+
+def classes_begun_by(word: str) -> frozenset[str]:
+    """The classes that have this word, or a phrase that begins with it."""
+    return _tables().lexicon.begun_by(word)
+
+
 def families() -> tuple[Family, ...]:
     """Every family of `families.yaml`."""
     return _tables().families

@@ -54,6 +54,11 @@ def _tables() -> _Tables:
     return _Tables(Lexicon(words | nouns), Lexicon(data["objects"]), kinds, defaults, pairs, words_of)
 
 
+def can_begin_verb(word: str) -> bool:
+    """Decides whether a verb is this word or begins with it."""
+    return bool(_tables().verbs.begun_by(word))
+
+
 def verbs_in(tokens: Sequence[Token]) -> list[Hit]:
     """The verbs of a sentence. What may be a noun too counts where a verb can stand: first, after "to" or "you"."""
     found: list[Hit] = []

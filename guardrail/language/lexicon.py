@@ -98,6 +98,10 @@ class Lexicon:
                     found.append(Hit(name, number, last))
         return found
 
+    def begun_by(self, word: str) -> frozenset[str]:
+        """The classes that have this word, or a phrase that begins with it."""
+        return frozenset(name for _, name in self._rows(word))
+
     def _rows(self, word: str) -> list[tuple[tuple[str, ...], str]]:
         rows = self._exact.get(word, _NO_ROWS)
         if word.endswith("'s"):

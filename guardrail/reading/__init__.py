@@ -127,6 +127,18 @@ def _is_prose(text: str, programs: Container[str], least: int) -> bool:
     return ahead > 0 and ahead > max(_PYTHON.points(text), _JAVASCRIPT.points(text))
 
 
+def is_sentence(text: str, programs: Container[str]) -> bool:
+    """Decides whether a text that has no certain form and is no SQL counts as a sentence, if nothing is known of it."""
+    return _is_prose(text, programs, least=2)
+
+
+def looks_like_code(text: str) -> bool:
+    """Decides whether a text has a mark of a language that is neither a sentence's nor a POSIX shell's."""
+    if _is_sql(text) or _PYTHON.points(text) or _JAVASCRIPT.points(text):
+        return True
+    return bool(_POWERSHELL.points(text) or _CMD.points(text))
+
+
 def _could_be_said(text: str, programs: Container[str]) -> bool:
     """Tells whether nothing speaks for a command where actions are told in words: no program with operands as one types
     them, no shape of shell or code."""

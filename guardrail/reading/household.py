@@ -76,6 +76,11 @@ def effects_of_steps(steps: Sequence[str], span: Span) -> tuple[Effect, ...]:
     return tuple(_effect(deed, hazard) for hazard, deed in found) or tuple(_effect(deed, None) for deed in deeds[:1])
 
 
+def can_begin_thing(word: str) -> bool:
+    """Decides whether a thing of a home is this word or begins with it. Without one no sentence has a hazard."""
+    return bool(_tables().things.begun_by(word))
+
+
 def effects_of_sentence(text: str, offset: int = 0) -> tuple[Effect, ...]:
     """The hazards in a text about things of a home. Nothing where the talk is of computers, or no harm is in it."""
     tokens = tokens_of(_CAMEL.sub(" ", text))

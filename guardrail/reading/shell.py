@@ -153,6 +153,10 @@ _PROGRAM_VARIABLES = _names(
 )
 _POSITIONAL = frozenset("123456789@*#")
 _KEYWORDS = _names("if then elif else fi for while until do done case esac in select function { } ( ) [[ ]] ! ;")
+OWN_WORDS = (
+    _KEYWORDS | _SILENT | _names("eval exec command builtin nocorrect noglob time coproc set source export unset")
+)
+"""Words that mean something to the shell itself, where a command begins or in a construct."""
 _OPERATORS = frozenset(
     {"&", "&&", "||", "|", "|&", ";;", ";&", ";;&", "((", "))", '"', "'", "`", "\n", "$(", "$", "\\"}
 )

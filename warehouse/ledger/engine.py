@@ -57,7 +57,14 @@ def sqlite_engine(path: Path, wait_s: float) -> Engine:
     """
     assert_sqlite_version()
     create_private_file(path)
-    engine = create_engine(f"sqlite:///{path}", module=sqlite, pool_size=_POOL_SIZE, connect_args={"timeout": wait_s})
+    # The connection that was used last is used next: what it has read is in memory.
+    engine = create_engine(
+        f"sqlite:///{path}",
+        module=sqlite,
+        pool_size=_POOL_SIZE,
+        pool_use_lifo=True,
+        connect_args={"timeout": wait_s},
+    )
 
     @event.listens_for(engine, "connect")
     def _set_up(connection: Any, _record: object) -> None:

@@ -28,6 +28,9 @@ SQL = tuple(sorted(ROOMS.glob("*/ledger.sql")))
 QUEUE_WAIT_S = 10.0
 """The time that a write waits for earlier ones of its process: several large proposals and hundreds of small ones."""
 
+LOG_PAGES_OF_BULK = 100_000
+"""Pages of SQLite's log, of 4 KiB, from which on they are moved into the file while very much is written."""
+
 Clock = Callable[[], datetime]
 """Returns the current instant in UTC."""
 
@@ -131,6 +134,20 @@ class Transaction(Reader):
         if rows:
             self._connection.connection.cursor().executemany(self._statement(step), rows)
 
+    def append_rows(self, table: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
+        """Adds rows that the table does not have, many of them in the time of few statements."""
+        if not rows:
+            return
+        cursor = self._connection.connection.cursor()
+        names = ", ".join(columns)
+        if self._connection.dialect.name == "postgresql":
+            with cursor.copy(f"copy {table} ({names}) from stdin") as copy:
+                for row in rows:
+                    copy.write_row(row)
+        else:
+            values = ", ".join("?" * len(columns))
+            cursor.executemany(f"insert into {table} ({names}) values ({values})", rows)  # noqa: S608 - names of ours
+
     def changed_each(self, changes: Sequence[tuple[str, str]]) -> list[int]:
         """Puts a change on the feed for each kind and entity id, in order, and returns their `seq`s."""
         if not changes:
@@ -138,13 +155,8 @@ class Transaction(Reader):
         last = self._number("advance_head_by", count=len(changes))
         seqs = list(range(last - len(changes) + 1, last + 1))
         now = utc_text(self._clock())
-        self.run_each(
-            "record_change",
-            [
-                {"seq": seq, "kind": kind, "entity_id": entity_id, "recorded_at": now}
-                for seq, (kind, entity_id) in zip(seqs, changes, strict=True)
-            ],
-        )
+        rows = [(seq, kind, entity_id, now) for seq, (kind, entity_id) in zip(seqs, changes, strict=True)]
+        self.append_rows("ledger_changes", ("seq", "kind", "entity_id", "recorded_at"), rows)
         return seqs
 
 
@@ -164,16 +176,23 @@ class Ledger:
         self._clock = clock
 
     @contextmanager
-    def transaction(self) -> Iterator[Transaction]:
+    def transaction(self, cache_bytes: int | None = None) -> Iterator[Transaction]:
         """Opens a write transaction that commits at the end of the block and rolls back if it raises.
 
         There is one at a time over all processes, on both engines. The lock is taken at the start, so what a
         transaction reads can't change under it, no two can deadlock, and `seq` follows the order of commits. Threads of
         this process queue first, so none of them times out on another's lock. Keep the block short, without network
         calls.
+
+        With `cache_bytes`, which is for programs that write very much, SQLite keeps that much of its file in memory
+        from then on, and moves its log into the file less often.
         """
         with self._writer_queue.turn(), failures_named(self._store), begun(self._writers) as connection:
             transaction = Transaction(connection, self._clock)
+            if cache_bytes is not None and connection.dialect.name == "sqlite":
+                cursor = connection.connection.cursor()
+                cursor.execute(f"pragma cache_size = -{cache_bytes // 1_000}")
+                cursor.execute(f"pragma wal_autocheckpoint = {LOG_PAGES_OF_BULK}")
             if connection.dialect.name == "postgresql":
                 transaction.row("lock_head")
             yield transaction

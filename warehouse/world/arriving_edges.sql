@@ -25,5 +25,5 @@ from (
             "properties": "JSON", "visibility": "VARCHAR", "owner": "VARCHAR", "validFrom": "TIMESTAMP",
             "validTo": "TIMESTAMP", "recordedAt": "TIMESTAMP", "statedIn": "VARCHAR", "actor": "VARCHAR"
         }') as state
-    from (select unnest($bodies::varchar[]) as body, unnest($live::boolean[]) as live)
+    from arriving_bodies
 )

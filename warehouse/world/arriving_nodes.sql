@@ -10,7 +10,7 @@ select
     state.visibility,
     state.owner,
     state.immutable,
-    state.erased,
+    coalesce(state.erased, false) as erased,
     live,
     state.validFrom as valid_from,
     state.validTo as valid_to,
@@ -28,5 +28,5 @@ from (
             "erased": "BOOLEAN", "validFrom": "TIMESTAMP", "validTo": "TIMESTAMP", "recordedAt": "TIMESTAMP",
             "source": "VARCHAR", "actor": "VARCHAR"
         }') as state
-    from (select unnest($bodies::varchar[]) as body, unnest($live::boolean[]) as live)
+    from arriving_bodies
 )

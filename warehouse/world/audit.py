@@ -38,23 +38,24 @@ def record(
     *,
     settles: int | None = None,
     key_id: str | None = None,
-    as_batch: bool = False,
+    batch: Mapping[str, Any] | None = None,
     confirmation: Confirmation | None = None,
 ) -> None:
     """Adds the decision `seq` to the chain, with its proposal and the events that it wrote.
 
     `settles` is the seq of an escalated decision that is decided with this one; `key_id` is the requesting key;
-    `confirmation` is the claim that the owner agreed. `as_batch` keeps one digest of all events instead of one of each.
+    `confirmation` is the claim that the owner agreed. With `batch`, the digest of all its events (`batch_of`), it keeps
+    that instead of one digest of each.
     """
     payload = payload_text(
         {
             "actor": proposal.actor,
             "proposal": proposal,
             "stages": stages,
-            "events": {} if as_batch else {str(event.seq): event_sha256(event_body(event)) for event in events},
+            "events": {str(event.seq): event_sha256(event_body(event)) for event in events},
             "settles": settles,
         }
-        | ({"batch": batch_of(event_body(event) for event in events)} if as_batch else {})
+        | ({} if batch is None else {"batch": batch})
         | ({} if confirmation is None else {"claimedConfirmation": confirmation})
     )
     salt = secrets.token_hex(16)

@@ -10,8 +10,10 @@ from typing import Any
 
 import msgspec
 
+from contracts.world.audit import batch_of
 from contracts.world.identity import dedupe_key, statement_key
-from contracts.world.records import Edge, Event, Node, due_at, is_live
+from contracts.world.plain_import import NewEdge, NewNode, stored_body
+from contracts.world.records import Edge, Event, Node, due_at, held_when_recorded, is_live
 from warehouse.ledger.ledger import Reader, Row, Transaction
 
 NODE_CHANGED = "world_node"
@@ -25,7 +27,12 @@ _edge = msgspec.json.Decoder(Edge).decode
 def events_after(reader: Reader, seq: int, limit: int) -> list[Event]:
     """Returns at most `limit` events above `seq`, oldest first. Other changes of the ledger use the seqs between
     them."""
-    return decode_events(reader.rows("world_events_after", seq=seq, limit=limit))
+    return decode_events(event_rows_after(reader, seq, limit))
+
+
+def event_rows_after(reader: Reader, seq: int, limit: int) -> list[Row]:
+    """Returns the same as rows with `seq`, `kind` and `body`."""
+    return reader.rows("world_events_after", seq=seq, limit=limit)
 
 
 def events_of_decision(reader: Reader, decision_seq: int) -> list[Event]:
@@ -79,6 +86,26 @@ def decode_events(rows: Iterable[Row]) -> list[Event]:
     ]
 
 
+class _Times(msgspec.Struct, rename="camel"):
+    valid_from: str
+    valid_to: str | None
+    recorded_at: str
+    erased: bool = False
+
+
+_times = msgspec.json.Decoder(_Times).decode
+_LAST_FIELD, _WITHIN = '"origin":', 400
+
+
+def as_recorded(row: Row) -> tuple[str, bool]:
+    """Returns the state of an event as JSON with all fields, and whether it was live when it was recorded."""
+    body, kind = row["body"], row["kind"]
+    if _LAST_FIELD not in body[-_WITHIN:]:  # an earlier version knew fewer fields
+        body = _encode(_node(body) if kind == "node" else _edge(body)).decode()
+    times = _times(body)
+    return body, held_when_recorded(times.valid_from, times.valid_to, times.recorded_at) and not times.erased
+
+
 def event_body(event: Event) -> str:
     """Encodes the state of an event as it is stored."""
     return _encode(event.node or event.edge).decode()
@@ -88,30 +115,61 @@ def append_states(tx: Transaction, states: Sequence[Node | Edge], decision_seq: 
     """Writes new states, in order, as events and as current states. Returns the events with their revisions."""
     seqs = tx.changed_each([(NODE_CHANGED if isinstance(state, Node) else EDGE_CHANGED, state.id) for state in states])
     written = [msgspec.structs.replace(state, revision=seq) for state, seq in zip(states, seqs, strict=True)]
-    bodies = [_encode(state).decode() for state in written]
-    tx.run_each(
-        "world_append_event",
-        [
-            {
-                "seq": state.revision,
-                "kind": "node" if isinstance(state, Node) else "edge",
-                "entity_id": state.id,
-                "decision_seq": decision_seq,
-                "actor": state.actor,
-                "source": state.source if isinstance(state, Node) else state.stated_in,
-                "recorded_at": state.recorded_at,
-                "body": body,
-            }
-            for state, body in zip(written, bodies, strict=True)
-        ],
-    )
-    current = list(zip(written, bodies, strict=True))
-    tx.run_each("world_put_node", [_node_row(state, body) for state, body in current if isinstance(state, Node)])
-    tx.run_each("world_put_edge", [_edge_row(state, body) for state, body in current if isinstance(state, Edge)])
+    current = [(state, _encode(state).decode()) for state in written]
+    tx.append_rows("world_events", _EVENT_COLUMNS, [_event_row(state, body, decision_seq) for state, body in current])
+    _put(tx, current)
     return [
         Event(seq=state.revision, node=state) if isinstance(state, Node) else Event(seq=state.revision, edge=state)
         for state in written
     ]
+
+
+def append_batch(
+    tx: Transaction, states: Sequence[Node | Edge | NewNode | NewEdge], actor: str, owner: str, now: str, decision: int
+) -> dict[str, Any]:
+    """Does `append_states` for states of which some are new and encoded already. Returns the digest of the batch."""
+    kinds = [NODE_CHANGED if isinstance(state, Node | NewNode) else EDGE_CHANGED for state in states]
+    seqs = tx.changed_each([(kind, state.id) for kind, state in zip(kinds, states, strict=True)])
+    events: list[tuple[Any, ...]] = []
+    nodes: list[tuple[Any, ...]] = []
+    edges: list[tuple[Any, ...]] = []
+    others: list[tuple[Node | Edge, str]] = []
+    for seq, state in zip(seqs, states, strict=True):
+        if isinstance(state, NewNode):
+            body = stored_body(state.body, seq, now)
+            events.append((seq, "node", state.id, decision, actor, state.source, now, body))
+            keys = (state.dedupe_key, state.fact_key)
+            nodes.append((state.id, owner, "private", state.domain, 1, *keys, None, seq, body))
+        elif isinstance(state, NewEdge):
+            body = stored_body(state.body, seq, now)
+            events.append((seq, "edge", state.id, decision, actor, state.stated_in, now, body))
+            ends = (state.source, state.target, state.type)
+            edges.append((state.id, *ends, owner, "private", 1, None, seq, body))
+        else:
+            written = msgspec.structs.replace(state, revision=seq)
+            body = _encode(written).decode()
+            events.append(_event_row(written, body, decision))
+            others.append((written, body))
+    tx.append_rows("world_events", _EVENT_COLUMNS, events)
+    tx.append_rows("world_nodes", _NODE_COLUMNS, nodes)
+    tx.append_rows("world_edges", _EDGE_COLUMNS, edges)
+    _put(tx, others)
+    return batch_of(row[-1] for row in events)
+
+
+_EVENT_COLUMNS = ("seq", "kind", "entity_id", "decision_seq", "actor", "source", "recorded_at", "body")
+_NODE_COLUMNS = (*("id", "owner", "visibility", "domain", "live", "dedupe_key", "fact_key", "due", "revision", "body"),)
+_EDGE_COLUMNS = ("id", "source", "target", "type", "owner", "visibility", "live", "due", "revision", "body")
+
+
+def _event_row(state: Node | Edge, body: str, decision_seq: int) -> tuple[Any, ...]:
+    kind, source = ("node", state.source) if isinstance(state, Node) else ("edge", state.stated_in)
+    return (state.revision, kind, state.id, decision_seq, state.actor, source, state.recorded_at, body)
+
+
+def _put(tx: Transaction, written: Sequence[tuple[Node | Edge, str]]) -> None:
+    tx.run_each("world_put_node", [_node_row(state, body) for state, body in written if isinstance(state, Node)])
+    tx.run_each("world_put_edge", [_edge_row(state, body) for state, body in written if isinstance(state, Edge)])
 
 
 def _node_row(node: Node, body: str) -> dict[str, Any]:

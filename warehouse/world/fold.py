@@ -3,23 +3,19 @@ known."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import msgspec
+import pyarrow as pa
 
 from contracts.world.ontology import DOMAINS
-from contracts.world.records import Edge, Event, Node, is_live
 from warehouse.duck.connection import Connection, transaction
 from warehouse.duck.rows import replace_all
-from warehouse.ledger.ledger import Ledger
+from warehouse.ledger.ledger import Ledger, Row
 from warehouse.statements import read_sql
-from warehouse.world.events import events_after
+from warehouse.world.events import as_recorded, event_rows_after
 
-EVENTS_AT_ONCE = 20_000
-
-_encode = msgspec.json.Encoder().encode
+EVENTS_AT_ONCE = 100_000
 
 
 @dataclass(frozen=True)
@@ -41,35 +37,42 @@ def fold_events(connection: Connection, ledger: Ledger) -> WorldState:
     state = read_world_state(connection)
     while True:
         with ledger.read() as reader:
-            events = events_after(reader, state.revision, EVENTS_AT_ONCE)
-        if events:
-            state = _fold(connection, events, WorldState(events[-1].seq, state.events + len(events)))
-        if len(events) < EVENTS_AT_ONCE:
+            rows = event_rows_after(reader, state.revision, EVENTS_AT_ONCE)
+        if rows:
+            state = _fold(connection, rows, WorldState(rows[-1]["seq"], state.events + len(rows)))
+        if len(rows) < EVENTS_AT_ONCE:
             break
     _count(connection, state.revision)
     return state
 
 
-def _fold(connection: Connection, events: list[Event], reached: WorldState) -> WorldState:
-    nodes = [event.node for event in events if event.node is not None]
-    edges = [event.edge for event in events if event.edge is not None]
-    last = events[-1].node or events[-1].edge
-    assert last is not None, "an event carries a node or an edge"
+def _fold(connection: Connection, rows: list[Row], reached: WorldState) -> WorldState:
     with transaction(connection):
-        if nodes:
-            connection.execute(read_sql("arriving_nodes"), _arriving(nodes))
-            connection.execute(read_sql("fold_nodes"))
-            connection.execute("drop table arriving_nodes")
-        if edges:
-            connection.execute(read_sql("arriving_edges"), _arriving(edges))
-            connection.execute(read_sql("fold_edges"))
-            connection.execute("drop table arriving_edges")
-        replace_all(connection, "core_world__state", asdict(reached) | {"recorded_at": last.recorded_at})
+        for kind in ("node", "edge"):
+            states = [as_recorded(row) for row in rows if row["kind"] == kind]
+            if states:
+                _fold_states(connection, f"{kind}s", states)
+        replace_all(connection, "core_world__state", asdict(reached) | {"recorded_at": _recorded_at(rows[-1]["body"])})
     return reached
 
 
-def _arriving(states: Sequence[Node | Edge]) -> dict[str, Any]:
-    return {"bodies": [_encode(state).decode() for state in states], "live": [is_live(state) for state in states]}
+def _fold_states(connection: Connection, name: str, states: list[tuple[str, bool]]) -> None:
+    bodies, live = zip(*states, strict=True)
+    connection.register("arriving_bodies", pa.table({"body": pa.array(bodies, pa.string()), "live": pa.array(live)}))
+    try:
+        connection.execute(read_sql(f"arriving_{name}"))
+    finally:
+        connection.unregister("arriving_bodies")
+    connection.execute(read_sql(f"fold_{name}"))
+    connection.execute(f"drop table arriving_{name}")
+
+
+class _Recorded(msgspec.Struct, rename="camel"):
+    recorded_at: str
+
+
+def _recorded_at(body: str) -> str:
+    return msgspec.json.decode(body, type=_Recorded).recorded_at
 
 
 def _count(connection: Connection, revision: int) -> None:

@@ -1,5 +1,10 @@
 -- The states of edges in `arriving_edges` become rows; what they follow is retired, and what is forgotten now is blanked
 -- in every earlier state.
+create or replace temp table arriving_again as
+select distinct id from core_world__edges where id in (select id from arriving_edges)
+union
+select id from arriving_edges group by id having count(*) > 1;
+
 insert into core_world__edges
 select
     id, revision, source, target, type, properties, visibility, owner, live, valid_from, valid_to, recorded_at, null,
@@ -7,7 +12,7 @@ select
 from arriving_edges;
 
 insert into out_world__edges
-select id, revision, source, target, owner, live, false, body from arriving_edges;
+select id, revision, source, target, owner, live, true, body from arriving_edges;
 
 update core_world__edges
 set retired_at = following.at, retired_revision = following.by
@@ -18,7 +23,7 @@ from (
         lead(recorded_at) over states as at,
         lead(revision) over states as by
     from core_world__edges
-    where id in (select id from arriving_edges)
+    where id in (select id from arriving_again)
     window states as (partition by id order by revision)
 ) as following
 where core_world__edges.id = following.id
@@ -42,6 +47,8 @@ where tomb.actor = 'forgotten' and out_world__edges.id = tomb.id and out_world__
 update out_world__edges
 set newest = (retired_revision is null)
 from core_world__edges
-where out_world__edges.id in (select id from arriving_edges)
+where out_world__edges.id in (select id from arriving_again)
     and core_world__edges.id = out_world__edges.id
     and core_world__edges.revision = out_world__edges.revision;
+
+drop table arriving_again

@@ -1,5 +1,10 @@
 -- The states of nodes in `arriving_nodes` become rows; what they follow is retired, and what is erased now is blanked in
 -- every earlier state.
+create or replace temp table arriving_again as
+select distinct id from core_world__nodes where id in (select id from arriving_nodes)
+union
+select id from arriving_nodes group by id having count(*) > 1;
+
 insert into core_world__nodes
 select
     id, revision, title, type, domain, properties, visibility, owner, immutable, erased, live, valid_from, valid_to,
@@ -7,7 +12,7 @@ select
 from arriving_nodes;
 
 insert into out_world__nodes
-select id, revision, type, domain, owner, live, false, body from arriving_nodes;
+select id, revision, type, domain, owner, live, true, body from arriving_nodes;
 
 update core_world__nodes
 set retired_at = following.at, retired_revision = following.by
@@ -18,7 +23,7 @@ from (
         lead(recorded_at) over states as at,
         lead(revision) over states as by
     from core_world__nodes
-    where id in (select id from arriving_nodes)
+    where id in (select id from arriving_again)
     window states as (partition by id order by revision)
 ) as following
 where core_world__nodes.id = following.id
@@ -43,6 +48,8 @@ where tomb.erased and out_world__nodes.id = tomb.id and out_world__nodes.revisio
 update out_world__nodes
 set newest = (retired_revision is null)
 from core_world__nodes
-where out_world__nodes.id in (select id from arriving_nodes)
+where out_world__nodes.id in (select id from arriving_again)
     and core_world__nodes.id = out_world__nodes.id
     and core_world__nodes.revision = out_world__nodes.revision;
+
+drop table arriving_again

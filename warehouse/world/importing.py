@@ -9,17 +9,24 @@ meanwhile, everything that is not written yet is judged again.
 
 from __future__ import annotations
 
+import gc
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
 
 import msgspec
+import numpy as np
+import pyarrow as pa
 
 from contracts.errors import IdTaken, ImportInvalid
 from contracts.times import utc_text
 from contracts.world.alignment import Alignment
 from contracts.world.alignment import alignment as guardrails
-from contracts.world.change_set import ImportedStates, edge_draft_of, node_draft_of, plan_import
+from contracts.world.change_set import ImportedStates, plan_import
 from contracts.world.identity import dedupe_key, fact_key, own_id
 from contracts.world.import_api import IDS_RETURNED
 from contracts.world.import_file import (
@@ -30,6 +37,7 @@ from contracts.world.import_file import (
     Limits,
     StateReader,
     Words,
+    item_of,
     named_elsewhere,
     read_import,
     refuse_faults,
@@ -38,21 +46,32 @@ from contracts.world.import_file import (
 )
 from contracts.world.ontology import Ontology
 from contracts.world.own_ontology import ontology_with
-from contracts.world.portable import DecisionRecord, NodeRecord, OntologyRecord
-from contracts.world.proposal import Actor, Proposal, StageResult, Verdict
+from contracts.world.plain_import import NewEdge, NewNode, PlainReader
+from contracts.world.portable import DecisionRecord, NodeRecord, OntologyRecord, StateRecord
+from contracts.world.proposal import Actor, EdgeDraft, NodeDraft, Proposal, StageResult, Verdict
 from contracts.world.records import Edge, Node
 from contracts.world.stages import Judgement
 from contracts.world.validator import judge
-from warehouse.ledger.ledger import Ledger, Reader, Transaction
+from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction
+from warehouse.world.alignment_helper import aligned_beside
 from warehouse.world.audit import DECISION, record
 from warehouse.world.bulk_view import BulkView
-from warehouse.world.events import append_states, head_revision
+from warehouse.world.events import append_batch, head_revision
 from warehouse.world.judging import RecordingView, Subjects
 from warehouse.world.ontologies import put_words, words_ever_of, words_of
 from warehouse.world.write import JUDGED_AT_MOST, overtaken
 
-NODES_AND_EDGES_OF_PART = 5_000
-"""Nodes and edges that are judged together and written by one decision."""
+NODES_AND_EDGES_OF_PART = 50_000
+"""Nodes and edges that are judged together and written by one decision: others wait about a second for it."""
+
+CACHE_BYTES = 500_000_000
+"""Of the ledger's file that are kept in memory between two parts: the indexes of some millions of edges."""
+
+NODES_WORTH_A_PROCESS = 50_000
+"""Nodes of a file from which on their texts are judged in a process of its own, which takes two seconds to start."""
+
+KEPT_IN_MEMORY_BYTES = 64_000_000
+"""Judged parts, compressed, above which they wait in a file until they are written."""
 
 Lines = Callable[[], Iterable[bytes]]
 """Opens the lines of a file again, from its beginning."""
@@ -80,8 +99,9 @@ class ImportOutcome:
     revision: int
 
 
-class _WordsChanged(Exception):
-    """Tells that the owner has other words by now than those by which was judged."""
+class _JudgeAgain(Exception):
+    """Tells that the owner has other words by now than those by which was judged, or that others wrote what is new in
+    the file."""
 
 
 @dataclass
@@ -93,16 +113,82 @@ class _Part:
 
 
 @dataclass(frozen=True)
-class _Prepared:
-    """The judgement of a part, the states to write, and what both depend on."""
+class _Planned:
+    """The judgement of what is not plain of a part, the states to write of it, and what both depend on."""
 
     proposal: Proposal
     verdict: Verdict
     stages: tuple[StageResult, ...]
     states: tuple[Node | Edge, ...]
-    decisions: list[DecisionRecord]
+    known: int
+    """How many of the states are of nodes and edges that the file does not have: the first ones."""
+    now: str
     revision: int
     subjects: Subjects
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """A judged part: its nodes and edges as they are stored, where they are plain, else by their stored ids."""
+
+    nodes: list[NewNode | str]
+    edges: list[NewEdge | str]
+    rest: list[Imported]
+    """What is not plain, which is judged again as it is written."""
+    decisions: list[DecisionRecord]
+    source: str
+    aligned: Judgement
+    planned: _Planned
+
+    def to_write(self, planned: _Planned) -> list[Node | Edge | NewNode | NewEdge]:
+        """Returns every state of the part in order: known ones that change, nodes, edges, and edges that follow."""
+        by_id: dict[str, list[Node | Edge]] = {}
+        for state in planned.states[planned.known :]:
+            by_id.setdefault(state.id, []).append(state)
+        states: list[Node | Edge | NewNode | NewEdge] = list(planned.states[: planned.known])
+        for entry in (*self.nodes, *self.edges):
+            if isinstance(entry, str):
+                states += by_id.pop(entry, ())
+            else:
+                states.append(entry)
+        return states + [state for following in by_id.values() for state in following]
+
+
+class _JudgedParts:
+    """The judged parts of one import, in order. Their nodes and edges are in a file without a name, which is gone with
+    its process."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._parts: list[tuple[_Prepared, int, int]] = []
+
+    def clear(self) -> None:
+        """Gives up all parts."""
+        self._file.seek(0)
+        self._file.truncate()
+        self._parts.clear()
+
+    def add(self, part: _Prepared) -> None:
+        """Keeps a part."""
+        rest = [(item.line, item.states) for item in part.rest]
+        content = _pack((part.nodes, part.edges, rest))
+        packed = _codec.compress(content, asbytes=True)
+        self._file.write(packed)
+        self._parts.append((replace(part, nodes=[], edges=[], rest=[]), len(packed), len(content)))
+
+    def __iter__(self) -> Iterator[_Prepared]:
+        self._file.seek(0)
+        for part, packed_bytes, size in self._parts:
+            packed = self._file.read(packed_bytes)
+            nodes, edges, rest = _unpack(_codec.decompress(packed, size))
+            yield replace(part, nodes=nodes, edges=edges, rest=[item_of(states, line) for line, states in rest])
+
+
+_codec = pa.Codec("lz4")
+_pack = msgspec.msgpack.Encoder().encode
+_unpack = msgspec.msgpack.Decoder(
+    tuple[list[NewNode | str], list[NewEdge | str], list[tuple[int, list[StateRecord]]]]
+).decode
 
 
 def import_graph(
@@ -123,13 +209,35 @@ def import_graph(
     change facts that stand above the actor.
     """
     importer = _Importer(ledger, lines, actor, alignment, key_id, on_progress)
+    with _without_cycles():
+        return _imported(importer, limits, on_written)
+
+
+def _imported(
+    importer: _Importer, limits: Limits | None, on_written: Callable[[Transaction, ImportOutcome], None]
+) -> ImportOutcome:
     for _ in range(JUDGED_AT_MOST):
         importer.survey(limits)
-        try:
-            return importer.write_in_parts() if limits is None else importer.write_whole(on_written)
-        except _WordsChanged:
-            continue
+        with SpooledTemporaryFile(KEPT_IN_MEMORY_BYTES) as file:
+            parts = _JudgedParts(file)
+            try:
+                return importer.write_in_parts(parts) if limits is None else importer.write_whole(parts, on_written)
+            except _JudgeAgain:
+                continue
     raise overtaken()
+
+
+@contextmanager
+def _without_cycles() -> Iterator[None]:
+    """Lets Python look for no cycles: records have none, and a search through millions of them takes a third of the
+    time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class _Importer:
@@ -154,9 +262,16 @@ class _Importer:
         """The words of the owner that were read, and those by which the file is judged."""
         self._seqs: list[int] = []
         self._states_written = 0
-        self._index = FileIndex()
+        self._index = FileIndex(self._owner)
         self._endings: set[tuple[str, str]] = set()
         self._confirmed: set[str] = set()
+        self._titles: set[str] = set()
+        """Keys of the plain nodes that were judged: another one of the same type and title is told of."""
+        self._edges_twice: set[str] = set()
+        """Stored ids of the edges that the file states twice."""
+        self._seen = 0
+        """The revision after the judgement of the file, and then after the last part that was written."""
+        self._others_wrote = False
 
     def survey(self, limits: Limits | None) -> None:
         """Reads the whole file once, and the words of the owner."""
@@ -175,57 +290,51 @@ class _Importer:
             )
         if self._index.twice is not None and self._size > NODES_AND_EDGES_OF_PART:
             raise ImportInvalid(f"The file states the node {self._index.twice} twice.")
-        stored = self._index.ids
+        stored = self._index.stored
         self._endings = {(stored.get(by, by), stored[ended]) for by, ended in self._index.endings}
         self._confirmed = {stored[node_id] for node_id in self._index.confirmed}
 
-    def write_whole(self, on_written: Callable[[Transaction, ImportOutcome], None]) -> ImportOutcome:
+    def write_whole(
+        self, parts: _JudgedParts, on_written: Callable[[Transaction, ImportOutcome], None]
+    ) -> ImportOutcome:
         """Judges all parts, and writes all of them in one transaction if nothing that they build on changed."""
-        aligned = [self._aligned(part) for part in self._parts()]
-        for _ in range(JUDGED_AT_MOST):
-            with self._ledger.read() as reader:
-                revision = head_revision(reader)
-                prepared = [
-                    self._prepare(reader, part, judgement)
-                    for part, judgement in zip(self._parts(), aligned, strict=True)
-                ]
-            stages, verdict = _merged([part.stages for part in prepared]), _verdict(prepared)
-            if verdict != "approved":
-                return self._outcome(verdict, stages, 0, (), revision)
-            with self._ledger.transaction() as tx:
-                self._refuse_other_words(tx)
-                if not all(part.subjects.unchanged_in(tx, part.revision) for part in prepared):
-                    continue
-                self._take_over_words(tx, {key for part in prepared for key in part.subjects.fact_keys})
-                seqs = tuple(self._append(tx, part) for part in prepared if part.states)
-                written = sum(len(part.states) for part in prepared)
-                outcome = self._outcome("approved", stages, written, seqs, head_revision(tx))
-                on_written(tx, outcome)
-                return outcome
-        raise overtaken()
+        stages, verdict = self._judge(parts)
+        if verdict != "approved":
+            return self._refused(verdict, stages)
+        with self._ledger.transaction() as tx:
+            self._refuse_other_words(tx)
+            for part in parts:
+                self._refuse_known(tx, part)
+                if not part.planned.subjects.unchanged_in(tx, part.planned.revision):
+                    raise _JudgeAgain
+            self._take_over_words(tx, {key for part in parts for key in part.planned.subjects.fact_keys})
+            for part in parts:
+                self._append(tx, part, part.planned)
+            outcome = self._outcome("approved", stages, head_revision(tx))
+            on_written(tx, outcome)
+            return outcome
 
-    def write_in_parts(self) -> ImportOutcome:
-        """Judges all parts before it writes any, and judges each part again as it is written."""
-        aligned, judged = self._judged_in_parts()
-        stages = _merged([part.stages for part in judged])
-        if judged and judged[-1].verdict != "approved":
-            return self._outcome_of_parts(judged[-1].verdict, stages)
+    def write_in_parts(self, parts: _JudgedParts) -> ImportOutcome:
+        """Judges all parts before it writes any. What is not plain of a part is judged again as it is written."""
+        stages, verdict = self._judge(parts)
+        if verdict != "approved":
+            return self._refused(verdict, stages)
         with self._ledger.transaction() as tx:
             self._refuse_other_words(tx)
             self._take_over_words(tx)
         self._known = self._words
         done = 0
-        for part, judgement in zip(self._parts(), aligned, strict=True):
-            prepared = self._write(part, judgement)
-            if prepared.verdict != "approved":
-                return self._outcome_of_parts(prepared.verdict, prepared.stages)
-            done += len(part.items)
+        for part in parts:
+            planned = self._write(part)
+            if planned.verdict != "approved":
+                return self._outcome_of_parts(planned.verdict, planned.stages)
+            done += len(part.nodes) + len(part.edges)
             self._on_progress("writing", done, self._size)
         return self._outcome_of_parts("approved", stages)
 
     def _refuse_other_words(self, reader: Reader) -> None:
         if self._words_of_owner(reader) != self._known:
-            raise _WordsChanged
+            raise _JudgeAgain
 
     def _words_of_owner(self, reader: Reader) -> Words:
         return Words(words_of(reader, self._owner), words_ever_of(reader, self._owner))
@@ -237,37 +346,63 @@ class _Importer:
             for text in (self._words.ever, self._words.newest):
                 put_words(tx, self._actor, text, key_id=self._key_id, settled=settled)
 
-    def _judged_in_parts(self) -> tuple[list[Judgement], list[_Prepared]]:
-        """Returns the guardrail's judgement of each part, and the judgements up to the first that is not approved."""
-        aligned: list[Judgement] = []
-        judged: list[_Prepared] = []
+    def _judge(self, parts: _JudgedParts) -> tuple[tuple[StageResult, ...], Verdict]:
+        """Keeps the judged parts up to the first that is not approved. Returns the stages of all, and the verdict."""
+        parts.clear()
+        stages: list[tuple[StageResult, ...]] = []
+        self._titles, self._others_wrote = set(), False
+        edges: list[np.ndarray[Any, Any]] = []
         done = 0
         with self._ledger.read() as reader:
-            for part in self._parts():
-                aligned.append(self._aligned(part))
-                prepared = self._prepare(reader, part, aligned[-1])
-                judged.append(replace(prepared, states=(), decisions=[], subjects=Subjects()))
-                if prepared.verdict != "approved":
-                    break
+            self._seen = head_revision(reader)
+            self._refuse_other_words(reader)
+            for part, aligned in self._aligned_parts():
+                judged = self._judge_part(reader, part, aligned)
+                stages.append(judged.planned.stages)
+                if judged.planned.verdict != "approved":
+                    return _merged(stages), judged.planned.verdict
+                parts.add(judged)
+                edges.append(np.array([_edge_number(edge) for edge in judged.edges], np.uint64))
                 done += len(part.items)
                 self._on_progress("judging", done, self._size)
-        return aligned, judged
+        twice = _twice(edges)
+        if not self._edges_twice and twice:
+            stated = (edge for part in parts for edge in part.edges if not isinstance(edge, str))
+            self._edges_twice = {edge.id for edge in stated if _edge_number(edge) in twice}
+            return self._judge(parts)  # what is known by then is not plain
+        return _merged(stages), "approved"
 
-    def _write(self, part: _Part, aligned: Judgement) -> _Prepared:
+    def _write(self, part: _Prepared) -> _Planned:
+        planned = replace(part.planned, now=utc_text(self._ledger.now()))
         for _ in range(JUDGED_AT_MOST):
-            with self._ledger.read() as reader:
-                prepared = self._prepare(reader, part, aligned, again=True)
-            if prepared.verdict != "approved" or not prepared.states:
-                return prepared
-            with self._ledger.transaction() as tx:
+            if part.rest:
+                with self._ledger.read() as reader:
+                    planned = self._plan(reader, part.rest, part.source, part.aligned)
+                if planned.verdict != "approved":
+                    return planned
+            with self._ledger.transaction(cache_bytes=CACHE_BYTES) as tx:
                 self._refuse_other_words(tx)
-                if not prepared.subjects.unchanged_in(tx, prepared.revision):
+                self._refuse_known(tx, part)
+                if part.rest and not planned.subjects.unchanged_in(tx, planned.revision):
                     continue
-                seq = self._append(tx, prepared)
-            self._seqs.append(seq)
-            self._states_written += len(prepared.states)
-            return prepared
+                self._append(tx, part, planned)
+                self._seen = head_revision(tx)
+            return planned
         raise overtaken()
+
+    def _refuse_known(self, tx: Transaction, part: _Prepared) -> None:
+        """Raises `_JudgeAgain` if others wrote meanwhile what is new in the file, or something that is like it."""
+        self._others_wrote = self._others_wrote or head_revision(tx) != self._seen
+        if not self._others_wrote:
+            return
+        nodes = [node for node in part.nodes if not isinstance(node, str)]
+        edges = [edge.id for edge in part.edges if not isinstance(edge, str)]
+        if (
+            _owners(tx, [node.id for node in nodes])
+            or _rows(tx, "world_alike_by_keys", [node.dedupe_key for node in nodes])
+            or _rows(tx, "world_edges_known", edges)
+        ):
+            raise _JudgeAgain
 
     @property
     def _ontology(self) -> Ontology:
@@ -275,24 +410,28 @@ class _Importer:
 
     @property
     def _size(self) -> int:
-        return len(self._index.ids) + self._index.edges
+        return len(self._index.types) + self._index.edges
+
+    def _refused(self, verdict: Verdict, stages: tuple[StageResult, ...]) -> ImportOutcome:
+        """Returns the outcome of a file that the stages do not approve, unless the owner has other words by now."""
+        with self._ledger.read() as reader:
+            self._refuse_other_words(reader)
+        return self._outcome_of_parts(verdict, stages)
 
     def _outcome_of_parts(self, verdict: Verdict, stages: tuple[StageResult, ...]) -> ImportOutcome:
         with self._ledger.read() as reader:
             revision = head_revision(reader)
-        return self._outcome(verdict, stages, self._states_written, tuple(self._seqs), revision)
+        return self._outcome(verdict, stages, revision)
 
-    def _outcome(
-        self, verdict: Verdict, stages: tuple[StageResult, ...], written: int, seqs: tuple[int, ...], revision: int
-    ) -> ImportOutcome:
+    def _outcome(self, verdict: Verdict, stages: tuple[StageResult, ...], revision: int) -> ImportOutcome:
         return ImportOutcome(
             verdict=verdict,
             stages=stages,
-            nodes=len(self._index.ids),
+            nodes=len(self._index.types),
             edges=self._index.edges,
-            written=written,
-            decisions=seqs,
-            first_ids=tuple(islice(self._index.ids, IDS_RETURNED)),
+            written=self._states_written,
+            decisions=tuple(self._seqs),
+            first_ids=tuple(islice(self._index.types, IDS_RETURNED)),
             revision=revision,
         )
 
@@ -324,51 +463,128 @@ class _Importer:
         """Returns the fact keys of the nodes that share one with another node of the file."""
         return {node_id: key for key, ids in self._index.fact_keys.items() if len(ids) > 1 for node_id in ids}
 
-    def _aligned(self, part: _Part) -> Judgement:
-        """Judges the texts of all states of a part, also of those that were over when the file was written."""
-        nodes, edges = _states_of(part, StateReader(self._owner, self._owner, "", self._ontology, {}))
-        named = (
-            msgspec.structs.replace(node_draft_of(node), id=own_id(self._owner, node.id))
-            for states in nodes
-            for node in states
-        )
-        return self._alignment(
-            Proposal(
-                actor=self._actor,
-                source="import",
-                nodes=tuple(named),
-                # no text of an edge is judged but those of its properties
-                edges=tuple(edge_draft_of(edge) for states in edges for edge in states if edge.properties),
-            )
+    def _aligned_parts(self) -> Iterator[tuple[_Part, Judgement]]:
+        """Yields the parts, each with the guardrail's judgement of its texts."""
+        if self._alignment is guardrails and len(self._index.types) >= NODES_WORTH_A_PROCESS:
+            yield from aligned_beside(self._parts(), self._texts_of, self._alignment)
+            return
+        for part in self._parts():
+            yield part, self._alignment(self._texts_of(part))
+
+    def _texts_of(self, part: _Part) -> Proposal:
+        """Returns what the guardrail reads of a part: all its states, also those that were over when the file was
+        written."""
+        nodes, edges = [], []
+        for item in part.items:
+            if isinstance(item, ImportedNode):
+                for node in item.states:
+                    named = own_id(self._owner, node.id)
+                    nodes.append(NodeDraft(id=named, type=node.type, title=node.title, properties=node.properties))
+            else:
+                for edge in item.states:
+                    if edge.properties:  # no text of an edge is judged but those of its properties
+                        named, target = edge.source, edge.target
+                        edges.append(EdgeDraft(source=named, target=target, type=edge.type, properties=edge.properties))
+        return Proposal(actor=self._actor, source="import", nodes=tuple(nodes), edges=tuple(edges))
+
+    def _judge_part(self, reader: Reader, part: _Part, aligned: Judgement) -> _Prepared:
+        """Judges a part against the graph that `reader` sees. Raises `ImportInvalid`, `SecretInText`, `_JudgeAgain`."""
+        nodes, edges, rest = self._without_plain(reader, part)
+        source = _source_of(part)
+        planned = self._plan(reader, rest, source, aligned, is_new=True)
+        return _Prepared(nodes, edges, rest, part.decisions, source, aligned, planned)
+
+    def _without_plain(
+        self, reader: Reader, part: _Part
+    ) -> tuple[list[NewNode | str], list[NewEdge | str], list[Imported]]:
+        """Returns nodes and edges as they are stored, or their stored ids if they are not plain, and those items."""
+        node_items = [item for item in part.items if isinstance(item, ImportedNode)]
+        edge_items = [item for item in part.items if isinstance(item, ImportedEdge)]
+        plain = PlainReader(self._index, self._owner, self._actor, self._ontology, utc_text(self._ledger.now()))
+        is_possible = self._index.twice is None and self._actor.kind in ("caller", "operator")
+        nodes = [plain.node(item) if is_possible else None for item in node_items]
+        edges = [plain.edge(item) if is_possible else None for item in edge_items]
+        keys = [
+            self._title_key(item) if node is None else node.dedupe_key
+            for item, node in zip(node_items, nodes, strict=True)
+        ]
+        of_nodes = self._nodes_not_new(reader, nodes, keys)
+        of_edges = self._edges_not_new(reader, edges)
+        self._titles.update(keys)
+        rest: list[Imported] = []
+        found_nodes: list[NewNode | str] = []
+        found_edges: list[NewEdge | str] = []
+        stored = self._index.stored
+        for item, node in zip(node_items, nodes, strict=True):
+            if node is None or node.id in of_nodes or node.dedupe_key in of_nodes:
+                rest.append(item)
+                found_nodes.append(stored[item.id])
+            else:
+                found_nodes.append(node)
+        reading = StateReader(self._owner, "", "", self._ontology, stored)
+        for each, edge in zip(edge_items, edges, strict=True):
+            if edge is None or edge.id in of_edges:
+                rest.append(each)
+                found_edges.append(reading.edge(each.states[-1]).id if edge is None else edge.id)
+            else:
+                found_edges.append(edge)
+        if len(node_items) and rest:
+            numbers = {item.line: number for number, item in enumerate(part.items)}
+            rest.sort(key=lambda item: numbers[item.line])
+        return found_nodes, found_edges, rest
+
+    def _title_key(self, item: ImportedNode) -> str:
+        newest = item.states[-1]
+        return dedupe_key(self._owner, newest.type, newest.title)
+
+    def _nodes_not_new(self, reader: Reader, nodes: Sequence[NewNode | None], keys: list[str]) -> set[str]:
+        """Returns ids of nodes that the graph has, and keys of titles that it has or that the file has twice."""
+        found = set(_owners(reader, [node.id for node in nodes if node is not None]))
+        found |= {key for key, times in Counter(keys).items() if times > 1 or key in self._titles}
+        return found | {row["dedupe_key"] for row in _rows(reader, "world_alike_by_keys", keys)}
+
+    def _edges_not_new(self, reader: Reader, edges: Sequence[NewEdge | None]) -> set[str]:
+        """Returns ids of edges that the graph has, or that the file has twice."""
+        ids = [edge.id for edge in edges if edge is not None]
+        found = {edge_id for edge_id, times in Counter(ids).items() if times > 1}
+        return (
+            found | self._edges_twice.intersection(ids) | {row["id"] for row in _rows(reader, "world_edges_known", ids)}
         )
 
-    def _prepare(self, reader: Reader, part: _Part, aligned: Judgement, *, again: bool = False) -> _Prepared:
-        """Judges a part against the graph that `reader` sees, `again` without looking at its form.
+    def _plan(
+        self, reader: Reader, items: list[Imported], source: str, aligned: Judgement, *, is_new: bool = False
+    ) -> _Planned:
+        """Judges items against the graph that `reader` sees. Their form is looked at only if they are new.
 
-        Raises `ImportInvalid`, `SecretInText`, `_WordsChanged`.
+        Raises `ImportInvalid`, `SecretInText`, `_JudgeAgain`.
         """
         revision = head_revision(reader)
         self._refuse_other_words(reader)
         now = self._ledger.now()
-        ontology = self._ontology
-        others = self._stored_elsewhere(reader, named_elsewhere(part.items, self._index.ids))
+        ontology, stored = self._ontology, self._index.stored
+        others = self._stored_elsewhere(reader, named_elsewhere(items, stored))
         nodes, edges = _states_of(
-            part, StateReader(self._owner, self._owner, utc_text(now), ontology, self._index.ids, others)
+            items, StateReader(self._owner, self._actor.name, utc_text(now), ontology, stored, others)
         )
-        if not again:
-            refuse_faults(part.items, self._owner, nodes, edges)
-        imported = ImportedStates(nodes, edges, self._index.nodes, self._endings, self._confirmed)
+        if is_new:
+            refuse_faults(items, self._owner, nodes, edges)
+        imported = ImportedStates(nodes, edges, self._index.current, self._endings, self._confirmed)
         view = BulkView(reader)
         _read_together(view, imported, ontology)
         recording = RecordingView(view)
-        proposal = Proposal(actor=self._actor, source=_source_of(part))
-        planned = plan_import(
-            imported, proposal, recording, ontology, now, ontology_ever=ontology_with(self._words.ever)
-        )
-        # The file is the owner's as a whole.
-        judged = judge(planned.case, aligned, confirmed=True)
-        return _Prepared(
-            proposal, judged.verdict, judged.stages, planned.written, part.decisions, revision, recording.subjects
+        proposal = Proposal(actor=self._actor, source=source)
+        ever = ontology_with(self._words.ever)
+        planned = plan_import(imported, proposal, recording, ontology, now, ontology_ever=ever)
+        judged = judge(planned.case, aligned, confirmed=True)  # the file is the owner's as a whole
+        return _Planned(
+            proposal=proposal,
+            verdict=judged.verdict,
+            stages=judged.stages,
+            states=planned.written,
+            known=planned.known,
+            now=utc_text(now),
+            revision=revision,
+            subjects=recording.subjects,
         )
 
     def _stored_elsewhere(self, reader: Reader, called: list[str]) -> dict[str, str]:
@@ -376,10 +592,13 @@ class _Importer:
         owners = _owners(reader, [own_id(self._owner, node_id) for node_id in called])
         return {node_id: own for node_id in called if owners.get(own := own_id(self._owner, node_id)) == self._owner}
 
-    def _append(self, tx: Transaction, part: _Prepared) -> int:
-        seq = tx.changed(DECISION, part.verdict)
-        events = append_states(tx, part.states, seq)
-        record(tx, seq, part.verdict, part.proposal, part.stages, events, key_id=self._key_id, as_batch=True)
+    def _append(self, tx: Transaction, part: _Prepared, planned: _Planned) -> None:
+        states = part.to_write(planned)
+        if not states:
+            return
+        seq = tx.changed(DECISION, planned.verdict)
+        batch = append_batch(tx, states, self._actor.name, self._owner, planned.now, seq)
+        record(tx, seq, planned.verdict, planned.proposal, planned.stages, (), key_id=self._key_id, batch=batch)
         tx.run_each(
             "world_keep_origin_decision",
             [
@@ -387,14 +606,17 @@ class _Importer:
                 for decision in part.decisions
             ],
         )
-        return seq
+        self._seqs.append(seq)
+        self._states_written += len(states)
 
 
-def _states_of(part: _Part, reader: StateReader) -> tuple[tuple[tuple[Node, ...], ...], tuple[tuple[Edge, ...], ...]]:
-    """Returns the states of each node and of each edge of a part."""
+def _states_of(
+    items: Sequence[Imported], reader: StateReader
+) -> tuple[tuple[tuple[Node, ...], ...], tuple[tuple[Edge, ...], ...]]:
+    """Returns the states of each node and of each edge."""
     return (
-        tuple(tuple(map(reader.node, item.states)) for item in part.items if isinstance(item, ImportedNode)),
-        tuple(tuple(map(reader.edge, item.states)) for item in part.items if isinstance(item, ImportedEdge)),
+        tuple(tuple(map(reader.node, item.states)) for item in items if isinstance(item, ImportedNode)),
+        tuple(tuple(map(reader.edge, item.states)) for item in items if isinstance(item, ImportedEdge)),
     )
 
 
@@ -441,10 +663,25 @@ MOST_TAKEN = 20
 
 
 def _owners(reader: Reader, ids: Sequence[str]) -> dict[str, str]:
-    if not ids:
-        return {}
-    rows = reader.rows("world_node_owners", values=msgspec.json.encode(ids).decode())
-    return {row["id"]: row["owner"] for row in rows}
+    return {row["id"]: row["owner"] for row in _rows(reader, "world_node_owners", ids)}
+
+
+def _rows(reader: Reader, question: str, values: Sequence[str]) -> list[Row]:
+    return reader.rows(question, values=msgspec.json.encode(values).decode()) if values else []
+
+
+def _edge_number(edge: NewEdge | str) -> int:
+    """Returns a number by which edges that are stated twice are suspected."""
+    stored = edge if isinstance(edge, str) else edge.id
+    return int(stored[-16:], 16)
+
+
+def _twice(numbers: Sequence[np.ndarray[Any, Any]]) -> set[int]:
+    """Returns the numbers that are there more than once."""
+    if not numbers:
+        return set()
+    in_order = np.sort(np.concatenate(numbers))
+    return set(in_order[1:][in_order[1:] == in_order[:-1]].tolist())
 
 
 _WORST = {"pass": 0, "warn": 1, "fail": 2}
@@ -455,7 +692,3 @@ def _merged(judged: Sequence[tuple[StageResult, ...]]) -> tuple[StageResult, ...
     if not judged:
         return ()
     return tuple(max(results, key=lambda result: _WORST[result.result]) for results in zip(*judged, strict=True))
-
-
-def _verdict(prepared: Sequence[_Prepared]) -> Verdict:
-    return next((part.verdict for part in prepared if part.verdict != "approved"), "approved")

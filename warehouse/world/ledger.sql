@@ -13,11 +13,6 @@ select dedupe_key, id from world_nodes
 where dedupe_key in (select jsonb_array_elements_text(cast(:values as jsonb))) and live = 1
 order by dedupe_key, revision
 
--- name: world_append_event
--- One row per accepted change of a node or an edge; recorded_at in UTC.
-insert into world_events (seq, kind, entity_id, decision_seq, actor, source, recorded_at, body)
-values (:seq, :kind, :entity_id, :decision_seq, :actor, :source, :recorded_at, :body)
-
 -- name: world_begin_import
 -- One row per import; its times in UTC.
 insert into world_imports (id, owner, key_id, created_at, expires_at, result)
@@ -98,6 +93,13 @@ select body from world_edges where id in (select value from json_each(:values))
 
 -- name: world_edges_by_ids (postgresql)
 select body from world_edges where id in (select jsonb_array_elements_text(cast(:values as jsonb)))
+
+-- name: world_edges_known
+-- One row per edge whose id is in a JSON array.
+select id from world_edges where id in (select value from json_each(:values))
+
+-- name: world_edges_known (postgresql)
+select id from world_edges where id in (select jsonb_array_elements_text(cast(:values as jsonb)))
 
 -- name: world_edges_from
 -- One row per edge of a type from the node :source: its newest state as JSON.

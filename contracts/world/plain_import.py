@@ -1,0 +1,202 @@
+"""Recognises imported nodes and edges that no stage can have anything to say about, and writes them as they are stored.
+
+A plain node or edge is new, has one state that holds until further notice, states no fact of which one holds at a time,
+and fits the ontology. Such states are judged by a look at each; only the rest of a file is planned and judged by the
+stages one by one. That a state is not plain says nothing about it. Pure.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from contracts.secret_texts import SecretInText, refuse_secrets
+from contracts.standing import rank
+from contracts.world.change_set import authority_of
+from contracts.world.identity import dedupe_key, given_id, statement_key
+from contracts.world.import_file import (
+    LONGEST_DECISION_ID,
+    FileIndex,
+    ImportedEdge,
+    ImportedNode,
+    StateReader,
+    fault_of_source,
+)
+from contracts.world.ontology import ACT_EDGES, SUPERSEDES, Ontology
+from contracts.world.portable import EdgeRecord, NodeRecord
+from contracts.world.proposal import (
+    HIGHEST_REVISION,
+    LARGEST_PROPERTIES_BYTES,
+    LONGEST_TITLE,
+    Actor,
+    fault_of_properties,
+    is_id,
+)
+from contracts.world.records import Edge, Node
+from contracts.world.text import fault_of_title
+
+NOW = "\x00now"
+"""Stands for the time of the import in an encoded state. No text of the graph can hold the character."""
+
+_NOW_ENCODED = '"\\u0000now"'
+_REVISION = ',"revision":0,'
+_BYTES_OF_VALUE = 32
+"""At most, of a number with its signs."""
+
+_FACTS = frozenset(("predicate", "confidence", "observed_at"))
+"""Properties that the stages look at."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class NewNode(NamedTuple):
+    """A plain node in the form in which it is stored, but for its revision and the time of the import."""
+
+    id: str
+    source: str
+    body: tuple[str, str]
+    """The state as JSON, before and after the number of its revision."""
+    domain: str
+    dedupe_key: str
+    fact_key: str | None
+
+
+class NewEdge(NamedTuple):
+    """A plain edge, likewise. `ends` are the ids of its source and target."""
+
+    id: str
+    stated_in: str
+    body: tuple[str, str]
+    source: str
+    target: str
+    type: str
+
+
+def stored_body(body: tuple[str, str], revision: int, now: str) -> str:
+    """Returns the state as JSON with its revision and the time of the import."""
+    head, tail = body
+    return f'{head},"revision":{revision},{tail}'.replace(_NOW_ENCODED, f'"{now}"')
+
+
+class PlainReader:
+    """Turns plain items of a file into stored states, and others into None. `now` is the time of judging."""
+
+    def __init__(self, index: FileIndex, owner: str, actor: Actor, ontology: Ontology, now: str) -> None:
+        self._types = index.types
+        self._owner = owner
+        self._ontology = ontology.part_of(owner)
+        self._now = now
+        self._highest = rank(authority_of(actor))
+        self._reader = StateReader(owner, actor.name, NOW, ontology, index.stored)
+        self._edge_types = {
+            name: known
+            for name, known in self._ontology.edge_types.items()
+            if not known.single_valued and name != SUPERSEDES and name not in ACT_EDGES
+        }
+        self._allowed: dict[tuple[str, str, str], bool] = {}
+
+    def node(self, item: ImportedNode) -> NewNode | None:
+        """Returns a plain node as it is stored, if it is one and new."""
+        record = item.states[-1]
+        known = self._ontology.node_types.get(record.type)
+        if (
+            len(item.states) > 1
+            or known is None
+            or record.domain not in (None, known.domain)
+            or record.immutable
+            or record.ended_by is not None
+            or record.retracted
+            or record.confirmed_as is not None
+            or record.confirmed_at is not None
+            or record.stated_to is not None
+            or not self._is_plain_state(record)
+        ):
+            return None
+        properties = record.properties
+        if properties and not (_FACTS.isdisjoint(properties) and has_plain_values(properties)):
+            return None
+        node = self._reader.node(record)
+        if (
+            given_id(self._owner, record.id) != record.id
+            or not is_id(node.id)
+            or fault_of_title(record.title, LONGEST_TITLE) is not None
+            or self._ontology.faults_of(record.type, properties)
+            or _holds_secret([record.title, properties])
+        ):
+            return None
+        return NewNode(
+            node.id,
+            node.source,
+            _split(node),
+            node.domain,
+            dedupe_key(self._owner, node.type, node.title),
+            statement_key(self._owner, properties),
+        )
+
+    def edge(self, item: ImportedEdge) -> NewEdge | None:
+        """Returns a plain edge between nodes of the file as it is stored, if it is one and new."""
+        record = item.states[-1]
+        source_type, target_type = self._types.get(record.source), self._types.get(record.target)
+        if (
+            len(item.states) > 1
+            or not isinstance(source_type, str)
+            or not isinstance(target_type, str)
+            or record.source == record.target
+            or not self._is_plain_state(record)
+            or not self._allows(record.type, source_type, target_type)
+        ):
+            return None
+        properties = record.properties
+        if properties and (not has_plain_values(properties) or _holds_secret(properties)):
+            return None
+        edge = self._reader.edge(record)
+        return NewEdge(edge.id, edge.stated_in, _split(edge), edge.source, edge.target, edge.type)
+
+    def _is_plain_state(self, record: NodeRecord | EdgeRecord) -> bool:
+        source = record.source if isinstance(record, NodeRecord) else record.stated_in
+        return (
+            record.valid_to is None
+            and not record.disputed
+            and (record.valid_from is None or record.valid_from <= self._now)
+            and (record.recorded_at is None or record.recorded_at <= self._now)
+            and rank(record.source_class) <= self._highest
+            and (record.decision is None or len(record.decision) <= LONGEST_DECISION_ID)
+            and fault_of_source(source) is None
+        )
+
+    def _allows(self, edge_type: str, source: str, target: str) -> bool:
+        ends = (edge_type, source, target)
+        allowed = self._allowed.get(ends)
+        if allowed is None:
+            known = self._edge_types.get(edge_type)
+            allowed = self._allowed[ends] = known is not None and known.allows(source, target)
+        return allowed
+
+
+def _split(state: Node | Edge) -> tuple[str, str]:
+    if not state.valid_from:
+        state = msgspec.structs.replace(state, valid_from=NOW)
+    # the last one is the state's own: behind it no object is nested that a writer could fill
+    head, _, tail = _encode(state).decode().rpartition(_REVISION)
+    return head, tail
+
+
+def _holds_secret(texts: Any) -> bool:
+    try:
+        refuse_secrets(texts)
+    except SecretInText:
+        return True
+    return False
+
+
+def has_plain_values(properties: dict[str, Any]) -> bool:
+    """Decides at a glance whether these properties have no fault; those with other values are looked at one by one."""
+    size = 0
+    for name, value in properties.items():
+        text = f"{name}{value}" if isinstance(value, str) else name
+        size += len(text)
+        is_other = isinstance(value, float | list | dict) or (isinstance(value, int) and abs(value) > HIGHEST_REVISION)
+        if is_other or not (text.isascii() and text.isprintable()):
+            return fault_of_properties(properties) is None
+    return 2 * size + _BYTES_OF_VALUE * len(properties) <= LARGEST_PROPERTIES_BYTES
