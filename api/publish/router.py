@@ -26,7 +26,7 @@ from contracts.errors import (
 )
 from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection
 from contracts.publish.routes import is_limited
-from contracts.site.pages import PAGES
+from contracts.site.pages import OPERATION_PAGES, PAGES
 from contracts.token.holder_documents import HoldersTemporalParameters, MomentParameters
 from warehouse.document_context import NeedsWorker
 from warehouse.publish.serving import ServedGenerations
@@ -60,7 +60,7 @@ def telemetry_router(
                 response_class=Response,
                 responses=cached(projection.model) | problems(*_problems(projection, path, parameters)),
             )
-    pages = {page.path for page in PAGES}
+    pages = {page.path for page in (*PAGES, *OPERATION_PAGES)}
     for redirect in REDIRECTS:
         router.add_api_route(
             redirect.path,
