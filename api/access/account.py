@@ -100,10 +100,9 @@ class KeyAccounts:
         derived, now = self.derived(), self.clock()
         digest = rotation_digest(derived.pepper, key.digest(derived.pepper), idempotency_key)
         with self.ledger().transaction() as tx:
-            before = find_rotation(tx, digest, now=now)
-            rotation = before or rotate_itself(tx, derived.pepper, derived.sealing_key, key, digest, now=now)
+            rotation = rotate_itself(tx, derived.pepper, derived.sealing_key, key, digest, now=now)
         answer = None if rotation is None else self._packed(rotation, digest)
-        return None if answer is None else (answer, before is not None)
+        return None if rotation is None or answer is None else (answer, rotation.was_done)
 
     def repeated(self, presented: str, idempotency_key: str) -> RotationAnswer | None:
         """Returns the answer of the rotation by which a presented key was revoked, if this is that request."""

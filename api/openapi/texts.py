@@ -5,6 +5,7 @@ from typing import Any
 from api.bodies import DEEPEST, MOST_CONTAINERS, MOST_KEYS
 from api.receiving import BODY_LIMIT_BYTES, HEAD_LIMIT_BYTES, TARGET_LIMIT_BYTES
 from contracts.problems import MOST_ERRORS
+from contracts.publish.routes import ACCOUNT_PATH
 
 INFO: dict[str, Any] = {
     "description": "A runtime for personal AI agents: telemetry of a token that carries its proof, a governed "
@@ -12,12 +13,13 @@ INFO: dict[str, Any] = {
     "**Answers.** JSON with `ok` at the top. Amounts are decimal strings, times UTC. What is missing is `null` with "
     '`quality: "unavailable"` and a stable `reason`; it is never invented.\n\n'
     "**Errors.** `application/problem+json` (RFC 9457) with a stable `code`, `retryable`, and `errors` with JSON "
-    "pointers.\n\n"
+    "pointers. `links` lead on, the nearest step first; those with a registered relation are in the Link field too.\n\n"
     "**Keys.** Routes of API v2 that name a security scheme take an API key as `Authorization: Bearer` or `X-Api-Key`. "
     "Everything else is public.\n\n"
     "**Limits.** `RateLimit-Policy` and `RateLimit` say what a request counts against; a 429 says `Retry-After`. With "
     "a key a request counts when its work begins: what is refused before that, such as a malformed body, costs one of "
-    "the address's minute instead while it has any, and a 503 costs nothing.\n\n"
+    "the address's minute instead while it has any, and a 503 costs nothing. What a key asks about "
+    f"itself, below `{ACCOUNT_PATH}`, counts for the address.\n\n"
     f"**Sizes.** Header fields: {HEAD_LIMIT_BYTES:,} bytes together (431). Path and query: {TARGET_LIMIT_BYTES:,} "
     f"(414). Bodies: {BODY_LIMIT_BYTES:,} (413) unless the route says otherwise, with at most {DEEPEST} levels, "
     f"{MOST_KEYS:,} keys in one object and {MOST_CONTAINERS:,} arrays and objects (400). An error names at most "

@@ -52,6 +52,8 @@ class Rotation:
     successor: KeyRecord
     sealed: str | None
     """The text of the successor, sealed for `request_digest`; None once it was used or is no longer repeated."""
+    was_done: bool
+    """True if an earlier request did it."""
 
 
 def read_account(reader: Reader, key_id: str, since: datetime) -> Account | None:
@@ -80,7 +82,7 @@ def find_rotation(reader: Reader, request_digest: str, *, now: datetime) -> Rota
     key, successor = find_key(reader, row["key_id"]), find_key(reader, row["successor_id"])
     assert key is not None and successor is not None
     repeats = now - datetime.fromisoformat(row["rotated_at"]) <= ANSWER_KEPT
-    return Rotation(key, successor, sealed_key(reader, successor.key_id) if repeats else None)
+    return Rotation(key, successor, sealed_key(reader, successor.key_id) if repeats else None, was_done=True)
 
 
 def rotate_itself(
@@ -108,7 +110,7 @@ def rotate_itself(
         rotated_at=utc_text(now),
     )
     forget_sealed_keys(tx, now - ANSWER_KEPT)
-    return Rotation(current, issued.record, sealed)
+    return Rotation(current, issued.record, sealed, was_done=False)
 
 
 def revoke_itself(tx: Transaction, key_id: str, *, now: datetime) -> KeyRecord | None:

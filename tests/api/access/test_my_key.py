@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -168,6 +169,17 @@ def test_of_rotations_at_once_one_key_comes_of_one_request(service):
         ("local:test", "active"),
         ("local:test", "revoked"),
     ]
+
+
+@pytest.mark.both_engines
+def test_of_rotations_at_once_in_two_processes_one_key_comes_of_one_request(ledger_settings: Settings):
+    with serving(ledger_settings) as service, serving(ledger_settings) as other, ThreadPoolExecutor(2) as threads:
+        issued, request = service.key(), rotation({}, str(uuid.uuid4()))
+        asked = [(request[0], request[1], request[2] | bearer(issued), {})] * 4
+        answers = [each for part in threads.map(lambda one: one.ask_at_once(*asked), (service, other)) for each in part]
+        assert [answer.status_code for answer in answers] == [201] * 8
+        assert len({key_of(answer) for answer in answers}) == 1
+        assert sum(answer.headers.get("idempotent-replayed") is None for answer in answers) == 1
 
 
 @pytest.mark.both_engines
