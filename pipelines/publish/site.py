@@ -10,6 +10,7 @@ from typing import Any
 
 import jinja2
 import msgspec
+from markupsafe import Markup, escape
 
 import contracts
 from contracts.canonical import sha256_hex
@@ -166,6 +167,14 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
+def _prose(text: str) -> Markup:
+    """Marks up a text in which backquotes stand around code, as descriptions have it."""
+    pieces = text.split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(piece) if place % 2 else escape(piece) for place, piece in enumerate(pieces)
+    )
+
+
 def _expression(pattern: str) -> str:
     """Returns a folder's pattern as a regular expression of nginx and Caddy."""
     return "^" + ".+".join(map(re.escape, pattern.split("*"))) + "$"
@@ -181,6 +190,7 @@ def _templates() -> jinja2.Environment:
         keep_trailing_newline=True,
         autoescape=jinja2.select_autoescape(enabled_extensions=("html.j2",), default=False),
     )
+    environment.filters["prose"] = _prose
     environment.filters["quoted"] = _quoted
     environment.filters["expression"] = _expression
     return environment
