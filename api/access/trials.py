@@ -128,7 +128,7 @@ class Trials:
         derived, now = self.derived(), self.clock()
         with self.ledger().transaction() as tx:
             if is_answered(tx, applicant.challenge_sha256):
-                again = answered(tx, derived, applicant.challenge_sha256)
+                again = answered(tx, derived, applicant.challenge_sha256, now=now)
                 if again is None:
                     raise TrialAnswered("The key was used, or a day has passed. Whoever signed had it.")
                 return again

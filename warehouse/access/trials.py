@@ -49,12 +49,14 @@ def is_answered(reader: Reader, challenge_sha256: str) -> bool:
     return reader.row("access_trial", challenge_sha256=challenge_sha256) is not None
 
 
-def answered(reader: Reader, derived: DerivedSecrets, challenge_sha256: str) -> IssuedTrial | None:
-    """Returns the key that a challenge got before, or None if that was used or is no longer kept."""
+def answered(reader: Reader, derived: DerivedSecrets, challenge_sha256: str, *, now: datetime) -> IssuedTrial | None:
+    """Returns the key that a challenge got before, or None if that was used or is older than `ANSWER_KEPT`."""
     row = reader.row("access_trial", challenge_sha256=challenge_sha256)
-    sealed = None if row is None else sealed_key(reader, row["family_id"])
+    if row is None or now - instant_of(row["issued_at"]) > ANSWER_KEPT:
+        return None
+    sealed = sealed_key(reader, row["family_id"])
     text = None if sealed is None else unseal(derived.sealing_key, sealed, challenge_sha256)
-    if row is None or text is None:
+    if text is None:
         return None
     return IssuedTrial(text, row["family_id"], instant_of(row["issued_at"]), replayed=True)
 

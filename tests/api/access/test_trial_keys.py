@@ -12,9 +12,12 @@ from keyed_service import ACTION, CHECK, KeyedService, serving
 from trial_wallets import PATH, asked, challenged, post, signed, trial_key, wallet
 
 from contracts.access.tiers import Tier
+from contracts.access.trial_keys import challenge_sha256
 from contracts.access.trial_plan import trial_plan
 from contracts.settings import Settings
 from warehouse.access.keys import list_keys
+from warehouse.access.trials import answered
+from warehouse.ledger.master_secret import load_secrets
 
 ADA, BOB = wallet(1), wallet(2)
 SIGNAL, QUERY, LIVE = "/api/v2/world-model/signal", "/api/v2/world-model/query", "/api/v2/world-model/live"
@@ -66,6 +69,17 @@ def test_a_lost_answer_is_given_again_until_the_key_is_used(service: KeyedServic
     send(service, first.json()["data"]["apiKey"], "POST", CHECK, ACTION)
     used = post(service, ADA, body)
     assert (used.status_code, used.json()["code"]) == (409, "trial_answered")
+
+
+def test_a_lost_answer_is_kept_for_a_day(service: KeyedService) -> None:
+    challenge = challenged(service, ADA)
+    key = post(service, ADA, signed(ADA, challenge)).json()["data"]["apiKey"]
+    derived, digest, now = load_secrets(service.settings), challenge_sha256(challenge["typedData"]), datetime.now(UTC)
+    with service.ledger.read() as reader:
+        kept = answered(reader, derived, digest, now=now + timedelta(hours=23))
+        assert kept is not None and kept.key_text == key
+        assert answered(reader, derived, digest, now=now + timedelta(hours=25)) is None
+        assert answered(reader, derived, "0" * 64, now=now) is None
 
 
 @pytest.mark.both_engines
