@@ -1,5 +1,5 @@
 # One line each; everything works from a clean clone. `python3 bootstrap.py && .venv/bin/svc run` does without make.
-.PHONY: run test test-quick check check-web attack bench soak contracts lock .venv/.ok
+.PHONY: run test test-quick test-all test-without-material check check-web attack bench soak contracts lock .venv/.ok
 
 # Tests start hundreds of processes: without compiled modules each one compiles Dagster again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -12,6 +12,13 @@ test: .venv/.ok
 
 test-quick: .venv/.ok
 	.venv/bin/python -m pytest --quick --numprocesses=2 --dist=loadfile $$(.venv/bin/python tests/changed.py)
+
+test-all: .venv/.ok
+	.venv/bin/python -m pytest -m "web or not web" --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+
+# A clone has nothing beside it: tests of recorded material skip there, and all others in their files pass.
+test-without-material: .venv/.ok
+	RECORDED_MATERIAL=none .venv/bin/python -m pytest --quick $$(grep -rl recorded_material tests --include='test_*.py')
 
 check-web: .venv/.ok
 	.venv/bin/python -m pytest -m web --numprocesses=auto --dist=loadfile

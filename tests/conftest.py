@@ -72,6 +72,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Files with a browser take longest: they begin first, so that no worker waits for one at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("web") is None)
     if config.getoption("--quick"):
         slow = [item for item in items if _starts_processes(item)]
         config.hook.pytest_deselected(items=slow)
@@ -92,11 +94,17 @@ def _imports_subprocess(module: ModuleType) -> bool:
     return bool(_STARTERS & vars(module).keys()) or any(map(_imports_subprocess, helpers))
 
 
+def pytest_collection() -> None:
+    """What imports and collection make stays: the garbage collector would walk it again and again."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """What imports left stays for the whole run; the collector need not look at it again and again."""
+    """It need not walk it in the whole run either."""
     sys.setrecursionlimit(RECURSION_LIMIT)  # importing eth_account raises it to 100,000, where nested JSON kills us
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_sessionfinish() -> None:

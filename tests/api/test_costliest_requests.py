@@ -95,15 +95,15 @@ ALSO_JUDGE_ACTIONS = ("/mcp", "/blink/guardrail")
 
 
 def measured_rows(path: str, rows: list[Costly]) -> list[Costly]:
-    """All rows in a soak, else a fifth of those that cost the serving process alike: actions, where another route than
-    the guardrail's own takes them too, and texts for a graph, which workers read."""
+    """All rows in a soak, else a fifth of the actions, where another route than the guardrail's own takes them too, and
+    one in thirteen of the texts for a graph: they cost the serving process alike, and a worker up to a second each."""
     alike = [
         row
         for row in rows
         if (path in ALSO_JUDGE_ACTIONS and row.name.removeprefix("check ") in ACTION_NAMES)
         or (path == BUILD and b'{"documents":' in row.content[:20])
     ]
-    return [row for row in rows if row not in alike] + chosen(alike)
+    return [row for row in rows if row not in alike] + chosen(alike, others=13 if path == BUILD else 5)
 
 
 def takes_more_than_a_head(route: APIRoute) -> bool:
