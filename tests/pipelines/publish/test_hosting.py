@@ -262,6 +262,8 @@ def test_nginx_hands_what_no_file_answers_to_the_api(tmp_path):
             assert client.get(f"{DOCUMENTS[1]}?limit=59").json()["code"] == "parameter_invalid"
             for nowhere in ("/nowhere", "/.well-known/none.json", "/data/none", "/openapi.json/", "/OpenAPI.json"):
                 assert client.get(nowhere).json()["code"] == "route_unknown", nowhere
+            page = client.get("/nowhere", headers={"accept": "text/html,*/*;q=0.8"})
+            assert (page.status_code, page.content) == (404, (house.current / "public/404.html").read_bytes())
             for path in ("/openapi.json", "/"):
                 refused = client.post(path, json={})
                 assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD, OPTIONS"), path

@@ -28,6 +28,7 @@ from warehouse.publish.readers import context_for
 
 DATABASE = "svc.duckdb"
 MANIFEST = "manifest.json"
+WITH_EVERY_GENERATION = (MANIFEST, "now.json")
 
 
 def put_prices(house: House, *prices: tuple[datetime, str]) -> None:
@@ -191,11 +192,11 @@ def test_the_manifest_names_what_each_public_address_answers(published):
     asyncio.run(compare())
 
 
-def test_a_price_tick_writes_the_day_s_prices_and_the_manifest_only(house):
+def test_a_price_tick_writes_the_day_s_prices_and_what_names_the_generation_only(house):
     before, version = files(house), sound_manifest(house).version
     put_prices(house, (house.now, "0.7"))
     tick(house)
-    assert changed(before, files(house)) == {"token_prices-2026-01-02.parquet", MANIFEST}
+    assert changed(before, files(house)) == {"token_prices-2026-01-02.parquet", *WITH_EVERY_GENERATION}
     assert sound_manifest(house).version > version
     assert rows(house, "select count(*) from 'DATA/token_prices-2026-01-02.parquet'") == [(2,)]
 
@@ -212,7 +213,7 @@ def test_the_manifest_is_signed_again_before_it_expires(house):
     assert house.current == first
     tick(house, timedelta(minutes=5))
     # a day has ended too, so that its prices have their hash in the metadata
-    assert changed(before, files(house)) == {MANIFEST, "index.json", "croissant.json"}
+    assert changed(before, files(house)) == {*WITH_EVERY_GENERATION, "index.json", "croissant.json"}
     assert sound_manifest(house).expires_at == house.now + VALID_FOR
 
 
