@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from keyed_proxy import keyed_proxy
 from mcp_service import McpService
 
+from contracts.access.tiers import Tier
 from contracts.connect.key_tools import KEY_PROMPTS, KEY_TEMPLATES, KEY_TOOLS
 from contracts.connect.tools import TOOLS
 
@@ -84,3 +86,22 @@ def test_the_inspector_finds_nothing_that_is_not_portable_by_key(web_tools, serv
     )
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert json.loads(done.stdout)
+
+
+# What the server by key has, and the one of pairing has not.
+PROMPTS = ("prompts-list", "prompts-list:prompts-list", "caching:sep-2549-prompts-list-caching-hints")
+
+
+@pytest.mark.parametrize("suite", CONFORMANCE)
+def test_the_conformance_suite_finds_nothing_else_by_key_but_prompts(web_tools, service, suite, tmp_path):
+    package, options = CONFORMANCE[suite]
+    known = (web_tools.directory / "conformance" / f"{suite}.yml").read_text().splitlines()
+    baseline = tmp_path / "baseline.yml"
+    baseline.write_text("\n".join(line for line in known if line.strip().removeprefix("- ") not in PROMPTS))
+    program = f"node_modules/{package}/dist/index.js"
+    with keyed_proxy(service.key_url, service.key("local:suite", Tier.PRO).key.reveal()) as url:
+        done = web_tools.command(
+            str(web_tools.node), program, "server", "--url", url, "--expected-failures", str(baseline), *options
+        )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    assert "prompts-list: " in done.stdout and "✗ prompts-list" not in done.stdout

@@ -267,3 +267,22 @@ def test_the_file_of_stores_names_only_what_there_is():
     for data_kind in kinds.data_kinds.values():
         assert set(data_kind.stores) <= set(kinds.stores)
     assert {name for kind in kinds.data_kinds.values() for name in kind.stores} | {"working"} == set(kinds.stores)
+
+
+def test_an_owner_may_confirm_what_is_kept_about_people_in_the_operator_s_place():
+    asked = {"agent": {"id": "a"}, "goals": [{"title": "Know customers", "kinds": ["contacts"]}]}
+
+    def needs(**constraints):
+        request = DesignRequest.model_validate(asked | {"constraints": constraints})
+        plan = design_memory(request, "local:ada")
+        return plan.plan_id, {rule.store: set(rule.needs) for rule in plan.write_rules}
+
+    (before, regulated), (after, confirmed) = (
+        needs(privacy="regulated"),
+        needs(privacy="regulated", confirmation="owner"),
+    )
+    assert before != after
+    assert confirmed["semantic"] == regulated["semantic"] - {"operator_approval"} | {"owner_confirmation"}
+    assert confirmed["working"] == regulated["working"]
+    assert "owner_confirmation" in needs(privacy="private", confirmation="owner")[1]["semantic"]
+    assert needs(privacy="regulated", confirmation=None)[0] == before
