@@ -176,6 +176,11 @@ class _JudgedParts:
         self._file.write(packed)
         self._parts.append((replace(part, nodes=[], edges=[], rest=[]), len(packed), len(content)))
 
+    @property
+    def planned(self) -> list[_Planned]:
+        """Returns the judgement of what is not plain of each part."""
+        return [part.planned for part, _, _ in self._parts]
+
     def __iter__(self) -> Iterator[_Prepared]:
         self._file.seek(0)
         for part, packed_bytes, size in self._parts:
@@ -303,11 +308,12 @@ class _Importer:
             return self._refused(verdict, stages)
         with self._ledger.transaction() as tx:
             self._refuse_other_words(tx)
-            for part in parts:
-                self._refuse_known(tx, part)
-                if not part.planned.subjects.unchanged_in(tx, part.planned.revision):
-                    raise _JudgeAgain
-            self._take_over_words(tx, {key for part in parts for key in part.planned.subjects.fact_keys})
+            if head_revision(tx) != self._seen:
+                for part in parts:
+                    self._refuse_known(tx, part)
+            if not all(planned.subjects.unchanged_in(tx, planned.revision) for planned in parts.planned):
+                raise _JudgeAgain
+            self._take_over_words(tx, {key for planned in parts.planned for key in planned.subjects.fact_keys})
             for part in parts:
                 self._append(tx, part, part.planned)
             outcome = self._outcome("approved", stages, head_revision(tx))

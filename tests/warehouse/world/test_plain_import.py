@@ -1,0 +1,249 @@
+"""What an import takes as plain is judged and stored as the stages and the plan of all its states would have it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from world_writes import NOW, at, goal, no_rules, proposal
+
+from contracts.errors import RequestProblem
+from contracts.settings import Settings
+from contracts.times import utc_text
+from contracts.world.change_set import ImportedStates, plan_import
+from contracts.world.identity import dedupe_key, own_id
+from contracts.world.import_file import ImportedEdge, ImportedNode, StateReader, read_import, refuse_faults, survey
+from contracts.world.ontology import load_ontology
+from contracts.world.proposal import Actor, Proposal, StageResult
+from contracts.world.records import Edge, Node, is_live
+from contracts.world.validator import judge
+from warehouse.ledger.ledger import Ledger, open_ledger
+from warehouse.world import importing
+from warehouse.world.audit import decided_stages, verify
+from warehouse.world.events import events_after
+from warehouse.world.importing import import_graph
+from warehouse.world.view import LedgerView
+from warehouse.world.write import propose
+
+_numbers = count()
+PHRASE = "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about"
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
+    """A ledger whose clock stands still."""
+    ledger = open_ledger(Settings(_env_file=None), tmp_path_factory.mktemp("still"), clock=lambda: NOW)
+    yield ledger
+    ledger.close()
+
+
+def new_owner() -> str:
+    return f"local:plain-{next(_numbers)}"
+
+
+def file_of(*records: dict[str, Any]) -> bytes:
+    lines = [{"kind": "header", "format": "svc.world.graph", "version": 1, "scope": "owner"}, *records]
+    return b"".join(msgspec.json.encode(line) + b"\n" for line in (*lines, {"kind": "end", "lines": len(lines)}))
+
+
+def node(node_id: str, **fields: Any) -> dict[str, Any]:
+    return {"kind": "node", "id": node_id, "type": "Goal", "title": f"Title of {node_id}", "source": "a file", **fields}
+
+
+def edge(source: str, edge_type: str, target: str, **fields: Any) -> dict[str, Any]:
+    return {"kind": "edge", "source": source, "type": edge_type, "target": target, "statedIn": "a file", **fields}
+
+
+def mostly(usual: Any, *others: Any) -> Any:
+    return st.integers(0, 19).flatmap(lambda drawn: st.sampled_from(others) if drawn == 0 else st.just(usual))
+
+
+times = {
+    "validFrom": st.sampled_from([None, at(days=-3), at(days=-3), "2026-01-01T00:00:00Z", at(days=3)]),
+    "validTo": mostly(None, at(days=-1), at(days=9)),
+    "recordedAt": st.sampled_from([None, at(days=-2), at(days=-2)]) | mostly(None, at(days=2)),
+    "sourceClass": mostly("inference", "owner", "hearsay"),
+    "disputed": mostly(False, True),
+    "decision": mostly(None, "d1", "d" * 300),
+}
+properties = st.one_of(
+    st.just({}),
+    st.just({}),
+    st.dictionaries(
+        st.sampled_from(["description", "score", "Größe", "deadline", "revision"]),
+        st.sampled_from(["a few words", "drei Wörter", 7, 0, 0.5, None, True, ["a", {"b": 1}], '"revision":0,']),
+        max_size=2,
+    ),
+    mostly({}, {"note": "\u0007"}, {"note": PHRASE}, {"n": 2**60}, {"a\nb": 1}, {"note": "x" * 30_000}),
+    mostly({}, {"subject": "door", "predicate": "state", "value": 1}, {"confidence": 0.1}, {"observed_at": at(days=1)}),
+)
+node_ids = st.sampled_from([f"n{number}" for number in range(5)])
+nodes = st.lists(
+    st.fixed_dictionaries(
+        {
+            "id": mostly("", "own/x", "not an id", "x" * 180),
+            "type": mostly("Goal", "Task", "Metric", "Shoe"),
+            "domain": mostly(None, "VISION", "TRACK", ""),
+            "title": mostly("", "Ship it", "ship  IT", " ", "a\u202eb", "t" * 400),
+            "source": mostly("a file", "another", "", "s" * 600),
+            "immutable": mostly(False, True),
+            "endedBy": mostly(None, "n0"),
+            "confirmedAs": mostly(None, "document"),
+            "statedTo": mostly(None, at(days=9)),
+            "properties": properties,
+            **times,
+        }
+    ),
+    min_size=1,
+    max_size=5,
+)
+edges = st.lists(
+    st.fixed_dictionaries(
+        {
+            "source": node_ids,
+            "target": node_ids,
+            "type": mostly("INFORMED_BY", "PART_OF", "OWNED_BY", "SUPERSEDES", "CORRECTS", "SHOES"),
+            "properties": properties,
+            **times,
+        }
+    ),
+    max_size=4,
+)
+
+
+def file_with(drawn_nodes: list[dict[str, Any]], drawn_edges: list[dict[str, Any]]) -> bytes:
+    records = []
+    for number, drawn in enumerate(drawn_nodes):
+        fields = {name: value for name, value in drawn.items() if name not in ("id", "title")}
+        title = drawn["title"] or f"Title {number}"
+        records.append(node(drawn["id"] or f"n{number}", **fields | {"title": title}))
+    for drawn in drawn_edges:
+        ends = (drawn["source"], drawn["type"], drawn["target"])
+        records.append(edge(*ends, **{name: drawn[name] for name in (*times, "properties")}))
+    return file_of(*records)
+
+
+def judged_one_by_one(ledger: Ledger, content: bytes, actor: Actor) -> tuple[str, Any, list[Node | Edge]]:
+    """Verdict, stages and states of a file of which nothing is taken as plain, or its problem."""
+    assert actor.owner is not None
+    ontology, owner = load_ontology(), actor.owner
+    items = [item for item in read_import(content.splitlines()) if isinstance(item, ImportedNode | ImportedEdge)]
+    index = survey(items, owner, lambda ids: {each: own_id(owner, each) for each in ids}, ontology)
+    reader = StateReader(owner, actor.name, utc_text(NOW), ontology, index.stored)
+    of_nodes = tuple(tuple(map(reader.node, item.states)) for item in items if isinstance(item, ImportedNode))
+    of_edges = tuple(tuple(map(reader.edge, item.states)) for item in items if isinstance(item, ImportedEdge))
+    refuse_faults(items, owner, of_nodes, of_edges)
+    endings = {(own_id(owner, by), own_id(owner, ended)) for by, ended in index.endings}
+    confirmed = {own_id(owner, each) for each in index.confirmed}
+    imported = ImportedStates(of_nodes, of_edges, index.current, endings, confirmed)
+    sources = {
+        item.states[-1].source if isinstance(item, ImportedNode) else item.states[-1].stated_in for item in items
+    }
+    stated = Proposal(actor=actor, source=sources.pop() if len(sources) == 1 else f"{len(sources):,} sources")
+    with ledger.read() as view:
+        planned = plan_import(imported, stated, LedgerView(view), ontology, NOW, ontology_ever=ontology)
+        judged = judge(planned.case, no_rules(stated))
+    return judged.verdict, judged.stages, list(planned.written)
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(nodes, edges, st.booleans())
+def test_a_file_is_judged_and_stored_as_if_nothing_were_plain(
+    still: Ledger, drawn_nodes: list[dict[str, Any]], drawn_edges: list[dict[str, Any]], by_operator: bool
+) -> None:
+    content, owner = file_with(drawn_nodes, drawn_edges), new_owner()
+    actor = Actor("operator", "operator:eve", on_behalf_of=owner) if by_operator else Actor("caller", owner)
+    head = still.head()
+    problem: tuple[str, Any] | None = None
+    try:
+        verdict, stages, written = judged_one_by_one(still, content, actor)
+    except RequestProblem as found:
+        problem = (found.detail, found.errors)
+    try:
+        outcome = import_graph(still, content.splitlines, actor, alignment=no_rules)
+    except RequestProblem as found:
+        assert problem == (found.detail, found.errors)
+        return
+    assert problem is None
+    assert (outcome.verdict, outcome.stages) == (verdict, stages)
+    with still.read() as reader:
+        events = [event.node or event.edge for event in events_after(reader, head, 100)]
+        assert [msgspec.structs.replace(state, revision=0) for state in events if state] == (
+            written if verdict == "approved" else []
+        )
+        newest = {state.id: state for state in events if isinstance(state, Node)}
+        keys = {state.id: dedupe_key(owner, state.type, state.title) for state in newest.values() if is_live(state)}
+        alike = reader.rows("world_alike_by_keys", values=json.dumps(list(keys.values())))
+        assert {row["id"]: row["dedupe_key"] for row in alike} == keys
+
+
+def stages_of_decisions(ledger: Ledger, seqs: tuple[int, ...]) -> list[dict[str, StageResult]]:
+    with ledger.read() as reader:
+        return [{stage.stage: stage for stage in decided_stages(reader, seq)} for seq in seqs]
+
+
+def test_what_is_alike_in_another_part_is_told_of_and_what_is_stated_twice_is_written_once(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 2)
+    owner = new_owner()
+    content = file_of(
+        *(node(name) for name in ("a", "b")),
+        node("c", title="title OF a"),
+        node("d"),
+        *(edge("a", "PART_OF", name) for name in ("b", "c", "b", "d")),
+    )
+    actor = Actor("operator", "operator:eve", on_behalf_of=owner)
+    outcome = import_graph(ledger, content.splitlines, actor, alignment=no_rules)
+    assert (outcome.verdict, outcome.written) == ("approved", 7)
+    alike = [decision["deduplication"].result for decision in stages_of_decisions(ledger, outcome.decisions)]
+    assert alike == ["pass", "warn", "pass", "pass"]
+    with ledger.read() as reader:
+        assert verify(reader).faults == []
+
+
+def test_a_file_is_judged_again_if_others_write_what_is_new_in_it(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 2)
+    owner = new_owner()
+    content = file_of(*(node(f"n{number}") for number in range(6)), edge("n0", "PART_OF", "n5"))
+    progress: list[tuple[str, int]] = []
+
+    def meanwhile(what: str, done: int, of: int) -> None:
+        if (what, done) == ("writing", 2) and (what, done) not in progress:
+            sooner = goal(own_id(owner, "n4"), title="Sooner")
+            propose(ledger, proposal(sooner, actor=Actor("caller", owner)), alignment=no_rules)
+        progress.append((what, done))
+
+    actor = Actor("operator", "operator:eve", on_behalf_of=owner)
+    outcome = import_graph(ledger, content.splitlines, actor, alignment=no_rules, on_progress=meanwhile)
+    assert (outcome.verdict, outcome.written) == ("approved", 7)
+    assert [what for what, _ in progress].count("reading") == 2
+    with ledger.read() as reader:
+        assert verify(reader).faults == []
+        assert reader.row("world_node", id=own_id(owner, "n4"))["body"].count("Title of n4") == 1
+
+
+def test_a_kept_file_of_judged_parts_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "KEPT_IN_MEMORY_BYTES", 1)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    ledger = open_ledger(Settings(_env_file=None), tmp_path / "data")
+    seen: list[list[Path]] = []
+    actor = Actor("operator", "operator:eve", on_behalf_of=new_owner())
+    import_graph(
+        ledger,
+        file_of(node("a"), node("b")).splitlines,
+        actor,
+        alignment=no_rules,
+        on_progress=lambda what, done, of: seen.append([path for path in tmp_path.iterdir() if path.is_file()]),
+    )
+    ledger.close()
+    assert seen and not any(seen)
