@@ -53,13 +53,13 @@ class ShownDataset:
 
 @dataclass(frozen=True, slots=True)
 class ShownCheck:
-    """A check of a table that a number rests on, and how it went."""
+    """A check of a table that a number rests on, and how it went. When is in the document of the checks: here it would
+    change the page with every run."""
 
     table: str
     check: CheckRecord
     title: str
     state: CheckState
-    judged_at: datetime | None
     found: str
     """The facts that fail it, in words; empty where it holds."""
 
@@ -240,7 +240,6 @@ def _check(table: AssetRecord, check: CheckRecord, found: CheckedTable | None, s
         check=check,
         title=check.name.replace("_", " ").capitalize(),
         state=state,
-        judged_at=None if found is None else found.judged_at,
         found=", ".join(
             f"{fact.fact.replace('_', ' ')} is {'not known' if fact.value is None else f'{fact.value:g}'}"
             for fact in failing

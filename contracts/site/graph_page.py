@@ -114,13 +114,13 @@ def graph_files(bodies: Bodies) -> dict[str, bytes]:
     """Returns the file that the page's script reads, by its path; nothing without a graph."""
     if not bodies.keys() >= set(GRAPH_DOCUMENTS):
         return {}
-    path, content = _graph_file(*(bodies[path] for path in GRAPH_DOCUMENTS))
-    return {path: content}
+    return _graph_files(*(bodies[path] for path in GRAPH_DOCUMENTS))
 
 
 @lru_cache(maxsize=2)
-def _graph_file(live: bytes, render: bytes) -> tuple[str, bytes]:
-    return graph_data(WORLD_LIVE.model.model_validate_json(live), WORLD_RENDER.model.model_validate_json(render))
+def _graph_files(live: bytes, render: bytes) -> dict[str, bytes]:
+    drawn = WORLD_RENDER.model.model_validate_json(render)
+    return dict([graph_data(WORLD_LIVE.model.model_validate_json(live), drawn)]) if drawn.nodes else {}
 
 
 def graph_data(live: WorldProjection, render: WorldRender) -> tuple[str, bytes]:

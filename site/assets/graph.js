@@ -131,7 +131,7 @@ class Explorer {
     const { pen, colours, size: { width, height } } = this
     pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0)
     pen.clearRect(0, 0, width, height)
-    const grown = Math.min(Math.max(Math.sqrt(this.view.zoom / (width / 1000)), 0.6), 2.2) * (this.nodes.length > 600 ? 0.7 : 1)
+    const grown = Math.min(Math.max(Math.sqrt(this.view.zoom / (width / 1000)), 0.6), 2.2) * (this.nodes.length > 600 ? 0.7 : 1) * Math.min(Math.max(width / 800, 0.6), 1)
     const near = new Set(this.chosen ? [this.chosen, ...this.chosen.near.map(({ node }) => node)] : [])
     const names = this.outlines(grown)
     pen.lineWidth = 0.8

@@ -172,7 +172,7 @@ def test_links_and_redirects_name_paths_under_the_base_url_that_answer(site):
 
 @pytest.mark.parametrize("path", [page.path for page in PAGES])
 def test_a_page_says_where_to_read_on_and_loads_from_here_alone(site, path):
-    page, bare = site.ask(("GET", path, {}), ("GET", path.rstrip("/") or path, {}))
+    page, bare = site.ask(("GET", path, {"accept": "text/html"}), ("GET", path.rstrip("/") or path, {}))
     relations = set(re.findall(r'rel="([^"]*)"', page.headers["link"]))
     assert {"api-catalog", "service-desc", "service-doc", "describedby"} <= relations
     assert 'rel="alternate"; type="text/markdown"' in page.headers["link"]
@@ -190,7 +190,7 @@ def test_a_program_that_prefers_markdown_gets_the_page_in_it(site, path):
 def test_what_the_page_loads_is_there_for_ever(site):
     (page,) = site.ask(("GET", "/connect/", {}))
     loaded = re.findall(rf'(?:src|href)="{PREFIX}(/assets/[^"]+)"', page.text)
-    assert len(loaded) == 3
+    assert len(loaded) == 4
     for path, answer in site.each("GET", loaded):
         assert answer.status_code == 200
         assert "immutable" in answer.headers["cache-control"]

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.publish.negotiation import acceptable_encodings, is_unchanged
+from api.publish.negotiation import acceptable_encodings, is_unchanged, prefers_page
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,22 @@ def test_a_tag_is_found_in_the_whole_list(header, unchanged):
 def test_no_header_makes_either_fail(header):
     assert set(acceptable_encodings(header)) <= {"br", "zstd", "gzip", "identity"}
     assert is_unchanged(header, b'"abc"') in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("accept", "expected"),
+    [
+        (b"", False),
+        (b"*/*", False),
+        (b"application/json", False),
+        (b"application/json, text/html;q=0.9", False),
+        (b"text/html;q=0", False),
+        (b"text/html", True),
+        (b"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", True),
+        (b"TEXT/HTML, application/json", True),
+        (b"text/markdown", True),
+        (b"text/markdown;q=0", False),
+    ],
+)
+def test_a_page_is_for_those_who_name_html_or_markdown_and_prefer_no_json(accept: bytes, expected: bool):
+    assert prefers_page(accept) is expected

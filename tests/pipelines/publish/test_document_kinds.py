@@ -27,6 +27,7 @@ from api.publish.front import Front
 from contracts.publish.registry import PROJECTIONS, REDIRECTS
 from contracts.publish.rendering import Origin, mark_stale, render
 from contracts.publish.routes import file_of
+from contracts.site.pages import PAGES
 from pipelines.publish.documents import published_document
 from warehouse.ledger.counters import Take
 from warehouse.publish.generations import begin, current_generation
@@ -296,4 +297,4 @@ def test_the_registry_agrees_with_itself():
     for row in rows:
         assert (row.freshness is None) == (row.max_age_s is None), row.path
         assert not row.published_variants or row.parameters is not None, row.path
-    assert {each.to for each in REDIRECTS} <= set(paths)
+    assert {each.to for each in REDIRECTS} <= {*paths, *(page.path for page in PAGES)}
