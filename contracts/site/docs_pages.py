@@ -13,6 +13,7 @@ from contracts.access.rail import usd_of
 from contracts.access.tiers import REQUESTS_A_DAY
 from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.discovery.texts import shared_facts
+from contracts.problem_links import operation_docs_path
 from contracts.site.api_description import Operation
 from contracts.site.page import Documents, Page
 from contracts.site.shown import DESCRIPTION
@@ -36,11 +37,6 @@ FIRST = (
 _LONGEST_DESCRIPTION = 160
 
 
-def operation_path(operation_id: str) -> str:
-    """Returns the path of the page of an operation."""
-    return f"/docs/operations/{operation_id}/"
-
-
 class _Named(msgspec.Struct, rename="camel"):
     operation_id: str
     summary: str
@@ -57,7 +53,7 @@ def operation_pages() -> tuple[Page, ...]:
     return tuple(
         Page(
             name=f"operation_{named.operation_id}",
-            path=operation_path(named.operation_id),
+            path=operation_docs_path(named.operation_id),
             title=named.summary,
             description=_first_sentence(named.description or named.summary),
             view=partial(operation_page, named.operation_id),
@@ -132,7 +128,7 @@ def pricing_page(documents: Documents) -> Mapping[str, Any]:
 
 
 def _docs_facts() -> dict[str, Any]:
-    return {"operation_path": operation_path, "docs": DOCS_PATH, "pricing": PRICING_PATH, "errors": ERRORS_PATH}
+    return {"operation_path": operation_docs_path, "docs": DOCS_PATH, "pricing": PRICING_PATH, "errors": ERRORS_PATH}
 
 
 def _per_thousand(offer: PlanOffer) -> str | None:

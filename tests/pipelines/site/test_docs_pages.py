@@ -15,9 +15,9 @@ from contracts.access.plans import load_calls, load_plans
 from contracts.access.rail import usd_of
 from contracts.discovery.installation import Installation
 from contracts.discovery.openapi import OPENAPI_FILE, OPENAPI_PATH, description_for, openapi_json
+from contracts.problem_links import operation_docs_path
 from contracts.publish.registry import OPERATIONS, PROJECTIONS, ExpiringBody
 from contracts.publish.routes import file_of
-from contracts.site.docs_pages import operation_path
 from contracts.site.pages import OPERATION_PAGES
 from pipelines.publish.documents import QUICK_ENCODERS
 from pipelines.publish.site import filled, made_of
@@ -43,16 +43,16 @@ def made(path: str, bodies: Mapping[str, bytes] = BODIES) -> str:
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
     """Every page of an operation, and its Markdown, by operation."""
-    return {id_: made(operation_path(id_)) for id_ in IDS}
+    return {id_: made(operation_docs_path(id_)) for id_ in IDS}
 
 
 @pytest.fixture(scope="module")
 def twins() -> dict[str, str]:
-    return {id_: made(operation_path(id_) + "index.md") for id_ in IDS}
+    return {id_: made(operation_docs_path(id_) + "index.md") for id_ in IDS}
 
 
 def test_every_operation_has_a_page_and_no_page_is_of_another():
-    assert [page.path for page in OPERATION_PAGES] == [operation_path(id_) for id_ in _committed_ids()]
+    assert [page.path for page in OPERATION_PAGES] == [operation_docs_path(id_) for id_ in _committed_ids()]
     assert sorted(_committed_ids()) == sorted(IDS)
     assert {row.collection for row in PROJECTIONS if row.path.startswith("/docs/operations/")} == {OPERATIONS}
 
@@ -151,7 +151,7 @@ def test_every_error_has_a_row_that_an_address_can_name():
 
 
 def test_before_anything_is_described_pages_say_so():
-    for path in ("/docs/", "/docs/errors/", "/docs/pricing/", operation_path("token_price")):
+    for path in ("/docs/", "/docs/errors/", "/docs/pricing/", operation_docs_path("token_price")):
         page = Read(made(path, {}))
         assert page.open == []
     assert "Not described yet" in made("/docs/", {})
@@ -172,21 +172,21 @@ def test_pages_are_linked_and_not_made_again_while_the_description_stays_the_sam
     assert second is not None
     assert [path for path in again if path.startswith("/docs/") or path == OPENAPI_PATH] == []
     for id_ in ("token_price", "agent_access_claim"):
-        for path in (operation_path(id_), operation_path(id_) + "index.md"):
+        for path in (operation_docs_path(id_), operation_docs_path(id_) + "index.md"):
             assert second.manifest.documents[path] == first.manifest.documents[path]
             name = f"public/{file_of(path)}"
             assert (second.path / name).stat().st_ino == (first.path / name).stat().st_ino
 
 
 def test_what_a_page_is_made_of_changes_with_the_description_and_the_installation():
-    row = ROWS[operation_path("token_price")]
+    row = ROWS[operation_docs_path("token_price")]
     other = Installation("https://other.example")
     sources = {
         made_of(row, HERE, (b"one",)),
         made_of(row, HERE, (b"two",)),
         made_of(row, HERE, (None,)),
         made_of(row, other, (b"one",)),
-        made_of(ROWS[operation_path("eth_price")], HERE, (b"one",)),
+        made_of(ROWS[operation_docs_path("eth_price")], HERE, (b"one",)),
     }
     assert len(sources) == 5
     assert made_of(row, Installation(HERE.base_url), (b"one",)) == made_of(row, HERE, (b"one",))
