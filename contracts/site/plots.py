@@ -10,7 +10,7 @@ from itertools import groupby
 from math import ceil, floor, inf, log10
 
 WIDTH = 640
-LEFT = 62
+LEFT = 72
 """Where the first point's share of the width begins; the labels of values stand to the left of it."""
 _TITLE_HEIGHT = 30
 _AXIS_HEIGHT = 26

@@ -110,7 +110,7 @@ function show (address, answer, moves) {
     quality: quality[0].toUpperCase() + quality.slice(1),
     source: answer.source ?? '–',
     block: String(answer.block ?? '–'),
-    command: `curl ${room.dataset.url}${address}`,
+    command: `curl ${room.dataset.url}/${address}`,
     proof: answer.basis
       ? `The balance follows from the transfers up to block ${answer.basis.block}; the list of block ${answer.basis.provenBlock}, which is ${answer.basis.verdict}, covers them all.`
       : 'There is no list yet.'
@@ -155,7 +155,7 @@ function show (address, answer, moves) {
 }
 
 async function read (path) {
-  const answer = await fetch(room.dataset.api + path)
+  const answer = await fetch(`${room.dataset.api}/${path}`)
   const body = await answer.json()
   if (answer.ok) return body
   const wait = answer.headers.get('Retry-After')

@@ -77,6 +77,10 @@ function notices () {
     box = element('div', '', 'notices')
     box.id = 'notices'
     box.setAttribute('role', 'status')
+    const hide = element('button', 'Hide', 'copy-text')
+    hide.type = 'button'
+    hide.addEventListener('click', () => box.remove())
+    box.append(hide)
     document.body.append(box)
   }
   return box

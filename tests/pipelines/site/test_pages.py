@@ -305,7 +305,7 @@ def test_charts_show_the_series_and_say_why_a_price_is_missing(bodies: dict[str,
     assert "– (no price was observed then)" in text
     series = json.loads(bodies["/api/token/series/daily"])["points"]
     shown = [each["data-x"] for each in page.all("tr") if "data-x" in each]
-    assert len(shown) == len(series) + len(json.loads(bodies["/api/token/series/hourly"])["points"])
+    assert len(shown) == 3 * len(series) + len(json.loads(bodies["/api/token/series/hourly"])["points"])
 
 
 def test_a_chart_shows_its_newest_points_alone(bodies: dict[str, bytes]):
