@@ -20,7 +20,6 @@ from typing import IO, Any
 
 import msgspec
 import numpy as np
-import pyarrow as pa
 
 from contracts.errors import IdTaken, ImportInvalid
 from contracts.times import utc_text
@@ -159,7 +158,10 @@ class _JudgedParts:
     its process."""
 
     def __init__(self, file: IO[bytes]) -> None:
+        import pyarrow as pa  # takes a tenth of a second, and nothing else of the API needs it
+
         self._file = file
+        self._codec = pa.Codec("lz4")
         self._parts: list[tuple[_Prepared, int, int]] = []
 
     def clear(self) -> None:
@@ -172,7 +174,7 @@ class _JudgedParts:
         """Keeps a part."""
         rest = [(item.line, item.states) for item in part.rest]
         content = _pack((part.nodes, part.edges, rest))
-        packed = _codec.compress(content, asbytes=True)
+        packed = self._codec.compress(content, asbytes=True)
         self._file.write(packed)
         self._parts.append((replace(part, nodes=[], edges=[], rest=[]), len(packed), len(content)))
 
@@ -185,11 +187,10 @@ class _JudgedParts:
         self._file.seek(0)
         for part, packed_bytes, size in self._parts:
             packed = self._file.read(packed_bytes)
-            nodes, edges, rest = _unpack(_codec.decompress(packed, size))
+            nodes, edges, rest = _unpack(self._codec.decompress(packed, size))
             yield replace(part, nodes=nodes, edges=edges, rest=[item_of(states, line) for line, states in rest])
 
 
-_codec = pa.Codec("lz4")
 _pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder(
     tuple[list[NewNode | str], list[NewEdge | str], list[tuple[int, list[StateRecord]]]]
