@@ -40,8 +40,8 @@ def handle_problems(app: FastAPI) -> None:
 
 
 def _answer(request: Request, problem: RequestProblem) -> Response:
-    if request.url.path == KEY_MCP_PATH:
-        # Clients of MCP show their model an error of JSON-RPC, and nothing of a body that is not one.
+    if request.url.path == KEY_MCP_PATH and "text/event-stream" in request.headers.get("accept", ""):
+        # Every client of MCP accepts that, and shows its model an error of JSON-RPC but nothing of another body.
         body = problem_as_error(problem, request.scope["request_id"])
         return Response(body, problem.status, problem.headers, "application/json")
     body = problem_body(problem, request.url.path, request.scope["request_id"])
