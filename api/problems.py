@@ -60,8 +60,8 @@ def _answer(request: Request, problem: RequestProblem) -> Response:
     leads: ProblemLinks = request.app.state.problem_links
     links = leads.of(problem, request.method, request.scope["path"])
     headers = {**link_field(links), **problem.headers}
-    if request.url.path == KEY_MCP_PATH:
-        # Clients of MCP show their model an error of JSON-RPC, and nothing of a body that is not one.
+    if request.url.path == KEY_MCP_PATH and "text/event-stream" in request.headers.get("accept", ""):
+        # Every client of MCP accepts that, and shows its model an error of JSON-RPC but nothing of another body.
         body = problem_as_error(problem, request.scope["request_id"], links)
         return Response(body, problem.status, headers, "application/json")
     body = problem_body(problem, request.url.path, request.scope["request_id"], links)

@@ -19,7 +19,17 @@ from api.routes import merge_routes
 from contracts.connect.jsonrpc import JsonRpcAnswer, JsonRpcRefusal, JsonRpcRequest
 from contracts.connect.key_server import KEY_MCP_PATH
 from contracts.connect.server import FIRST_TOOL, MCP_PATH
-from contracts.errors import InternalFault
+from contracts.errors import (
+    InternalFault,
+    PaymentAnswered,
+    PaymentFailed,
+    PaymentRefused,
+    PaymentRequired,
+    PaymentUsed,
+    SettlementUnavailable,
+    StoreUnavailable,
+    Unauthorized,
+)
 
 _REFUSED: dict[int, str] = {
     400: "No JSON (-32700), no JSON-RPC request (-32600), or what MCP answers so",
@@ -34,11 +44,6 @@ _REFUSED: dict[int, str] = {
     431: "The header fields are too large",
 }
 _REFUSED_BY_KEY = _REFUSED | {
-    401: "No valid key",
-    402: "Send a key, or buy one with a signed payment",
-    409: "The signed payment belongs to another request, or was answered already",
-    500: "Something failed on our side",
-    503: "A store, or the settlement of payments, can't be used at the moment",
     413: "The body is larger than 1 MiB",
     429: "The budget of the address or of the key's day is used up",
 }
@@ -127,7 +132,11 @@ def connect_router(edge: Edge, key_edge: Edge) -> APIRouter:
     @by_key.post(
         KEY_MCP_PATH,
         response_model=JsonRpcAnswer,
-        responses={**_ANSWERED, **{status: _refusal(text) for status, text in _REFUSED_BY_KEY.items()}},
+        responses={
+            **_ANSWERED,
+            **{status: _refusal(text) for status, text in _REFUSED_BY_KEY.items()},
+            **_problems_or_refusals(),
+        },
         openapi_extra={"requestBody": _message_body()},
         summary="Speak MCP with a key",
         description=f"{_ANY_REVISION} Tools remember, search, read, correct, build, plan memory, judge actions and "
@@ -166,6 +175,25 @@ def _message_body() -> dict[str, Any]:
     """Describes the body, which the edge reads and not the framework."""
     schema = {"$ref": "#/components/schemas/JsonRpcRequest"}
     return {"required": True, "content": {"application/json": {"schema": schema}}}
+
+
+def _problems_or_refusals() -> dict[int | str, dict[str, Any]]:
+    """Describes what is refused before the message is read: JSON-RPC for clients of MCP, which accept event streams,
+    and a problem for all others."""
+    described = problems(
+        Unauthorized,
+        PaymentRequired,
+        PaymentRefused,
+        PaymentFailed,
+        PaymentUsed,
+        PaymentAnswered,
+        InternalFault,
+        StoreUnavailable,
+        SettlementUnavailable,
+    )
+    for answer in described.values():
+        answer["content"]["application/json"] = {"schema": {"$ref": "#/components/schemas/JsonRpcRefusal"}}
+    return described
 
 
 def _refusal(description: str) -> dict[str, Any]:

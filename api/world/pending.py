@@ -28,7 +28,7 @@ from contracts.world.pending import (
     ConfirmRequest,
     ConfirmResult,
     PendingAct,
-    PendingAnswer,
+    PendingWriteAnswer,
     PendingState,
     PendingStatement,
 )
@@ -47,14 +47,14 @@ def pending_router(stores: Stores) -> APIRouter:
 
     @router.get(
         path,
-        response_model=PendingAnswer,
+        response_model=PendingWriteAnswer,
         responses=problems(ParameterInvalid, PendingUnknown),
         summary="A write that waits",
         description="What would be written, and whose agreement it waits for. One of somebody else is unknown here.",
         operation_id="world_model_pending",
     )
     def pending(decision: _Decision, request: Request) -> Response:
-        return private_document(PendingAnswer(data=pending_state(stores, decision, caller_of(request).owner)))
+        return private_document(PendingWriteAnswer(data=pending_state(stores, decision, caller_of(request).owner)))
 
     @router.post(
         path,

@@ -45,7 +45,7 @@ class PendingState(Document):
     acts: list[PendingAct]
 
 
-class PendingAnswer(Document):
+class PendingWriteAnswer(Document):
     """The envelope of a proposal that waits."""
 
     ok: Literal[True] = True

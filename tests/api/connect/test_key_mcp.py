@@ -202,7 +202,9 @@ def test_without_a_valid_key_every_message_is_401_with_what_to_send(service):
     listed = message("tools/list")
     for headers in ({}, {"authorization": "Bearer svc_free_wrong"}, {"x-api-key": "x"}, {"authorization": "Basic x"}):
         for body, sent in ((listed, {}), (modern("server/discover")[1], modern("server/discover")[0])):
-            answer = post(service, body, **headers, **sent)
+            problem = post(service, body, **headers, **sent)
+            assert (problem.status_code, problem.json()["code"]) == (401, "unauthorized")
+            answer = post(service, body, accept="application/json, text/event-stream", **headers, **sent)
             error = answer.json()["error"]
             assert (answer.status_code, error["data"]["code"]) == (401, "unauthorized")
             assert answer.headers["www-authenticate"] == 'Bearer realm="svc"'
