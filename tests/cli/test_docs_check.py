@@ -152,7 +152,7 @@ def test_the_command_prints_one_json_value_and_says_by_its_code_whether_all_is_w
     done = CliRunner().invoke(app, ["docs", "check", service[1].base_url, "--json"])
     said = json.loads(done.stdout)
     assert (done.exit_code, said["ok"], said["defects"], said["unread"]) == (0, True, [], {})
-    assert said["documents"] == 47 and said["links"] > 40
+    assert said["documents"] == 57 and said["links"] > 40
     assert CliRunner().invoke(app, ["docs", "check", "http://127.0.0.1:9"]).exit_code == 1
 
 
