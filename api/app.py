@@ -21,6 +21,7 @@ from contracts.settings import Settings, load_settings
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from api.access.account import KeyAccounts
     from api.access.rpc import Providers
     from api.access.service import AccessService
     from api.access.settlements import Settlements
@@ -187,7 +188,7 @@ def build_rooms(
         payments_router(payments),
         consent_router(OperatorConsents(access.rail, providers, settings.public_base_url, lambda: stores.ledger)),
         intake_router(urls, lambda: stores.ledger, lambda: stores.secrets.pepper),
-        connect_router(_edge(stores, site, access, urls, providers), _key_edge(stores, site, access)),
+        connect_router(_edge(stores, site, access, urls, providers), _key_edge(stores, site, access, accounts)),
         blink_router(
             installation,
             lambda request: judge_action(stores.guardrail, request),
@@ -303,7 +304,9 @@ def _edge(
     return Edge(settings, open_server)
 
 
-def _key_edge(stores: Stores, site: Callable[[], PublishedSite | None], access: AccessService) -> Edge:
+def _key_edge(
+    stores: Stores, site: Callable[[], PublishedSite | None], access: AccessService, accounts: KeyAccounts
+) -> Edge:
     """Creates the edge that answers `/api/v2/mcp`, over the functions behind the HTTP routes."""
     from api.connect.edge import Edge
     from contracts.connect.key_server import COUNTED_METHODS
@@ -357,7 +360,7 @@ def _key_edge(stores: Stores, site: Callable[[], PublishedSite | None], access: 
             ),
             holder=lambda address, parameters: run_in_threadpool(holder_body, stores.served, address, parameters),
             plans=lambda: run_in_threadpool(access.plans),
-            own_key=lambda caller, taken: run_in_threadpool(own_key, stores.ledger, caller, taken),
+            own_key=lambda caller: run_in_threadpool(own_key, accounts, caller),
             site=site,
             base_url=stores.settings.public_base_url,
         )

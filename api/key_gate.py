@@ -30,9 +30,6 @@ CALLER = "svc.caller"
 
 STORE_FAILED = "store failed"
 
-TAKEN = "svc.taken"
-"""Scope key of the `Take` of a valid key's day, or None if its tier has no limit."""
-
 DAY_S = 86_400
 MINUTE_S = 60
 WRITE_USES_EVERY_S = 5.0

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from api.connect.outcomes import Question, ToolCall, ToolOutcome, arguments_invalid, outcome_of
 from api.connect.resources import RESOURCES, Resource, published_resource, published_text
-from api.key_gate import CALLER, TAKEN
+from api.key_gate import CALLER
 from api.publish.site import PublishedSite
 from contracts.access.plans import PlansAnswer
 from contracts.access.tiers import Caller
@@ -58,7 +58,6 @@ from contracts.world.pending import PendingState
 from contracts.world.proposal import Confirmation
 from contracts.world.read_api import GraphQueryRequest, PastParameters
 from contracts.world.signal import SignalRequest, SignalResult
-from warehouse.ledger.counters import Take
 
 HOLDERS_PATH = "/api/token/holders"
 HOLDERS_MAP_PATH = "/api/token/holders-map"
@@ -83,7 +82,7 @@ class KeyCapabilities:
     judge: Callable[[GuardrailRequest, Caller], Awaitable[GuardrailResult]]
     holder: Callable[[str, TokenHolderParameters], Awaitable[bytes]]
     plans: Callable[[], Awaitable[PlansAnswer]]
-    own_key: Callable[[Caller, Take | None], Awaitable[KeyResult]]
+    own_key: Callable[[Caller], Awaitable[KeyResult]]
     site: Callable[[], PublishedSite | None]
     base_url: str
 
@@ -190,7 +189,7 @@ class KeyTools:
         return plans_result(catalog.model_dump(mode="json", by_alias=True))
 
     async def _own_key(self, _: Any, call: ToolCall) -> BaseModel:
-        return await self._rooms.own_key(_caller(call), call.scope.get(TAKEN))
+        return await self._rooms.own_key(_caller(call))
 
     def _published(self, path: str) -> Fields:
         text = published_text(self._rooms.site(), path)

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from api.key_gate import CALLER, DAY_S, STORE_FAILED, TAKEN, Admission, is_counted, presented_key
+from api.key_gate import CALLER, DAY_S, STORE_FAILED, Admission, is_counted, presented_key
 from api.limits import COUNTED, Counted, limit_fields, over_limit, policy_of
 from api.publish.client_address import ClientAddresses
 from api.publish.negotiation import is_unchanged, prefers_markdown, prefers_page
@@ -312,7 +312,6 @@ class Front:
             return None
         if admission is not None:
             scope[CALLER] = admission.caller
-            scope[TAKEN] = admission.taken
         return admission
 
     async def _count_session(self, body: bytes, now_s: float) -> Counted | None:

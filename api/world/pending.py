@@ -28,9 +28,9 @@ from contracts.world.pending import (
     ConfirmRequest,
     ConfirmResult,
     PendingAct,
-    PendingWriteAnswer,
     PendingState,
     PendingStatement,
+    PendingWriteAnswer,
 )
 from contracts.world.proposal import HIGHEST_REVISION, Confirmation
 from warehouse.world.write import PendingProposal, confirm, decline, owner_may_confirm, pending_of

@@ -366,8 +366,8 @@ class KeyResult(ToolModel):
     claims_up_to: str = Field(description="The highest source class that it may claim")
     requests_a_day: int | None = Field(description="Calls a UTC day for all keys of its family; null: unlimited")
     left_today: int | None = Field(description="Calls left of this UTC day, after this one; null: unlimited")
-    resets_at: str | None = Field(description="When the day ends (UTC); null: unlimited")
-    paid_until: str | None = Field(description="Until when its tier is paid (UTC); null: without end")
+    resets_at: str = Field(description="When the day ends (UTC)")
+    paid_until: str | None = Field(description="Until when it is paid, or when its trial ends (UTC); null: without end")
 
 
 # Shaping.

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from contracts.access.example_quote import EXAMPLE_PLAN
 from contracts.access.plans import PlanOffer, load_calls
 from contracts.access.rail import usd_of
 from contracts.access.tiers import REQUESTS_A_DAY
@@ -124,6 +125,7 @@ def pricing_page(documents: Documents) -> Mapping[str, Any]:
         ],
         "free": sum(not operation.needs_key for operation in operations),
         "quota": REQUESTS_A_DAY,
+        "example_plan": EXAMPLE_PLAN,
     }
 
 
