@@ -19,9 +19,12 @@ export class Pending extends ClientError {
     constructor(answer: import("./api-types.js").components["schemas"]["PendingAnswer"]);
     answer: {
         code: "unknown_tx" | "confirmations" | "not_canonical" | "rpc_unavailable" | "rpc_disagree";
-        ok: true;
+        depth: number | null;
+        neededDepth: number | null;
+        ok: import("./api-types.js").components["schemas"]["Ok"];
         quoteId: string;
         retryAfter: number;
+        secondsLeft: number | null;
     };
 }
 /**

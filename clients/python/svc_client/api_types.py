@@ -1042,6 +1042,16 @@ class PendingAct(TypedDict):
     reason: str
 
 
+class PendingAnswer(TypedDict):
+    code: Literal['unknown_tx', 'confirmations', 'not_canonical', 'rpc_unavailable', 'rpc_disagree']
+    depth: int | None
+    neededDepth: int | None
+    ok: Ok
+    quoteId: str
+    retryAfter: int
+    secondsLeft: int | None
+
+
 class PendingStatement(TypedDict):
     id: str
     properties: dict[str, Any]
@@ -1789,16 +1799,6 @@ class WorldRender(TypedDict):
 
 
 WorldSources: TypeAlias = str
-
-
-class ContractsAccessClaimsPendingAnswer(TypedDict):
-    code: Literal['unknown_tx', 'confirmations', 'not_canonical', 'rpc_unavailable', 'rpc_disagree']
-    depth: int | None
-    neededDepth: int | None
-    ok: Ok
-    quoteId: str
-    retryAfter: int
-    secondsLeft: int | None
 
 
 class AccountKey(TypedDict):
@@ -2728,6 +2728,11 @@ class PendingState(TypedDict):
     statements: list[PendingStatement]
 
 
+class PendingWriteAnswer(TypedDict):
+    data: PendingState
+    ok: Ok
+
+
 class PlanOffer(TypedDict):
     claimable: bool
     deliverable: str
@@ -3278,11 +3283,6 @@ class WriteRule(TypedDict):
     store: str
     through: Literal['POST /api/v2/world-model/signal']
     visibility: Literal['private']
-
-
-class ContractsWorldPendingPendingAnswer(TypedDict):
-    data: PendingState
-    ok: Ok
 
 
 class AccountData(TypedDict):
