@@ -315,7 +315,6 @@ def _key_edge(
         from starlette.concurrency import run_in_threadpool
 
         from api.connect.key_tools import KeyCapabilities, KeyResources, KeyTools
-        from api.connect.own_key import own_key
         from api.connect.server import McpServer, Questions
         from api.guardrail.approvals import ApprovalDesk
         from api.guardrail.router import check_action
@@ -360,7 +359,7 @@ def _key_edge(
             ),
             holder=lambda address, parameters: run_in_threadpool(holder_body, stores.served, address, parameters),
             plans=lambda: run_in_threadpool(access.plans),
-            own_key=lambda caller: run_in_threadpool(own_key, accounts, caller),
+            own_key=lambda caller: run_in_threadpool(accounts.read, caller, days=1),
             site=site,
             base_url=stores.settings.public_base_url,
         )

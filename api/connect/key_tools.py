@@ -10,10 +10,12 @@ from urllib.parse import unquote
 import msgspec
 from pydantic import BaseModel, ValidationError
 
+from api.challenges import unauthorized
 from api.connect.outcomes import Question, ToolCall, ToolOutcome, arguments_invalid, outcome_of
 from api.connect.resources import RESOURCES, Resource, published_resource, published_text
 from api.key_gate import CALLER
 from api.publish.site import PublishedSite
+from contracts.access.account import AccountData
 from contracts.access.plans import PlansAnswer
 from contracts.access.tiers import Caller
 from contracts.addresses import address_of
@@ -30,12 +32,12 @@ from contracts.connect.key_arguments import (
 from contracts.connect.key_results import (
     HOLDER_URI,
     NODE_URI,
-    KeyResult,
     address_result,
     build_result,
     confirmation_question,
     guardrail_result,
     holders_result,
+    key_result,
     node_result,
     plan_result,
     plans_result,
@@ -82,7 +84,7 @@ class KeyCapabilities:
     judge: Callable[[GuardrailRequest, Caller], Awaitable[GuardrailResult]]
     holder: Callable[[str, TokenHolderParameters], Awaitable[bytes]]
     plans: Callable[[], Awaitable[PlansAnswer]]
-    own_key: Callable[[Caller], Awaitable[KeyResult]]
+    own_key: Callable[[Caller], Awaitable[AccountData | None]]
     site: Callable[[], PublishedSite | None]
     base_url: str
 
@@ -189,7 +191,10 @@ class KeyTools:
         return plans_result(catalog.model_dump(mode="json", by_alias=True))
 
     async def _own_key(self, _: Any, call: ToolCall) -> BaseModel:
-        return await self._rooms.own_key(_caller(call))
+        account = await self._rooms.own_key(_caller(call))
+        if account is None:  # revoked just now
+            raise unauthorized()
+        return key_result(account)
 
     def _published(self, path: str) -> Fields:
         text = published_text(self._rooms.site(), path)

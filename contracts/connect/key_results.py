@@ -13,8 +13,10 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, Field
 
+from contracts.access.account import AccountData
 from contracts.connect.key_server import RESULT_BYTES
 from contracts.connect.setup_plan import ToolModel
+from contracts.times import utc_text
 from contracts.world.pending import pending_url
 from contracts.world.signal import SignalRequest
 
@@ -371,6 +373,22 @@ class KeyResult(ToolModel):
 
 
 # Shaping.
+
+
+def key_result(account: AccountData) -> KeyResult:
+    """Returns what a key's account says of the key and its day."""
+    plan, quota = account.plan, account.quota
+    return KeyResult(
+        key_id=account.key_id,
+        owner=account.owner,
+        tier=plan.tier,
+        role=account.role,
+        claims_up_to=account.max_class,
+        requests_a_day=quota.requests_per_day,
+        left_today=quota.remaining,
+        resets_at=utc_text(quota.resets_at),
+        paid_until=None if plan.expires_at is None else utc_text(plan.expires_at),
+    )
 
 
 def node_uri(node_id: str) -> str:
