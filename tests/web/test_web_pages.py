@@ -101,14 +101,22 @@ def test_without_a_script_a_page_says_the_same(views: Views, path: str):
     assert without - with_script <= set(NOSCRIPT.get(path, "").split())
 
 
+_BUYING = (
+    "Plan Agent runtime activation, 5.00 USD API Basic, 9.00 USD API Pro, 49.00 USD The wallet shows the transfer "
+    "before it sends it. This page recomputes both hashes of the quote first, and pays only what they cover. "
+    "Wallet No wallet found in this browser Pay with the wallet Wallet connected, on eip155:8453 Quote checked "
+    "Transfer sent Transfer deep enough in the chain Key issued"
+)
+_NOT_BUYING = (
+    "With a script, this page pays with a wallet of the browser. Without one, svc quote, svc pay and svc claim do "
+    "the same."
+)
 SCRIPTED = {
     "/graph/": "+ − ◻",
+    "/docs/pricing/": _BUYING,
     "/connect/": "Ask this service for a real quote now, and let this browser recompute both hashes. Nothing is paid, "
-    "and no key or wallet is asked for. Plan Agent runtime activation, 5.00 USD API Basic, 9.00 USD API Pro, 49.00 USD "
-    "Payer 0x and 40 hex digits. This page has drawn one at random, which nobody can pay from; your own will do as "
-    "well. Ask and check The wallet shows the transfer before it sends it. This page recomputes both hashes of the "
-    "quote first, and pays only what they cover. Wallet No wallet found in this browser Pay with the wallet Wallet "
-    "connected, on eip155:8453 Quote checked Transfer sent Transfer deep enough in the chain Key issued",
+    "and no key or wallet is asked for. Payer 0x and 40 hex digits. This page has drawn one at random, which nobody "
+    f"can pay from; your own will do as well. Ask and check {_BUYING}",
 }
 """What scripts add to the text of a page."""
 NOSCRIPT = {
@@ -117,9 +125,9 @@ NOSCRIPT = {
     "/data/": "Checking in the browser needs a script. The command below does the same, and more.",
     "/guardrail/": "Judging a text of your own here needs a script. The examples below were judged when this page was "
     "made, and the command at the end of this page asks the same.",
+    "/docs/pricing/": _NOT_BUYING,
     "/connect/": "With a script, this page asks for a quote and recomputes both hashes here. Any program that has "
-    "SHA-256 and RFC 8785 can do the same. With a script, this page pays with a wallet of the browser. Without one, "
-    "svc quote, svc pay and svc claim do the same.",
+    f"SHA-256 and RFC 8785 can do the same. {_NOT_BUYING}",
 }
 
 
