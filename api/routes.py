@@ -33,7 +33,7 @@ class WorkRoute(APIRoute):
                 name=f"Response_{status}_{self.unique_id}", type_=response["model"], mode="serialization"
             )
             for status, response in self.responses.items()
-            if "model" in response
+            if response.get("model") is not None
         }
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

@@ -166,21 +166,17 @@ def migrated_ledgers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], A
     Returns what opens ledgers as a service does, while its context is open.
     """
     opened = ledger.sqlite_engine
-
-    @cache
-    def empty() -> Path:
-        directory = tmp_path_factory.mktemp("empty_ledger")
-        ledger.open_ledger(Settings(_env_file=None, data_dir=directory), directory).close()
-        return directory / "ledger.db"
+    # Before any test, since Alembic migrates in one thread at a time only.
+    directory = tmp_path_factory.mktemp("empty_ledger")
+    ledger.open_ledger(Settings(_env_file=None, data_dir=directory), directory).close()
+    template = (directory / "ledger.db").read_bytes()
 
     def copied_and_opened(path: Path, wait_s: float) -> Engine:
         if not path.exists():
-            with as_services_do():
-                template = empty()
             with suppress(OSError):  # opening says what is wrong
                 make_data_directory(path.parent)
                 with tempfile.NamedTemporaryFile(dir=path.parent, prefix="copied-") as copy:
-                    copy.write(template.read_bytes())
+                    copy.write(template)
                     copy.flush()
                     os.link(copy.name, path)  # whole at once, unless another thread was faster
         return opened(path, wait_s)

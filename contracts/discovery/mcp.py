@@ -113,8 +113,8 @@ def ai_catalog(installation: Installation) -> dict[str, Any]:
     """Makes the catalog: the cards of both MCP servers, the agent's card, the skill and the API."""
     domain = host_of(installation.base_url)
     entries = [
-        ("mcp", KEY_SERVER.name, KEY_SERVER.title, SERVER_CARD_MEDIA_TYPE, KEY_SERVER_CARD_PATH),
         ("mcp", SERVER_NAME, SERVER_TITLE, SERVER_CARD_MEDIA_TYPE, SERVER_CARD_PATH),
+        ("mcp", KEY_SERVER.name, KEY_SERVER.title, SERVER_CARD_MEDIA_TYPE, KEY_SERVER_CARD_PATH),
         ("a2a", SERVICE_ID, SERVICE_NAME, AGENT_CARD_MEDIA_TYPE, AGENT_CARD_PATH),
         ("skill", SERVER_NAME, "Skill: connect", "text/markdown", SKILL_PATH),
         ("openapi", SERVICE_ID, f"{SERVICE_NAME}: API", "application/json", OPENAPI_PATH),

@@ -9,7 +9,13 @@ from contracts.publish.registry import PAGE_GROUP, PROJECTIONS
 Entry = tuple[str, datetime | None, str | None]
 """The generation of a document's newest inputs, until when it is fresh, and why it is stale already."""
 
-_PAGES = frozenset(row.path for row in PROJECTIONS if row.group == PAGE_GROUP and row.markdown is not None)
+_PAGES = {
+    row.path.removesuffix("index.html"): row.path
+    for row in PROJECTIONS
+    if row.group == PAGE_GROUP and row.markdown is not None and row.collection is None
+}
+"""The published path of every page by its address. Pages of a collection show what changes with the code alone."""
+
 _TITLES = {row.path: row.summary for row in PROJECTIONS if row.freshness is not None}
 
 
@@ -27,5 +33,5 @@ def now_document(
             for path, title in _TITLES.items()
             if path in entries
         },
-        "pages": {path: entries[path][0] for path in sorted(_PAGES) if path in entries},
+        "pages": {path: entries[file][0] for path, file in sorted(_PAGES.items()) if file in entries},
     }

@@ -13,7 +13,7 @@ from addressed_service import addressed_service
 from holder_rows import address
 from web_fixtures import WebTools
 
-from contracts.site.docs_pages import operation_path
+from contracts.problem_links import operation_docs_path
 from contracts.site.pages import PAGES
 from warehouse.duck.connection import Warehouse
 from warehouse.feed.events import record_events
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.web
 PAYER = "0x" + "70" * 20
 SAMPLED = ("agent_access_claim", "intake_register", "token_price")
 """Operations whose pages stand for all: their template is one."""
-PATHS = [*(page.path for page in PAGES), *map(operation_path, SAMPLED)]
+PATHS = [*(page.path for page in PAGES), *map(operation_docs_path, SAMPLED)]
 VIEWS = ("narrow", "phone", "phone-dark", "tablet", "wide", "wide-dark", "no-script")
 LARGEST_PAGE_BYTES = 60_000
 """HTML, styles and scripts of a page as they are sent."""

@@ -208,7 +208,7 @@ def test_the_answer_to_a_missing_key_says_where_to_buy_one(paid_here: PaidServic
     required, refused = check(paid_here), paid_here.get(LIVE, Authorization="Bearer x")
     assert [each.status_code for each in (required, refused)] == [402, 401]
     links = required.json()["links"]
-    assert list(links) == list(refused.json()["links"]) == ["plans", "quote", "docs", "home"]
+    assert list(links) == list(refused.json()["links"]) == ["plans", "quote", "trial", "docs", "home"]
     assert links["docs"].endswith("/docs/operations/guardrail_check/")
     assert required.links["payment"]["url"] == refused.links["payment"]["url"] == links["plans"]
     assert links["plans"].endswith("/api/agent-access/plans")

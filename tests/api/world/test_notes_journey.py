@@ -74,8 +74,9 @@ def service(ledger_settings, monkeypatch):
         yield running
 
 
-def readme_lines(beginning: str) -> list[str]:
-    return [line for line in README.read_text().splitlines() if line.startswith(beginning)]
+def readme() -> str:
+    """The README in one line."""
+    return " ".join(README.read_text().split())
 
 
 def svc(line: str) -> None:
@@ -89,7 +90,7 @@ def test_notes_are_imported_asked_ten_questions_and_corrected(service, tmp_path)
         path = tmp_path / "notes" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    [imports] = readme_lines(".venv/bin/svc world import")
+    [imports] = re.findall(r"`(svc world import [^`]+)`", readme())
     svc(imports)
     with service.ledger.transaction() as tx:
         key = bearer(create_key(tx, service.pepper, tier=Tier.FREE, owner="local:me", now=datetime.now(UTC)))
@@ -99,8 +100,8 @@ def test_notes_are_imported_asked_ten_questions_and_corrected(service, tmp_path)
         assert answer.status_code < 300, answer.text
         return answer.json()["data"]
 
-    [asking] = [line for line in readme_lines("api world-model/query") if '"scope": "own"' in line]
-    question = json.loads(re.findall(r"'(.*)'", asking)[0])
+    [asking] = re.findall(r"client\.query\(([^()]+)\)", readme())
+    question = eval(f"dict({asking})")
     missing = []
     for search, answer in QUESTIONS.items():
         found = api("world-model/query", {**question, "search": search})["nodes"]
@@ -108,12 +109,12 @@ def test_notes_are_imported_asked_ten_questions_and_corrected(service, tmp_path)
             missing.append((search, [node["title"] for node in found]))
     assert missing == []
     wrong = api("world-model/query", {**question, "search": "where does the office move"})["nodes"][0]
-    correcting = README.read_text().partition('{"type": "Observation", "title": "The office')
-    body = json.loads((correcting[1] + correcting[2]).partition("'\n")[0].replace('"ID"', json.dumps(wrong["id"])))
+    [correcting] = re.findall(r"client\.signal\(([^()]+corrects=[^()]+)\)", readme())
+    body = eval(f"dict({correcting})", {"goal": wrong}) | {"type": "Observation", "title": "The office stays"}
     assert api("world-model/signal", body)["verdict"] == "approved"
     found = api("world-model/query", {**question, "search": "where does the office move"})["nodes"]
     assert wrong["id"] not in [node["id"] for node in found]
     assert body["title"] in [node["title"] for node in found]
-    [exports] = readme_lines(".venv/bin/svc world export")
+    [exports] = re.findall(r"`(svc world export [^`]+)`", readme())
     svc(exports)
     assert "old brewery" in (service.settings.data_dir / "graph.jsonl").read_text()

@@ -17,6 +17,8 @@ from contracts.connect.tools import TOOLS
 from contracts.discovery.capabilities import capability_states
 from contracts.discovery.connect_page import OUTCOMES
 from contracts.discovery.installation import Installation, installation_of
+from contracts.discovery.registry import registry
+from contracts.discovery.service import CAPABILITIES_PATH
 from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 from contracts.site.markdown import page_in_markdown
@@ -41,7 +43,8 @@ BARE = installation_of(Settings(_env_file=None, base_url="https://svc.example"))
 
 
 def page_of(here: Installation) -> str:
-    return filled(PAGE, PAGE.describe(here, {})).fresh.decode()
+    known = registry(here, {}).model_dump_json(by_alias=True).encode()
+    return filled(PAGE, PAGE.describe(here, {CAPABILITIES_PATH: known})).fresh.decode()
 
 
 @pytest.fixture(scope="module")

@@ -124,10 +124,14 @@ def test_a_run_of_prices_publishes_what_reads_them_and_links_the_rest(place: Pla
     assert before is not None and after is not None
     written = {path for path, part in after.manifest.components.items() if part.since == after.id}
     data = {path.rpartition("/")[2].partition("-")[0] for path in written if path.startswith("public/data/")}
-    # the first prices of a day are new files, which the index and the Data Package list
-    assert data == {"manifest.json", "index.json", "datapackage.json", "token_prices", "eth_prices"}
+    # the first prices of a day are new files, which the index, its page and the Data Package list
+    listing = {"manifest.json", "index.json", "datapackage.json", "now.json"}
+    assert {name for name in data if not name.startswith(("index.html", "index.md"))} == listing | {
+        "token_prices",
+        "eth_prices",
+    }
     documents = {path for path in written if not path.startswith("public/data/") and "/index." not in path}
-    pages = {path.partition("/")[2].partition("index.")[0] for path in written if "/index.html" in path}
+    pages = {path.partition("/")[2].partition("index.")[0] for path in written if "/index.html" in path} - {"data/"}
     showing = {
         row.path[1:] for row in PROJECTIONS if row.media_type.startswith("text/html") and priced & set(row.shows)
     }

@@ -30,10 +30,10 @@ def test_kill_minus_nine_while_publishing_leaves_whole_generations_only(tmp_path
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A file system of 24 MB of its own, where the machine lets us mount one."""
+    """A file system of 64 MB of its own, where the machine lets us mount one."""
     place = tmp_path / "small"
     place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(place)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(place)]
     if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
         pytest.skip(
             "mounting is not allowed here; tests/warehouse/publish/test_generations.py has the same fault without"

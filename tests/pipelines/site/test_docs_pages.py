@@ -69,7 +69,7 @@ def test_every_page_is_well_formed_and_its_links_lead_somewhere(pages: dict[str,
         assert (page.open, len(ids)) == ([], len(set(ids))), id_
         assert [tag for tag, _ in page.elements].count("h1") == 1, id_
         links = {str(each["href"]).removeprefix(HERE.prefix).partition("#")[0] for each in page.all("a")}
-        assert {link for link in links if link.startswith("/")} <= {*ROWS, "/health"}, id_
+        assert {link for link in links if link.startswith("/")} <= {*ROWS, "/data/", "/health"}, id_
         assert all(each.get("scope") for each in page.all("th")), id_
 
 
