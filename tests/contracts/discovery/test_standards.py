@@ -94,8 +94,8 @@ def test_the_catalog_names_cards_by_their_type():
     for entry in catalog["entries"]:
         assert entry["identifier"].startswith("urn:air:h.example:")
         assert entry["type"] == entry["mediaType"] and entry["displayName"]
-    by_type = {entry["type"]: entry["url"] for entry in catalog["entries"]}
-    assert by_type["application/mcp-server-card+json"] == f"{PREFIXED}/mcp/server-card"
+    cards = [entry["url"] for entry in catalog["entries"] if entry["type"] == "application/mcp-server-card+json"]
+    assert cards == [f"{PREFIXED}/mcp/server-card", f"{PREFIXED}/api/v2/mcp/server-card"]  # the open one first
 
 
 def parsed(card: dict[str, Any]) -> AgentCard:
