@@ -145,8 +145,8 @@ def corrupt_store(service: Service) -> Outcome:
 def _tracebacks(service: Service, name: str, content: bytes) -> list[str]:
     """What commands print that end in a traceback, on a copy of the installation with this warehouse."""
     copy = service.data_dir.with_name(name)
-    # The service goes on to publish: what it is building may be gone before it is copied.
-    shutil.copytree(service.data_dir, copy, symlinks=True, ignore=shutil.ignore_patterns(".*"))
+    # The service goes on to publish: what it is building may be gone before it is copied. A pipe can't be copied.
+    shutil.copytree(service.data_dir, copy, symlinks=True, ignore=shutil.ignore_patterns(".*", "*.pipe"))
     (copy / "warehouse.duckdb").write_bytes(content)
     broken = []
     for command in (("doctor",), ("pipeline", "run"), ("pipeline", "status"), ("world", "forget", "local:one")):
