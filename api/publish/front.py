@@ -231,13 +231,15 @@ class Front:
             await send(encoded.body if method == "GET" else _NO_BODY)
 
     async def _answer_other_protocol(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Closes a WebSocket; passes on the lifespan."""
+        """Closes a WebSocket; passes on the lifespan once the documents are loaded."""
         if scope["type"] == "websocket":
             # A server that has shaken hands itself comes here; `svc serve` leaves that to the application, which
             # refuses the request for it (`_refusal_of_head`).
             await receive()
             await send({"type": "websocket.close", "code": 1008})
         else:
+            # Beside the thread that then imports the rooms, each of a thousand files would wait for the interpreter.
+            self.follow_pointer(self._clock())
             await self._application(scope, receive, send)
 
     def _options_answer(self, scope: Scope) -> Message | None:

@@ -3,7 +3,6 @@
 from typing import Any
 
 from contracts.connect.key_server import KEY_MCP_PATH, KEY_SERVER
-from contracts.connect.key_tools import KEY_TOOLS
 from contracts.connect.server import (
     CONNECT_SERVER,
     MCP_PATH,
@@ -59,6 +58,9 @@ def server_card(installation: Installation) -> dict[str, Any]:
 def key_server_card(installation: Installation) -> dict[str, Any]:
     """Makes the card of the server by key. It names the tools, because that server lists them for keys only."""
     remote = _remote(installation, KEY_MCP_PATH) | {"headers": [_KEY_HEADER]}
+    # Imported here because every start of the API imports this module, and only publishing needs the tools' models.
+    from contracts.connect.key_tools import KEY_TOOLS
+
     return _card(installation, KEY_SERVER, remote, {"toolNames": [tool.name for tool in KEY_TOOLS]})
 
 
