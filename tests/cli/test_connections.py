@@ -120,13 +120,16 @@ async def connected(port: int) -> AsyncIterator[Client]:
             b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{",
             b"HTTP/1.1 408",
         ),
-        ({}, b"GET / HTTP/1.1\r\nX: " + b"x" * 60_000, b"HTTP/1.1 431"),
+        # Where the connection ends before all of it was read, TCP may drop the answer too.
+        ({}, b"GET / HTTP/1.1\r\nX: " + b"x" * 60_000, (b"HTTP/1.1 431", b"")),
         ({"header_s": 0.1}, REQUEST + b"GET / HT", b"HTTP/1.1 200"),
         ({"idle_s": 0.1}, REQUEST, b"HTTP/1.1 200"),
     ],
     ids=["nothing", "half a header", "half a body", "an endless header", "half a second request", "no second request"],
 )
-def test_a_connection_whose_client_does_not_finish_is_ended(limits: dict[str, Any], sent: bytes, status: bytes) -> None:
+def test_a_connection_whose_client_does_not_finish_is_ended(
+    limits: dict[str, Any], sent: bytes, status: bytes | tuple[bytes, ...]
+) -> None:
     async def ended(port: int) -> bytes:
         async with connected(port) as client:
             client.send(sent)
