@@ -77,7 +77,7 @@ class KeyAccounts:
 
     base_url: str
     sells: bool
-    """Whether anything can be bought."""
+    """True if this installation sells anything."""
     ledger: Callable[[], Ledger]
     derived: Callable[[], DerivedSecrets]
     counters: Callable[[], Counters]

@@ -69,7 +69,7 @@ Fields = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class KeyCapabilities:
-    """What other rooms do for a key: the functions behind the HTTP routes. They raise the same errors.
+    """The functions behind the HTTP routes of other rooms, which tools call for a key. They raise the same errors.
 
     Each gets the caller, or the owner whose private nodes are visible, and returns the fields of the route's answer.
     """

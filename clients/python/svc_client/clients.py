@@ -23,7 +23,7 @@ MOST_WAIT_S = 65.0
 
 
 class _Base:
-    """What both forms share: the address and the key."""
+    """Holds what the sync and the async client share: the address and the key."""
 
     def __init__(self, base_url: str, key: str | None, most_wait_s: float) -> None:
         self.base_url = base_url.rstrip("/")

@@ -104,5 +104,5 @@ _SPECIFIC = (Unauthorized, PaymentNeeded, Forbidden, NotFound, Conflict, TooMany
 
 def refusal(status: int, body: Any, retry_after_s: float | None) -> Refused:
     """Returns the exception of an answer that is a refusal."""
-    kind = next((each for each in _SPECIFIC if status in each.statuses), BadRequest)
+    kind = next((error for error in _SPECIFIC if status in error.statuses), BadRequest)
     return kind(status, body, retry_after_s)

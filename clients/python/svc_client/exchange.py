@@ -14,7 +14,7 @@ from svc_client.errors import Unreachable
 T = TypeVar("T")
 
 ATTEMPTS = 4
-"""How often a request is sent at most."""
+"""The most times that one request is sent."""
 
 FIRST_PAUSE_S = 0.25
 """Before the second attempt, where the service named no time; twice as long before each further one."""
