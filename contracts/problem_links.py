@@ -45,21 +45,30 @@ RELATIONS: dict[Lead, Relation] = {
 _REGISTERED = {"docs": "help"} | {lead: each.registered for lead, each in RELATIONS.items() if each.registered}
 
 
-class _Operation(msgspec.Struct):
-    operation_id: str = msgspec.field(name="operationId")
+class Operation(msgspec.Struct, rename="camel"):
+    """What names an operation of the description."""
+
+    operation_id: str
+    summary: str
+    description: str = ""
 
 
 class _Description(msgspec.Struct):
-    paths: dict[str, dict[str, _Operation]]
+    paths: dict[str, dict[str, Operation]]
+
+
+@cache
+def operations() -> dict[str, dict[str, Operation]]:
+    """Returns every operation of the committed description, by path and method."""
+    return msgspec.json.decode(DESCRIPTION_FILE.read_bytes(), type=_Description).paths
 
 
 @cache
 def _described() -> dict[str, dict[str, str]]:
     """Returns the id of every operation of the committed description, by path and method."""
-    read = msgspec.json.decode(DESCRIPTION_FILE.read_bytes(), type=_Description)
     return {
         path: {method: operation.operation_id for method, operation in methods.items()}
-        for path, methods in read.paths.items()
+        for path, methods in operations().items()
     }
 
 

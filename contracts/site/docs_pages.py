@@ -6,15 +6,12 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-import msgspec
-
 from contracts.access.example_quote import EXAMPLE_PLAN
 from contracts.access.plans import PlanOffer, load_calls
 from contracts.access.rail import usd_of
 from contracts.access.tiers import REQUESTS_A_DAY
-from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.discovery.texts import shared_facts
-from contracts.problem_links import operation_docs_path
+from contracts.problem_links import operation_docs_path, operations
 from contracts.site.api_description import Operation
 from contracts.site.page import Documents, Page
 from contracts.site.shown import DESCRIPTION
@@ -38,19 +35,8 @@ FIRST = (
 _LONGEST_DESCRIPTION = 160
 
 
-class _Named(msgspec.Struct, rename="camel"):
-    operation_id: str
-    summary: str
-    description: str = ""
-
-
-class _Operations(msgspec.Struct):
-    paths: dict[str, dict[str, _Named]]
-
-
 def operation_pages() -> tuple[Page, ...]:
     """Returns one page for every operation of the committed description."""
-    described = msgspec.json.decode(OPENAPI_FILE.read_bytes(), type=_Operations)
     return tuple(
         Page(
             name=f"operation_{named.operation_id}",
@@ -61,8 +47,8 @@ def operation_pages() -> tuple[Page, ...]:
             shows=(DESCRIPTION,),
             drawn_as="operation",
         )
-        for operations in described.paths.values()
-        for named in operations.values()
+        for methods in operations().values()
+        for named in methods.values()
     )
 
 
