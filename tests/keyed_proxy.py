@@ -2,68 +2,75 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from urllib.parse import urlsplit
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import httpx
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
 
 PATH = "/mcp"
+METHODS = ["GET", "POST", "DELETE", "OPTIONS", "PUT"]
+# Each connection has its own: the server of either side writes them.
+OF_ONE_CONNECTION = {b"connection", b"keep-alive", b"transfer-encoding", b"date", b"server"}
 
 
 @contextmanager
 def keyed_proxy(url: str, key: str) -> Iterator[str]:
     """Serves `url` at another address of this machine, with the key. Provides that address."""
-    target = urlsplit(url)
-    started, loop = threading.Event(), asyncio.new_event_loop()
-    ports: list[int] = []
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            request, *fields = (await reader.readuntil(b"\r\n\r\n"))[:-4].split(b"\r\n")
-            kept = [field for field in fields if not field.lower().startswith(b"connection:")]
-            request = request.replace(PATH.encode(), target.path.encode(), 1)
-            head = [request, *kept, b"Connection: close", f"Authorization: Bearer {key}".encode()]
-            upstream_reader, upstream_writer = await asyncio.open_connection(target.hostname, target.port)
-            upstream_writer.write(b"\r\n".join(head) + b"\r\n\r\n")
-            sending = asyncio.create_task(_copy(reader, upstream_writer))
-            await _copy(upstream_reader, writer)
-            # Closing while the client still sends would reset its connection before it has read the answer.
-            writer.write_eof()
-            await asyncio.wait([sending], timeout=2)
-            sending.cancel()
-            upstream_writer.close()
-        except (asyncio.IncompleteReadError, OSError):
-            pass
-        finally:
-            writer.close()
-
-    async def serve() -> None:
-        server = await asyncio.start_server(answer, "127.0.0.1", 0)
-        ports.append(server.sockets[0].getsockname()[1])
-        started.set()
-        async with server:
-            await server.serve_forever()
-
-    def run() -> None:
-        serving = loop.create_task(serve())
-        loop.run_forever()
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
-        loop.run_until_complete(asyncio.gather(serving, return_exceptions=True))
-        loop.close()
-
-    thread = threading.Thread(target=run)
+    config = uvicorn.Config(
+        _application(url, key), host="127.0.0.1", port=0, log_level="critical", timeout_graceful_shutdown=2
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
     thread.start()
-    started.wait()
+    while not server.started and thread.is_alive():
+        threading.Event().wait(0.01)
     try:
-        yield f"http://127.0.0.1:{ports[0]}{PATH}"
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}{PATH}"
     finally:
-        loop.call_soon_threadsafe(loop.stop)
+        server.should_exit = True
         thread.join()
 
 
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while chunk := await reader.read(65_536):
-        writer.write(chunk)
-        await writer.drain()
+def _application(url: str, key: str) -> Starlette:
+    @asynccontextmanager
+    async def with_client(_application: Starlette) -> AsyncIterator[dict[str, Any]]:
+        # One connection a request: one that the server closed while it lay idle would fail the next request.
+        unkept = httpx.Limits(max_keepalive_connections=0)
+        async with httpx.AsyncClient(timeout=None, trust_env=False, limits=unkept) as client:
+            yield {"client": client}
+
+    async def forward(request: Request) -> Response:
+        client: httpx.AsyncClient = request.state.client
+        # Blanks around a value don't belong to it, and httpx refuses to send them.
+        fields = [(name, value.strip()) for name, value in request.headers.raw if name not in OF_ONE_CONNECTION]
+        response = await client.send(
+            client.build_request(
+                request.method,
+                url,
+                headers=[*fields, (b"authorization", f"Bearer {key}".encode())],
+                content=await request.body() or None,
+            ),
+            stream=True,
+        )
+
+        async def chunks() -> AsyncIterator[bytes]:
+            try:
+                async for chunk in response.aiter_raw():
+                    yield chunk
+            finally:
+                await response.aclose()
+
+        answer = StreamingResponse(chunks(), response.status_code)
+        answer.raw_headers = [
+            (name.lower(), value) for name, value in response.headers.raw if name.lower() not in OF_ONE_CONNECTION
+        ]
+        return answer
+
+    return Starlette(routes=[Route(PATH, forward, methods=METHODS)], lifespan=with_client)

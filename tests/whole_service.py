@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx
 import uvicorn
 from claim_payments import TREASURY, USDC, Due, paying
 from fake_providers import FakeChain, Provider
 from holder_rows import TOKEN
+from patience import HANG_S
 from patient_providers import patient_providers
 from publishing import House, mint
 from pydantic import SecretStr
@@ -103,3 +106,11 @@ def listening(service: WholeService) -> Iterator[str]:
     finally:
         server.should_exit = True
         thread.join()
+
+
+def wait_until_served(service: WholeService, base_url: str) -> None:
+    """Waits until the front, which looks for a new generation every second, serves the last one that was published."""
+    deadline = time.monotonic() + HANG_S
+    while httpx.get(f"{base_url}/data/now.json").json()["generation"] != service.house.current.name:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +12,7 @@ import httpx
 import pytest
 from addressed_service import addressed_service
 from web_fixtures import WebTools
-from whole_service import WholeService
+from whole_service import WholeService, wait_until_served
 from world_graphs import DOMAIN_OF, edge, node
 
 from warehouse.duck.connection import Warehouse
@@ -31,7 +30,7 @@ def base_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with addressed_service(tmp_path_factory.mktemp("service"), rate_limit_per_minute=40) as (service, address):
         put_graph(service)
         service.house.publish()
-        time.sleep(2)  # the front looks for a new generation every second
+        wait_until_served(service, address)
         yield address
 
 

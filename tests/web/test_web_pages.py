@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 from addressed_service import addressed_service
 from holder_rows import address
 from web_fixtures import WebTools
+from whole_service import wait_until_served
 
 from contracts.problem_links import operation_docs_path
 from contracts.site.pages import PAGES
@@ -43,7 +43,7 @@ def base_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             lists = lists_dir(service.settings.data_dir)
             assert record_events(connection, lists, contract=None, trigger_wei=None, now=service.house.now)
         service.house.publish()
-        time.sleep(2)  # the front looks for a new generation every second
+        wait_until_served(service, address)
         yield address
 
 
