@@ -36,6 +36,7 @@ from warehouse.ledger.counters import open_counters
 from warehouse.ledger.drivers import check_file
 from warehouse.ledger.ledger import LedgerIdentity, open_ledger
 from warehouse.publish.generations import Generation, current_generation
+from warehouse.publish.stored_generations import newest_pointer, origin_of
 from warehouse.token.disputes import all_open_disputes
 from warehouse.token.holder_lists import recorded_list
 from warehouse.token.holders import read_state
@@ -339,6 +340,24 @@ def generation_is_whole(settings: Settings) -> Iterator[Finding]:
         yield Finding("generation", "ok", generation.id)
 
 
+def object_store(settings: Settings) -> Iterator[Finding]:
+    if settings.publish_url is None:
+        yield Finding("object store", "ok", "none set: what is published stays on this host")
+        return
+    pointer = newest_pointer(origin_of(settings))
+    here = current_generation(settings.data_dir)
+    if pointer is None:
+        cure = "`svc run` stores generations, as does `svc generations push`."
+        yield Finding("object store", "warn", f"{settings.publish_url} points to no generation of this service", cure)
+    elif here is not None and here.id != pointer.generation:
+        cure = (
+            "Fine for seconds; then see whether `svc generations push` or `svc generations follow` runs, and its log."
+        )
+        yield Finding("object store", "warn", f"points to {pointer.generation}, and {here.id} is served here", cure)
+    else:
+        yield Finding("object store", "ok", f"points to {pointer.generation}, pointer {pointer.number}")
+
+
 def damaged_files(generation: Generation) -> list[str]:
     """Returns components whose bytes differ from the manifest."""
 
@@ -368,6 +387,7 @@ CHECKS: tuple[Check, ...] = (
     other_stores,
     companion,
     generation_is_whole,
+    object_store,
 )
 
 

@@ -60,6 +60,7 @@ app = typer.Typer(
     epilog=EXIT_CODES,
 )
 pipeline = group("Ingest, fold, prove, check and publish, without any Dagster process.")
+generations = group("Take generations to an object store and from it, list them, roll one back.")
 docs = group("Check the documents by which agents find and understand a service.")
 keys = group("Create, list, rotate and revoke API keys; rotate the signing key.")
 claim = typer.Typer()
@@ -182,6 +183,50 @@ def publish(as_json: AsJson = False) -> None:
     """Publish what the warehouse holds, for this SVC_BASE_URL. Reads nothing from the chain.
 
     Example: `SVC_BASE_URL=https://agents.example svc publish`
+    """
+
+
+app.add_typer(generations, name="generations", rich_help_panel=RUNNING)
+
+Once = Annotated[bool, typer.Option("--once", help="End after one look, instead of going on until it is stopped.")]
+
+
+@generations.command("push")
+@runs("cli.generations:push")
+def generations_push(once: Once = False, as_json: AsJson = False) -> None:
+    """Store each generation of this host in SVC_PUBLISH_URL as it is published. `svc run` does so where that is set.
+
+    Example: `SVC_PUBLISH_URL=s3://bucket/svc svc generations push`
+    """
+
+
+@generations.command("follow")
+@runs("cli.generations:follow")
+def generations_follow(once: Once = False, as_json: AsJson = False) -> None:
+    """Take over each generation that SVC_PUBLISH_URL points to, for a `svc serve` on a host without the pipeline.
+
+    Example: `SVC_PUBLISH_URL=s3://bucket/svc svc generations follow`
+    """
+
+
+@generations.command("list")
+@runs("cli.generations:list_")
+def generations_list(as_json: AsJson = False) -> None:
+    """List the generations that are kept here and, with SVC_PUBLISH_URL, the stored ones; the newest is the last.
+
+    Example: `svc generations list`
+    """
+
+
+@generations.command("rollback")
+@runs("cli.generations:rollback")
+def generations_rollback(
+    generation_id: Annotated[str, typer.Argument(help="The generation's id, as `svc generations list` shows it.")],
+    as_json: AsJson = False,
+) -> None:
+    """Serve an older generation again, on every host. It stays until the next one is published.
+
+    Example: `svc generations rollback 20260101T120000Z-000041`
     """
 
 

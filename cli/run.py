@@ -149,6 +149,11 @@ class _Service:
         self._until_answering(f"http://{settings.host}:{settings.port}/health", API_READY_S)
         self._announce("api", f"{settings.public_base_url} answers")
 
+        if settings.publish_url:
+            push = _svc("generations", "push")
+            self._children.start("object store", push, environment, logs / "object-store.log", restarted=True)
+            self._announce("object store", f"{settings.publish_url} gets every generation")
+
         if self._command("pipeline", "pipeline", environment, "run"):
             self._announce("pipeline", f"published {settings.public_base_url}/api/token/holders")
         else:

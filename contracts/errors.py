@@ -557,6 +557,18 @@ class DiskFull(OperatorProblem):
     code = "disk_full"
 
 
+class ObjectStoreAway(OperatorProblem):
+    code = "object_store_away"
+
+
+class GenerationBroken(OperatorProblem):
+    code = "generation_broken"
+
+
+class GenerationUnknown(OperatorProblem):
+    code = "generation_unknown"
+
+
 class AnvilUnavailable(OperatorProblem):
     code = "anvil_unavailable"
 

@@ -154,6 +154,10 @@ class Settings(BaseSettings):
     alert_url: WebAddress | None = Field(
         default=None, description="Gets a POST of JSON when a job of the pipeline begins to fail, and when it recovers"
     )
+    publish_url: Annotated[str, Field(pattern=r"^(s3|gs|az|file)://.")] | None = Field(
+        default=None,
+        description="Object store that takes every generation, for API hosts elsewhere: s3://BUCKET/PREFIX, file:///DIR",
+    )
     log_format: Literal["text", "json"] = Field(default="text", description="Log lines for people or for machines")
 
     @property

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from contracts.errors import ErasureUnfinished, OperatorProblem
@@ -24,6 +24,7 @@ from warehouse.guardrail.log import open_guardrail_log
 from warehouse.ledger.drivers import scrub_file
 from warehouse.ledger.ledger import open_ledger
 from warehouse.publish.generations import current_generation, remove_older
+from warehouse.publish.stored_generations import forget_older, origin_of
 from warehouse.world.fold import fold_events
 from warehouse.world.forget import finish_erasures, waiting_erasures
 from warehouse.world.served import SNAPSHOT_DIR
@@ -54,6 +55,8 @@ def erase_traces(
     def generations() -> None:
         with run_lock(settings.data_dir, wait_s=LOCK_WAIT_S):
             counts["generations"] = remove_older(settings.data_dir)
+        if settings.publish_url is not None:
+            forget_older(origin_of(settings), settings.data_dir, datetime.now(UTC))
 
     def dagster() -> None:
         counts["runs"] = _erase_diary(settings.data_dir)

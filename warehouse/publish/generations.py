@@ -12,14 +12,15 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import msgspec
 
-from contracts.errors import DiskFull, StoreUnusable
+from contracts.errors import DiskFull, GenerationBroken, StoreUnusable
 from contracts.world.audit import AuditHead
 from warehouse.file_modes import make_data_directory, set_mode
 
@@ -245,11 +246,7 @@ def build(
         if (entries, last.base_url) == (dict(documents), base_url) and _same(compared, parts):
             return None
     time.sleep(draft.ahead_s)
-    root = data_dir / "generations"
-    building = root / f"{_BUILDING}{draft.id}"
-    try:
-        building.mkdir(parents=True)
-        make_data_directory(data_dir)
+    with _building(data_dir, draft.id) as building:
         components: dict[str, Component] = {}
 
         def place_all(placed: Mapping[str, Part]) -> None:
@@ -273,43 +270,67 @@ def build(
         components = dict(sorted(components.items()))
         manifest = Manifest(draft.id, draft.created_at, base_url, components, entries, audit_head, disputes)
         _write_synced(building / "manifest.json", msgspec.json.format(msgspec.json.encode(manifest), indent=1))
-        set_mode(data_dir, building / "manifest.json")
-        set_mode(data_dir, root)
-        for directory, _, _ in os.walk(building):
-            set_mode(data_dir, Path(directory))
-            _sync(Path(directory))
-        building.rename(root / draft.id)
-        _sync(root)
-        _point(data_dir, draft.id)
-    except OSError as error:
-        shutil.rmtree(building, ignore_errors=True)
-        if error.errno == errno.ENOSPC:
-            raise DiskFull(
-                "The disk filled up while a generation was built; the last one is still served.",
-                cure=f"Free space where {data_dir} is and publish again.",
-            ) from error
-        raise
-    except BaseException:
-        shutil.rmtree(building, ignore_errors=True)
-        raise
-    _prune(data_dir, draft)
+    _prune(data_dir, draft.created_at)
     written = tuple(path for path, component in components.items() if component.since == draft.id)
     return Built(
-        Generation((root / draft.id).resolve(), manifest),
+        Generation(_place_of(data_dir, draft.id), manifest),
         written,
         len(components) - len(written),
         sum(components[path].bytes for path in written),
     )
 
 
-def remove_older(data_dir: Path) -> int:
-    """Removes every generation except the current one, whatever its age. Returns their number.
+def adopt(data_dir: Path, manifest_bytes: bytes, fetch: Callable[[Mapping[Path, Component]], None]) -> Generation:
+    """Builds the generation of a manifest that another host made, and points to it. The caller holds the run lock.
 
-    The caller holds the run lock. Readers with open files of a removed one can read on; the names are gone.
+    Components that the current generation has too are hard-linked; `fetch` writes the files of all others. A generation
+    that is still here is only pointed to. Raises `GenerationBroken` where a file is not what the manifest says,
+    `DiskFull`, or what `fetch` raises; the last generation is unchanged then.
+    """
+    manifest = _whole_manifest(manifest_bytes)
+    generation_id = manifest.generation
+    _sweep(data_dir)
+    current = current_generation(data_dir)
+    place = _place_of(data_dir, generation_id)
+    if not (place / "manifest.json").is_file() or (place / "manifest.json").read_bytes() != manifest_bytes:
+        shutil.rmtree(place, ignore_errors=True)
+        here = {} if current is None else {(c.sha256, c.mtime): path for path, c in current.manifest.components.items()}
+        with _building(data_dir, generation_id) as building:
+            missing: dict[Path, Component] = {}
+            for path, component in manifest.components.items():
+                target = building / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                known = here.get((component.sha256, component.mtime))
+                if known is None or current is None:
+                    missing[target] = component
+                else:
+                    os.link(current.path / known, target)
+            fetch(missing)
+            for target, component in missing.items():
+                _verify(target, component, generation_id)
+                os.utime(target, (component.mtime, component.mtime))
+                _sync(target)
+                set_mode(data_dir, target)
+            _write_synced(building / "manifest.json", manifest_bytes)
+    else:
+        point_to(data_dir, generation_id)
+    _prune(data_dir, manifest.created_at)
+    return Generation(place, manifest)
+
+
+def remove_older(data_dir: Path, before: str | None = None) -> int:
+    """Removes every generation except the current one, or all before the id `before`, whatever their age.
+
+    Returns their number. The caller holds the run lock. Readers with open files of a removed one can read on; the names
+    are gone.
     """
     _sweep(data_dir)
     current = current_generation(data_dir)
-    older = [path for path in _directories(data_dir) if _ID.match(path.name) and path.name != (current and current.id)]
+    older = [
+        path
+        for path in _directories(data_dir)
+        if _ID.match(path.name) and path.name != (current and current.id) and (before is None or path.name < before)
+    ]
     for path in older:
         shutil.rmtree(path)
     return len(older)
@@ -334,7 +355,72 @@ def _place(target: Path, part: Part, draft: Draft) -> Component:
     return Component(part.version, sha256, status.st_size, int(status.st_mtime), draft.id, part.rows)
 
 
-def _point(data_dir: Path, generation_id: str) -> None:
+@contextmanager
+def _building(data_dir: Path, generation_id: str) -> Iterator[Path]:
+    """Provides a directory to fill, which becomes the generation and is pointed to. Any failure removes it."""
+    root = data_dir / "generations"
+    building = root / f"{_BUILDING}{generation_id}"
+    try:
+        building.mkdir(parents=True)
+        make_data_directory(data_dir)
+        yield building
+        set_mode(data_dir, building / "manifest.json")
+        set_mode(data_dir, root)
+        for directory, _, _ in os.walk(building):
+            set_mode(data_dir, Path(directory))
+            _sync(Path(directory))
+        building.rename(root / generation_id)
+        _sync(root)
+        point_to(data_dir, generation_id)
+    except OSError as error:
+        shutil.rmtree(building, ignore_errors=True)
+        if error.errno == errno.ENOSPC:
+            raise DiskFull(
+                "The disk filled up while a generation was built; the last one is still served.",
+                cure=f"Free space where {data_dir} is and publish again.",
+            ) from error
+        raise
+    except BaseException:
+        shutil.rmtree(building, ignore_errors=True)
+        raise
+
+
+def _place_of(data_dir: Path, generation_id: str) -> Path:
+    return (data_dir / "generations" / generation_id).resolve()
+
+
+def _whole_manifest(content: bytes) -> Manifest:
+    """Returns the manifest in `content`. Raises `GenerationBroken` where its paths lead out of a generation."""
+    try:
+        manifest = msgspec.json.decode(content, type=Manifest)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise _broken("?", f"its manifest can't be read: {error}") from None
+    if _ID.match(manifest.generation) is None:
+        raise _broken(manifest.generation, "that is no id")
+    for path in manifest.components:
+        if path.startswith("/") or not {"", ".", ".."}.isdisjoint(path.split("/")):
+            raise _broken(manifest.generation, f"{path!r} is no path within it")
+    return manifest
+
+
+def _verify(target: Path, component: Component, generation_id: str) -> None:
+    if not target.exists():
+        raise _broken(generation_id, f"the object {component.sha256} is not stored")
+    with target.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    if sha256 != component.sha256:
+        raise _broken(generation_id, f"the object {component.sha256} has another content than its name says")
+
+
+def _broken(generation: str, why: str) -> GenerationBroken:
+    return GenerationBroken(
+        f"Generation {generation} can't be taken over: {why}.",
+        cure="What is served stays, and the next generation is tried.",
+    )
+
+
+def point_to(data_dir: Path, generation_id: str) -> None:
+    """Moves the pointer to a whole generation of this directory. The caller holds the run lock."""
     aside = data_dir / ".current-next"
     aside.unlink(missing_ok=True)
     aside.symlink_to(Path("generations") / generation_id)
@@ -352,10 +438,10 @@ def _sweep(data_dir: Path) -> None:
             shutil.rmtree(path)
 
 
-def _prune(data_dir: Path, draft: Draft) -> None:
+def _prune(data_dir: Path, newest: datetime) -> None:
     """Keeps the newest few, and all recent ones, which requests and other processes may still read."""
     ids = sorted((path.name for path in _directories(data_dir) if _ID.match(path.name)), reverse=True)
-    oldest_kept = f"{draft.created_at - KEPT_AGE:%Y%m%dT%H%M%SZ}"
+    oldest_kept = f"{newest - KEPT_AGE:%Y%m%dT%H%M%SZ}"
     for generation_id in ids[KEPT_COUNT:]:
         if generation_id < oldest_kept:
             shutil.rmtree(data_dir / "generations" / generation_id)

@@ -1,0 +1,166 @@
+"""Implements `svc generations`: takes generations to an object store and from it, lists them, and rolls one back."""
+
+import logging
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from cli.environment import effective_settings, make_data_dir
+from cli.logs import configure_logs
+from cli.output import operator_problems, print_json, say
+from contracts.errors import GenerationBroken, GenerationUnknown, ObjectStoreAway
+from contracts.publish.pointers import Pointer
+from contracts.settings import Settings
+from warehouse.duck.connection import run_lock
+from warehouse.publish import stored_generations
+from warehouse.publish.generations import current_generation, current_pointer, kept_manifests, point_to
+
+PUSH_EVERY_S = 0.25
+FOLLOW_EVERY_S = 0.5
+AGAIN_AFTER_S = 5.0
+PRUNE_EVERY_S = 600.0
+LOCK_WAIT_S = 60.0
+
+_log = logging.getLogger(__name__)
+
+
+def push(*, once: bool, as_json: bool) -> None:
+    """Stores each generation of this host as it is published, until it is stopped."""
+    with operator_problems(as_json):
+        settings, origin = _settings_and_origin()
+        configure_logs(settings.log_format)
+        if once:
+            pushed = stored_generations.push(origin, settings.data_dir, datetime.now(UTC))
+            _print_taken(pushed.pointer if pushed else None, as_json, "is stored already, or nothing is published yet")
+            return
+        pusher = _Pusher(settings, origin)
+        _forever(pusher.look, PUSH_EVERY_S)
+
+
+def follow(*, once: bool, as_json: bool) -> None:
+    """Takes over each generation that the store points to, until it is stopped."""
+    with operator_problems(as_json):
+        settings, origin = _settings_and_origin()
+        configure_logs(settings.log_format)
+        make_data_dir(settings.data_dir)
+        if once:
+            _print_taken(stored_generations.follow(origin, settings.data_dir), as_json, "the store points to none")
+            return
+        follower = _Follower(settings, origin)
+        _forever(follower.look, FOLLOW_EVERY_S)
+
+
+def list_(as_json: bool) -> None:
+    with operator_problems(as_json):
+        settings = effective_settings()
+        current = current_generation(settings.data_dir)
+        kept = [manifest.generation for manifest in kept_manifests(settings.data_dir)]
+        pointers = (
+            stored_generations.valid_pointers(stored_generations.origin_of(settings)) if settings.publish_url else []
+        )
+    if as_json:
+        stored = [
+            {"number": p.number, "generation": p.generation, "rolledBackFrom": p.rolled_back_from} for p in pointers
+        ]
+        print_json({"ok": True, "served": current and current.id, "kept": kept, "stored": stored})
+        return
+    for generation_id in kept:
+        say(f"here    {generation_id}{'  served' if current and current.id == generation_id else ''}")
+    for pointer in pointers:
+        back = f"  rolled back from {pointer.rolled_back_from}" if pointer.rolled_back_from else ""
+        say(f"stored  {pointer.generation}  pointer {pointer.number}{back}")
+
+
+def rollback(generation_id: str, as_json: bool) -> None:
+    """Serves an older generation again, here where it is kept and on every host that follows the store."""
+    with operator_problems(as_json):
+        settings = effective_settings()
+        kept = [manifest.generation for manifest in kept_manifests(settings.data_dir)]
+        pointer = None
+        if settings.publish_url:
+            pointer = stored_generations.roll_back(
+                stored_generations.origin_of(settings), generation_id, datetime.now(UTC)
+            )
+        elif generation_id not in kept:
+            raise GenerationUnknown(
+                f"{settings.data_dir} holds no generation {generation_id}.",
+                cure=f"It holds these: {', '.join(kept) or 'none'}.",
+            )
+        if generation_id in kept:
+            with run_lock(settings.data_dir, wait_s=LOCK_WAIT_S):
+                point_to(settings.data_dir, generation_id)
+    if as_json:
+        print_json({"ok": True, "generation": generation_id, "pointer": pointer and pointer.number})
+    else:
+        say(f"{generation_id} is served until the next one is published")
+
+
+class _Pusher:
+    """Stores a generation as soon as this host points to it, and deletes what no reader needs."""
+
+    def __init__(self, settings: Settings, origin: stored_generations.Origin) -> None:
+        self._settings = settings
+        self._origin = origin
+        self._pointer: str | None = None
+        self._prune_at = 0.0
+
+    def look(self) -> None:
+        pointer = current_pointer(self._settings.data_dir)
+        if pointer is None or pointer == self._pointer:
+            return
+        now = datetime.now(UTC)
+        pushed = stored_generations.push(self._origin, self._settings.data_dir, now)
+        self._pointer = pointer
+        if pushed is None:
+            return
+        _log.info("stored %s as pointer %d", pushed.pointer.generation, pushed.pointer.number)
+        if time.monotonic() >= self._prune_at:
+            stored_generations.prune(self._origin, now)
+            self._prune_at = time.monotonic() + PRUNE_EVERY_S
+
+
+class _Follower:
+    """Takes over a generation as soon as the store points to it."""
+
+    def __init__(self, settings: Settings, origin: stored_generations.Origin) -> None:
+        self._settings = settings
+        self._origin = origin
+        self._number = 0
+
+    def look(self) -> None:
+        pointer = stored_generations.follow(self._origin, self._settings.data_dir, after=self._number)
+        if pointer is not None:
+            self._number = pointer.number
+            _log.info("took over %s from pointer %d", pointer.generation, pointer.number)
+
+
+def _forever(look: Callable[[], None], every_s: float) -> None:
+    """Looks until the process is stopped. A fault is said once, and what is served stays meanwhile."""
+    said = ""
+    while True:
+        try:
+            look()
+        except (ObjectStoreAway, GenerationBroken) as problem:
+            if str(problem) != said:
+                _log.warning("%s", problem)
+            said = str(problem)
+            time.sleep(AGAIN_AFTER_S)
+        else:
+            if said:
+                _log.warning("The object store can be used again.")
+            said = ""
+            time.sleep(every_s)
+
+
+def _settings_and_origin() -> tuple[Settings, stored_generations.Origin]:
+    settings = effective_settings()
+    return settings, stored_generations.origin_of(settings)
+
+
+def _print_taken(pointer: Pointer | None, as_json: bool, otherwise: str) -> None:
+    if as_json:
+        print_json({"ok": True, "generation": pointer and pointer.generation, "pointer": pointer and pointer.number})
+    elif pointer is None:
+        say(f"nothing to do: {otherwise}")
+    else:
+        say(f"{pointer.generation}, pointer {pointer.number}")

@@ -1,0 +1,176 @@
+"""Reads and writes the object store of `SVC_PUBLISH_URL`: objects by the hash of their content, and pointers.
+
+The same code serves S3, Google Cloud Storage, Azure and a directory (`file://`). Credentials are those that the store's
+own tools take from the environment, such as `AWS_ACCESS_KEY_ID`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import obstore
+from obstore.exceptions import AlreadyExistsError, BaseError
+from obstore.store import from_url
+
+from contracts.errors import ObjectStoreAway, SettingsInvalid
+from contracts.publish.pointers import pointer_name, pointer_number
+
+if TYPE_CHECKING:
+    from obstore.store import ClientConfig, RetryConfig
+
+POINTERS, OBJECTS = "pointers", "objects"
+AT_ONCE = 16
+"""Transfers that are under way together."""
+
+_TIMEOUT_S = 10
+_CLIENT: ClientConfig = {"timeout": f"{_TIMEOUT_S}s", "connect_timeout": "3s", "allow_http": True}
+_RETRIES: RetryConfig = {"max_retries": 2, "retry_timeout": timedelta(seconds=_TIMEOUT_S)}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """An object's hash, and when it was last written."""
+
+    sha256: str
+    written_at: datetime
+
+
+class ObjectStore:
+    """One prefix of a store. Everything raises `ObjectStoreAway` where the store can't be used."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        try:
+            if url.startswith("file://"):
+                self._store = from_url(url, mkdir=True)
+            else:
+                self._store = from_url(url, client_options=_CLIENT, retry_config=_RETRIES)
+        except (BaseError, ValueError) as error:
+            raise SettingsInvalid(
+                f"SVC_PUBLISH_URL can't be used: {_first_line(error)}.",
+                cure="Set s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX or file:///DIRECTORY.",
+            ) from None
+
+    def pointer_numbers(self, *, above: int = 0) -> list[int]:
+        """Returns the numbers of all stored pointers above `above`, ascending."""
+        offset = f"{POINTERS}/{pointer_name(above)}"
+        with self._at_hand():
+            listed = [
+                entry["path"].rpartition("/")[2]
+                for batch in obstore.list(self._store, prefix=POINTERS, offset=offset)
+                for entry in batch
+            ]
+        return sorted(number for name in listed if (number := pointer_number(name)) is not None)
+
+    def pointer(self, number: int) -> bytes | None:
+        """Returns the stored bytes of a pointer, or None if there is none of that number."""
+        with self._at_hand():
+            try:
+                return bytes(obstore.get(self._store, f"{POINTERS}/{pointer_name(number)}").bytes())
+            except FileNotFoundError:
+                return None
+
+    def create_pointer(self, number: int, body: bytes) -> bool:
+        """Stores a pointer under a number that is free. Returns False where another publisher was first."""
+        with self._at_hand():
+            try:
+                obstore.put(self._store, f"{POINTERS}/{pointer_name(number)}", body, mode="create")
+            except AlreadyExistsError:
+                return False
+        return True
+
+    def put_bytes(self, content: bytes) -> str:
+        """Stores an object, and returns its SHA-256."""
+        sha256 = hashlib.sha256(content).hexdigest()
+        with self._at_hand():
+            obstore.put(self._store, _path_of(sha256), content)
+        return sha256
+
+    def bytes_of(self, sha256: str) -> bytes | None:
+        """Returns an object's bytes, or None where it is not stored or is not what its name says."""
+        with self._at_hand():
+            try:
+                content = bytes(obstore.get(self._store, _path_of(sha256)).bytes())
+            except FileNotFoundError:
+                return None
+        return content if hashlib.sha256(content).hexdigest() == sha256 else None
+
+    def put_files(self, files: Mapping[str, Path]) -> None:
+        """Stores files by their SHA-256. One that is stored already is written again, so its time is new."""
+
+        async def put(sha256: str, path: Path, slots: asyncio.Semaphore) -> None:
+            async with slots:
+                await obstore.put_async(self._store, _path_of(sha256), path)
+
+        async def put_all() -> None:
+            slots = asyncio.Semaphore(AT_ONCE)
+            await asyncio.gather(*(put(sha256, path, slots) for sha256, path in files.items()))
+
+        with self._at_hand():
+            asyncio.run(put_all())
+
+    def get_files(self, files: Iterable[tuple[str, Path]]) -> None:
+        """Writes stored objects, given by their SHA-256, to files; there is no file of one that is not stored.
+
+        The caller verifies what they contain.
+        """
+
+        async def get(sha256: str, path: Path, slots: asyncio.Semaphore) -> None:
+            async with slots:
+                try:
+                    answer = await obstore.get_async(self._store, _path_of(sha256))
+                except FileNotFoundError:
+                    return
+                with path.open("wb") as file:
+                    async for chunk in answer.stream():
+                        file.write(chunk)
+
+        async def get_all() -> None:
+            slots = asyncio.Semaphore(AT_ONCE)
+            await asyncio.gather(*(get(sha256, path, slots) for sha256, path in files))
+
+        with self._at_hand():
+            asyncio.run(get_all())
+
+    def objects(self) -> Iterator[StoredObject]:
+        """Lists all objects."""
+        with self._at_hand():
+            for batch in obstore.list(self._store, prefix=OBJECTS):
+                for entry in batch:
+                    yield StoredObject(entry["path"].rpartition("/")[2], entry["last_modified"])
+
+    def delete_pointers(self, numbers: Iterable[int]) -> None:
+        self._delete([f"{POINTERS}/{pointer_name(number)}" for number in numbers])
+
+    def delete_objects(self, hashes: Iterable[str]) -> None:
+        self._delete([_path_of(sha256) for sha256 in hashes])
+
+    def _delete(self, paths: list[str]) -> None:
+        if paths:
+            with self._at_hand():
+                obstore.delete(self._store, paths)
+
+    @contextmanager
+    def _at_hand(self) -> Iterator[None]:
+        try:
+            yield
+        except (BaseError, FileNotFoundError) as error:
+            raise ObjectStoreAway(
+                f"The object store {self.url} can't be used: {_first_line(error)}.",
+                cure="What is served stays; it is tried again. Check the store, its address and its credentials.",
+            ) from None
+
+
+def _path_of(sha256: str) -> str:
+    return f"{OBJECTS}/{sha256[:2]}/{sha256}"
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0].rstrip(".")
