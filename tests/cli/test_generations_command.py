@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from publishing import House, mint
-from typer.testing import CliRunner
+from commands import called
+from patience import HANG_S
+from publishing import BASE_URL, NOON, House, mint
+from rounds import ROUNDS
 
 from api.app import create_app
-from cli.main import app
 from contracts.access.signing import key_text, new_private_key
 from contracts.settings import load_settings
-from warehouse.publish.generations import current_generation
+from warehouse.publish.generations import Generation, Part, begin, build, current_generation
 
 
 @pytest.fixture
@@ -35,7 +46,7 @@ def hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def svc(data_dir: Path, *arguments: str) -> dict[str, Any]:
-    done = CliRunner().invoke(app, [*arguments, "--json"], env={"SVC_DATA_DIR": str(data_dir)})
+    done = called({**os.environ, "SVC_DATA_DIR": str(data_dir)}, *arguments, "--json")
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
 
@@ -82,3 +93,80 @@ def test_without_a_store_only_this_host_is_rolled_back(hosts, monkeypatch):
     assert svc(hosts / "a", "generations", "rollback", first) == {"ok": True, "generation": first, "pointer": None}
     assert current_generation(hosts / "a").id == first
     assert svc(hosts / "a", "generations", "push", "--once")["code"] == "settings_invalid"
+
+
+KILLS = 4 * ROUNDS
+FILES = 40
+
+
+def publish_numbers(data_dir: Path, number: int) -> str:
+    """A generation whose files all say `number`, but for one that never changes."""
+    parts = {f"public/{name}": Part.of_bytes(b"%d" % number * 500) for name in range(FILES)}
+    parts["public/always"] = Part.of_bytes(b"always")
+    built = build(data_dir, begin(data_dir, NOON + timedelta(minutes=number)), parts, {}, BASE_URL)
+    assert built is not None
+    return built.generation.id
+
+
+def half(generation: Generation) -> list[str]:
+    """The files of a served generation that are not what its manifest says."""
+    return [
+        path
+        for path, component in generation.manifest.components.items()
+        if Part.of_bytes((generation.path / path).read_bytes()).version != component.sha256
+    ]
+
+
+@contextmanager
+def reader(data_dir: Path) -> Iterator[list[str]]:
+    """Reads what a host serves again and again; provides what went wrong."""
+    wrong: list[str] = []
+    ending = threading.Event()
+
+    def read() -> None:
+        while not ending.wait(0.02):
+            try:
+                generation = current_generation(data_dir)
+                if generation is not None:
+                    wrong.extend(half(generation))
+            except Exception as error:
+                wrong.append(repr(error))
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    try:
+        yield wrong
+    finally:
+        ending.set()
+        thread.join()
+
+
+def start(data_dir: Path, action: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [Path(sys.executable).with_name("svc"), "generations", action],
+        env={**os.environ, "SVC_DATA_DIR": str(data_dir)},
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def test_hosts_whose_processes_are_killed_never_serve_half_a_generation(hosts):
+    random_ = random.Random(7)
+    processes = {"push": start(hosts / "a", "push"), "follow": start(hosts / "b", "follow")}
+    try:
+        with reader(hosts / "b") as wrong:
+            for number in range(KILLS):
+                last = publish_numbers(hosts / "a", number)
+                time.sleep(random_.uniform(0.2, 1.0))
+                action = random_.choice(list(processes))
+                processes[action].send_signal(signal.SIGKILL)
+                assert processes[action].wait() == -signal.SIGKILL
+                processes[action] = start(hosts / {"push": "a", "follow": "b"}[action], action)
+            deadline = time.monotonic() + HANG_S
+            while (served := current_generation(hosts / "b")) is None or served.id != last:
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+        assert wrong == []
+    finally:
+        for process in processes.values():
+            process.kill()
+            process.wait()
