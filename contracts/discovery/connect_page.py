@@ -8,10 +8,12 @@ from contracts.access.example_quote import EXAMPLE_PLAN, example_quote
 from contracts.access.plans import QUOTE_PATH, plans_answer
 from contracts.access.rail import usd_of
 from contracts.access.tiers import REQUESTS_A_DAY
+from contracts.access.trial_offer import trial_offer
 from contracts.connect import key_server, server
 from contracts.connect.tools import TOOLS
 from contracts.discovery.examples import recorded
 from contracts.discovery.installation import Installation
+from contracts.problem_links import operation_docs_path
 
 _CATALOG_FIELDS = {"id", "name", "price", "status", "requests_per_day"}
 _QUOTE_FIELDS = ("planId", "payer", "amount", "issuedAt", "expiresAt")
@@ -47,6 +49,8 @@ def connect_facts(installation: Installation) -> dict[str, Any]:
     return {
         "tools": TOOLS,
         "outcomes": OUTCOMES,
+        "trial": trial_offer(installation.base_url) if installation.issues_trials else None,
+        "trial_page": operation_docs_path("agent_access_trial"),
         "catalog_answer": _catalog_answer(installation),
         "example_plan": EXAMPLE_PLAN,
         "quote_command": _quote_command(installation),
