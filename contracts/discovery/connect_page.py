@@ -8,7 +8,6 @@ from contracts.access.example_quote import EXAMPLE_PLAN, example_quote
 from contracts.access.plans import QUOTE_PATH, plans_answer
 from contracts.access.rail import usd_of
 from contracts.access.tiers import REQUESTS_A_DAY
-from contracts.access.trial_offer import trial_offer
 from contracts.connect import key_server, server
 from contracts.connect.tools import TOOLS
 from contracts.discovery.examples import recorded
@@ -49,7 +48,6 @@ def connect_facts(installation: Installation) -> dict[str, Any]:
     return {
         "tools": TOOLS,
         "outcomes": OUTCOMES,
-        "trial": trial_offer(installation.base_url) if installation.issues_trials else None,
         "trial_page": operation_docs_path("agent_access_trial"),
         "catalog_answer": _catalog_answer(installation),
         "example_plan": EXAMPLE_PLAN,
