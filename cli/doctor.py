@@ -1,5 +1,6 @@
 """`svc doctor`: checks this machine, the settings and the stores, and prints a cure for each failing line."""
 
+import asyncio
 import hashlib
 import shutil
 import socket
@@ -16,10 +17,13 @@ from urllib.parse import urlsplit
 import httpx
 import typer
 
+from api.access.rpc import Providers
 from cli.demo.anvil import find_binary
 from cli.environment import effective_settings, installation_directory, make_data_dir
 from cli.output import operator_problem, print_json, say
 from cli.same_origin import LOOPBACK_ADDRESS
+from contracts.access.rail import rail_of
+from contracts.access.settling import GAS_LIMIT, head_calls, read_head
 from contracts.connect.handoff import may_be_asked
 from contracts.errors import OperatorProblem, RunBusy, StoreUnusable
 from contracts.settings import Settings
@@ -27,6 +31,7 @@ from pipelines.instance import DIARY_CURE
 from pipelines.market.sources import PRICE_SOURCES
 from pipelines.partner.source import PARTNER_SOURCES
 from pipelines.token.blockscout import BLOCKSCOUT
+from warehouse.access.relayer_key import load_relayer
 from warehouse.clients.http import blocking_client
 from warehouse.duck.connection import ChainIdentity, Warehouse
 from warehouse.duck.fetch_log import SourceHealth, source_health
@@ -44,6 +49,8 @@ from warehouse.token.holders import read_state
 ROOT = Path(__file__).resolve().parents[1]
 FREE_DISK_BYTES = 2_000_000_000
 CLOCK_SKEW_S = 30
+FEW_SETTLEMENTS = 20
+"""With gas for fewer signed payments the relayer is to be filled."""
 RPC_TIMEOUT_S = 3.0
 SOURCES = (BLOCKSCOUT, *PRICE_SOURCES, *PARTNER_SOURCES)
 MARKS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
@@ -185,6 +192,30 @@ def _skew_s(date: str | None) -> float | None:
         return None if date is None else abs(time.time() - parsedate_to_datetime(date).timestamp())
     except (ValueError, OverflowError):
         return None
+
+
+def relayer(settings: Settings) -> Iterator[Finding]:
+    """Decides whether payments by signature (x402) can be sent, and how many the relayer's gas pays for now."""
+    rail = rail_of(settings)
+    if not rail.relays:
+        yield Finding("relayer", "ok", "off: SVC_RELAYER_KEY_FILE is unset, so no signed payments are taken")
+        return
+    address = load_relayer(settings).address.lower()
+    if rail.missing:
+        unset = ", ".join(rail.missing)
+        yield Finding("relayer", "warn", f"{address}; off, because nothing can be sold", f"Set {unset}.")
+        return
+    head = read_head(rail, asyncio.run(Providers(settings.rpc_urls).ask(head_calls(address))))
+    if head is None:
+        detail = f"{address}; its balance is unknown: too few nodes answer for chain {rail.chain_id}"
+        yield Finding("relayer", "warn", detail, "Check SVC_RPC_URLS.")
+        return
+    settlements = head.balance_wei // (GAS_LIMIT * head.fees.fee)
+    detail = f"{address} has {head.balance_wei / 10**18:.6f} ETH, gas for {settlements:,} settlements at today's fees"
+    if settlements >= FEW_SETTLEMENTS:
+        yield Finding("relayer", "ok", detail)
+    else:
+        yield Finding("relayer", "warn" if settlements else "fail", detail, f"Send ETH to {address}.")
 
 
 def warehouse_opens(settings: Settings) -> Iterator[Finding]:
@@ -380,6 +411,7 @@ CHECKS: tuple[Check, ...] = (
     data_directory,
     ports,
     chain,
+    relayer,
     warehouse_opens,
     nodes_agree,
     sources,

@@ -55,10 +55,10 @@ class Outcome:
 
 
 class Server:
-    """`svc serve --workers 2` on a port of its own; its output is kept in a file of the data directory."""
+    """`svc serve` on a port of its own; its output is kept in a file of the data directory."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings, workers: int = 2) -> None:
+        self.settings, self._workers = settings, workers
         self.log = settings.data_dir / "serve.log"
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -66,7 +66,7 @@ class Server:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [SVC, "serve", "--workers", "2"],
+                [SVC, "serve", "--workers", str(self._workers)],
                 env=environment | as_environment(self.settings),
                 stdout=log,
                 stderr=log,

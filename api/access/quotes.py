@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from api.access.rpc import Providers, settle
+from contracts.access.plan_warnings import plan_active
 from contracts.access.plans import Plan, load_plans
 from contracts.access.proofs import (
     NotProved,
@@ -16,7 +17,7 @@ from contracts.access.proofs import (
     contract_question,
     quote_typed_data,
 )
-from contracts.access.quote_answers import QuoteAnswer, payment_uri, plan_active, qr_code, quote_answer
+from contracts.access.quote_answers import QuoteAnswer, payment_uri, qr_code, quote_answer
 from contracts.access.quotes import (
     LIVE_QUOTES_MAX,
     PROVEN_QUOTES_MAX,

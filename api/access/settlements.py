@@ -29,6 +29,7 @@ from contracts.access.claims import (
     receipt_fields,
 )
 from contracts.access.matching import Agreed, Match, Mismatch, Terms, settle, succeeded, verify
+from contracts.access.plan_warnings import plan_active
 from contracts.access.provider_views import Silence, View
 from contracts.access.quotes import terms_of
 from contracts.access.rail import PaymentRail
@@ -313,9 +314,10 @@ class Settlements:
             spent = claims.spent_positions(tx, self.rail.chain_id, transaction_hash)
             verdict = verify(terms_of(quote.quote, self.rail), views, now=now, used=spent)
             if isinstance(verdict, Match):
+                has_key = claims.owns_key_of_plan(tx, quote.quote.payer, quote.quote.plan_id, now=now)
                 issuer = Issuer(self.rail, self._base_url, self._derived(), self._key_set().signer(now))
                 issued = issue_claim(tx, issuer, quote.quote, verdict, transaction_hash, now=now)
-                answer = None if issued.issued_key is None else self._sealed_key(issued, stored.payment_id)
+                answer = None if issued.issued_key is None else self._sealed_key(issued, stored.payment_id, has_key)
                 authorizations.mark_paid(tx, stored.payment_id, answer, now=now)
                 authorizations.forget_answers(tx, now=now)
                 return True
@@ -327,7 +329,7 @@ class Settlements:
                 return True
             return False
 
-    def _sealed_key(self, issued: Issued, payment_id: str) -> str:
+    def _sealed_key(self, issued: Issued, payment_id: str, has_key: bool) -> str:
         claim = issued.claim
         fields = claim_fields(
             claim,
@@ -341,6 +343,7 @@ class Settlements:
                 base_url=self._base_url,
             ),
             operator_of(claim, self._base_url),
+            [plan_active(self._base_url)] if has_key else (),
         )
         body = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
         return seal(self._derived().sealing_key, KeptAnswer(201, body, "application/json").text(), payment_id)

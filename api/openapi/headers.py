@@ -5,6 +5,7 @@ A route names its own fields; those that follow from path and status are added h
 
 from typing import Any
 
+from contracts.publish.registry import PROJECTIONS
 from contracts.publish.routes import is_limited
 
 
@@ -36,6 +37,12 @@ HEADERS: dict[str, dict[str, Any]] = {
     "Content-Range": _header("The range that is sent, and the size of the whole", "bytes 0-99/1234"),
     "Retry-After": _header("After how many seconds to send the same again", 5, type="integer", minimum=0),
     "Allow": _header("Methods of this path", "GET, HEAD"),
+    "Link": _header(
+        "Where to go on (RFC 8288): the links of an error whose relation is registered (`help`, `payment`, "
+        "`service-desc`), the receipt of a paid answer, the successor of a deprecated path",
+        '</docs/operations/token_price/>; rel="help"',
+        required=False,
+    ),
     "Location": _header("The path to go on to", "/api/worldmodel/live", format="uri-reference"),
     "WWW-Authenticate": _header("How to send a key", 'Bearer realm="svc"'),
     "PAYMENT-REQUIRED": _header(
@@ -68,9 +75,9 @@ def headers_of(path: str, status: int, *, document: bool) -> tuple[str, ...]:
     """
     limits = (_POLICY, _LEFT) if is_limited(path) else ()
     if status == 402 and path.startswith(PAID_PREFIX):
-        return ("X-Request-Id", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "WWW-Authenticate", *limits)
+        return ("X-Request-Id", "Link", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "WWW-Authenticate", *limits)
     if status >= 400:
-        return ("X-Request-Id", *_OF_PROBLEM.get(status, ()), *limits)
+        return ("X-Request-Id", "Link", *_OF_PROBLEM.get(status, ()), *limits)
     if status == 302:
         return ("Location", "Cache-Control", *limits[:1])
     if document:
@@ -83,12 +90,23 @@ def header_refs(*names: str) -> dict[str, dict[str, str]]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
+def _paths_with_links() -> set[str]:
+    """Returns the paths of published documents that are sent with a Link field."""
+    rows = {row.path for row in PROJECTIONS if "Link" in row.headers}
+    return rows | {alias.path for row in PROJECTIONS for alias in row.aliases if "Link" in alias.headers}
+
+
 def add_headers(document: dict[str, Any]) -> None:
     """Describes the header fields of every answer, in place."""
+    linked = _paths_with_links()
     for path, operations in document["paths"].items():
         for operation in operations.values():
             responses = operation["responses"]
             for status, response in responses.items():
                 names = headers_of(path, int(status), document="304" in responses)
+                if int(status) < 300 and "402" in responses and path.startswith(PAID_PREFIX):
+                    names += ("Link", "PAYMENT-RESPONSE")
+                elif int(status) < 400 and path in linked:
+                    names += ("Link",)
                 response["headers"] = header_refs(*names) | response.get("headers", {})
     document["components"]["headers"] = HEADERS

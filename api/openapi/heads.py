@@ -21,4 +21,4 @@ def add_heads(document: dict[str, Any]) -> None:
 
 
 def _answer(problem: type[RequestProblem]) -> dict[str, Any]:
-    return problem_answer(problem) | {"headers": header_refs("X-Request-Id", "RateLimit-Policy", "RateLimit")}
+    return problem_answer(problem) | {"headers": header_refs("X-Request-Id", "Link", "RateLimit-Policy", "RateLimit")}

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from contracts.access.consent import OperatorProof, OperatorState, consent_url, operator_state
 from contracts.access.matching import Match, UnknownCode
+from contracts.access.plan_warnings import PlanWarning
 from contracts.access.plans import PLANS_PATH, RECEIPT_PATH, Verification, verification_of
 from contracts.access.proofs import PayerProof, ProofType, SignatureText
 from contracts.access.rail import ASSET_SYMBOL, USDC_DECIMALS, PaymentRail, network_of, usd_of
@@ -307,6 +308,10 @@ class ClaimData(Document):
     claim: ClaimRecord
     receipt: Receipt
     activation_packet: ActivationPacket
+    warnings: list[PlanWarning] = Field(
+        default=[],
+        description="With a signed payment, which no quote precedes: that its payer has had a key of the plan before",
+    )
 
 
 class ClaimAnswer(Document):
@@ -446,7 +451,11 @@ def receipt_fields(
 
 
 def claim_fields(
-    claim: Claim, receipt: dict[str, Any], packet: ActivationPacket, operator: OperatorState | None
+    claim: Claim,
+    receipt: dict[str, Any],
+    packet: ActivationPacket,
+    operator: OperatorState | None,
+    warnings: Sequence[PlanWarning] = (),
 ) -> dict[str, Any]:
     """Returns the fields of the answer that issues a key (`ClaimAnswer`), also when it is repeated."""
     record = ClaimRecord(
@@ -464,6 +473,7 @@ def claim_fields(
             "claim": record.model_dump(mode="json", by_alias=True),
             "receipt": receipt,
             "activationPacket": packet.model_dump(mode="json", by_alias=True),
+            "warnings": [warning.model_dump(mode="json", by_alias=True) for warning in warnings],
         },
     }
 

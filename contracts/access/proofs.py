@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from contracts.access.eth_accounts import eth_account
 from contracts.access.provider_views import Silence
@@ -23,9 +23,20 @@ ERC1271_MAGIC = "0x1626ba7e"
 LONGEST_SIGNATURE = 4_096
 """Bytes. Wallets that are contracts may pack several signatures into one."""
 
+_UNDEPLOYED = "6492" * 16
+"""What ends a signature of a wallet that is not deployed yet (ERC-6492)."""
+
+
+def _of_a_deployed_wallet(signature: str) -> str:
+    if signature.endswith(_UNDEPLOYED):
+        raise ValueError("not one of ERC-6492: deploy the wallet, then send the signature that its contract checks")
+    return signature
+
+
 SignatureText = Annotated[
     str,
     Field(pattern=rf"^0x([0-9a-fA-F]{{2}}){{1,{LONGEST_SIGNATURE}}}$", max_length=2 + 2 * LONGEST_SIGNATURE),
+    AfterValidator(_of_a_deployed_wallet),
 ]
 
 ProofType = Literal["eip712", "eip191", "erc1271"]

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from contracts.access.consent import OperatorStep, operator_step
+from contracts.access.plan_warnings import PlanWarning
 from contracts.access.plans import CLAIM_PATH, CODE_PATH, PLANS_PATH, RECEIPT_PATH, SALT_UNITS
 from contracts.access.proofs import claim_typed_data
 from contracts.access.quotes import Quote
@@ -19,7 +20,6 @@ from contracts.access.rail import ASSET_SYMBOL, USDC_DECIMALS, PaymentRail, usd_
 from contracts.access.signing import Signature
 from contracts.base import Document, Timestamp
 from contracts.evm.codec import checksum_address
-from contracts.publish.routes import ACCOUNT_PATH
 
 _QR_MASK = 0
 """The chequered mask."""
@@ -97,21 +97,13 @@ class QuoteNext(Document):
     plans: str
 
 
-class QuoteWarning(Document):
-    """Something that the payer should know before it pays."""
-
-    code: Literal["plan_active"]
-    detail: str
-    links: dict[str, str] = Field(description="Where to look it up, by what is there")
-
-
 class QuoteData(Document):
     """The quote and its requirement, whose RFC 8785 bytes give the two hashes, and the next steps."""
 
     quote: dict[str, Any]
     payment_requirement: dict[str, Any] = Field(description="x402 v2 PaymentRequirements")
     next: QuoteNext
-    warnings: list[QuoteWarning] = Field(description="Empty where nothing speaks against paying")
+    warnings: list[PlanWarning] = Field(description="Empty where nothing speaks against paying")
 
 
 class QuoteIntegrity(Document):
@@ -142,16 +134,6 @@ class QuoteAnswer(Document):
     data: QuoteData
 
 
-def plan_active(base_url: str) -> QuoteWarning:
-    """Returns the warning to a payer that has a key of the same plan."""
-    return QuoteWarning(
-        code="plan_active",
-        detail="This wallet has a key of this plan that is valid. Paying issues one more key; it neither extends the "
-        "first one nor replaces it. A lost key is replaced without paying, at the recovery address of its receipt.",
-        links={"account": base_url + ACCOUNT_PATH, "plans": base_url + PLANS_PATH},
-    )
-
-
 def quote_answer(
     quote: Quote,
     signature: dict[str, str],
@@ -159,7 +141,7 @@ def quote_answer(
     base_url: str,
     *,
     keys_url: str,
-    warnings: Sequence[QuoteWarning] = (),
+    warnings: Sequence[PlanWarning] = (),
 ) -> QuoteAnswer:
     """Returns the answer that gives a quote to the client."""
     body: dict[str, Any] = json.loads(quote.quote_json)

@@ -12,6 +12,7 @@ from contracts.connect import key_server, server
 from contracts.connect.tools import TOOLS
 from contracts.discovery.examples import recorded
 from contracts.discovery.installation import Installation
+from contracts.problem_links import operation_docs_path
 
 _CATALOG_FIELDS = {"id", "name", "price", "status", "requests_per_day"}
 _QUOTE_FIELDS = ("planId", "payer", "amount", "issuedAt", "expiresAt")
@@ -47,6 +48,7 @@ def connect_facts(installation: Installation) -> dict[str, Any]:
     return {
         "tools": TOOLS,
         "outcomes": OUTCOMES,
+        "trial_page": operation_docs_path("agent_access_trial"),
         "catalog_answer": _catalog_answer(installation),
         "example_plan": EXAMPLE_PLAN,
         "quote_command": _quote_command(installation),

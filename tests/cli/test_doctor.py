@@ -1,5 +1,6 @@
 """`svc doctor`: every failing line says what to do."""
 
+import asyncio
 import socket
 from collections.abc import Iterator
 from contextlib import closing
@@ -13,12 +14,16 @@ from ingest_helpers import TOKEN
 from lying_nodes import TokenChain
 from pipeline_runs import recorded_chain
 from publishing import House, mint
+from signing_wallets import RELAYER
 
+from api.access.rpc import Providers
 from cli.demo.anvil import Anvil
 from cli.demo.recorded import RecordedNode
 from cli.doctor import (
     CHECKS,
+    FEW_SETTLEMENTS,
     Finding,
+    _check_findings,
     chain,
     companion,
     data_directory,
@@ -28,9 +33,12 @@ from cli.doctor import (
     nodes_agree,
     other_stores,
     ports,
+    relayer,
     sources,
     warehouse_opens,
 )
+from contracts.access.rail import rail_of
+from contracts.access.settling import GAS_LIMIT, head_calls, read_head
 from contracts.base import Quality
 from contracts.settings import Settings
 from warehouse.duck.connection import ChainIdentity, Warehouse, stamp
@@ -264,3 +272,42 @@ def test_the_nodes_agreement_and_every_dispute_are_shown_with_both_answers(tmp_p
         assert_mends(finding, "fail", "remove the one that is wrong")
     assert any(": 4" in finding.detail and ": 5" in finding.detail for finding in findings)
     assert "secret" not in str(findings)
+
+
+def relaying(data_dir: Path, anvil: Anvil, **changes: object) -> Settings:
+    key_file = data_dir / "relayer.key"
+    key_file.write_text(RELAYER.key.hex())
+    given = {"rpc_urls": (anvil.url,), "usdc_address": OTHER, "treasury_address": OTHER, "relayer_key_file": key_file}
+    return settings(data_dir, **given | changes)
+
+
+def test_without_a_relayer_the_reason_is_named(tmp_path: Path):
+    finding = the_one(relayer(settings(tmp_path)))
+    assert finding.status == "ok"
+    assert finding.detail == "off: SVC_RELAYER_KEY_FILE is unset, so no signed payments are taken"
+
+
+def test_the_relayer_s_gas_is_counted_in_settlements(tmp_path: Path, anvil: Anvil):
+    given = relaying(tmp_path, anvil)
+    rail = rail_of(given)
+    seen = {}
+    for name, settlements in (("empty", 0), ("few", FEW_SETTLEMENTS - 1), ("enough", FEW_SETTLEMENTS)):
+        anvil.rpc.call("anvil_setBalance", RELAYER.address, hex(0))
+        head = read_head(rail, asyncio.run(Providers(given.rpc_urls).ask(head_calls(RELAYER.address))))
+        assert head is not None
+        anvil.rpc.call("anvil_setBalance", RELAYER.address, hex(settlements * GAS_LIMIT * head.fees.fee))
+        finding = the_one(relayer(given))
+        assert f"gas for {settlements} settlements" in finding.detail
+        seen[name] = (finding.status, RELAYER.address.lower() in finding.cure)
+    assert seen == {"empty": ("fail", True), "few": ("warn", True), "enough": ("ok", False)}
+
+
+def test_a_relayer_that_can_not_be_used_says_why(tmp_path: Path, anvil: Anvil):
+    given = relaying(tmp_path, anvil, treasury_address=None)
+    assert_mends(the_one(relayer(given)), "warn", "SVC_TREASURY_ADDRESS")
+    silent = relaying(tmp_path, anvil, rpc_urls=("http://127.0.0.1:1/secret",))
+    assert_mends(the_one(relayer(silent)), "warn", "SVC_RPC_URLS")
+    given.relayer_key_file.write_text("no key")
+    (finding,) = _check_findings(relayer, given)
+    assert_mends(finding, "fail", "openssl rand -hex 32")
+    assert "no key" not in finding.detail

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from claim_store import unsound
+from eth_account import Account
 from paid_service import PaidService
 from signing_wallets import (
     BUILD,
@@ -99,6 +100,25 @@ def test_the_official_python_client_buys_a_call_and_a_key_in_two_requests_each(p
     assert asked == [CHECK, CHECK, LIVE, LIVE]
     assert taken(paid) == 2_000 + 5_000_000
     assert int(paid.rpc.call("eth_getBalance", BUYER.address, "latest"), 16) == 0
+
+
+def test_a_second_key_of_a_plan_is_sold_to_the_same_wallet_with_a_warning(paid: PaidService) -> None:
+    """What a quote says before the payment, which has no quote here."""
+
+    def bought(offer: str, wallet: Any = BUYER) -> list[dict[str, Any]]:
+        pays = payment(offered(paid.get(LIVE)), offer=offer, wallet=wallet)
+        answer = paid.get(LIVE, **header(pays))
+        assert answer.status_code == 201, answer.text
+        assert paid.get(LIVE, **header(pays)).json() == answer.json(), "the answer stays the same"
+        return list(answer.json()["data"]["warnings"])
+
+    other = Account.from_key("0x" + "45" * 32)
+    paid.mint(other.address, 1_000_000_000)
+    assert bought(DEFAULT_PLAN) == []
+    (warning,) = bought(DEFAULT_PLAN)
+    assert (warning["code"], set(warning["links"])) == ("plan_active", {"account", "plans"})
+    assert bought("api_basic_monthly") == []
+    assert bought(DEFAULT_PLAN, other) == []
 
 
 def test_a_transaction_of_ours_pays_no_quote_that_happens_to_ask_for_its_amount(paid: PaidService) -> None:

@@ -12,6 +12,7 @@ from html_pages import Read
 
 from cli.demo.rpc import calldata
 from contracts.access import plans
+from contracts.access.trial_plan import trial_plan
 from contracts.canonical import canonical_json, sha256_hex
 from contracts.connect.tools import TOOLS
 from contracts.discovery.capabilities import capability_states
@@ -123,6 +124,15 @@ def test_commands_are_what_a_shell_reads_and_the_payer_is_left_to_fill_in():
     assert bodies[0] == {"planId": "api_basic_monthly", "payerAddress": "0x12"}
     assert bodies[1]["quoteId"].startswith("quote_")
     assert bodies[2]["action"]
+
+
+def test_it_says_how_to_try_for_free_only_where_trial_keys_are_issued():
+    text = " ".join(Read(page_of(HERE)).text.split())
+    assert "Try it for free" in text
+    assert f"GET {HERE.base_url}/api/agent-access/trials/{{address}}" in text
+    assert f"{trial_plan().requests_per_day} requests a day for {trial_plan().days} days" in text
+    off = page_of(installation(trial_keys_per_day=0))
+    assert "Try it for free" not in off and "/trials/" not in off
 
 
 def test_without_payments_there_is_no_quote_and_no_form():

@@ -1,0 +1,128 @@
+"""Wallets that are contracts, on a real EVM: wherever a challenge is signed, the contract's word counts (ERC-1271)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+from contract_wallets import owned_wallet, proof_of, undeployed
+from eth_account import Account
+from paid_service import CLAIM, STRANGER, PaidService, claim_body
+from signing_wallets import CHECK, CHECKED, balance, header, offered, payment, taken, taking_signatures
+from trial_wallets import PATH as TRIALS
+
+from cli.demo.anvil import PRUNED, Anvil
+from contracts.settings import Settings
+
+OWNER = Account.from_key("0x" + "77" * 32)
+
+Send = Callable[[dict[str, str]], httpx.Response]
+"""Sends a proof in answer to a challenge."""
+
+
+@pytest.fixture(scope="module")
+def paid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PaidService]:
+    settings = Settings(_env_file=None, data_dir=tmp_path_factory.mktemp("wallets"))
+    with Anvil(flags=PRUNED) as anvil, taking_signatures(settings, anvil, signature_above_usd=0) as service:
+        yield service
+
+
+@pytest.fixture
+def wallet(paid: PaidService) -> str:
+    address = owned_wallet(paid.rpc, paid.deployer, OWNER.address)
+    paid.mint(address, 1_000_000_000)
+    return address
+
+
+def challenge(paid: PaidService, url: str) -> tuple[dict[str, Any], Send]:
+    """The message that a GET says is to be signed, and how it is answered."""
+    path = url.removeprefix(paid.service.settings.public_base_url)
+    answer = paid.get(path)
+    assert answer.status_code == 200, answer.text
+    issued = {name: answer.json()[name] for name in ("issuedAt",) if name in answer.json()}
+    return answer.json()["typedData"], lambda proof: paid.post(path, issued | {"proof": proof})
+
+
+def trial(paid: PaidService, wallet: str) -> tuple[dict[str, Any], Send]:
+    return challenge(paid, TRIALS + wallet)
+
+
+def claim(paid: PaidService, wallet: str) -> tuple[dict[str, Any], Send]:
+    quote = paid.quoted(payerAddress=wallet)
+    transaction_hash = paid.pay(quote, sender=wallet)
+    typed_data = quote["data"]["next"]["claim"]["proof"]
+    return typed_data, lambda proof: paid.post(CLAIM, claim_body(quote, transaction_hash, integrity=proof))
+
+
+def bought(paid: PaidService, wallet: str, **named: str) -> dict[str, Any]:
+    quote = paid.quoted(payerAddress=wallet, **named)
+    proof = proof_of(OWNER, quote["data"]["next"]["claim"]["proof"])
+    answer = paid.post(CLAIM, claim_body(quote, paid.pay(quote, sender=wallet), integrity=proof))
+    assert answer.status_code == 201, answer.text
+    return dict(answer.json()["data"])
+
+
+def recovery(paid: PaidService, wallet: str) -> tuple[dict[str, Any], Send]:
+    return challenge(paid, bought(paid, wallet)["receipt"]["recovery"]["url"])
+
+
+def consent(paid: PaidService, wallet: str) -> tuple[dict[str, Any], Send]:
+    """The operator that a quote names is another wallet of the same owner than the payer."""
+    payer = owned_wallet(paid.rpc, paid.deployer, OWNER.address)
+    paid.mint(payer, 1_000_000_000)
+    claim_id = bought(paid, payer, operatorAddress=wallet)["claim"]["claimId"]
+    return challenge(paid, f"/api/agent-access/claims/{claim_id}/operator")
+
+
+def case(paid: PaidService, wallet: str) -> tuple[dict[str, Any], Send]:
+    quote = paid.quoted(payerAddress=wallet)
+    short = int(quote["data"]["next"]["pay"]["amountUnits"]) - 1
+    transaction_hash = paid.pay(quote, sender=wallet, units=short)
+    proof = proof_of(OWNER, quote["data"]["next"]["claim"]["proof"])
+    refused = paid.post(CLAIM, claim_body(quote, transaction_hash, integrity=proof))
+    assert refused.json()["code"] == "amount_mismatch", refused.text
+    return challenge(paid, f"/api/agent-access/cases/{refused.json()['caseId']}")
+
+
+@pytest.mark.parametrize(
+    ("challenged", "accepted", "refused"),
+    [
+        (trial, 201, (403, "trial_refused")),
+        (claim, 201, (402, "payer_proof_invalid")),
+        (recovery, 201, (403, "recovery_refused")),
+        (consent, 200, (403, "operator_consent_refused")),
+        (case, 200, (403, "case_refused")),
+    ],
+)
+def test_what_its_owner_signed_is_accepted_and_nothing_else(
+    paid: PaidService,
+    wallet: str,
+    challenged: Callable[[PaidService, str], tuple[dict[str, Any], Send]],
+    accepted: int,
+    refused: tuple[int, str],
+) -> None:
+    typed_data, send = challenged(paid, wallet)
+    right = proof_of(OWNER, typed_data)
+    other_message = typed_data | {"domain": typed_data["domain"] | {"chainId": 1}}
+    for wrong in (proof_of(STRANGER, typed_data), proof_of(OWNER, other_message), right | {"type": "eip712"}):
+        answer = send(wrong)
+        assert (answer.status_code, answer.json()["code"]) == refused, answer.text
+    unknown = send(undeployed(right))
+    assert (unknown.status_code, unknown.json()["code"]) == (400, "body_invalid")
+    assert "ERC-6492" in unknown.text
+    answer = send(right)
+    assert answer.status_code == accepted, answer.text
+
+
+def test_its_signed_payment_is_refused_and_nothing_is_taken(paid: PaidService, wallet: str) -> None:
+    """EIP-3009 as x402 signs it knows only keys; a contract buys a key with a quote and a transfer."""
+    before = taken(paid)
+    pays = payment(offered(paid.post(CHECK, CHECKED)), wallet=OWNER, **{"from": wallet})
+    for signature in (pays["payload"]["signature"], "0x" + "12" * 97):
+        pays["payload"]["signature"] = signature
+        answer = paid.post(CHECK, CHECKED, **header(pays))
+        assert (answer.status_code, answer.json()["code"]) == (402, "payment_refused"), answer.text
+        assert "(invalid_exact_evm_payload_signature) Nothing was taken." in offered(answer)["error"]
+    assert (taken(paid), balance(paid, wallet)) == (before, 1_000_000_000)
