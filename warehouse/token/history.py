@@ -438,7 +438,6 @@ class History:
         """Returns a function that decides which numbers are of addresses before this one."""
         listed = self._addresses
         place_of_it = 0 if listed is None else int(np.searchsorted(listed["sorted"], address))
-
         known = 0 if listed is None else len(listed["ids"])
 
         def are_before(ids: Array) -> NDArray[np.bool_]:
@@ -456,7 +455,6 @@ class History:
 
     def _above_in_state(self, state: State, balance: int, are_before: Callable[[Array], NDArray[np.bool_]]) -> int:
         """Returns the number of holders in a state that stand before an address with this balance."""
-
         ranks = range(len(state.by_rank))
         first = bisect_left(ranks, -balance, key=lambda rank: -state.balance_of_rank(rank))
         last = bisect_right(ranks, -balance, first, key=lambda rank: -state.balance_of_rank(rank))
