@@ -66,14 +66,14 @@ def _specs(tables: EventTables) -> list[dg.AssetSpec]:
 def ingest_contract_transfers(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
     """Reads from the last checkpoint towards finality, and the tip once caught up. Off without a watched contract."""
     address = runtime.settings.bidwall_address
-    yield from _ingested(runtime, CONTRACT_TRANSFERS, address, ContractTransfers, "SVC_BIDWALL_ADDRESS")
+    yield from _ingested(runtime, CONTRACT_TRANSFERS, address, ContractTransfers, _not_set("SVC_BIDWALL_ADDRESS"))
 
 
 @dg.multi_asset(name="ingest_attestations", specs=_specs(ATTESTATIONS), pool=POOL)
 def ingest_attestations(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
     """Reads from the last checkpoint towards finality. Off without a registry."""
     address = runtime.settings.trust_registry_address
-    yield from _ingested(runtime, ATTESTATIONS, address, Attestations, "SVC_TRUST_REGISTRY_ADDRESS")
+    yield from _ingested(runtime, ATTESTATIONS, address, Attestations, _not_set("SVC_TRUST_REGISTRY_ADDRESS"))
 
 
 @dg.multi_asset(
@@ -93,20 +93,21 @@ def ingest_attestations(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.Mater
 def ingest_pool_reserves(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
     """Reads on until the token's first observed price. Off without a pool."""
     settings = runtime.settings
-    pool, token = settings.pool_address, settings.token_address
+    pool, token, off = settings.pool_address, settings.token_address, _not_set("SVC_POOL_ADDRESS")
     if pool and token:
         with runtime.warehouse.connect() as connection:
             asyncio.run(_read_pool(connection, runtime, pool, token))
-            wanted = is_pool_recorded(connection, pool, token) and needs_pool_events(connection, token)
-    yield from _ingested(
-        runtime, POOL_RESERVES, pool if pool and token and wanted else None, PoolReserves, "SVC_POOL_ADDRESS"
-    )
+            if not is_pool_recorded(connection, pool, token):
+                pool, off = None, "no price follows from this pool: raw_chain__pool has the reason"
+            elif not needs_pool_events(connection, token):
+                pool, off = None, "read up to the first observed price"
+    yield from _ingested(runtime, POOL_RESERVES, pool, PoolReserves, off)
     with runtime.warehouse.connect() as connection:
         yield dg.MaterializeResult(asset_key="raw_chain__pool", metadata=row_count(connection, "raw_chain__pool"))
 
 
 def _ingested(
-    runtime: Runtime, tables: EventTables, address: str | None, events_of: Callable[[str], Events], setting: str
+    runtime: Runtime, tables: EventTables, address: str | None, events_of: Callable[[str], Events], off: str
 ) -> Iterator[dg.MaterializeResult[None]]:
     report = None
     with runtime.warehouse.connect() as connection:
@@ -116,7 +117,7 @@ def _ingested(
         counts = {name: row_count(connection, name) for name in tables.names if name in _ROWS}
     for name, metadata in counts.items():
         if report is None:
-            metadata["off"] = f"{setting} or SVC_TOKEN_ADDRESS is not set"
+            metadata["off"] = off
         elif name == tables.rows:
             metadata |= {
                 "from_block": report.from_block,
@@ -130,6 +131,10 @@ def _ingested(
                 "elapsed_s": round(report.elapsed_s, 2),
             }
         yield dg.MaterializeResult(asset_key=name, metadata=metadata)
+
+
+def _not_set(setting: str) -> str:
+    return f"{setting} or SVC_TOKEN_ADDRESS is not set"
 
 
 async def _slice(connection: Connection, runtime: Runtime, events: Events) -> IngestReport:
