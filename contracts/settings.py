@@ -115,7 +115,9 @@ class Settings(BaseSettings):
         default=None, description="https://api.geckoterminal.com/api/v2", json_schema_extra=_TOKEN_PRICE
     )
     pool_address: Address | None = Field(
-        default=None, description="On-chain pool of the token, the last price source", json_schema_extra=_TOKEN_PRICE
+        default=None,
+        description="On-chain pool of the token: the last price source, and days before the first observed price",
+        json_schema_extra=_TOKEN_PRICE,
     )
     blockscout_url: Url | None = Field(
         default=None, description="Origin of a Blockscout instance, for the holder-count discrepancy"

@@ -17,7 +17,11 @@ from pathlib import Path
 
 import dagster as dg
 import msgspec
+import sqlglot
 from PIL import Image
+from sqlglot import exp
+from sqlglot.lineage import Node
+from sqlglot.lineage import lineage as sqlglot_lineage
 
 from contracts.base import Freshness
 from contracts.publish.registry import PROJECTIONS, Projection
@@ -29,6 +33,7 @@ from pipelines.presentation import model_schema
 from pipelines.publish.assets import document_key
 from warehouse.duck.inspection import columns_of
 from warehouse.duck.tables import room_of, tables
+from warehouse.statements import read_sql
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -41,6 +46,15 @@ SOCIAL_PICTURE = ROOT / "site" / "assets" / "social.png"
 
 LINEAGE = re.compile(r"(?<=<!-- lineage: made by docs/pictures.py -->\n).*?(?=<!-- end of lineage -->)", re.DOTALL)
 TABLE = re.compile(r"(raw|core|out)_\w+")
+_PARAMETER = re.compile(r"\$[a-z_]+")
+
+_PRICED_BY = ("record_bucket_prices", "record_pool_prices")
+_WRITTEN_BY = {
+    "out_bidwall__events": ("newest_events",),
+    "out_holders__daily": _PRICED_BY,
+    "out_holders__hourly": _PRICED_BY,
+}
+"""The statements whose queries write columns of tables that declare no query of their rows."""
 
 DATA_OPENING = """# Data
 
@@ -124,6 +138,56 @@ def lineage_record(graph: dg.AssetGraph) -> bytes:
     return msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n"
 
 
+def followed_columns(table: str, statement: str) -> dict[str, tuple[str, ...]]:
+    """Returns the columns, `table.column`, that the columns of a table follow from by a query, or by an `insert` or
+    `update` with one. Empty for a statement in no form that is surely understood."""
+    declared = {name: dict.fromkeys((column.name for column in columns_of(name)), "varchar") for name in tables()}
+    parsed = sqlglot.parse_one(_PARAMETER.sub("null", statement.replace("$table", table)), dialect="duckdb")
+    query, columns = _query_of(parsed)
+    if query is None:
+        return {}
+    ends = {
+        name: _ends(table, sqlglot_lineage(name, query, schema=declared, dialect="duckdb"))
+        for name in set().union(*columns.values())
+    }
+    return {column: tuple(sorted(set().union(*(ends[name] for name in names)))) for column, names in columns.items()}
+
+
+def _query_of(parsed: exp.Expression) -> tuple[exp.Query | None, dict[str, set[str]]]:
+    """Returns the query within a statement, and by column that it writes the names of the query's columns."""
+    if isinstance(parsed, exp.Insert) and isinstance(parsed.expression, exp.Query):
+        query = parsed.expression
+        if parsed.ctes:
+            query.set("with_", parsed.args["with_"])
+    elif isinstance(parsed, exp.Update):
+        subquery = parsed.find(exp.Subquery)
+        assert subquery is not None
+        assigned = {part.this.name: part.expression.find_all(exp.Column) for part in parsed.expressions}
+        return subquery.unnest(), {name: {column.name for column in columns} for name, columns in assigned.items()}
+    elif isinstance(parsed, exp.Query):
+        query = parsed
+    else:
+        return None, {}
+    return query, {name: {name} for name in query.named_selects}
+
+
+def _ends(table: str, node: Node) -> set[str]:
+    """Returns the columns of other tables at the ends of a column's lineage."""
+    ends = [end for end in node.walk() if not end.downstream and isinstance(end.source, exp.Table)]
+    return {f"{end.source.name}.{exp.to_column(end.name).name}" for end in ends if end.source.name != table}
+
+
+def column_lineage(table: str) -> dict[str, tuple[str, ...]]:
+    """Returns what the columns of a table follow from: by its declared rows, or by the statements that write them."""
+    rows = tables()[table].rows
+    texts = [read_sql(name) for name in _WRITTEN_BY.get(table, ())] + ([] if rows is None else [rows.query])
+    found: dict[str, set[str]] = {}
+    for text in texts:
+        for column, sources in followed_columns(table, text).items():
+            found.setdefault(column, set()).update(sources)
+    return {column: tuple(sorted(sources)) for column, sources in found.items()}
+
+
 def _asset_record(asset: dg.AssetNode) -> AssetRecord:
     name, parents = asset.key.path[-1], tuple(sorted(parent.path[-1] for parent in asset.parent_keys))
     description = (asset.description or "").partition(" Grain: ")[0]
@@ -135,6 +199,7 @@ def _asset_record(asset: dg.AssetNode) -> AssetRecord:
 def _table_record(name: str, group: str, description: str = "", parents: tuple[str, ...] = ()) -> AssetRecord:
     table = tables()[name]
     rows, checks, public = table.rows, table.checks, table.public
+    follows = column_lineage(name)
     return AssetRecord(
         name,
         "table",
@@ -142,7 +207,10 @@ def _table_record(name: str, group: str, description: str = "", parents: tuple[s
         description,
         parents,
         title=table.grain,
-        columns=tuple(ColumnRecord(column.name, column.type, column.description) for column in columns_of(name)),
+        columns=tuple(
+            ColumnRecord(column.name, column.type, column.description, follows.get(column.name, ()))
+            for column in columns_of(name)
+        ),
         rows=None if rows is None else rows.meaning,
         check=None if checks is None else CheckRecord(checks.name, checks.promise, checks.blocking),
         public=None if public is None else public.name,
@@ -152,8 +220,10 @@ def _table_record(name: str, group: str, description: str = "", parents: tuple[s
 def _document_record(asset: dg.AssetNode, row: Projection) -> AssetRecord:
     model = row.freshness
     assert model is not None
+    by_field = {} if row.reader or row.make or row.describe else followed_columns(row.name, read_sql(row.name))
+    aliases = {field.serialization_alias or name: name for name, field in model.model_fields.items()}
     fields = [
-        ColumnRecord(column.name, column.type, column.description or "")
+        ColumnRecord(column.name, column.type, column.description or "", by_field.get(aliases[column.name], ()))
         for column in model_schema(model).columns
         if column.name not in Freshness.model_json_schema(by_alias=True)["properties"]
     ]

@@ -11,6 +11,7 @@ import dagster as dg
 import polars as pl
 from pydantic import BaseModel
 
+from contracts.site.lineage import column_lineage
 from contracts.token.proof import Proof
 from contracts.world.proposal import Decision
 from warehouse.duck.connection import Connection
@@ -161,15 +162,28 @@ def _header(
 ) -> dict[str, Any]:
     columns = [dg.TableColumn(column.name, column.type, column.description) for column in columns_of(table)]
     grain = tables()[table].grain
+    schema = {"dagster/table_name": f"warehouse.main.{table}", "dagster/column_schema": dg.TableSchema(columns)}
     return {
         "deps": deps,
         "group_name": group,
         "description": f"{description} Grain: {grain[0].lower()}{grain[1:]}",
         "kinds": {"duckdb", *kinds},
         "owners": OWNERS,
-        "metadata": {"dagster/table_name": f"warehouse.main.{table}", "dagster/column_schema": dg.TableSchema(columns)},
+        "metadata": schema | _column_lineage(table),
         "freshness_policy": freshness,
     }
+
+
+def _column_lineage(table: str) -> dict[str, dg.TableColumnLineage]:
+    """Returns the columns that those of a table follow from, under Dagster's key."""
+    columns = column_lineage().get(table)
+    if columns is None:
+        return {}
+    follows = {
+        column: [dg.TableColumnDep(dg.AssetKey(table), source) for table, source in sources]
+        for column, sources in columns.items()
+    }
+    return {"dagster/column_lineage": dg.TableColumnLineage(follows)}
 
 
 def _json_type(field: Mapping[str, Any]) -> str:

@@ -20,5 +20,46 @@ def test_the_lineage_in_the_readme_is_current():
     assert PICTURES["LINEAGE"].search((ROOT / "README.md").read_text()).group() == PICTURES["lineage"](GRAPH)
 
 
+def test_columns_follow_from_those_that_a_query_names():
+    assert PICTURES["followed_columns"](
+        "out_trust__scores",
+        """
+        with final as (
+            select agent, score, 'final' as finality from raw_chain__attestations where number > $first
+            union all
+            select agent, score, 'also' from raw_chain__attestations
+        )
+        select hex(agent) as who, max(score) filter (finality = 'final') as best, count(*) as attestations from final
+        group by all
+        """,
+    ) == {
+        "who": ("raw_chain__attestations.agent",),
+        "best": ("raw_chain__attestations.score",),
+        "attestations": (),
+    }
+
+
+def test_columns_that_an_update_writes_follow_from_its_query():
+    assert PICTURES["followed_columns"](
+        "out_holders__daily",
+        """
+        update $table as series set price_high = seen.high, price_source = 'observed',
+            price_quality = if(seen.high > seen.low, seen.quality, null)
+        from (
+            select max(price_usd) as high, min(price_usd) as low, first(quality) as quality
+            from raw_market__token_prices where fetched_at > (select max(start) from $table)
+        ) as seen
+        """,
+    ) == {
+        "price_high": ("raw_market__token_prices.price_usd",),
+        "price_source": (),
+        "price_quality": ("raw_market__token_prices.price_usd", "raw_market__token_prices.quality"),
+    }
+
+
+def test_a_statement_without_a_query_says_nothing_of_columns():
+    assert PICTURES["followed_columns"]("out_holders__daily", "delete from $table where start > $start") == {}
+
+
 def test_the_lineage_of_the_pages_is_current():
     assert lineage.FILE.read_bytes() == PICTURES["lineage_record"](GRAPH)

@@ -3601,12 +3601,19 @@ export interface components {
             /** @description Null where nothing can be bought */
             quote: components["schemas"]["QuoteStep"] | components["schemas"]["Links_2"];
         };
-        /** @description Observed prices of one hour or day, USD for one whole token. */
+        /** @description Prices of one hour or day, USD for one whole token. */
         PointPrice: {
             close: number;
             high: number;
             low: number;
             open: number;
+            /** @description The lowest quality of these prices */
+            quality: components["schemas"]["Quality"];
+            /**
+             * @description `observed`: answers of price sources. `pool`: reserves of the token's pool by its events, before the first of them
+             * @enum {string}
+             */
+            source: "observed" | "pool";
         };
         PolicyVersion: string | null;
         /** @description Two nodes that may be the same. Nothing is merged. */
@@ -4492,7 +4499,7 @@ export interface components {
             left: number;
             /** @description Hold at the end, nothing at the begin, never before */
             new: number;
-            /** @description Why there is no price: before_first_observation, not_observed; null beside one */
+            /** @description Why there is no price: not_observed, before_first_observation, or what is missing of the pool before it: before_pool, empty_pool, no_eth_price, no_pair, other_pair, unknown_quote_token, pool_not_read_yet; null beside one */
             priceReason: string | null;
             priceUsd: components["schemas"]["PointPrice"] | components["schemas"]["Links_2"];
             /** @description Block of the newest list that was taken in it and is still readable */

@@ -21,12 +21,17 @@ BOX_WIDTH, BOX_HEIGHT = 172, 28
 _COLUMN_WIDTH, _ROW_HEIGHT, _MARGIN, _HEAD = 214, 38, 2, 22
 
 
-class ColumnRecord(msgspec.Struct, frozen=True):
-    """One column of a table, or one field of a document."""
+class ColumnRecord(msgspec.Struct, frozen=True, omit_defaults=True, rename={"from_": "from"}):
+    """One column of a table, or one field of a document.
+
+    `from_` are the columns, `table.column`, that its values follow from where SQL says so; empty where they follow from
+    code, or from rows as a whole.
+    """
 
     name: str
     type: str
     meaning: str
+    from_: tuple[str, ...] = ()
 
 
 class CheckRecord(msgspec.Struct, frozen=True):
@@ -84,6 +89,20 @@ class Drawing(msgspec.Struct, frozen=True):
 def lineage() -> LineageRecord:
     """Returns what is recorded."""
     return msgspec.json.decode(FILE.read_bytes(), type=LineageRecord)
+
+
+@cache
+def column_lineage() -> Mapping[str, Mapping[str, tuple[tuple[str, str], ...]]]:
+    """Returns by table or document and by column the tables and columns that its values follow from."""
+    found = {
+        asset.name: {
+            column.name: tuple((table, name) for table, _, name in (text.partition(".") for text in column.from_))
+            for column in asset.columns
+            if column.from_
+        }
+        for asset in lineage().assets
+    }
+    return {name: columns for name, columns in found.items() if columns}
 
 
 def upstream(record: LineageRecord, name: str) -> list[AssetRecord]:

@@ -1,5 +1,7 @@
 """Defines the documents about one address, the series of the holders, and the transfers among the largest."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from contracts.base import AddressText, DecimalAmount, Document, HexHash, Quality, TelemetryDocument, Timestamp
@@ -116,12 +118,17 @@ class TokenHolderEdges(TelemetryDocument):
 
 
 class PointPrice(Document):
-    """Observed prices of one hour or day, USD for one whole token."""
+    """Prices of one hour or day, USD for one whole token."""
 
     open: float
     high: float
     low: float
     close: float
+    source: Literal["observed", "pool"] = Field(
+        description="`observed`: answers of price sources. `pool`: reserves of the token's pool by its events, before "
+        "the first of them"
+    )
+    quality: Quality = Field(description="The lowest quality of these prices")
 
 
 class SeriesPoint(Document):
@@ -142,7 +149,9 @@ class SeriesPoint(Document):
     hhi: float | None
     price_usd: PointPrice | None
     price_reason: str | None = Field(
-        description="Why there is no price: before_first_observation, not_observed; null beside one"
+        description="Why there is no price: not_observed, before_first_observation, or what is missing of the pool "
+        "before it: before_pool, empty_pool, no_eth_price, no_pair, other_pair, unknown_quote_token, "
+        "pool_not_read_yet; null beside one"
     )
     quality: Quality = Field(description="`exact` where a list at its last block is proven, else `derived` by replay")
     proven_block: int | None = Field(description="Block of the newest list that was taken in it and is still readable")

@@ -1,19 +1,31 @@
-"""Events of configured contracts as assets: transfers that touch the watched contract, attestations of the registry."""
+"""Events of configured contracts as assets: transfers of the watched contract, attestations, reserves of the pool."""
 
 import asyncio
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 
 import dagster as dg
 
+from contracts.market import Refusal
+from contracts.pools import DECIMALS, TOKEN0, TOKEN1, PoolTerms, currency_of, read_decimals, read_pair
+from contracts.settings import Settings
+from pipelines.clients.rpc import RpcPool
 from pipelines.presentation import POOL, row_count, table_spec
 from pipelines.progress import show_progress
 from pipelines.resources import Runtime
 from pipelines.token.engine import IngestReport, ingest
 from pipelines.token.events import Events
-from pipelines.token.sparse_events import Attestations, ContractTransfers
+from pipelines.token.sparse_events import Attestations, ContractTransfers, PoolReserves
 from pipelines.token.transfer_assets import GROUP, evm_chain
 from warehouse.duck.connection import Connection
-from warehouse.token.transfers import ATTESTATIONS, CONTRACT_TRANSFERS, EventTables, forget_unless_of
+from warehouse.token.pool import is_pool_recorded, needs_pool_events, record_pool
+from warehouse.token.transfers import (
+    ATTESTATIONS,
+    CONTRACT_TRANSFERS,
+    POOL_RESERVES,
+    EventTables,
+    forget_unless_of,
+)
 
 _BUDGET_S = 30.0
 
@@ -31,6 +43,13 @@ _ROWS = {
     "raw_chain__attestation_ranges": (
         "The checkpoints of the attestations: contiguous block ranges, each committed with its rows."
     ),
+    "raw_chain__pool_reserves": (
+        "Reserves of the token's pool by its Sync events, at or below finality: prices before the first observed one "
+        "follow from them, and behind it they are not read."
+    ),
+    "raw_chain__pool_ranges": (
+        "The checkpoints of the pool's events: contiguous block ranges, each committed with its rows."
+    ),
 }
 
 
@@ -47,18 +66,48 @@ def _specs(tables: EventTables) -> list[dg.AssetSpec]:
 def ingest_contract_transfers(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
     """Reads from the last checkpoint towards finality, and the tip once caught up. Off without a watched contract."""
     address = runtime.settings.bidwall_address
-    yield from _ingested(runtime, CONTRACT_TRANSFERS, address, ContractTransfers, "SVC_BIDWALL_ADDRESS")
+    yield from _ingested(runtime, CONTRACT_TRANSFERS, address, ContractTransfers, _not_set("SVC_BIDWALL_ADDRESS"))
 
 
 @dg.multi_asset(name="ingest_attestations", specs=_specs(ATTESTATIONS), pool=POOL)
 def ingest_attestations(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
     """Reads from the last checkpoint towards finality. Off without a registry."""
     address = runtime.settings.trust_registry_address
-    yield from _ingested(runtime, ATTESTATIONS, address, Attestations, "SVC_TRUST_REGISTRY_ADDRESS")
+    yield from _ingested(runtime, ATTESTATIONS, address, Attestations, _not_set("SVC_TRUST_REGISTRY_ADDRESS"))
+
+
+@dg.multi_asset(
+    name="ingest_pool_reserves",
+    specs=[
+        *_specs(POOL_RESERVES),
+        table_spec(
+            "raw_chain__pool",
+            GROUP,
+            "The token's pool by its contract: which tokens it holds, and what their prices follow from.",
+            deps=[evm_chain, "raw_chain__ranges"],
+            kinds=("evm",),
+        ),
+    ],
+    pool=POOL,
+)
+def ingest_pool_reserves(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
+    """Reads on until the token's first observed price. Off without a pool."""
+    settings = runtime.settings
+    pool, token, off = settings.pool_address, settings.token_address, _not_set("SVC_POOL_ADDRESS")
+    if pool and token:
+        with runtime.warehouse.connect() as connection:
+            asyncio.run(_read_pool(connection, runtime, pool, token))
+            if not is_pool_recorded(connection, pool, token):
+                pool, off = None, "no price follows from this pool: raw_chain__pool has the reason"
+            elif not needs_pool_events(connection, token):
+                pool, off = None, "read up to the first observed price"
+    yield from _ingested(runtime, POOL_RESERVES, pool, PoolReserves, off)
+    with runtime.warehouse.connect() as connection:
+        yield dg.MaterializeResult(asset_key="raw_chain__pool", metadata=row_count(connection, "raw_chain__pool"))
 
 
 def _ingested(
-    runtime: Runtime, tables: EventTables, address: str | None, events_of: Callable[[str], Events], setting: str
+    runtime: Runtime, tables: EventTables, address: str | None, events_of: Callable[[str], Events], off: str
 ) -> Iterator[dg.MaterializeResult[None]]:
     report = None
     with runtime.warehouse.connect() as connection:
@@ -68,7 +117,7 @@ def _ingested(
         counts = {name: row_count(connection, name) for name in tables.names if name in _ROWS}
     for name, metadata in counts.items():
         if report is None:
-            metadata["off"] = f"{setting} or SVC_TOKEN_ADDRESS is not set"
+            metadata["off"] = off
         elif name == tables.rows:
             metadata |= {
                 "from_block": report.from_block,
@@ -84,6 +133,10 @@ def _ingested(
         yield dg.MaterializeResult(asset_key=name, metadata=metadata)
 
 
+def _not_set(setting: str) -> str:
+    return f"{setting} or SVC_TOKEN_ADDRESS is not set"
+
+
 async def _slice(connection: Connection, runtime: Runtime, events: Events) -> IngestReport:
     settings = runtime.settings
     async with runtime.rpc_pool() as pool:
@@ -97,3 +150,30 @@ async def _slice(connection: Connection, runtime: Runtime, events: Events) -> In
                 budget_s=_BUDGET_S,
                 progress=listener,
             )
+
+
+async def _read_pool(connection: Connection, runtime: Runtime, pool: str, token: str) -> None:
+    """Reads the terms of the pool where they are not known yet."""
+    if is_pool_recorded(connection, pool, token):
+        return
+    async with runtime.rpc_pool() as rpc:
+        terms = await pool_terms(rpc, runtime.settings, pool, token)
+    record_pool(connection, pool, token, terms, datetime.now(UTC))
+
+
+async def pool_terms(rpc: RpcPool, settings: Settings, pool: str, token: str) -> PoolTerms | Refusal:
+    """Asks the pool and both of its tokens what its prices follow from."""
+    token0, token1 = await rpc.batch([_call(pool, TOKEN0), _call(pool, TOKEN1)])
+    pair = read_pair(token0, token1, token)
+    if isinstance(pair, Refusal):
+        return pair
+    currency = currency_of(pair, chain_id=settings.chain_id, usdc=settings.usdc_address)
+    if isinstance(currency, Refusal):
+        return currency
+    ours, other = await rpc.batch([_call(token, DECIMALS), _call(pair.other, DECIMALS)])
+    decimals = read_decimals(ours, other)
+    return decimals if isinstance(decimals, Refusal) else PoolTerms(pair, decimals, currency)
+
+
+def _call(address: str, data: str) -> tuple[str, list[object]]:
+    return "eth_call", [{"to": address, "data": data}, "latest"]

@@ -24,10 +24,10 @@ def out_holders__history(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRe
 @table_asset(
     GROUP,
     "The holders by day: who came, came back and left, transfers, volume, concentration and price.",
-    deps=["out_holders__history", "out_market__token_price"],
+    deps=["out_holders__history", "out_market__token_price", "raw_chain__pool_reserves", "raw_chain__pool"],
 )
 def out_holders__daily(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
-    """Adds observed prices to days and hours; extending the history counts the rest."""
+    """Adds prices to days and hours, the pool's before the first observed; extending the history counts the rest."""
     settings = runtime.settings
     with runtime.warehouse.connect() as connection:
         if settings.token_address:

@@ -1,4 +1,4 @@
-"""Decodes sparse events into rows: transfers of any token that touch a contract, attestations of the registry. Pure."""
+"""Decodes sparse events into rows: transfers that touch a contract, attestations, reserves of the pool. Pure."""
 
 import hashlib
 from abc import ABC, abstractmethod
@@ -25,10 +25,11 @@ from contracts.evm.codec import (
     quantity,
 )
 from contracts.outside_texts import outside_text
+from contracts.pools import SYNC_TOPIC
 from pipelines.token.arrow import BLOCK_TIME_TYPE, binary, plain, repeated, texts, u256
 from pipelines.token.decode import LogsInvalid, rows_of
 from pipelines.token.events import Params
-from warehouse.token.transfers import ATTESTATIONS, CONTRACT_TRANSFERS, EventTables
+from warehouse.token.transfers import ATTESTATIONS, CONTRACT_TRANSFERS, POOL_RESERVES, EventTables
 
 ATTESTED_TOPIC: Final = "0x" + keccak256(b"Attested(address,address,bytes32,uint256,uint256,uint256,string)").hex()
 
@@ -47,6 +48,8 @@ _ATTESTATION: Final = {
     "attested_at": "time",
     "metadata_uri": "text",
 }
+_RESERVES: Final = {"reserve0_raw": "u256", "reserve1_raw": "u256"}
+_RESERVE_BITS: Final = 112
 _WORD: Final = 66
 _MAX_TIME_S: Final = 1 << 40
 _LONGEST_URI: Final = 512
@@ -234,6 +237,37 @@ class Attestations(SparseEvents):
 
     def admitted(self, logs_bloom: bytes) -> bool:
         return bloom_may_hold(logs_bloom, self.registry_address, ATTESTED_TOPIC)
+
+
+@dataclass(frozen=True)
+class PoolReserves(SparseEvents):
+    """Sync events of a Uniswap v2 pair: its reserves after each trade and each change of its liquidity."""
+
+    pool_address: str
+    tables: EventTables = POOL_RESERVES
+    what: str = "Sync events of the pool"
+    cure: str = "Check that SVC_POOL_ADDRESS is a Uniswap v2 pair on this chain."
+    kinds = _RESERVES
+
+    def requests(self, first: int, last: int) -> Sequence[Params]:
+        blocks = {"fromBlock": hex(first), "toBlock": hex(last)}
+        return [[{"address": self.pool_address, "topics": [SYNC_TOPIC], **blocks}]]
+
+    def matches(self, log: ReceiptLog) -> bool:
+        named = bool(log.topics) and log.topics[0].lower() == SYNC_TOPIC
+        return named and log.address.lower() == self.pool_address
+
+    def values(self, log: ReceiptLog) -> tuple[Value, ...] | None:
+        data = _bytes(log.data)
+        if len(log.topics) != 1 or len(data) != 64:
+            raise LogsInvalid("a Sync event of another form")
+        reserves = data[:32], data[32:]
+        if any(int.from_bytes(reserve) >> _RESERVE_BITS for reserve in reserves):
+            raise LogsInvalid("a reserve out of range")
+        return reserves
+
+    def admitted(self, logs_bloom: bytes) -> bool:
+        return bloom_may_hold(logs_bloom, self.pool_address, SYNC_TOPIC)
 
 
 def _column(kind: str, values: Sequence[Any]) -> pa.Array:

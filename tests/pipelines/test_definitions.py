@@ -14,6 +14,7 @@ from pipelines.definitions import ROOMS, build_definitions
 from pipelines.publish.assets import CHECKED, NUMBERS, document_key
 from pipelines.schedules import CHAIN_JOB, JOBS, moved_assets
 from warehouse.duck.connection import Warehouse
+from warehouse.duck.inspection import columns_of
 from warehouse.duck.tables import UNNAMED, tables
 from warehouse.publish.lineage import tables_of
 
@@ -98,6 +99,25 @@ def test_every_table_shows_its_columns_with_what_they_mean(graph: Any, tmp_path:
             assert [column.name for column in columns] == table.columns
             assert [column.type for column in columns] == list(map(str, table.types))
             assert all(column.description for column in columns), node.key
+
+
+def test_columns_show_what_they_follow_from_among_the_columns_of_their_ancestors(graph: Any):
+    shown = {}
+    for node in graph.asset_nodes:
+        lineage = node.metadata.get("dagster/column_lineage")
+        if lineage is None:
+            continue
+        named = shown[name_of(node.key)] = lineage.deps_by_column
+        columns = {column.name for column in node.metadata["dagster/column_schema"].columns}
+        ancestors = {name_of(key) for key in graph.get_ancestor_asset_keys(node.key)}
+        assert named.keys() <= columns, node.key
+        for dep in (dep for deps in named.values() for dep in deps):
+            table = name_of(dep.asset_key)
+            assert dep.column_name in {column.name for column in columns_of(table)}, (node.key, dep)
+            assert table in ancestors, (node.key, dep)
+    assert {"out_access__funnel", "out_bidwall__events", "out_holders__daily", "out_holders__hourly"} <= set(shown)
+    (dep,) = shown["out_access__funnel"]["plan_id"]
+    assert (name_of(dep.asset_key), dep.column_name) == ("raw_ledger__quotes", "plan_id")
 
 
 def test_every_document_shows_its_fields_with_what_they_mean(graph: Any):

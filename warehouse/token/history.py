@@ -131,7 +131,7 @@ class Changes:
 
     def rows_of(self, number: int) -> tuple[int, int, int]:
         """Returns the place of an address among the touched ones, and its first and next row; equal ones for none."""
-        place = int(np.searchsorted(self.ids, np.uint32(number)))
+        place = int(self.ids.searchsorted(np.uint32(number)))  # `np.searchsorted` of a scalar takes twice as long
         if place == len(self.ids) or self.ids[place] != number:
             return place, 0, 0
         return place, int(self.offsets[place]), int(self.offsets[place + 1])
@@ -153,21 +153,22 @@ class Changes:
         them; numbers with the key of the balance are compared exactly, and equal ones by `are_before` of the address.
         """
         file = self.file
-        end = int(np.searchsorted(file["r_block"], np.uint32(min(block, self.to_block) - self.from_block), "right"))
-        wanted = key(balance, self.balance.shape[1])
+        end = int(file["r_block"].searchsorted(np.uint32(min(block, self.to_block) - self.from_block), "right"))
+        wanted = np.int64(key(balance, self.balance.shape[1]))
         risen = 0
         for name, sign in (("r_after", 1), ("r_before", -1)):
             found = file[name][:end]
             risen += sign * int(np.count_nonzero(found > wanted))
-            near = np.flatnonzero(found == wanted)
-            if len(near) and self.balance.shape[1] > 8:  # else keys are the numbers themselves
-                rows = file["r_row"][near].astype(np.int64)
+            near = found == wanted
+            equal = file["r_id"][:end][near]
+            if len(equal) and self.balance.shape[1] > 8:  # else keys are the numbers themselves
+                rows = file["r_row"][:end][near].astype(np.int64)
                 numbers = self.balance[rows] if sign == 1 else self._before_rows(rows)
-                larger, equal = above_and_equal(numbers, balance)
+                larger, same = above_and_equal(numbers, balance)
                 risen += sign * int(np.count_nonzero(larger))
-                near = near[equal]
-            if len(near):
-                risen += sign * int(np.count_nonzero(are_before(file["r_id"][near])))
+                equal = equal[same]
+            if len(equal):
+                risen += sign * int(np.count_nonzero(are_before(equal)))
         return risen
 
     def _before_rows(self, rows: Array) -> Bytes:
@@ -185,6 +186,10 @@ class State:
     def __init__(self, file: ArrayFile) -> None:
         self.block = file.facts["block"]
         self.balances, self.last_active_s, self.by_rank = file["balances"], file["last_active_s"], file["by_rank"]
+
+    def balance_of_rank(self, position: int) -> int:
+        """Returns the balance of the holder at a position in the order of ranks, from 0."""
+        return integer(self.balances[self.by_rank[position]])
 
 
 class History:
@@ -260,19 +265,27 @@ class History:
 
     def id_of(self, address: bytes) -> int | None:
         """Returns the number of an address, or None where no transfer names it."""
-        found = int(self.ids_of(np.array([address], ADDRESS))[0])
-        return found or None
+        wanted = np.array(address, ADDRESS)
+        for ordered, ids in self._address_tables:
+            at = int(ordered.searchsorted(wanted))
+            if at < len(ordered) and ordered[at] == wanted:
+                return int(ids[at])
+        return None
+
+    @cached_property
+    def _address_tables(self) -> list[tuple[Array, Array]]:
+        """Sorted addresses and their numbers, of all addresses up to the newest state and of those new behind it."""
+        tables = [] if self._addresses is None else [(self._addresses["sorted"], self._addresses["ids"])]
+        tables += [(changes.file["new_sorted"], changes.file["new_ids"]) for changes in self._tail]
+        return [(ordered, ids) for ordered, ids in tables if len(ordered)]
 
     def ids_of(self, addresses: Array) -> Ids:
         """Returns the numbers of addresses, 0 for unknown ones."""
         found = np.zeros(len(addresses), np.uint32)
-        tables = [] if self._addresses is None else [(self._addresses["sorted"], self._addresses["ids"])]
-        tables += [(changes.file["new_sorted"], changes.file["new_ids"]) for changes in self._tail]
-        for ordered, ids in tables:
-            if len(ordered):
-                at = np.minimum(np.searchsorted(ordered, addresses), len(ordered) - 1)
-                same = ordered[at] == addresses
-                found[same] = ids[at[same]]
+        for ordered, ids in self._address_tables:
+            at = np.minimum(np.searchsorted(ordered, addresses), len(ordered) - 1)
+            same = ordered[at] == addresses
+            found[same] = ids[at[same]]
         return found
 
     def addresses_of(self, ids: Array) -> Array:
@@ -327,11 +340,17 @@ class History:
 
     def first_seen_of(self, number: int) -> tuple[int, int]:
         """Returns block and time (s) of an address's first transfer."""
+        known = self._addresses
+        if known is not None and number <= len(known["seen_block"]):
+            return int(known["seen_block"][number - 1]), int(known["seen_time_s"][number - 1])
         blocks, times = self.first_seen(np.array([number], np.uint32))
         return int(blocks[0]), int(times[0])
 
     def first_held_of(self, number: int) -> tuple[int, int]:
         """Returns block and time (s) of an address's first balance above zero; -1 where it never had one."""
+        known = self._addresses
+        if known is not None and number <= len(known["held_block"]) and known["held_block"][number - 1] != NEVER_S:
+            return int(known["held_block"][number - 1]), int(known["held_time_s"][number - 1])
         blocks, times = self.first_held(np.array([number], np.uint32))
         return int(blocks[0]), int(times[0])
 
@@ -353,7 +372,7 @@ class History:
         for changes in self._changes_between(-1 if state is None else state.block, block):
             place, first, end = changes.rows_of(number)
             if end > first:
-                reached = int(np.searchsorted(changes.block[first:end], block, "right"))
+                reached = int(changes.block[first:end].searchsorted(block, "right"))
                 return integer(changes.balance[first + reached - 1] if reached else changes.before[place])
         if state is None or number >= len(state.balances):
             return 0
@@ -382,7 +401,8 @@ class History:
             place, first, end = changes.rows_of(number)
             if end == first:
                 continue
-            end = first + int(np.searchsorted(changes.block[first:end], block, "right"))
+            if changes.to_block > block:
+                end = first + int(changes.block[first:end].searchsorted(block, "right"))
             begin = max(first, end - (limit - len(found)))
             if end == begin:
                 continue
@@ -406,10 +426,10 @@ class History:
         `zero_held` is the balance of the zero address then.
         """
         state = self._state_at(block)
-        above = self._above_in_state(state, address, balance)
-        wanted = np.array(address, ADDRESS)
+        are_before = self._before(np.array(address, ADDRESS))
+        above = 0 if state is None else self._above_in_state(state, balance, are_before)
         for changes in self._changes_between(-1 if state is None else state.block, block):
-            above += changes.risen_above(balance, block, self._before(wanted))
+            above += changes.risen_above(balance, block, are_before)
         if address != ZERO and (zero_held > balance or zero_held == balance):
             above += 1  # the zero address is the smallest
         return above + 1
@@ -418,10 +438,14 @@ class History:
         """Returns a function that decides which numbers are of addresses before this one."""
         listed = self._addresses
         place_of_it = 0 if listed is None else int(np.searchsorted(listed["sorted"], address))
+        known = 0 if listed is None else len(listed["ids"])
 
         def are_before(ids: Array) -> NDArray[np.bool_]:
+            if listed is not None and (not len(ids) or ids.max() <= known):
+                found: NDArray[np.bool_] = listed["place"][ids - np.uint32(1)] < place_of_it
+                return found
             before = np.zeros(len(ids), np.bool_)
-            old = ids <= (0 if listed is None else len(listed["ids"]))
+            old = ids <= known
             if listed is not None:
                 before[old] = listed["place"][ids[old].astype(np.int64) - 1] < place_of_it
             before[~old] = self.addresses_of(ids[~old]) < address
@@ -429,23 +453,13 @@ class History:
 
         return are_before
 
-    def _above_in_state(self, state: State | None, address: bytes, balance: int) -> int:
+    def _above_in_state(self, state: State, balance: int, are_before: Callable[[Array], NDArray[np.bool_]]) -> int:
         """Returns the number of holders in a state that stand before an address with this balance."""
-        if state is None:
-            return 0
-        low, high = 0, len(state.by_rank)
-        while low < high:
-            middle = (low + high) // 2
-            number = int(state.by_rank[middle])
-            theirs = integer(state.balances[number])
-            if theirs > balance or (theirs == balance and self._address(number) < address):
-                low = middle + 1
-            else:
-                high = middle
-        return low
-
-    def _address(self, number: int) -> bytes:
-        return bytes(self.addresses_of(np.array([number], np.uint32))[0]).ljust(20, b"\0")
+        ranks = range(len(state.by_rank))
+        first = bisect_left(ranks, -balance, key=lambda rank: -state.balance_of_rank(rank))
+        last = bisect_right(ranks, -balance, first, key=lambda rank: -state.balance_of_rank(rank))
+        # holders of the same balance stand in the order of their addresses
+        return bisect_left(ranks, True, first, last, key=lambda rank: not are_before(state.by_rank[rank : rank + 1])[0])
 
     def supply_at(self, block: int) -> tuple[int, int]:
         """Returns what was minted and what was sent to the zero address up to `block`, in smallest units."""

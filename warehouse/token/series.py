@@ -15,6 +15,7 @@ import duckdb
 import numpy as np
 import polars as pl
 
+from contracts.market import HIGHEST_USD, LOWEST_USD, THIN_USD
 from contracts.token.history import DAY_S, HOUR_S, HOURLY_FOR
 from warehouse.duck.rows import aware_utc, insert
 from warehouse.statements import read_sql
@@ -245,9 +246,15 @@ def _naive(time_s: int) -> datetime:
 def record_bucket_prices(connection: duckdb.DuckDBPyConnection, token_address: str) -> None:
     """Writes open, high, low and close into the rows since the last that has a price; older ones keep theirs.
 
-    Of several sources that answered within a minute, the one counts that is believed first.
+    Observed prices come first: of several sources that answered within a minute, the one counts that is believed first.
+    Rows before the first of them get the pool's prices, as far as its events are read. A row without a price says why.
     """
+    bounds = {"lowest": float(LOWEST_USD), "highest": float(HIGHEST_USD), "thin": float(THIN_USD)}
     for width_s, table in _TABLES.items():
-        statement = read_sql("record_bucket_prices").replace("$table", table)
-        values = {"token_address": token_address, "width": timedelta(seconds=width_s)}
-        connection.execute(statement, values).fetchall()
+        width = {"width": timedelta(seconds=width_s)}
+        for name, values in (
+            ("record_bucket_prices", width | {"token_address": token_address}),
+            ("record_pool_prices", width | bounds),
+            ("record_missing_prices", width | {"token_address": token_address}),
+        ):
+            connection.execute(read_sql(name).replace("$table", table), values).fetchall()

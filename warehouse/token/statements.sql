@@ -381,36 +381,40 @@ order by start desc
 limit 1
 
 -- name: record_bucket_prices
--- Sets the prices of a series' rows since the newest one with a price: sound observations of a token in USD, one a
--- minute, that of the source which is believed first.
+-- Sets the prices of a series' rows since the newest observed one: sound observations of a token in USD, one a minute,
+-- that of the source which is believed first.
 update $table as series
 set price_open = seen.price_open, price_high = seen.price_high, price_low = seen.price_low,
-    price_close = seen.price_close
+    price_close = seen.price_close, price_source = 'observed', price_quality = seen.quality, price_reason = null
 from (
     select
         time_bucket($width::interval, minute) as start,
         arg_min(price_usd, minute)::double as price_open,
         max(price_usd)::double as price_high,
         min(price_usd)::double as price_low,
-        arg_max(price_usd, minute)::double as price_close
+        arg_max(price_usd, minute)::double as price_close,
+        ['exact', 'derived', 'estimated'][max(list_position(['exact', 'derived', 'estimated'], quality))] as quality
     from (
-        select
-            date_trunc('minute', fetched_at) as minute,
-            arg_min(
-                price_usd,
-                coalesce(
-                    list_position((select sources->>'$[*].source' from out_market__token_price), source), 1000
+        select minute, believed.price_usd, believed.quality
+        from (
+            select
+                date_trunc('minute', fetched_at) as minute,
+                arg_min(
+                    {price_usd: price_usd, quality: quality},
+                    coalesce(
+                        list_position((select sources->>'$[*].source' from out_market__token_price), source), 1000
+                    )
+                ) as believed
+            from raw_market__token_prices
+            where
+                token_address = $token_address
+                and price_usd is not null
+                and not suspicious
+                and fetched_at >= coalesce(
+                    (select max(start) from $table where price_source = 'observed'), timestamp '1970-01-01'
                 )
-            ) as price_usd
-        from raw_market__token_prices
-        where
-            token_address = $token_address
-            and price_usd is not null
-            and not suspicious
-            and fetched_at >= coalesce(
-                (select max(start) from $table where price_close is not null), timestamp '1970-01-01'
-            )
-        group by minute
+            group by minute
+        )
     )
     group by start
 ) as seen
@@ -447,9 +451,7 @@ with points as (
     select
         series.*,
         taken.block as proven_block,
-        taken.proof->>'verdict' as verdict,
-        first_value(price_close ignore nulls) over (order by start) as earlier_price,
-        max(price_close) over () as any_price
+        taken.proof->>'verdict' as verdict
     from (select *, $measures from $table) as series
     left join (
         select
@@ -474,15 +476,158 @@ select to_json(coalesce(list({
     gini: gini,
     hhi: hhi,
     priceUsd: if(price_close is null, null, {
-        open: price_open, high: price_high, low: price_low, 'close': price_close
+        open: price_open, high: price_high, low: price_low, 'close': price_close, source: price_source,
+        quality: price_quality
     }),
-    priceReason: case
-        when price_close is not null then null
-        when earlier_price is null and any_price is not null then 'before_first_observation'
-        else 'not_observed'
-    end,
+    priceReason: if(price_close is null, coalesce(price_reason, 'not_observed'), null),
     quality: if(proven_block = last_block and verdict = 'proven', 'exact', 'derived'),
     provenBlock: proven_block,
     verdict: verdict
 } order by start), []))::varchar
 from points
+
+-- name: recorded_pool
+-- At most one row: the recorded pool, its token, and why no price follows from it.
+select pool_address, token_address, reason
+from raw_chain__pool
+
+-- name: needs_pool_events
+-- One row: whether the pool's events are read up to a time before the first sound price of the token, if there is one.
+select coalesce(max(to_block_time) < (
+    select coalesce(min(fetched_at), timestamp '9999-01-01')
+    from raw_market__token_prices
+    where token_address = $token_address and price_usd is not null and not suspicious
+), true)
+from raw_chain__pool_ranges
+
+-- name: drop_pool_prices
+-- Drops the prices of a series that follow from the pool.
+update $table
+set price_open = null, price_high = null, price_low = null, price_close = null, price_source = null,
+    price_quality = null
+where price_source = 'pool'
+
+-- name: record_pool_prices
+-- Sets the prices of a series' rows before the first observed one, since the newest that follows from the pool: its
+-- reserves at the begin of the row, and after each Sync event in it. The other token is worth a dollar, or what ether was
+-- observed at within the hour before. $thin: liquidity in USD below which a price is estimated.
+update $table as series
+set price_open = candle.price_open, price_high = candle.price_high, price_low = candle.price_low,
+    price_close = candle.price_close, price_source = 'pool',
+    price_quality = if(candle.is_thin, 'estimated', 'derived'), price_reason = null
+from (
+    with span as (
+        select
+            coalesce(
+                (select max(start) from $table where price_source = 'pool'),
+                (select min(start) from $table),
+                timestamp '1970-01-01'
+            ) as since,
+            least(
+                coalesce((select min(start) from $table where price_source = 'observed'), timestamp '9999-01-01'),
+                (select max(to_block_time) from raw_chain__pool_ranges)
+            ) as upto
+    ),
+    pool as (
+        select token_place, currency, pow(10.0, decimals - other_decimals) as scale, other_decimals
+        from raw_chain__pool
+        where reason is null
+    ),
+    syncs as (
+        select
+            block_time, block_number, log_index,
+            reserve0_raw.limb1::double * 18446744073709551616.0 + reserve0_raw.limb0::double as reserve0,
+            reserve1_raw.limb1::double * 18446744073709551616.0 + reserve1_raw.limb0::double as reserve1
+        from raw_chain__pool_reserves
+        where
+            block_time < (select upto from span)
+            and block_time >= coalesce(
+                (select max(block_time) from raw_chain__pool_reserves where block_time < (select since from span)),
+                timestamp '1970-01-01'
+            )
+    ),
+    held as (
+        select
+            block_time,
+            last(reserve0 order by block_number, log_index) as reserve0,
+            last(reserve1 order by block_number, log_index) as reserve1
+        from syncs
+        group by block_time
+    ),
+    moments as (
+        select series.start, series.start as moment, -1 as block_number, -1 as log_index, reserve0, reserve1
+        from $table as series
+        asof join held on series.start > held.block_time
+        where series.start >= (select since from span) and series.start < (select upto from span)
+        union all
+        select time_bucket($width::interval, block_time), block_time, block_number, log_index, reserve0, reserve1
+        from syncs
+        where block_time >= (select since from span)
+    ),
+    ether as (
+        select fetched_at, max(price_usd)::double as price_usd
+        from raw_market__eth_prices
+        where price_usd is not null and not suspicious
+        group by fetched_at
+    ),
+    valued as (
+        select
+            moments.*, scale, other_decimals,
+            if(token_place = 0, reserve0, reserve1) as ours,
+            if(token_place = 0, reserve1, reserve0) as other,
+            if(
+                currency = 'usd', 1.0, if(moment - fetched_at <= interval 1 hour, ether.price_usd, null)
+            ) as usd
+        from moments
+        cross join pool
+        asof left join ether on moments.moment >= ether.fetched_at
+    ),
+    priced as (
+        select
+            start, moment, block_number, log_index,
+            other / ours * scale * usd as price,
+            2 * other / pow(10.0, other_decimals) * usd < $thin as is_thin
+        from valued
+        where ours > 0 and other > 0
+    )
+    select
+        start,
+        first(price order by moment, block_number, log_index) as price_open,
+        max(price) as price_high,
+        min(price) as price_low,
+        last(price order by moment, block_number, log_index) as price_close,
+        bool_or(is_thin) as is_thin
+    from priced
+    where price between $lowest and $highest
+    group by start
+) as candle
+where series.start = candle.start and series.price_source is distinct from 'observed'
+
+-- name: record_missing_prices
+-- Sets why rows of a series have no price: before the first observed one, or between two.
+update $table as series
+set price_reason = missing.reason
+from (
+    select
+        start,
+        case
+            when start > known.first_observed then 'not_observed'
+            when pool.reason is not null then pool.reason
+            when pool.pool_address is null and known.first_observed is null then 'not_observed'
+            when pool.pool_address is null then 'before_first_observation'
+            when coalesce(start >= known.read_to, true) then 'pool_not_read_yet'
+            when coalesce(start + $width::interval <= known.first_sync, true) then 'before_pool'
+            when pool.currency = 'eth' then 'no_eth_price'
+            else 'empty_pool'
+        end as reason
+    from $table
+    cross join (
+        select
+            (select min(start) from $table where price_source = 'observed') as first_observed,
+            (select max(to_block_time) from raw_chain__pool_ranges) as read_to,
+            (select min(block_time) from raw_chain__pool_reserves) as first_sync
+    ) as known
+    left join raw_chain__pool as pool on pool.token_address = $token_address
+    where price_close is null
+) as missing
+where series.start = missing.start and series.price_reason is distinct from missing.reason

@@ -42,6 +42,7 @@ CONTRACT_TRANSFERS = EventTables(
     tip_blocks="raw_chain__contract_tip_blocks",
 )
 ATTESTATIONS = EventTables(rows="raw_chain__attestations", ranges="raw_chain__attestation_ranges")
+POOL_RESERVES = EventTables(rows="raw_chain__pool_reserves", ranges="raw_chain__pool_ranges")
 
 
 @dataclass(frozen=True)

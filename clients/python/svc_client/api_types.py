@@ -1089,13 +1089,6 @@ class PlanRisk(TypedDict):
     title: str
 
 
-class PointPrice(TypedDict):
-    close: float
-    high: float
-    low: float
-    open: float
-
-
 PolicyVersion: TypeAlias = str | None
 
 
@@ -2745,6 +2738,15 @@ class PlanOffer(TypedDict):
     requestsPerDay: RequestsPerDay | None
     status: Literal['available', 'unavailable']
     tier: Tier
+
+
+class PointPrice(TypedDict):
+    close: float
+    high: float
+    low: float
+    open: float
+    quality: Quality
+    source: Literal['observed', 'pool']
 
 
 class PriceObservation(TypedDict):

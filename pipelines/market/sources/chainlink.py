@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from contracts.evm.codec import selector
 from contracts.market import Quote, Refusal, usd_price
+from contracts.pools import read_words
 from pipelines.market.price_source import ChainReading, Decoded, OnChain, PriceSource
 
 LATEST_ROUND = selector("latestRoundData()")
@@ -60,16 +61,6 @@ def decode(
     if price is None:
         return Refusal("no_price")
     return Quote(price, observed_at=datetime.fromtimestamp(feed.updated_s, UTC), block=block)
-
-
-def read_words(result: object, count: int) -> list[int] | None:
-    """Reads the first `count` 32-byte words of an `eth_call` result as unsigned integers; None if there are fewer."""
-    if not isinstance(result, str) or not result.startswith("0x") or len(result) < 2 + 64 * count:
-        return None
-    try:
-        return [int(result[place : place + 64], 16) for place in range(2, 2 + 64 * count, 64)]
-    except ValueError:
-        return None
 
 
 def _sequencer(status: Round | None, now: datetime) -> Refusal | None:

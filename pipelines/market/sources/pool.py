@@ -7,44 +7,27 @@ from decimal import Decimal
 from typing import Any
 
 from contracts.base import Quality
-from contracts.evm.codec import RpcError, keccak256, selector
+from contracts.evm.codec import RpcError, selector
 from contracts.market import THIN_USD, Quote, Refusal, change_percent, inner, usd_price
+from contracts.pools import (
+    DECIMALS,
+    GET_RESERVES,
+    SYNC_TOPIC,
+    TOKEN0,
+    TOKEN1,
+    Pair,
+    currency_of,
+    read_decimals,
+    read_pair,
+    read_words,
+)
 from pipelines.market.price_source import ChainReading, Decoded, OnChain, PriceSource
-from pipelines.market.sources.chainlink import read_words
 from warehouse.market.prices import PoolPast
 
-GET_RESERVES = selector("getReserves()")
-TOKEN0 = selector("token0()")
-TOKEN1 = selector("token1()")
-DECIMALS = selector("decimals()")
 TOTAL_SUPPLY = selector("totalSupply()")
-SYNC_TOPIC = "0x" + keccak256(b"Sync(uint112,uint112)").hex()
 
 SYNC_BLOCKS = 2000
 """Number of blocks before a moment that are searched for its reserves; public nodes allow as many at once."""
-
-WRAPPED_ETH = {
-    1: "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
-    10: "0x4200000000000000000000000000000000000006",
-    8453: "0x4200000000000000000000000000000000000006",
-    42161: "0x82af49447d8a07e3bd95bee6f62d2d58bf9bda3f",
-}
-"""Chain id -> the wrapped ether that pools are quoted in."""
-
-_DECIMALS_LIMIT = 36
-
-
-@dataclass(frozen=True)
-class Pair:
-    """The two tokens of a pool, lower-case hex, and which of them is ours."""
-
-    token0: str
-    token1: str
-    token: str
-
-    @property
-    def other(self) -> str:
-        return self.token1 if self.token == self.token0 else self.token0
 
 
 @dataclass(frozen=True)
@@ -60,34 +43,24 @@ class Reserves:
         return self.other / self.ours
 
 
-def read_pair(token0: object, token1: object, token: str) -> Pair | Refusal:
-    """Reads the pair from two `eth_call` results. It must hold our token."""
-    words = [read_words(token0, 1), read_words(token1, 1)]
-    if words[0] is None or words[1] is None:
-        return Refusal("no_pair")
-    pair = Pair(_address(words[0][0]), _address(words[1][0]), token)
-    return pair if token in (pair.token0, pair.token1) else Refusal("other_pair")
-
-
 def read_reserves(pair: Pair, reserves: object, decimals: Sequence[object]) -> Reserves | Refusal:
     """Reads the reserves from the results of `getReserves()`, and of `decimals()` of our token and of the other."""
-    words = read_words(reserves, 2)
-    places = [read_words(result, 1) for result in decimals]
-    if words is None or any(word is None or word[0] > _DECIMALS_LIMIT for word in places):
+    words, places = read_words(reserves, 2), read_decimals(*decimals)
+    if words is None or isinstance(places, Refusal):
         return Refusal("no_pair")
     ours, other = (words[0], words[1]) if pair.token == pair.token0 else (words[1], words[0])
     if ours == 0 or other == 0:
         return Refusal("empty_pool")
-    of_ours, of_other = (word[0] for word in places if word is not None)
-    return _in_whole_tokens(ours, other, (of_ours, of_other))
+    return _in_whole_tokens(ours, other, places)
 
 
 def usd_of_other(pair: Pair, *, chain_id: int, usdc: str | None, eth_usd: Decimal | None) -> Decimal | Refusal:
     """Returns the worth of one of the other token in USD. It must be USDC, or wrapped ether at a known price."""
-    if pair.other == usdc:
+    currency = currency_of(pair, chain_id=chain_id, usdc=usdc)
+    if isinstance(currency, Refusal):
+        return currency
+    if currency == "usd":
         return Decimal(1)
-    if pair.other != WRAPPED_ETH.get(chain_id):
-        return Refusal("unknown_quote_token")
     return Refusal("no_eth_price") if eth_usd is None else eth_usd
 
 
@@ -149,10 +122,6 @@ def with_past(quote: Quote, now: Reserves, hour: Reserves | None, day: Reserves 
 
 def _in_whole_tokens(ours: int, other: int, decimals: tuple[int, int]) -> Reserves:
     return Reserves(Decimal(ours).scaleb(-decimals[0]), Decimal(other).scaleb(-decimals[1]), decimals)
-
-
-def _address(word: int) -> str:
-    return f"0x{word & ((1 << 160) - 1):040x}"
 
 
 async def _read(reading: ChainReading) -> Decoded:

@@ -17,12 +17,18 @@ from cli.demo.rpc import calldata
 from cli.demo.write import deploy, mined_receipt
 from contracts.base import Quality
 from contracts.market import Quote, Refusal, decimal_of
+from contracts.pools import Pair, read_pair
 from contracts.settings import Settings
 from contracts.token.holders import ZERO_ADDRESS
+from pipelines.clients.rpc import RpcPool
 from pipelines.market.ask import ask_sources
 from pipelines.market.sources import chainlink, configured_sources, pool
+from pipelines.token.engine import ingest
+from pipelines.token.event_assets import pool_terms
+from pipelines.token.sparse_events import PoolReserves
 from warehouse.duck.connection import Warehouse
 from warehouse.market.prices import PoolPast, SourceAnswer, pool_past
+from warehouse.token.pool import record_pool
 
 NOW = datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC)
 NOW_S = int(NOW.timestamp())
@@ -200,14 +206,43 @@ def test_a_chain_that_does_not_answer_is_a_reason(scene: Scene) -> None:
     assert scene.ask_feed(chain_id=1).attempt.reason == "chain_mismatch"
 
 
+def test_the_pools_events_are_read_from_the_chain_with_what_their_prices_follow_from(
+    scene: Scene, tmp_path: Path
+) -> None:
+    blocks = [scene.hold(10_000_000, 20_000_000), scene.hold(0, 10_000_000)]
+    settings = scene.settings()
+
+    async def read(connection: Any) -> Any:
+        async with RpcPool([scene.anvil.url], chain_id=8453) as rpc:
+            await ingest(rpc, connection, PoolReserves(scene.pool), start_block=0, confirmations=0)
+            wrong = await pool_terms(rpc, settings, scene.feed, scene.token)
+            other = await pool_terms(rpc, settings, scene.pool, scene.feed)
+            unknown = await pool_terms(rpc, scene.settings(usdc_address=None), scene.pool, scene.token)
+            assert (wrong, other, unknown) == tuple(
+                Refusal(reason) for reason in ("no_pair", "other_pair", "unknown_quote_token")
+            )
+            return await pool_terms(rpc, settings, scene.pool, scene.token)
+
+    with Warehouse(tmp_path).connect() as connection:
+        terms = asyncio.run(read(connection))
+        record_pool(connection, scene.pool, scene.token, terms, NOW)
+        ((place,),) = connection.execute("select token_place from raw_chain__pool").fetchall()
+        rows = connection.execute(
+            f"select block_number, reserve{place}_raw.limb0, reserve{1 - place}_raw.limb0 "
+            "from raw_chain__pool_reserves order by block_number"
+        ).fetchall()
+    assert (terms.decimals, terms.currency, terms.pair.other) == ((6, 6), "usd", scene.usdc)
+    assert rows == [(blocks[0], 10_000_000, 20_000_000), (blocks[1], 10_000_000, 30_000_000)]
+
+
 WETH, TOKEN = "0x4200000000000000000000000000000000000006", "0x" + "70" * 20
 
 
 @pytest.mark.parametrize("swapped", [False, True])
 def test_a_pool_against_ether_takes_its_price_in_dollars(swapped: bool) -> None:
     sides = (WETH, TOKEN) if swapped else (TOKEN, WETH)
-    found = pool.read_pair(*(words(int(side, 16)) for side in sides), TOKEN)
-    assert isinstance(found, pool.Pair)
+    found = read_pair(*(words(int(side, 16)) for side in sides), TOKEN)
+    assert isinstance(found, Pair)
     assert pool.usd_of_other(found, chain_id=8453, usdc=None, eth_usd=None) == Refusal("no_eth_price")
     held = (5 * 10**18, 10_000 * 10**6) if swapped else (10_000 * 10**6, 5 * 10**18)
     reserves = pool.read_reserves(found, words(*held, 0), (words(6), words(18)))

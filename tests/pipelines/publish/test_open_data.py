@@ -118,7 +118,7 @@ def test_one_duckdb_file_has_every_dataset_with_its_comments_for_duckdb_1_5(publ
         bare = connection.execute(
             "select table_name, column_name from duckdb_columns() where database_name = 'svc' and comment is null"
         ).fetchall()
-    assert {"transfers", "holders", "holder_lists", "token_prices", "trust_scores"} <= tables.keys()
+    assert {"transfers", "holders", "holder_lists", "series_daily", "token_prices", "trust_scores"} <= tables.keys()
     assert all(tables.values()) and not bare
 
 

@@ -8,8 +8,9 @@ from eth_abi import encode
 from recorded_material import RecordedMaterial
 
 from contracts.evm.codec import TRANSFER_TOPIC, Fatal, RpcError, Transient
+from contracts.pools import SYNC_TOPIC
 from pipelines.token.decode import LogsInvalid
-from pipelines.token.sparse_events import ATTESTED_TOPIC, Attestations, ContractTransfers
+from pipelines.token.sparse_events import ATTESTED_TOPIC, Attestations, ContractTransfers, PoolReserves
 
 WALL, TOKEN, ALICE = "0x" + "ba" * 20, "0x" + "70" * 20, "0x" + "a1" * 20
 REGISTRY, AGENT, ATTESTER = "0x" + "4e" * 20, "0x" + "a9" * 20, "0x" + "a7" * 20
@@ -184,3 +185,57 @@ def test_real_receipts_of_base_give_the_transfers_of_every_contract_that_they_to
             seen["transfers"] += len(found)
             seen["nfts"] += sum(len(each["topics"]) == 4 for each in transfers)
     assert seen["transfers"] > 3_000 and seen["nfts"] > 0
+
+
+PAIR = "0x" + "9a" * 20
+
+
+def sync_log(reserve0: int = 7, reserve1: int = 2**112 - 1, **fields) -> dict:
+    data = "0x" + encode(["uint256", "uint256"], [reserve0, reserve1]).hex()
+    return log(**{"address": PAIR, "topics": [SYNC_TOPIC], "data": data, **fields})
+
+
+def test_reserves_of_the_pool_are_read_in_their_order():
+    body = answer(sync_log(1, 2, logIndex="0x9"), sync_log(logIndex="0x2"))
+    columns = PoolReserves(PAIR).decode([body], 1, 9)
+    assert values(columns) == [
+        (5, 2, (7).to_bytes(32), (2**112 - 1).to_bytes(32)),
+        (5, 9, bytes([0] * 31 + [1]), bytes([0] * 31 + [2])),
+    ]
+    table = columns.to_arrow(columns.block_timestamp, exact=True)
+    assert table.column("reserve1_raw").to_pylist()[0] == {
+        "limb3": 0,
+        "limb2": 0,
+        "limb1": 2**48 - 1,
+        "limb0": 2**64 - 1,
+    }
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        sync_log(2**112),
+        sync_log(data="0x" + "00" * 32),
+        sync_log(data="0x" + "00" * 96),
+        sync_log(topics=[SYNC_TOPIC, HASH]),
+        sync_log(address=TOKEN),
+        sync_log(topics=[TRANSFER_TOPIC]),
+    ],
+)
+def test_reserves_of_another_form_are_refused(row):
+    with pytest.raises(LogsInvalid):
+        PoolReserves(PAIR).decode([answer(row)], 1, 9)
+
+
+def test_real_receipts_of_base_give_the_reserves_of_every_pair(recorded_material: RecordedMaterial):
+    read = 0
+    for row in recorded_material.json_lines("data/base-recorded/base_receipts.jsonl.gz"):
+        receipt, block = row["receipt"], int(row["receipt"]["blockNumber"], 16)
+        syncs = [each for each in receipt["logs"] if each["topics"] and each["topics"][0] == SYNC_TOPIC]
+        for pair in {each["address"].lower() for each in syncs}:
+            found = PoolReserves(pair).decode_receipts([receipt], block)
+            assert [(row.log_index, "0x" + b"".join(row.values).hex()) for row in found.rows] == [
+                (int(each["logIndex"], 16), each["data"]) for each in syncs if each["address"].lower() == pair
+            ]
+            read += len(found)
+    assert read == 5

@@ -15,12 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rounds import ROUNDS
 
+from contracts.market import Refusal
 from contracts.token.holders import ZERO_ADDRESS
 from warehouse.duck.connection import Warehouse
 from warehouse.token.concentration import concentration_of
 from warehouse.token.fold import fold_balances
 from warehouse.token.history_writer import Sizes, extend_history, history_dir
 from warehouse.token.holders import read_state
+from warehouse.token.pool import is_pool_recorded, needs_pool_events, record_pool
 from warehouse.token.series import record_bucket_prices
 
 A, B, C, D = (address(number) for number in (0xA, 0xB, 0xC, 0xD))
@@ -202,3 +204,166 @@ def test_prices_of_a_day_are_those_of_the_first_source_of_each_minute(warehouse:
             "select price_open, price_high, price_low, price_close from out_holders__daily order by start"
         ).fetchall()
         assert prices == [(None,) * 4, (2.0, 4.0, 1.0, 3.0), (None,) * 4]
+
+
+POOL = address(0x9001)
+
+
+def put_pool(connection: Any, *, currency: str | None = "usd", reason: str | None = None, token_place: int = 0) -> None:
+    """A pool of our token (2 decimals) against one of 6."""
+    connection.execute("delete from raw_chain__pool")
+    connection.execute(
+        "insert into raw_chain__pool values (?, ?, ?, 2, 6, ?, ?, '2026-01-01')",
+        [POOL, TOKEN, token_place, currency, reason],
+    )
+
+
+def put_syncs(connection: Any, rows: Sequence[tuple[int, int, int]], read_to: int) -> None:
+    """Reserves (whole tokens) at blocks, and the checkpoint of what is read."""
+    for index, (block, reserve0, reserve1) in enumerate(rows):
+        limbs = [(raw >> 64, raw & (2**64 - 1)) for raw in (reserve0 * 10**2, reserve1 * 10**6)]
+        (high0, low0), (high1, low1) = limbs
+        connection.execute(
+            "insert into raw_chain__pool_reserves "
+            "values (?, ?, ''::blob, row(0, 0, ?, ?)::u256, row(0, 0, ?, ?)::u256, ?, 'exact')",
+            [block, index, high0, low0, high1, low1, naive(block)],
+        )
+    connection.execute(
+        "insert into raw_chain__pool_ranges values (0, ?, '0x', ?, ?, 'd', 'n', false, ?)",
+        [read_to, naive(read_to), len(rows), naive(read_to)],
+    )
+
+
+def naive(minute: int) -> datetime:
+    return datetime.fromtimestamp(ORIGIN.timestamp() + 60 * minute, UTC).replace(tzinfo=None)
+
+
+def put_price(connection: Any, table: str, minute: int, price: float, quality: str = "exact") -> None:
+    token = ", token_address" if table == "raw_market__token_prices" else ""
+    connection.execute(
+        f"insert into {table} (source, fetched_at, latency_ms, quality, suspicious, price_usd{token}) "
+        f"values ('s', ?, 1, ?, false, ?{', ?' if token else ''})",
+        [naive(minute), quality, price, *([TOKEN] if token else [])],
+    )
+
+
+def candles(connection: Any, table: str = "out_holders__daily") -> list[tuple[Any, ...]]:
+    record_bucket_prices(connection, TOKEN)
+    rows = connection.execute(
+        "select price_open, price_high, price_low, price_close, price_source, price_quality, price_reason "
+        f"from {table} order by start"
+    ).fetchall()
+    return [(*row[:4], *row[4:6]) if row[3] is not None else row[6] for row in rows if row[3] is None or row[6] is None]
+
+
+def test_days_before_the_first_observed_price_have_the_pools(warehouse: Any, tmp_path: Path) -> None:
+    extend(warehouse, tmp_path, [(1, ZERO_ADDRESS, A, 3)], 6 * DAY)
+    put_pool(warehouse)
+    put_syncs(
+        warehouse,
+        [
+            (DAY + 5, 1000, 2000),
+            (DAY + 6, 1000, 5000),
+            (DAY + 6, 1000, 1000),
+            (DAY + 9, 1000, 3000),
+            (3 * DAY + 1, 1000, 4000),
+            (4 * DAY + 9, 1000, 999_000),
+        ],
+        read_to=6 * DAY,
+    )
+    put_price(warehouse, "raw_market__token_prices", 4 * DAY + 700, 8.0, "estimated")
+    put_price(warehouse, "raw_market__token_prices", 4 * DAY + 702, 7.0)
+    expected = [
+        "before_pool",
+        (2.0, 5.0, 1.0, 3.0, "pool", "derived"),
+        (3.0, 3.0, 3.0, 3.0, "pool", "derived"),  # no trade: the reserves stay
+        (3.0, 4.0, 3.0, 4.0, "pool", "derived"),
+        (8.0, 8.0, 7.0, 7.0, "observed", "estimated"),
+        "not_observed",
+        "not_observed",
+    ]
+    assert candles(warehouse) == expected
+    assert candles(warehouse) == expected
+
+
+def test_a_pool_that_is_read_in_pieces_gives_the_same_prices(warehouse: Any, tmp_path: Path) -> None:
+    extend(warehouse, tmp_path, [(1, ZERO_ADDRESS, A, 3)], 3 * DAY)
+    put_pool(warehouse)
+    put_syncs(warehouse, [(5, 1000, 2000)], read_to=DAY + 30)
+    assert candles(warehouse) == [
+        (2.0, 2.0, 2.0, 2.0, "pool", "derived"),
+        (2.0, 2.0, 2.0, 2.0, "pool", "derived"),
+        "pool_not_read_yet",
+        "pool_not_read_yet",
+    ]
+    put_syncs(warehouse, [(DAY + 40, 1000, 6000), (2 * DAY + 40, 1000, 1000)], read_to=4 * DAY)
+    assert candles(warehouse) == [
+        (2.0, 2.0, 2.0, 2.0, "pool", "derived"),
+        (2.0, 6.0, 2.0, 6.0, "pool", "derived"),
+        (6.0, 6.0, 1.0, 1.0, "pool", "derived"),
+        (1.0, 1.0, 1.0, 1.0, "pool", "derived"),
+    ]
+
+
+def test_hours_have_the_pools_prices_too_and_thin_ones_are_estimated(warehouse: Any, tmp_path: Path) -> None:
+    extend(warehouse, tmp_path, [(1, ZERO_ADDRESS, A, 3)], 150)
+    put_pool(warehouse)
+    put_syncs(warehouse, [(5, 1000, 2000), (61, 100, 400), (130, 0, 0)], read_to=200)
+    assert candles(warehouse, "out_holders__hourly") == [
+        (2.0, 2.0, 2.0, 2.0, "pool", "derived"),
+        (2.0, 4.0, 2.0, 4.0, "pool", "estimated"),
+        (4.0, 4.0, 4.0, 4.0, "pool", "estimated"),
+    ]
+
+
+def test_a_pool_against_ether_has_prices_where_ether_has_one(warehouse: Any, tmp_path: Path) -> None:
+    extend(warehouse, tmp_path, [(1, ZERO_ADDRESS, A, 3)], 2 * DAY)
+    put_pool(warehouse, currency="eth", token_place=1)
+    put_syncs(warehouse, [(5, 2000, 10**7), (DAY + 100, 4000, 10**7), (DAY + 300, 9000, 10**7)], read_to=3 * DAY)
+    put_price(warehouse, "raw_market__eth_prices", DAY + 90, 3000.0)
+    (first, second, third) = candles(warehouse)
+    assert (first, third) == ("no_eth_price", "no_eth_price")
+    # token0 has 10^2 of its 2 decimals, and is what ours costs: 4000 * 10^2 of 10^7 * 10^6, at decimals 2 and 6
+    assert second[0] == second[3] == pytest.approx(4000 * 10**2 / (10**7 * 10**6) * 10 ** (2 - 6) * 3000)
+
+
+@pytest.mark.parametrize("reason", ["no_pair", "other_pair", "unknown_quote_token"])
+def test_a_pool_that_gives_no_price_is_the_reason(warehouse: Any, tmp_path: Path, reason: str) -> None:
+    extend(warehouse, tmp_path, [(1, ZERO_ADDRESS, A, 3)], 10)
+    put_pool(warehouse, currency=None, reason=reason)
+    assert candles(warehouse) == [reason]
+
+
+def test_without_a_pool_days_before_the_first_price_say_so(warehouse: Any, tmp_path: Path) -> None:
+    extend(warehouse, tmp_path, [(1, ZERO_ADDRESS, A, 3)], DAY)
+    assert candles(warehouse) == ["not_observed", "not_observed"]
+    put_price(warehouse, "raw_market__token_prices", DAY, 8.0)
+    assert candles(warehouse) == ["before_first_observation", (8.0, 8.0, 8.0, 8.0, "observed", "exact")]
+
+
+def test_an_emptied_pool_has_no_price_until_it_is_filled_again(warehouse: Any, tmp_path: Path) -> None:
+    extend(warehouse, tmp_path, [(1, ZERO_ADDRESS, A, 3)], 2 * DAY)
+    put_pool(warehouse)
+    put_syncs(warehouse, [(1, 0, 0), (DAY + 9, 0, 10), (2 * DAY + 1, 1000, 2000)], read_to=3 * DAY)
+    assert candles(warehouse) == ["empty_pool", "empty_pool", (2.0, 2.0, 2.0, 2.0, "pool", "derived")]
+
+
+def test_another_pool_replaces_the_prices_of_the_first(warehouse: Any, tmp_path: Path) -> None:
+    extend(warehouse, tmp_path, [(1, ZERO_ADDRESS, A, 3)], 10)
+    put_pool(warehouse)
+    put_syncs(warehouse, [(2, 1000, 2000)], read_to=20)
+    assert candles(warehouse) == [(2.0, 2.0, 2.0, 2.0, "pool", "derived")]
+    assert is_pool_recorded(warehouse, POOL, TOKEN)
+    record_pool(warehouse, address(0x9002), TOKEN, Refusal("no_pair"), datetime.now(UTC))
+    assert not is_pool_recorded(warehouse, address(0x9002), TOKEN)
+    assert candles(warehouse) == ["no_pair"]
+
+
+def test_events_of_the_pool_are_needed_up_to_the_first_sound_price(warehouse: Any) -> None:
+    assert needs_pool_events(warehouse, TOKEN)
+    put_syncs(warehouse, [], read_to=DAY)
+    assert needs_pool_events(warehouse, TOKEN)
+    put_price(warehouse, "raw_market__token_prices", DAY + 1, 8.0)
+    assert needs_pool_events(warehouse, TOKEN)
+    put_syncs(warehouse, [], read_to=DAY + 2)
+    assert not needs_pool_events(warehouse, TOKEN)

@@ -1,4 +1,5 @@
 -- One row per UTC day from that of the first transfer on: what happened to the holders, the zero address apart.
+-- public: series_daily
 create table if not exists out_holders__daily (
     start timestamp not null,  -- Begin of the day, UTC
     last_block bigint not null,  -- Newest block of the day that is known; the newest one before it where none is
@@ -11,11 +12,21 @@ create table if not exists out_holders__daily (
     top10_share double,  -- Share of the ten largest holders at the end of the day, a fraction
     gini double,  -- Gini coefficient of the balances then
     hhi double,  -- Herfindahl-Hirschman index of the balances then
-    price_open double,  -- First price of the day, USD for one whole token; null where none was observed
+    price_open double,  -- First price of the day, USD for one whole token; null where none is known
     price_high double,  -- Highest price, USD
     price_low double,  -- Lowest price, USD
-    price_close double  -- Last price, USD
+    price_close double,  -- Last price, USD
+    price_source varchar,  -- observed: answers of price sources; pool: reserves of the token's pool, before the first
+    -- of them; null without a price
+    price_quality varchar,  -- Lowest quality of these prices: exact as a source gave it, derived, or estimated where
+    -- something is amiss; null without a price
+    price_reason varchar  -- Why there is no price, as a stable code; null beside one
 );
+alter table out_holders__daily add column if not exists price_source varchar;
+alter table out_holders__daily add column if not exists price_quality varchar;
+alter table out_holders__daily add column if not exists price_reason varchar;
+update out_holders__daily set price_source = 'observed', price_quality = 'derived'
+where price_close is not null and price_source is null;
 
 -- checks (warning) days_follow_one_another: No day is missing or doubled; holders follow from those of the day before.
 with ordered as (

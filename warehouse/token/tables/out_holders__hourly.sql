@@ -1,4 +1,5 @@
 -- One row per hour (UTC) of the last 90 days: what happened to the holders, the zero address apart.
+-- public: series_hourly
 create table if not exists out_holders__hourly (
     start timestamp not null,  -- Begin of the hour, UTC
     last_block bigint not null,  -- Newest block of the hour that is known; the newest one before it where none is
@@ -8,11 +9,21 @@ create table if not exists out_holders__hourly (
     left_holders bigint not null,  -- Addresses that held at its begin and not at its end
     transfers bigint not null,  -- Transfers, mints and burns included
     volume_raw varchar not null,  -- Sum of their amounts in the token's smallest unit, as decimal text
-    price_open double,  -- First price of the hour, USD for one whole token; null where none was observed
+    price_open double,  -- First price of the hour, USD for one whole token; null where none is known
     price_high double,  -- Highest price, USD
     price_low double,  -- Lowest price, USD
-    price_close double  -- Last price, USD
+    price_close double,  -- Last price, USD
+    price_source varchar,  -- observed: answers of price sources; pool: reserves of the token's pool, before the first
+    -- of them; null without a price
+    price_quality varchar,  -- Lowest quality of these prices: exact as a source gave it, derived, or estimated where
+    -- something is amiss; null without a price
+    price_reason varchar  -- Why there is no price, as a stable code; null beside one
 );
+alter table out_holders__hourly add column if not exists price_source varchar;
+alter table out_holders__hourly add column if not exists price_quality varchar;
+alter table out_holders__hourly add column if not exists price_reason varchar;
+update out_holders__hourly set price_source = 'observed', price_quality = 'derived'
+where price_close is not null and price_source is null;
 
 -- checks (warning) hours_follow_one_another: No hour is missing or doubled; holders follow from those of the hour before.
 with ordered as (

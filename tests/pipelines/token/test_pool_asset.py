@@ -1,0 +1,103 @@
+"""The asset of the pool's events: read up to the first observed price, off without a pool, begun again for another."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+from ingest_helpers import CHAIN_ID, TOKEN
+
+from cli.demo.recorded import RecordedChain, RecordedNode, transfer_log
+from contracts.pools import DECIMALS, SYNC_TOPIC, TOKEN0, TOKEN1
+from contracts.settings import Settings
+from pipelines.resources import runtime_resource
+from pipelines.token.event_assets import ingest_pool_reserves
+from warehouse.duck.connection import Warehouse
+
+POOL, OTHER_POOL, USDC = "0x" + "9a" * 20, "0x" + "9b" * 20, "0x" + "05" * 20
+HEAD = 200
+
+
+def word(number: int) -> str:
+    return f"{number:064x}"
+
+
+def sync(pool: str, block: int, reserve0: int, reserve1: int) -> dict[str, Any]:
+    data = "0x" + word(reserve0) + word(reserve1)
+    return {"address": pool, "topics": [SYNC_TOPIC], "data": data, "blockNumber": hex(block), "logIndex": "0x0"}
+
+
+CALLS = {
+    **{(pool, TOKEN0): "0x" + word(int(USDC, 16)) for pool in (POOL, OTHER_POOL)},
+    **{(pool, TOKEN1): "0x" + word(int(TOKEN, 16)) for pool in (POOL, OTHER_POOL)},
+    (USDC, DECIMALS): "0x" + word(6),
+}
+
+
+@pytest.fixture
+def chain() -> RecordedChain:
+    logs = [sync(POOL, 10, 5, 6), sync(OTHER_POOL, 11, 1, 2), sync(POOL, 20, 7, 2**100)]
+    logs.append(transfer_log(USDC, 1, 0, POOL, OTHER_POOL, 1))  # who emits nothing answers nothing
+    return RecordedChain(chain_id=CHAIN_ID, token=TOKEN, logs=logs, first_block=0, head=HEAD, calls=CALLS, state_from=0)
+
+
+def run(data_dir: Path, url: str, **changes: Any) -> dict[str, Any]:
+    """Materializes the asset; its metadata of the reserves."""
+    named = {"rpc_urls": (url,), "token_address": TOKEN, "usdc_address": USDC, "pool_address": POOL} | changes
+    settings = Settings(_env_file=None, data_dir=data_dir, chain_id=CHAIN_ID, **named)
+    done = dg.materialize([ingest_pool_reserves], resources={"runtime": runtime_resource(settings)})
+    (made,) = done.asset_materializations_for_node("ingest_pool_reserves")[:1]
+    assert made.asset_key == dg.AssetKey("raw_chain__pool_reserves")
+    return {name: value.value for name, value in made.metadata.items()}
+
+
+def held(data_dir: Path, statement: str) -> list[tuple[Any, ...]]:
+    with Warehouse(data_dir).connect() as connection:
+        return connection.execute(statement).fetchall()
+
+
+RESERVES = (
+    "select block_number, reserve0_raw.limb0, reserve1_raw.limb1 from raw_chain__pool_reserves order by block_number"
+)
+
+
+def test_the_pool_is_read_until_a_price_was_observed_behind_its_events(tmp_path: Path, chain: RecordedChain) -> None:
+    with RecordedNode(chain) as node:
+        assert run(tmp_path, node.url)["complete"] is True
+        assert held(tmp_path, RESERVES) == [(10, 5, 0), (20, 7, 2**36)]
+        assert held(
+            tmp_path,
+            "select pool_address, token_place, decimals, other_decimals, currency, reason from raw_chain__pool",
+        ) == [(POOL, 1, 18, 6, "usd", None)]
+        read_to = held(tmp_path, "select max(to_block) from raw_chain__pool_ranges")
+        with Warehouse(tmp_path).connect() as connection:
+            connection.execute(
+                "insert into raw_market__token_prices (token_address, source, fetched_at, latency_ms, quality, "
+                "suspicious, price_usd) values (?, 's', ?, 1, 'exact', false, 2)",
+                [TOKEN, datetime.fromtimestamp(chain.head_time - 2 * HEAD, UTC).replace(tzinfo=None)],
+            )
+        chain.head += 50
+        assert run(tmp_path, node.url)["off"] == "read up to the first observed price"
+        assert held(tmp_path, "select max(to_block) from raw_chain__pool_ranges") == read_to
+
+
+def test_another_pool_is_read_from_its_begin(tmp_path: Path, chain: RecordedChain) -> None:
+    with RecordedNode(chain) as node:
+        run(tmp_path, node.url)
+        run(tmp_path, node.url, pool_address=OTHER_POOL)
+        assert held(tmp_path, RESERVES) == [(11, 1, 0)]
+
+
+def test_a_contract_that_is_no_pair_says_so_and_nothing_is_read(tmp_path: Path, chain: RecordedChain) -> None:
+    with RecordedNode(chain) as node:
+        assert "no price follows" in run(tmp_path, node.url, pool_address="0x" + "77" * 20)["off"]
+    assert held(tmp_path, "select reason from raw_chain__pool") == [("no_pair",)]
+    assert held(tmp_path, RESERVES) == []
+
+
+def test_without_a_pool_nothing_is_asked(tmp_path: Path) -> None:
+    metadata = run(tmp_path, "http://127.0.0.1:1", pool_address=None)
+    assert "SVC_POOL_ADDRESS" in metadata["off"]

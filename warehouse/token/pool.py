@@ -1,0 +1,50 @@
+"""Stores what the token's pool says of itself, and decides whether its events are needed: before the first price."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import duckdb
+
+from contracts.market import Refusal
+from contracts.pools import PoolTerms
+from warehouse.duck.connection import transaction
+from warehouse.duck.rows import replace_all
+from warehouse.statements import read_sql
+from warehouse.token.holders import first_row
+
+
+def is_pool_recorded(connection: duckdb.DuckDBPyConnection, pool: str, token: str) -> bool:
+    """Returns whether the terms of this pool and token are known; a pool that gave none is asked again."""
+    row = first_row(connection, read_sql("recorded_pool"))
+    return row == (pool, token, None)
+
+
+def record_pool(
+    connection: duckdb.DuckDBPyConnection, pool: str, token: str, terms: PoolTerms | Refusal, now: datetime
+) -> None:
+    """Replaces the pool. Prices that follow from another pool are dropped from the series."""
+    known = None if isinstance(terms, Refusal) else terms
+    row = {
+        "pool_address": pool,
+        "token_address": token,
+        "token_place": known and int(known.pair.token == known.pair.token1),
+        "decimals": known and known.decimals[0],
+        "other_decimals": known and known.decimals[1],
+        "currency": known and known.currency,
+        "reason": terms.reason if isinstance(terms, Refusal) else None,
+        "read_at": now,
+    }
+    with transaction(connection):
+        before = first_row(connection, read_sql("recorded_pool"))
+        if before is not None and before[:2] != (pool, token):
+            for table in ("out_holders__daily", "out_holders__hourly"):
+                connection.execute(read_sql("drop_pool_prices").replace("$table", table))
+        replace_all(connection, "raw_chain__pool", row)
+
+
+def needs_pool_events(connection: duckdb.DuckDBPyConnection, token: str) -> bool:
+    """Returns whether the pool's events are read to a time before the first observed price of the token."""
+    row = first_row(connection, read_sql("needs_pool_events"), {"token_address": token})
+    assert row is not None
+    return bool(row[0])
