@@ -7,6 +7,9 @@ from typing import Any
 import dagster as dg
 from dagster._core.instance.ref import InstanceRef
 
+EVENTS_AT_ONCE = 1000
+"""More than a run plans: its plan is one transaction."""
+
 
 class ThreadedInstance(dg.DagsterInstance):
     """An instance that does not configure Python's logging anew with each run.
@@ -28,3 +31,7 @@ class ThreadedInstance(dg.DagsterInstance):
     def get_yaml_python_handlers(self) -> Sequence[logging.Handler]:
         """Returns the handlers that `dagster.yaml` names: none."""
         return []
+
+    def _get_event_batch_size(self) -> int:
+        """Returns how many of the events that Dagster makes at once are stored at once."""
+        return EVENTS_AT_ONCE
