@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import dagster as dg
 import sqlalchemy as db
+from dagster._core.execution.plan.outputs import StepOutputData
 from dagster._core.storage.event_log import SqlEventLogStorage, SqliteEventLogStorage, SqlPollingEventWatcher
 from dagster._core.storage.event_log.schema import (
     AssetCheckExecutionsTable,
@@ -30,6 +31,25 @@ _PLANNED = dg.DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED
 
 _EVENTS, _CHECKS = SqlEventLogStorageTable.c, AssetCheckExecutionsTable.c
 
+UNTOLD = frozenset({dg.DagsterEventType.HOOK_SKIPPED, dg.DagsterEventType.LOGS_CAPTURED})
+"""Events that say nothing here: each step of the chain job skips its hook, and no output is captured."""
+
+
+def lean(event: dg.EventLogEntry) -> dg.EventLogEntry | None:
+    """Returns an event without what another one or its own fields say again, or None where it says nothing. Pure.
+
+    An output repeats all metadata of its asset's materialization, pictures too; outputs of ops have none.
+    """
+    told = event.dagster_event
+    if told is None:
+        return event
+    if told.event_type in UNTOLD:
+        return None
+    if isinstance(told.event_specific_data, StepOutputData):
+        told = told._replace(event_specific_data=told.event_specific_data._replace(metadata={}))
+    message = event.user_message if told.message is None else ""
+    return event._replace(user_message=message, dagster_event=told._replace(logging_tags={}))
+
 
 class OneFileEventLog(SqliteEventLogStorage):
     """Dagster's event log, in the file where its default mirrors the events of assets.
@@ -48,6 +68,7 @@ class OneFileEventLog(SqliteEventLogStorage):
         self._engine: Any = None
         self._transaction: Any = None
         self._tables: set[str] = set()
+        self._last_records: dict[str, tuple[str | None, Any]] = {}
         self._watcher = SqlPollingEventWatcher(self)
         super().__init__(base_dir, inst_data)
 
@@ -60,8 +81,11 @@ class OneFileEventLog(SqliteEventLogStorage):
         return False
 
     def store_event(self, event: dg.EventLogEntry) -> None:
+        kept = lean(event)
+        if kept is None:
+            return
         with self._connect(INDEX_SHARD_NAME) as connection:
-            SqlEventLogStorage.store_event(self, event)
+            SqlEventLogStorage.store_event(self, kept)
             if event.dagster_event is not None and event.dagster_event.event_type in RUN_ENDS:
                 self._show_unjudged_checks(connection, event.run_id)
 
@@ -104,6 +128,24 @@ class OneFileEventLog(SqliteEventLogStorage):
 
     def _has_asset_key_col_on_connection(self, conn: Any, column_name: str) -> bool:
         return column_name in AssetKeyTable.c  # asked at each event of an asset, by reading the schema
+
+    def _get_latest_materialization_records(self, raw_asset_rows: Any) -> Mapping[dg.AssetKey, Any]:
+        """Reads again only what has changed: each step asks for its inputs, and most have many in common."""
+        found: dict[dg.AssetKey, Any] = {}
+        changed = []
+        for row in raw_asset_rows:
+            text, record = self._last_records.get(row["asset_key"], (None, None))
+            if record is not None and text == row["last_materialization"] and row["asset_details"] is None:
+                found[record.asset_key] = record
+            else:
+                changed.append(row)
+        if changed:
+            read = super()._get_latest_materialization_records(changed)
+            found |= read
+            for row in changed:
+                key = dg.AssetKey.from_db_string(row["asset_key"])
+                self._last_records[row["asset_key"]] = (row["last_materialization"], key and read.get(key))
+        return found
 
     def _store_asset_check_evaluation_planned(self, event: dg.EventLogEntry, event_id: int | None) -> None:
         """Leaves the last verdict as it is. Dagster hides it by a row without one."""

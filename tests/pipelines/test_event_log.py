@@ -13,7 +13,7 @@ from dagster._core.storage.asset_check_execution_record import AssetCheckExecuti
 from dagster._core.storage.event_log import SqliteEventLogStorage
 from patience import HANG_S
 
-from pipelines.event_log import OneFileEventLog
+from pipelines.event_log import UNTOLD, OneFileEventLog
 from pipelines.instance import prepare_home
 
 ASSET = dg.AssetKey("one_row")
@@ -156,3 +156,32 @@ def test_the_file_stays_open_between_runs_and_is_closed_with_the_instance(tmp_pa
         dg.materialize([one_row], instance=instance)
         assert times_open() == before > 0
     assert times_open() == 0
+
+
+def test_an_event_is_kept_without_what_it_repeats_and_one_that_says_nothing_is_not_kept(tmp_path: Path):
+    with opened(tmp_path) as instance:
+        run = dg.materialize([one_row], instance=instance).run_id
+        kept = {
+            told.event_type: told for record in instance.all_logs(run) if (told := record.dagster_event) is not None
+        }
+    kinds = dg.DagsterEventType
+    assert not UNTOLD & kept.keys()
+    assert kept[kinds.STEP_OUTPUT].step_output_data.metadata == {}
+    materialization = kept[kinds.ASSET_MATERIALIZATION].step_materialization_data.materialization
+    assert materialization.metadata == {"rows": dg.IntMetadataValue(1)}
+    assert kept[kinds.STEP_SUCCESS].message
+    assert not any(told.logging_tags for told in kept.values())
+
+
+def test_the_last_record_of_an_asset_is_read_again_where_it_changed_also_by_another_process(tmp_path: Path):
+    with opened(tmp_path) as instance, opened(tmp_path) as other:
+        runs = []
+        for writer in (instance, other, instance):
+            runs.append(dg.materialize([one_row], instance=writer).run_id)
+            for reader in (instance, other):
+                (record,) = reader.get_asset_records([ASSET])
+                last = record.asset_entry.last_materialization_record
+                assert last is not None
+                assert last.run_id == runs[-1]
+        instance.wipe_assets([ASSET])
+        assert not other.get_asset_records([ASSET])
