@@ -1,4 +1,4 @@
-"""Configures the logs of the service's processes: lines for people or JSON objects for machines, on stderr."""
+"""Configures logs on stderr: lines for people or JSON objects for machines, of commands and of the API."""
 
 import json
 import logging
@@ -6,9 +6,15 @@ import logging.config
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from cli.output import progress_line
 from contracts.access.api_keys import redact_keys
 
 LogFormat = Literal["text", "json"]
+
+TEXT = "%(asctime)s %(levelname)s %(message)s"
+
+PROGRESS = "pipeline"
+"""The part that a command's lines of progress are of: no other package logs any."""
 
 
 class TextLines(logging.Formatter):
@@ -16,6 +22,14 @@ class TextLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return redact_keys(super().format(record))
+
+
+class ConsoleLines(logging.Formatter):
+    """Formats a line of a command that a person waits for: progress, or a warning."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        part = PROGRESS if record.levelno < logging.WARNING else record.levelname.lower()
+        return redact_keys(progress_line(part, super().format(record)))
 
 
 class JsonLines(logging.Formatter):
@@ -33,13 +47,17 @@ class JsonLines(logging.Formatter):
         return redact_keys(json.dumps(fields, ensure_ascii=False))
 
 
-def log_config(log_format: LogFormat) -> dict[str, Any]:
-    """Returns the argument of `logging.config.dictConfig`: all warnings, and the progress of the pipelines."""
+def log_config(log_format: LogFormat, *, console: bool = False) -> dict[str, Any]:
+    """Returns the argument of `logging.config.dictConfig`: all warnings, and the progress of the pipelines.
+
+    `console`: a person waits for what the process does, and times of lines are of no use.
+    """
+    text = {"()": "cli.logs.ConsoleLines"} if console else {"()": "cli.logs.TextLines", "format": TEXT}
     return {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {
-            "text": {"()": "cli.logs.TextLines", "format": "%(asctime)s %(levelname)s %(message)s"},
+            "text": text,
             "json": {"()": "cli.logs.JsonLines"},
         },
         "handlers": {
@@ -53,4 +71,5 @@ def log_config(log_format: LogFormat) -> dict[str, Any]:
 
 
 def configure_logs(log_format: LogFormat) -> None:
-    logging.config.dictConfig(log_config(log_format))
+    """Configures the logs of a command."""
+    logging.config.dictConfig(log_config(log_format, console=True))

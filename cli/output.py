@@ -22,6 +22,11 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
+def progress_line(part: str, text: str) -> str:
+    """Returns a line that says which part of the service gets on with what."""
+    return f"{part:<9} {text}"
+
+
 def note(text: str) -> None:
     """Prints a note for people beside the result, on stderr."""
     print(text, file=sys.stderr, flush=True)

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -17,7 +17,7 @@ import typer
 
 from cli.demo.chain import CHAIN_ID, DemoChain
 from cli.environment import as_environment, make_data_dir
-from cli.output import operator_problems, print_json, say
+from cli.output import operator_problems, print_json, progress_line, say
 from cli.same_origin import LOOPBACK_ADDRESS
 from cli.supervise import Children, end_leftovers, only_one
 from contracts.errors import ConfigurationProblem, DemoChainLost, OperatorProblem
@@ -36,6 +36,8 @@ ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 API_READY_S = 60.0
 DAGSTER_READY_S = 300.0
+
+LINES_END_S = 5.0
 
 DAEMON_PACE = {
     "DAGSTER_EVENT_LOG_CONSUMER_DAEMON_INTERVAL_SECONDS": "30",
@@ -172,7 +174,7 @@ class _Service:
         web = [sys.executable, "-P", "-m", "cli.dagster_web", *workspace, "--port", str(settings.dagster_port)]
         web += ["--log-format", log_format, *(["--may-launch"] if self._dagster_launch else [])]
         self._children.start("dagster web server", web, environment, logs / "dagster-webserver.log")
-        daemon = [str(BIN / "dagster-daemon"), "run", *workspace, "--log-format", log_format]
+        daemon = [sys.executable, "-P", "-m", "cli.dagster_daemon", *workspace, "--log-format", log_format]
         self._children.start("dagster daemon", daemon, environment, logs / "dagster-daemon.log", restarted=True)
         if self._demo:
             self._demo.start_traffic()
@@ -199,15 +201,18 @@ class _Service:
         self._settings = self._settings.model_copy(update=self._demo.settings)
 
     def _command(self, name: str, command: str, environment: Mapping[str, str], *arguments: str) -> bool:
-        """Runs one of our own commands to its end, its progress on our terminal; a signal to us ends it too.
+        """Runs one of our own commands to its end, what it says among our milestones; a signal to us ends it too.
 
         Returns False after a failure that another attempt may fix; raises `PartEnded` otherwise, and where a part that
         has to stay up ends meanwhile.
         """
-        stdout = subprocess.DEVNULL if self._as_json else None
         child = subprocess.Popen(
-            _svc(command, *arguments), env=dict(environment), start_new_session=True, stdout=stdout
+            _svc(command, *arguments), env=dict(environment), start_new_session=True, stdout=subprocess.PIPE, text=True
         )
+        said = threading.Thread(
+            target=self._announce_lines, args=(name, child.stdout), name=f"lines of {name}", daemon=True
+        )
+        said.start()
         try:
             while child.poll() is None:
                 self._refuse_ended()
@@ -215,6 +220,7 @@ class _Service:
                     raise typer.Exit(0)
         finally:
             _end(child)
+            said.join(LINES_END_S)  # what a killed command has started may hold its output open
         if child.returncode == ConfigurationProblem.exit_code:
             raise PartEnded(f"{name} was refused.", cure="Its message above says why; `svc doctor` helps.")
         return bool(child.returncode == 0)
@@ -261,7 +267,11 @@ class _Service:
 
     def _announce(self, part: str, text: str) -> None:
         if not self._as_json:
-            say(f"{part:<9} {text}")
+            say(progress_line(part, text))
+
+    def _announce_lines(self, part: str, lines: Iterable[str]) -> None:
+        for line in lines:
+            self._announce(part, line.rstrip())
 
     def _next_steps(self) -> None:
         base = self._settings.public_base_url
@@ -301,7 +311,7 @@ def _svc(command: str, *arguments: str) -> list[str]:
     return [str(BIN / "svc"), command, *arguments]
 
 
-def _end(child: subprocess.Popen[bytes]) -> None:
+def _end(child: subprocess.Popen[str]) -> None:
     """Ends a process if it still runs."""
     if child.poll() is not None:
         return

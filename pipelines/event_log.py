@@ -1,63 +1,191 @@
-"""Keeps Dagster's event log in SQLite open between events."""
+"""Keeps Dagster's event log: the events of all runs in one SQLite file, which stays open between them."""
 
-from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
 from typing import Any, Self
 
-from dagster._core.storage.event_log import SqliteEventLogStorage
+import dagster as dg
+import sqlalchemy as db
+from dagster._core.execution.plan.outputs import StepOutputData
+from dagster._core.storage.event_log import SqlEventLogStorage, SqliteEventLogStorage, SqlPollingEventWatcher
+from dagster._core.storage.event_log.schema import (
+    AssetCheckExecutionsTable,
+    AssetKeyTable,
+    SqlEventLogStorageTable,
+)
+from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME
 from dagster._core.storage.sql import create_engine
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
-from dagster._serdes import ConfigurableClassData
+from dagster._serdes import ConfigurableClassData, deserialize_value
 
 from warehouse.file_modes import keep_files_private
 
-KEPT_OPEN = 4
-"""Cached databases: the index of all runs, the current run, and one that somebody looks at."""
+RUN_ENDS = frozenset(
+    {dg.DagsterEventType.RUN_SUCCESS, dg.DagsterEventType.RUN_FAILURE, dg.DagsterEventType.RUN_CANCELED}
+)
+"""The events after which a planned check has no verdict to come."""
+
+_PLANNED = dg.DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED
+
+_EVENTS, _CHECKS = SqlEventLogStorageTable.c, AssetCheckExecutionsTable.c
+
+UNTOLD = frozenset({dg.DagsterEventType.HOOK_SKIPPED, dg.DagsterEventType.LOGS_CAPTURED})
+"""Events that say nothing here: each step of the chain job skips its hook, and no output is captured."""
 
 
-class OpenEventLog(SqliteEventLogStorage):
-    """Dagster's event log, which otherwise makes engines and opens files five times for each of hundreds of events.
+def lean(event: dg.EventLogEntry) -> dg.EventLogEntry | None:
+    """Returns an event without what another one or its own fields say again, or None where it says nothing. Pure.
 
-    That took a third of a run's CPU. A commit is not synced to the disk, so a power failure may lose the newest events:
-    they are a diary, not data.
+    An output repeats all metadata of its asset's materialization, pictures too; outputs of ops have none.
+    """
+    told = event.dagster_event
+    if told is None:
+        return event
+    if told.event_type in UNTOLD:
+        return None
+    if isinstance(told.event_specific_data, StepOutputData):
+        told = told._replace(event_specific_data=told.event_specific_data._replace(metadata={}))
+    message = event.user_message if told.message is None else ""
+    return event._replace(user_message=message, dagster_event=told._replace(logging_tags={}))
+
+
+class OneFileEventLog(SqliteEventLogStorage):
+    """Dagster's event log, in the file where its default mirrors the events of assets.
+
+    The default makes a database for each run, which it never deletes, stores events of assets and checks twice, and
+    opens its files five times for each of hundreds of events: that took a third of a run's CPU. A commit is not synced
+    to the disk here, so a power failure may lose the newest events: they are a diary, not data.
+
+    A check keeps its last verdict while a run goes on that will judge it again. If the run ends without a new one, the
+    check shows that, as always in Dagster.
     """
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
         keep_files_private()  # every process of Dagster opens this, also one that an operator started
-        self._engines: OrderedDict[str, Any] = OrderedDict()
+        self._lock = RLock()
+        self._engine: Any = None
+        self._transaction: Any = None
+        self._tables: set[str] = set()
+        self._last_records: dict[str, tuple[str | None, Any]] = {}
+        self._watcher = SqlPollingEventWatcher(self)
         super().__init__(base_dir, inst_data)
 
     @classmethod
     def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, Any]) -> Self:
         return cls(inst_data=inst_data, **config_value)
 
-    @contextmanager
-    def _connect(self, shard: str) -> Iterator[Any]:
-        with self._db_lock, self._engine(shard).begin() as connection:
-            yield connection
+    @property
+    def is_run_sharded(self) -> bool:
+        return False
+
+    def store_event(self, event: dg.EventLogEntry) -> None:
+        kept = lean(event)
+        if kept is None:
+            return
+        with self._connect(INDEX_SHARD_NAME) as connection:
+            SqlEventLogStorage.store_event(self, kept)
+            if event.dagster_event is not None and event.dagster_event.event_type in RUN_ENDS:
+                self._show_unjudged_checks(connection, event.run_id)
+
+    def store_event_batch(self, events: Sequence[dg.EventLogEntry]) -> None:
+        with self._connect(INDEX_SHARD_NAME):
+            super().store_event_batch(events)
+
+    get_event_records = SqlEventLogStorage.get_event_records
+
+    def delete_events(self, run_id: str) -> None:
+        """Deletes the events of a run, and its verdicts except those that no later run replaced: Dagster keeps all."""
+        newer = AssetCheckExecutionsTable.alias()
+        replaced = db.exists().where(
+            newer.c.asset_key == _CHECKS.asset_key, newer.c.check_name == _CHECKS.check_name, newer.c.id > _CHECKS.id
+        )
+        with self._connect(INDEX_SHARD_NAME) as connection:
+            super().delete_events(run_id)
+            connection.execute(AssetCheckExecutionsTable.delete().where(_CHECKS.run_id == run_id, replaced))
+        for path in Path(self._base_dir).glob(f"{run_id}.db*"):  # of a run that Dagster's default recorded
+            path.unlink(missing_ok=True)
+
+    def watch(self, run_id: str, cursor: str | None, callback: Any) -> None:
+        """Tells `callback` of a run's events. They are polled: the file changes at a checkpoint, not at each event."""
+        self._watcher.watch_run(run_id, cursor, callback)
+
+    def end_watch(self, run_id: str, handler: Any) -> None:
+        self._watcher.unwatch_run(run_id, handler)
 
     def dispose(self) -> None:
-        super().dispose()
-        with self._db_lock:
-            while self._engines:
-                self._engines.popitem()[1].dispose()
+        self._watcher.close()
+        with self._lock:
+            if self._engine is not None:
+                self._engine.dispose()
+                self._engine = None
 
-    def _engine(self, shard: str) -> Any:
-        if shard not in self._engines:
-            self._engines[shard] = self._new_engine(shard)
-        self._engines.move_to_end(shard)
-        while len(self._engines) > KEPT_OPEN:
-            self._engines.popitem(last=False)[1].dispose()
-        return self._engines[shard]
+    def has_table(self, table_name: str) -> bool:
+        if table_name not in self._tables and super().has_table(table_name):
+            self._tables.add(table_name)
+        return table_name in self._tables
 
-    def _new_engine(self, shard: str) -> Any:
-        patience = {"timeout": SQLITE_BUSY_TIMEOUT_SECONDS}
-        engine = create_engine(self.conn_string_for_shard(shard), pool_size=1, connect_args=patience)
-        if shard not in self._initialized_dbs:
+    def _has_asset_key_col_on_connection(self, conn: Any, column_name: str) -> bool:
+        return column_name in AssetKeyTable.c  # asked at each event of an asset, by reading the schema
+
+    def _get_latest_materialization_records(self, raw_asset_rows: Any) -> Mapping[dg.AssetKey, Any]:
+        """Reads again only what has changed: each step asks for its inputs, and most have many in common."""
+        found: dict[dg.AssetKey, Any] = {}
+        changed = []
+        for row in raw_asset_rows:
+            text, record = self._last_records.get(row["asset_key"], (None, None))
+            if record is not None and text == row["last_materialization"] and row["asset_details"] is None:
+                found[record.asset_key] = record
+            else:
+                changed.append(row)
+        if changed:
+            read = super()._get_latest_materialization_records(changed)
+            found |= read
+            for row in changed:
+                key = dg.AssetKey.from_db_string(row["asset_key"])
+                self._last_records[row["asset_key"]] = (row["last_materialization"], key and read.get(key))
+        return found
+
+    def _store_asset_check_evaluation_planned(self, event: dg.EventLogEntry, event_id: int | None) -> None:
+        """Leaves the last verdict as it is. Dagster hides it by a row without one."""
+
+    def _show_unjudged_checks(self, connection: Any, run_id: str) -> None:
+        """Adds the rows without a verdict of those checks that an ended run has planned and not judged."""
+        planned = db.select(_EVENTS.id, _EVENTS.event).where(
+            _EVENTS.run_id == run_id, _EVENTS.dagster_event_type == _PLANNED.value
+        )
+        rows = connection.execute(planned).fetchall()
+        shown = db.select(_CHECKS.asset_key, _CHECKS.check_name).where(_CHECKS.run_id == run_id)
+        judged = set(map(tuple, connection.execute(shown))) if rows else set()
+        for event_id, text in rows:
+            event = deserialize_value(text, dg.EventLogEntry)
+            check = event.get_dagster_event().asset_check_planned_data
+            if (check.asset_key.to_string(), check.check_name) not in judged:
+                super()._store_asset_check_evaluation_planned(event, event_id)
+
+    @contextmanager
+    def _connect(self, shard: str) -> Iterator[Any]:
+        """Opens a transaction, or goes on with the one that this thread has opened."""
+        with self._lock:
+            if self._transaction is not None:
+                yield self._transaction
+                return
+            with self._opened().begin() as connection:
+                self._transaction = connection
+                try:
+                    yield connection
+                finally:
+                    self._transaction = None
+
+    def _opened(self) -> Any:
+        if self._engine is None:
+            patience = {"timeout": SQLITE_BUSY_TIMEOUT_SECONDS}
+            location = self.conn_string_for_shard(INDEX_SHARD_NAME)
+            engine = create_engine(location, pool_size=1, connect_args=patience)
             self._initdb(engine)
-            self._initialized_dbs.add(shard)
             engine.dispose()  # it took two connections, and one is kept
-        with engine.connect() as connection:
-            connection.exec_driver_sql("pragma synchronous = normal")
-        return engine
+            with engine.connect() as connection:
+                connection.exec_driver_sql("pragma synchronous = normal")
+            self._engine = engine
+        return self._engine

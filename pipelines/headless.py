@@ -51,9 +51,9 @@ def _run_with_records(settings: Settings, *, snapshot: bool) -> PipelineReport:
     """Runs slice after slice until the chain is read up to finality, publishing after each one.
 
     Waits for a run in progress. Raises `CheckFailed`, or the exception that stopped a step; the last good generation is
-    marked stale then, except for stores of another chain or token. Prices are asked before each slice. Where the chain
-    has nothing new, or does not answer, only the other due jobs run. Issued claims are watched first, so that their
-    state is synced. How the runs went is recorded, and told to SVC_ALERT_URL.
+    marked stale then, except for stores of another chain or token. Prices are asked before each slice and at the end.
+    Where the chain has nothing new, or does not answer, only the other due jobs run. Issued claims are watched first,
+    so that their state is synced. How the runs went is recorded, and told to SVC_ALERT_URL.
     """
     prepare_home(settings.data_dir)
     watch_claims(settings)
@@ -82,8 +82,9 @@ def _run_due(settings: Settings, instance: dg.DagsterInstance, *, snapshot: bool
     if snapshot:
         config.ops["out_holders__lists"] = ListConfig(snapshot=True)
     runs = 0
+    prices = [row for row in JOBS if row.lane == MARKET_LANE]
     while True:
-        _run_jobs(settings, instance, definitions, [row for row in JOBS if row.lane == MARKET_LANE])
+        _run_jobs(settings, instance, definitions, prices)
         with failure_marked(settings, lock_wait_s=RUN_LOCK_WAIT_S):
             result = job.execute_in_process(
                 instance=instance, run_config=config, tags={"why": due.why}, asset_selection=chosen
@@ -91,6 +92,7 @@ def _run_due(settings: Settings, instance: dg.DagsterInstance, *, snapshot: bool
         runs += 1
         assets, checks = _facts(result)
         if all(facts.get("complete", True) for facts in assets.values()):
+            _run_jobs(settings, instance, definitions, prices)  # a price may have expired meanwhile
             return PipelineReport(runs, due.why, _generation(settings), assets, checks)
 
 

@@ -36,7 +36,7 @@ instance_class:
   class: ThreadedInstance
 event_log_storage:
   module: pipelines.event_log
-  class: OpenEventLog
+  class: OneFileEventLog
   config:
     base_dir: {history}
 run_monitoring:

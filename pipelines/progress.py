@@ -41,6 +41,21 @@ class Progress:
         return (self.last_block - self.at_block) * self.elapsed_s / self.slice_blocks
 
 
+class Pace:
+    """Tells when the next line about something long is due: every five seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._last_line_s = clock()
+
+    def line_is_due(self) -> bool:
+        """Returns whether five seconds have passed since the start, or since this was last true."""
+        due = self._clock() - self._last_line_s >= _LINE_EVERY_S
+        if due:
+            self._last_line_s = self._clock()
+        return due
+
+
 Listener = Callable[[Progress], None]
 
 
@@ -63,12 +78,10 @@ def show_progress(stream: TextIO = sys.stderr) -> Iterator[Listener]:
 
 def logged_progress(write: Callable[[str], None] = log.info, clock: Callable[[], float] = time.monotonic) -> Listener:
     """Returns a listener that logs a line at most every five seconds."""
-    last_line_s = clock()
+    pace = Pace(clock)
 
     def listen(progress: Progress) -> None:
-        nonlocal last_line_s
-        if clock() - last_line_s >= _LINE_EVERY_S:
-            last_line_s = clock()
+        if pace.line_is_due():
             write(f"transfers {progress.percent:.1f} %, {_state(progress)}")
 
     return listen

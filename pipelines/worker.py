@@ -5,6 +5,7 @@ one writing thread. A killed worker leaves nothing behind that the next one or D
 """
 
 import fcntl
+import gc
 import logging
 import os
 import selectors
@@ -28,8 +29,16 @@ from pipelines.definitions import build_definitions
 from pipelines.instance import prepare_home
 from pipelines.launcher import PIPE
 from pipelines.run_status import record_run_status
-from pipelines.runs import PROCESS_TAG, end_lost_runs, is_taken, opened_instance, this_process, unfinished_runs
-from pipelines.schedules import CHAIN_LANE, JOBS
+from pipelines.runs import (
+    PROCESS_TAG,
+    a_run_is_on,
+    end_lost_runs,
+    is_taken,
+    opened_instance,
+    this_process,
+    unfinished_runs,
+)
+from pipelines.schedules import CHAIN_LANE, JOBS, MARKET_LANE
 from warehouse.file_modes import keep_files_private
 
 LOOK_EVERY_S = 30.0
@@ -94,6 +103,16 @@ class Worker:
                 self.take(run.run_id)
         self.look()
 
+    def launch_prices(self) -> None:
+        """Launches the runs of prices that are due: the daemon's next tick may come after a price has expired."""
+        for job in JOBS:
+            if job.lane == MARKET_LANE and not a_run_is_on(self._instance, (job.name,)):
+                why = job.due(self._settings, datetime.now(UTC))
+                if why is not None:
+                    made = self._definitions.resolve_job_def(job.name)
+                    run = self._instance.create_run_for_job(made, tags={**job.tags, "why": "the worker has started"})
+                    self._instance.launch_run(run.run_id, workspace=None)  # type: ignore[arg-type]  # our launcher asks none
+
     def take(self, run_id: str) -> None:
         """Queues a run in its job's lane."""
         run = self._instance.get_run_by_id(run_id)
@@ -145,7 +164,11 @@ def serve(settings: Settings) -> None:
         worker = Worker(settings, instance)
         # Before any thread: the import registers types with SQLAlchemy, which a run would meet half registered.
         warm_up()
+        # Half of the work of a run was the garbage collector's, which walked a million objects that never end.
+        gc.collect()
+        gc.freeze()
         worker.recover()
+        worker.launch_prices()
         # Nothing is tidied up at the end: what a killed worker leaves is mended anyway, and threads can't be ended.
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         for run_id in _lines(pipe, worker.look):

@@ -7,6 +7,7 @@ address. It is found by comparing the words of a few holders with their balances
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from pydantic import Field
@@ -20,6 +21,9 @@ Words = Mapping[int, int]
 WORD_BITS: Final = 256
 LEAST_BITS: Final = 64
 """Bits of the narrowest field that counts as an amount; DN404 uses 96, Uniswap's pools 112, Aave 128."""
+
+SLOTS_KEPT: Final = 1 << 16
+"""Slots and paths that a process remembers from one list to the next: two hashes of each address."""
 
 _WORD: Final = 1 << WORD_BITS
 _PLAIN_SLOTS: Final = 512
@@ -73,8 +77,9 @@ def word_text(value: int) -> str:
     return f"0x{value:064x}"
 
 
+@lru_cache(maxsize=SLOTS_KEPT)
 def slot_of(order: MappingOrder, base: int, address: str) -> int:
-    """Returns the slot in which a mapping keeps the first word of an address."""
+    """Returns the slot in which a mapping keeps the first word of an address. Those of the last list are remembered."""
     account = bytes.fromhex(address.removeprefix("0x"))
     match order:
         case MappingOrder.SOLIDITY:

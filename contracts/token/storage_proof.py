@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Annotated, Final
 
 from pydantic import Field, ValidationError
@@ -17,7 +18,7 @@ from contracts.base import AddressText, Document, HexHash, RawAmount, Sha256Hex
 from contracts.evm.blocks import BlockInvalid, read_header_rlp
 from contracts.evm.multiproof import Item, MultiproofInvalid, by_hash, keccak, root_of, value_at
 from contracts.evm.trie import RlpInvalid, decode_rlp, quantity_bytes
-from contracts.token.storage_layout import BalanceLayout, SupplyLayout, balance_slots, field_of
+from contracts.token.storage_layout import SLOTS_KEPT, BalanceLayout, SupplyLayout, balance_slots, field_of
 
 HolderRow = tuple[str, int]
 """Address and balance in smallest units."""
@@ -179,7 +180,13 @@ def account_path(address: str) -> str:
 
 def storage_item(slot: int, word: int) -> Item:
     """Returns the path and the value of a word in the trie of a storage."""
-    return keccak()(slot.to_bytes(32)).hex(), encode_word(word)
+    return slot_path(slot), encode_word(word)
+
+
+@lru_cache(maxsize=SLOTS_KEPT)
+def slot_path(slot: int) -> str:
+    """Returns the path of a slot. Those of the last list are remembered."""
+    return keccak()(slot.to_bytes(32)).hex()
 
 
 def encode_word(word: int) -> bytes:

@@ -124,8 +124,13 @@ def publish_generation(
         if context.run.tags.get(QUERY_COPY) == LINKED:
             report = republish(documents, runtime.settings, chosen)
         else:
-            unmoved = [row for row in PROJECTIONS if row not in chosen]
+            names = {row.name for row in chosen}
+            unmoved = [row for row in PROJECTIONS if row.name not in names]
             report = publish(documents, runtime.settings, unmoved=unmoved)
+    context.log.info(
+        f"{report.generation}: {report.written} files with {report.bytes_written} bytes written and {report.linked} "
+        f"linked in {report.seconds} s"
+    )
     for projection in _first_of_each_asset(chosen):
         yield dg.MaterializeResult(
             asset_key=document_key(projection),
@@ -133,9 +138,5 @@ def publish_generation(
                 "generation": report.generation or "none",
                 "changed": projection.path in report.changed_documents,
                 "document": dg.MetadataValue.url(runtime.settings.public_base_url + projection.path),
-                "generation_bytes_written": report.bytes_written,
-                "files_written": report.written,
-                "files_linked": report.linked,
-                "publish_s": report.seconds,
             },
         )

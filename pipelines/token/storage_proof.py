@@ -41,10 +41,12 @@ from contracts.token.storage_proof import (
     decode_word,
     encode_word,
     sibling_text,
+    slot_path,
     storage_item,
     storage_root_of,
 )
 from pipelines.clients.rpc_state import Rpc
+from pipelines.progress import Pace
 from pipelines.token.proof import TOTAL_SUPPLY, balance_of_data
 
 log = logging.getLogger(__name__)
@@ -98,6 +100,7 @@ class _Storage:
     account_proof: list[bytes] = field(default_factory=list)
     nodes: dict[bytes, bytes] = field(default_factory=dict)
     keys_read: int = 0
+    pace: Pace = field(default_factory=Pace)
 
     async def read(self, slots: Sequence[int]) -> None:
         """Reads the nodes above these slots."""
@@ -166,7 +169,9 @@ async def prove_storage(
         layout = await _find_layout(storage, rows, total_supply)
         balances, words, siblings = await _prove_balances(storage, rows, layout)
         layout = _Layout(balances, layout.supply, layout.supply_word)
-        log.info("storage proof of block %d: %d holders, %d words read", block, len(rows), storage.keys_read)
+        log.info(
+            "storage of block %s read: %s holders, %s words", f"{block:,}", f"{len(rows):,}", f"{storage.keys_read:,}"
+        )
     except _Stopped as stopped:
         return _unproven(stopped, layout), None
     rests = [rest_of(word, balances.shift, balances.bits) for word in words]
@@ -278,8 +283,7 @@ async def _prove_balances(
     balances = layout.balances
     slots = [*balance_slots(balances, (address for address, _ in rows)), int(layout.supply.slot, 16)]
     words = [*(balance << balances.shift for _, balance in rows), layout.supply_word]
-    hasher = keccak()
-    paths = [hasher(slot.to_bytes(32)).hex() for slot in slots]
+    paths = list(map(slot_path, slots))
     while True:
         too_wide = sum(balance >> balances.bits > 0 for _, balance in rows)
         if too_wide:
@@ -328,7 +332,8 @@ async def _search(
         await storage.read([slots[place] for place in result.wanted])
         if len(storage.nodes) == known:
             raise _Stopped(StorageReason.PROOF_INVALID)
-        log.info("storage proof of block %d: %d words read", storage.block, storage.keys_read)
+        if storage.pace.line_is_due():
+            log.info(f"storage of block {storage.block:,}: {storage.keys_read:,} words read")
 
 
 def _word(value: bytes) -> int:

@@ -16,7 +16,7 @@ from publishing import House, mint
 from typer.testing import Result
 
 from cli.demo.recorded import RecordedNode
-from cli.logs import JsonLines, log_config
+from cli.logs import ConsoleLines, JsonLines, log_config
 
 Svc = Callable[..., Result]
 HOLD_OPEN = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
@@ -107,7 +107,21 @@ def test_a_log_record_is_one_json_object_with_its_exception():
     assert "broken" in line["exception"]
 
 
+@pytest.mark.parametrize("console", [False, True])
 @pytest.mark.parametrize("log_format", ["text", "json"])
-def test_the_format_that_is_set_is_the_one_of_every_handler(log_format: Any):
-    handlers = log_config(log_format)["handlers"].values()
+def test_the_format_that_is_set_is_the_one_of_every_handler(log_format: Any, console: bool):
+    handlers = log_config(log_format, console=console)["handlers"].values()
     assert {handler["formatter"] for handler in handlers} == {log_format}
+
+
+@pytest.mark.parametrize(
+    ("level", "line"),
+    [
+        (logging.INFO, "pipeline  40,000 words read"),
+        (logging.WARNING, "warning   40,000 words read"),
+        (logging.ERROR, "error     40,000 words read"),
+    ],
+)
+def test_a_line_of_a_command_says_what_it_is_of_and_bears_no_time(level: int, line: str):
+    record = logging.LogRecord("pipelines.token", level, "f", 1, "%s words read", ("40,000",), None)
+    assert ConsoleLines().format(record) == line

@@ -1,12 +1,23 @@
-"""Dagster's event log kept open: read by Dagster's own class, and no more files open than are looked at."""
+"""Dagster's event log in one file: read by Dagster's own class, and what it shows of checks while a run goes on."""
 
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import dagster as dg
+from dagster._core.loader import LoadingContextForTest
+from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionResolvedStatus as Shown
 from dagster._core.storage.event_log import SqliteEventLogStorage
+from patience import HANG_S
 
-from pipelines.event_log import KEPT_OPEN, OpenEventLog
+from pipelines.event_log import UNTOLD, OneFileEventLog
 from pipelines.instance import prepare_home
+
+ASSET = dg.AssetKey("one_row")
+CHECK = dg.AssetCheckKey(ASSET, "is_one")
 
 
 @dg.asset
@@ -14,36 +25,163 @@ def one_row() -> dg.MaterializeResult:
     return dg.MaterializeResult(metadata={"rows": 1})
 
 
-def test_a_home_writes_to_the_open_log_and_dagsters_own_reads_it(tmp_path: Path):
-    home = prepare_home(tmp_path)
-    with dg.DagsterInstance.from_config(str(home)) as instance:
-        assert isinstance(instance.event_log_storage, OpenEventLog)
-        run_id = dg.materialize([one_row], instance=instance).run_id
-        told = [record.dagster_event_type for record in instance.all_logs(run_id)]
-    own = SqliteEventLogStorage(str(home / "history" / "runs"))
-    assert [record.dagster_event_type for record in own.get_logs_for_run(run_id)] == told
-    assert own.get_latest_materialization_events([dg.AssetKey("one_row")])[dg.AssetKey("one_row")].run_id == run_id
+@contextmanager
+def opened(data_dir: Path) -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.from_config(str(prepare_home(data_dir))) as instance:
+        yield instance
 
 
-def test_a_log_that_dagster_began_is_gone_on_with(tmp_path: Path):
+def rows(data_dir: Path, question: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(data_dir / "dagster" / "history" / "runs" / "index.db")) as log:
+        return log.execute(question).fetchall()
+
+
+def test_all_events_of_all_runs_are_once_in_one_file_that_dagsters_own_log_reads(tmp_path: Path):
+    with opened(tmp_path) as instance:
+        assert isinstance(instance.event_log_storage, OneFileEventLog)
+        runs = [dg.materialize([one_row], instance=instance).run_id for _ in range(3)]
+        told = [record.dagster_event_type for record in instance.all_logs(runs[0])]
+        assert dg.DagsterEventType.RUN_SUCCESS in told
+        events = instance.event_log_storage.get_logs_for_run(runs[0])
+    history = tmp_path / "dagster" / "history" / "runs"
+    assert {path.name for path in history.glob("*.db")} == {"index.db"}
+    assert rows(tmp_path, f"select count(*) from event_logs where run_id = '{runs[0]}'") == [(len(events),)]
+    own = SqliteEventLogStorage(str(history))
+    assert own.get_latest_materialization_events([ASSET])[ASSET].run_id == runs[-1]
+
+
+def test_a_log_that_dagster_began_is_gone_on_with_and_its_files_go_with_their_runs(tmp_path: Path):
     home = tmp_path / "dagster"
     home.mkdir()
     with dg.DagsterInstance.from_config(str(home)) as instance:
         before = dg.materialize([one_row], instance=instance).run_id
-    with dg.DagsterInstance.from_config(str(prepare_home(tmp_path))) as instance:
+    assert (home / "history" / "runs" / f"{before}.db").exists()
+    with opened(tmp_path) as instance:
         after = dg.materialize([one_row], instance=instance).run_id
-        records = instance.fetch_materializations(dg.AssetKey("one_row"), limit=10).records
+        records = instance.fetch_materializations(ASSET, limit=10).records
         assert [record.run_id for record in records] == [after, before]
-        assert instance.all_logs(before)
+        instance.delete_run(before)
+        assert [record.run_id for record in instance.fetch_materializations(ASSET, limit=10).records] == [after]
+    assert {path.name for path in (home / "history" / "runs").glob("*.db")} == {"index.db"}
 
 
-def test_only_the_newest_databases_stay_open_and_a_deleted_run_is_gone(tmp_path: Path):
-    with dg.DagsterInstance.from_config(str(prepare_home(tmp_path))) as instance:
-        runs = [dg.materialize([one_row], instance=instance).run_id for _ in range(KEPT_OPEN + 1)]
-        log = instance.event_log_storage
-        assert len(log._engines) == KEPT_OPEN
-        assert all(instance.all_logs(run) for run in runs)
-        instance.delete_run(runs[-1])
-        assert not instance.all_logs(runs[-1])
-        assert len(log._engines) == KEPT_OPEN
-    assert not log._engines
+class Judged:
+    """An asset with a check, in a home: what the check shows while a run goes on, and after it."""
+
+    def __init__(self, instance: dg.DagsterInstance) -> None:
+        self._instance = instance
+
+    def shown(self) -> Shown | None:
+        record = self._instance.event_log_storage.get_latest_asset_check_execution_by_key([CHECK]).get(CHECK)
+        if record is None:
+            return None
+        return asyncio.run(record.resolve_status(LoadingContextForTest(self._instance)))
+
+    def run(self, makes: Callable[[], None], judges: Callable[[], bool]) -> tuple[Shown | None, Shown | None, str]:
+        """Runs both. Returns what the check shows in the asset's step and in its own, and the run's id."""
+        seen: list[Shown | None] = []
+
+        @dg.asset(name="one_row")
+        def asset() -> None:
+            seen.append(self.shown())
+            makes()
+
+        @dg.asset_check(asset=asset, name=CHECK.name)
+        def check() -> dg.AssetCheckResult:
+            seen.append(self.shown())
+            return dg.AssetCheckResult(passed=judges())
+
+        result = dg.materialize([asset, check], instance=self._instance, raise_on_error=False)
+        return (*seen, *[None] * (2 - len(seen)), result.run_id)
+
+
+def passes() -> bool:
+    return True
+
+
+def fails() -> bool:
+    return False
+
+
+def breaks() -> bool:
+    raise RuntimeError("broken")
+
+
+def nothing() -> None:
+    pass
+
+
+def test_a_check_shows_its_last_verdict_until_it_has_another_or_its_run_ends_without_one(tmp_path: Path):
+    succeeded, failed, broken = Shown.SUCCEEDED, Shown.FAILED, Shown.EXECUTION_FAILED
+    with opened(tmp_path) as instance:
+        judged = Judged(instance)
+        for makes, judges, in_asset, in_check, after in (
+            (nothing, passes, None, None, succeeded),
+            (nothing, fails, succeeded, succeeded, failed),
+            (nothing, breaks, failed, failed, broken),
+            (nothing, passes, broken, broken, succeeded),
+            (breaks, passes, succeeded, None, broken),
+        ):
+            assert judged.run(makes, judges)[:2] == (in_asset, in_check)
+            assert judged.shown() is after
+
+
+def test_a_run_is_deleted_with_its_verdicts_except_those_that_no_run_replaced(tmp_path: Path):
+    with opened(tmp_path) as instance:
+        judged = Judged(instance)
+        runs = [judged.run(nothing, passes)[2] for _ in range(3)]
+        for run in (runs[0], runs[2]):
+            instance.delete_run(run)
+            assert not instance.all_logs(run)
+        assert instance.all_logs(runs[1])
+        assert judged.shown() is Shown.SUCCEEDED
+    assert rows(tmp_path, "select run_id from asset_check_executions order by id") == [(runs[1],), (runs[2],)]
+
+
+def test_who_watches_a_run_is_told_of_its_events_though_the_file_stays_open(tmp_path: Path):
+    told = threading.Event()
+    with opened(tmp_path) as instance:
+        run = dg.materialize([one_row], instance=instance).run_id
+        instance.watch_event_logs(run, None, lambda event, _cursor: told.set())
+        assert told.wait(HANG_S)
+
+
+def test_the_file_stays_open_between_runs_and_is_closed_with_the_instance(tmp_path: Path):
+    def times_open() -> int:
+        return sum(link.resolve().name == "index.db" for link in Path("/proc/self/fd").iterdir())
+
+    with opened(tmp_path) as instance:
+        dg.materialize([one_row], instance=instance)
+        before = times_open()
+        dg.materialize([one_row], instance=instance)
+        assert times_open() == before > 0
+    assert times_open() == 0
+
+
+def test_an_event_is_kept_without_what_it_repeats_and_one_that_says_nothing_is_not_kept(tmp_path: Path):
+    with opened(tmp_path) as instance:
+        run = dg.materialize([one_row], instance=instance).run_id
+        kept = {
+            told.event_type: told for record in instance.all_logs(run) if (told := record.dagster_event) is not None
+        }
+    kinds = dg.DagsterEventType
+    assert not UNTOLD & kept.keys()
+    assert kept[kinds.STEP_OUTPUT].step_output_data.metadata == {}
+    materialization = kept[kinds.ASSET_MATERIALIZATION].step_materialization_data.materialization
+    assert materialization.metadata == {"rows": dg.IntMetadataValue(1)}
+    assert kept[kinds.STEP_SUCCESS].message
+    assert not any(told.logging_tags for told in kept.values())
+
+
+def test_the_last_record_of_an_asset_is_read_again_where_it_changed_also_by_another_process(tmp_path: Path):
+    with opened(tmp_path) as instance, opened(tmp_path) as other:
+        runs = []
+        for writer in (instance, other, instance):
+            runs.append(dg.materialize([one_row], instance=writer).run_id)
+            for reader in (instance, other):
+                (record,) = reader.get_asset_records([ASSET])
+                last = record.asset_entry.last_materialization_record
+                assert last is not None
+                assert last.run_id == runs[-1]
+        instance.wipe_assets([ASSET])
+        assert not other.get_asset_records([ASSET])

@@ -19,6 +19,7 @@ from pipelines.definitions import build_definitions
 from pipelines.instance import prepare_home
 from pipelines.launcher import PIPE, hand_over
 from pipelines.runs import end_lost_runs, is_taken, opened_instance, process_of, unfinished_runs
+from pipelines.worker import Worker
 from warehouse.discovery.run_status import read_run_status
 from warehouse.duck.connection import run_lock
 
@@ -137,6 +138,16 @@ def test_a_retry_is_launched_as_a_run_that_nobody_has_taken(tmp_path: Path):
         at.instance.launch_run(run.run_id, workspace=None)
         assert not is_taken(at.run(run.run_id))
         assert end_lost_runs(at.instance, unfinished_runs(at.instance)) == 0
+
+
+def test_a_worker_that_starts_launches_prices_once_where_a_source_is_configured(tmp_path: Path):
+    with bench(tmp_path) as at:
+        Worker(Settings(data_dir=tmp_path, _env_file=None), at.instance).launch_prices()
+        assert at.instance.get_runs() == []
+        worker = Worker(Settings(data_dir=tmp_path, coinbase_url="http://127.0.0.1:9", _env_file=None), at.instance)
+        worker.launch_prices()
+        worker.launch_prices()
+        assert [(run.job_name, run.status) for run in at.instance.get_runs()] == [("prices", STATUS.STARTING)]
 
 
 @pytest.mark.parametrize("there", [False, True])

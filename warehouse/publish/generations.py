@@ -248,18 +248,21 @@ def build(
     time.sleep(draft.ahead_s)
     with _building(data_dir, draft.id) as building:
         components: dict[str, Component] = {}
+        folders: set[str] = set()
 
         def place_all(placed: Mapping[str, Part]) -> None:
             for path, part in placed.items():
-                target = building / path
-                target.parent.mkdir(parents=True, exist_ok=True)
+                folder = path.rpartition("/")[0]
+                if folder not in folders:
+                    (building / folder).mkdir(parents=True, exist_ok=True)
+                    folders.add(folder)
                 last = previous_components.get(path)
                 if draft.previous is not None and last is not None and last.version == part.version:
-                    os.link(draft.previous.path / path, target)
+                    os.link(f"{draft.previous.path}/{path}", f"{building}/{path}")  # with its mode
                     components[path] = last
                 else:
-                    components[path] = _place(target, part, draft)
-                set_mode(data_dir, target)
+                    components[path] = _place(building / path, part, draft)
+                    set_mode(data_dir, building / path)
 
         place_all(parts)
         entries = dict(documents)

@@ -1,0 +1,73 @@
+"""Dagster's daemon at the pace that this service needs: `python -m cli.dagster_daemon`, which `svc run` starts.
+
+Dagster's own command reads the whole code location anew every minute, and writes a heartbeat of each daemon twice a
+minute. Here the code changes with a restart alone.
+"""
+
+import argparse
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from dagster import DagsterInstance
+from dagster._core.workspace.context import IWorkspaceProcessContext, WorkspaceProcessContext
+from dagster._core.workspace.load_target import WorkspaceFileTarget
+from dagster._daemon.controller import DagsterDaemonController, create_daemons_from_instance
+from dagster._time import get_current_timestamp
+from dagster._utils.interrupts import capture_interrupts, setup_interrupt_handlers
+from dagster._utils.log import configure_loggers
+
+RELOADED_EVERY_S = 1800.0
+"""How often the code location is read again, where it could be read before."""
+
+HEARTBEAT_EVERY_S = 300
+"""Dagster's pages call a daemon ill after half an hour without a heartbeat."""
+
+
+class PatientController(DagsterDaemonController):
+    """Dagster's controller, which reads a code location again at once only where it could not be read."""
+
+    def check_workspace_freshness(self, last_workspace_update_time: float) -> float:
+        rests = get_current_timestamp() - last_workspace_update_time < RELOADED_EVERY_S
+        if rests and is_readable(self._workspace_process_context):
+            return last_workspace_update_time
+        return super().check_workspace_freshness(last_workspace_update_time)
+
+
+def is_readable(workspace: IWorkspaceProcessContext[Any]) -> bool:
+    """Returns whether every code location of a workspace could be read."""
+    entries = workspace.create_request_context().get_code_location_entries()
+    return all(entry.code_location is not None for entry in entries.values())
+
+
+@contextmanager
+def running_daemon(instance: DagsterInstance, workspace: Path) -> Iterator[PatientController]:
+    """Runs the daemons that the instance needs."""
+    with ExitStack() as stack:
+        daemons = [stack.enter_context(daemon) for daemon in create_daemons_from_instance(instance)]
+        context = stack.enter_context(WorkspaceProcessContext(instance, WorkspaceFileTarget([str(workspace)])))
+        yield stack.enter_context(PatientController(context, daemons, heartbeat_interval_seconds=HEARTBEAT_EVERY_S))
+
+
+def main() -> None:
+    """Reads the arguments that `svc run` gives, and runs until a signal."""
+    parser = argparse.ArgumentParser(prog="python -m cli.dagster_daemon", description=__doc__)
+    parser.add_argument("--workspace", type=Path, required=True)
+    parser.add_argument("--log-format", choices=["colored", "json"], default="colored")
+    arguments = parser.parse_args()
+    setup_interrupt_handlers()
+    configure_loggers(formatter=arguments.log_format, log_level="INFO")
+    try:
+        with (
+            capture_interrupts(),
+            DagsterInstance.get() as instance,
+            running_daemon(instance, arguments.workspace) as controller,
+        ):
+            controller.check_daemon_loop()
+    except KeyboardInterrupt:
+        return
+
+
+if __name__ == "__main__":
+    main()
