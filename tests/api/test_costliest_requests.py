@@ -81,7 +81,6 @@ def measured(tmp_path_factory):
         measured = Measured(service)
         yield measured
         measured.loop.close()
-    gc.unfreeze()
 
 
 ROUTES = [
