@@ -108,8 +108,8 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """It need not walk it in the whole run either, nor look as often as it does in a small process: that is a quarter of
-    the CPU of tests that ask the API."""
+    """It need not walk it in the whole run either, nor look as often as in a small process: that takes a quarter of the
+    CPU of tests that ask the API."""
     sys.setrecursionlimit(RECURSION_LIMIT)  # importing eth_account raises it to 100,000, where nested JSON kills us
     gc.collect()
     gc.freeze()

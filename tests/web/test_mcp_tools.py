@@ -22,7 +22,7 @@ CONFORMANCE = {
 
 
 def asked_for(*methods: str) -> list[Any]:
-    """What the inspector asks for and in which era: its eras differ in how it begins, so the first method shows them."""
+    """What the inspector asks for and in which era: eras differ in how it begins, so the first method shows them."""
     eras = ("auto", "legacy", "modern")
     needed = {(era, methods[0]) for era in eras} | {("auto", method) for method in methods}
     every = [(era, method) for method in methods for era in eras]

@@ -23,7 +23,7 @@ def views(web_tools: WebTools, chromium: Path, tmp_path_factory: pytest.TempPath
         seen: dict[str, Any] = web_tools.run(
             "pages.mjs", address, str(pictures), *paths, CHROMIUM=str(chromium), VIEWS=",".join(VIEWS)
         )
-    assert {path: set(by_view) for path, by_view in seen.items()} == dict.fromkeys(paths, set(VIEWS))
+    assert {path: set(by_view) for path, by_view in seen.items()} == {path: set(VIEWS) for path in paths}
     return seen
 
 
