@@ -13,6 +13,8 @@ from pathlib import Path
 from types import ModuleType
 
 import brotli
+import httpx
+import httpx2
 import pytest
 import zstandard
 from hypothesis import HealthCheck, settings
@@ -139,6 +141,14 @@ def published_encoders() -> dict[str, Callable[[bytes], bytes]]:
         gzip=partial(gzip.compress, compresslevel=1, mtime=0),
     )
     return encoders
+
+
+@pytest.fixture(scope="session", autouse=True)
+def trust_roots() -> None:
+    """Parses the trust roots once: each of the thousands of HTTP clients of tests would do it again, and that takes ten
+    times as long as a request."""
+    for transports in (httpx._transports.default, httpx2._transports.default):
+        transports.create_ssl_context = lru_cache(maxsize=32)(transports.create_ssl_context)
 
 
 @pytest.fixture(scope="session", autouse=True)
