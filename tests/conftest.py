@@ -13,16 +13,20 @@ from pathlib import Path
 from types import ModuleType
 
 import brotli
+import httpx
+import httpx2
 import pytest
 import zstandard
 from hypothesis import HealthCheck, settings
-from rounds import ROUNDS
+from rounds import ROUNDS, SOAK_ROUNDS
 from sqlalchemy import Engine
 
+from contracts.access.signing import KeySet, key_text, new_private_key
 from contracts.settings import Settings
 from pipelines.publish.documents import ENCODERS
+from warehouse.access.signing_keys import SigningKeys
 from warehouse.duck.connection import Connection, Warehouse
-from warehouse.file_modes import make_data_directory
+from warehouse.file_modes import make_data_directory, write_private_file
 from warehouse.ledger import ledger
 
 # Deadlines and this check count wall time, which on a machine that others use says nothing about the code. In CI every
@@ -74,10 +78,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Files with a browser take longest: they begin first, so that no worker waits for one at the end."""
     items.sort(key=lambda item: item.get_closest_marker("web") is None)
+    if ROUNDS < SOAK_ROUNDS:
+        _leave_out(config, items, lambda item: item.get_closest_marker("soak") is not None)
     if config.getoption("--quick"):
-        slow = [item for item in items if _starts_processes(item)]
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if item not in set(slow)]
+        _leave_out(config, items, _starts_processes)
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item], is_left_out: Callable[[pytest.Item], bool]) -> None:
+    left_out = [item for item in items if is_left_out(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in set(left_out)]
 
 
 def _starts_processes(item: pytest.Item) -> bool:
@@ -100,10 +110,12 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """It need not walk it in the whole run either."""
+    """It need not walk it in the whole run either, nor look as often as in a small process: that takes a quarter of the
+    CPU of tests that ask the API."""
     sys.setrecursionlimit(RECURSION_LIMIT)  # importing eth_account raises it to 100,000, where nested JSON kills us
     gc.collect()
     gc.freeze()
+    gc.set_threshold(100_000, 20, 100)
     gc.enable()
 
 
@@ -129,6 +141,14 @@ def published_encoders() -> dict[str, Callable[[bytes], bytes]]:
         gzip=partial(gzip.compress, compresslevel=1, mtime=0),
     )
     return encoders
+
+
+@pytest.fixture(scope="session", autouse=True)
+def trust_roots() -> None:
+    """Parses the trust roots once: each of the thousands of HTTP clients of tests would do it again, and that takes ten
+    times as long as a request."""
+    for transports in (httpx._transports.default, httpx2._transports.default):
+        transports.create_ssl_context = lru_cache(maxsize=32)(transports.create_ssl_context)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -191,3 +211,24 @@ def migrated_ledgers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], A
 
     ledger.sqlite_engine = copied_and_opened
     return as_services_do
+
+
+@pytest.fixture(scope="session", autouse=True)
+def first_signing_key() -> Callable[[SigningKeys], KeySet]:
+    """Gives every new data directory the same signing key: it is in the description and with that in 140 pages, which a
+    process that publishes from another directory then finds made.
+
+    Returns what reads the keys as a service does, with a key of their own for each directory.
+    """
+    current = SigningKeys.current
+    text = key_text(new_private_key())
+
+    def current_of_tests(keys: SigningKeys) -> KeySet:
+        if not keys._named and not keys._path.exists():
+            with suppress(OSError):  # the service says what is wrong
+                make_data_directory(keys._path.parent)
+                write_private_file(keys._path, text, replace=False)
+        return current(keys)
+
+    SigningKeys.current = current_of_tests
+    return current

@@ -25,7 +25,7 @@ from contracts.settings import Settings
 from warehouse.ledger.ledger import Ledger, open_ledger
 
 ENGINES = ("sqlite", "postgresql")
-API_TESTS = Path(__file__).with_name("api")
+WAREHOUSE_TESTS = Path(__file__).with_name("warehouse")
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 _TEMPLATE = "empty_ledger"
 
@@ -129,12 +129,12 @@ def temporary_postgres(binaries: Path) -> Iterator[TemporaryPostgres]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A ledger on both engines; in the API's tests, unless marked `both_engines`, on SQLite until a soak. A test that
-    names the engines itself runs on those."""
+    """A ledger on both engines; outside of the warehouse's tests, unless marked `both_engines`, on SQLite until a soak.
+    A test that names the engines itself runs on those."""
     stated = {mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")}
     for fixture in ({"ledger_settings", "unopened_settings"} & set(metafunc.fixturenames)) - stated:
         marked = metafunc.definition.get_closest_marker("both_engines") is not None
-        both = marked or ROUNDS > 1 or API_TESTS not in metafunc.definition.path.parents
+        both = marked or ROUNDS > 1 or WAREHOUSE_TESTS in metafunc.definition.path.parents
         metafunc.parametrize(fixture, ENGINES if both else ENGINES[:1], indirect=True)
 
 

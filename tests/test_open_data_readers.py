@@ -15,6 +15,8 @@ from data_tools import run_with, tools_python
 from open_data_service import OpenDataService, open_data_service
 from patience import HANG_S
 
+pytestmark = pytest.mark.web
+
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE = (DOCS / "open-data.md").read_text()
 ANYWHERE = "https://agents.example"

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
+from starlette.routing import BaseRoute
 
 from api.publish.answers import computed_answer
 from api.publish.variants import variant, variant_in_worker
@@ -42,24 +44,31 @@ def telemetry_router(
 ) -> APIRouter:
     """Creates the routes of every projection in the registry, at each of its paths, and of every redirect."""
     router = APIRouter(route_class=WorkRoute)
+    fixed = _fixed_routes()
     for projection in PROJECTIONS:
         for path, headers in _described_paths(projection).items():
-            parameters = None if path in dict(projection.bodies[1:]) else projection.parameters
-            own = path == projection.path
-            router.add_api_route(
-                path,
-                _unpublished
-                if parameters is None
-                else _variant(projection, parameters, installation.header_fields(headers), served, workers),
-                summary=projection.summary,
-                description=projection.description if own else f"{projection.description} As {projection.path}.",
-                operation_id=projection.name if own else _OTHER_THAN_WORDS.sub("_", f"at{path}"),
-                tags=[projection.group],
-                include_in_schema=projection.is_described,
-                deprecated=True if "Deprecation" in headers else None,
-                response_class=Response,
-                responses=cached(projection.model) | problems(*_problems(projection, path, parameters)),
-            )
+            if path in fixed:
+                router.routes.append(fixed[path])
+                continue
+            parameters = _parameters_at(projection, path)
+            assert parameters is not None
+            answer = _variant(projection, parameters, installation.header_fields(headers), served, workers)
+            _add_route(router, projection, path, answer)
+    router.routes.extend(fixed[redirect.path] for redirect in REDIRECTS)
+    return router
+
+
+@cache
+def _fixed_routes() -> dict[str, BaseRoute]:
+    """Returns the routes that are the same at every installation by path: those that compute nothing.
+
+    They are most of all routes, so a process that creates several applications builds them once.
+    """
+    router = APIRouter(route_class=WorkRoute)
+    for projection in PROJECTIONS:
+        for path in _described_paths(projection):
+            if _parameters_at(projection, path) is None:
+                _add_route(router, projection, path, _unpublished)
     pages = {page.path for page in (*PAGES, *OPERATION_PAGES)}
     for redirect in REDIRECTS:
         router.add_api_route(
@@ -75,7 +84,29 @@ def telemetry_router(
             responses=problems(MethodNotAllowed, NotReady, *([RateLimited] if is_limited(redirect.path) else []))
             | {302: {"description": "The path to go on to"}},
         )
-    return router
+    return {route.path: route for route in router.routes if isinstance(route, WorkRoute)}
+
+
+def _add_route(router: APIRouter, projection: Projection, path: str, answer: Callable[..., Any]) -> None:
+    """Adds the route of a projection at one of its paths."""
+    own = path == projection.path
+    router.add_api_route(
+        path,
+        answer,
+        summary=projection.summary,
+        description=projection.description if own else f"{projection.description} As {projection.path}.",
+        operation_id=projection.name if own else _OTHER_THAN_WORDS.sub("_", f"at{path}"),
+        tags=[projection.group],
+        include_in_schema=projection.is_described,
+        deprecated=True if "Deprecation" in _described_paths(projection)[path] else None,
+        response_class=Response,
+        responses=cached(projection.model) | problems(*_problems(projection, path, _parameters_at(projection, path))),
+    )
+
+
+def _parameters_at(projection: Projection, path: str) -> type[BaseModel] | None:
+    """Returns the parameters that are computed at one of its paths; None at those that have one body each."""
+    return None if path in dict(projection.bodies[1:]) else projection.parameters
 
 
 def _described_paths(projection: Projection) -> dict[str, dict[str, str]]:

@@ -51,11 +51,11 @@ class Signature(Document):
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """One key of the set. `kid` is its RFC 7638 thumbprint."""
+    """One key of the set. `kid` is its RFC 7638 thumbprint, by which keys are compared."""
 
     kid: str
     active_from: datetime
-    private: Ed25519PrivateKey = field(repr=False)
+    private: Ed25519PrivateKey = field(repr=False, compare=False)
 
     @property
     def jwk(self) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from addressed_service import addressed_service
 from document_faults import FAULTS, WELL, Kept, Site
 from patience import HANG_S
+from rounds import ROUNDS, SOAK_ROUNDS
 from typer.testing import CliRunner
 
 from cli.docs import NothingToCheck, gather
@@ -74,13 +76,29 @@ def test_a_copy_of_it_is_as_sound(site: Site):
     assert site.defects() == []
 
 
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_found(site: Site, name: str):
-    fault, document, what = FAULTS[name]
-    fault(site)
-    found = [each for each in site.defects() if each.document == document and what in each.what]
-    assert found, [(each.document, each.what) for each in site.defects()]
-    assert all(each.cure for each in found)
+def together() -> list[list[str]]:
+    """Names of faults in groups that hide nothing of each other: of each document one in a group. In a soak each fault
+    is alone."""
+    if ROUNDS >= SOAK_ROUNDS:
+        return [[name] for name in FAULTS]
+    groups: dict[int, list[str]] = {}
+    counts: Counter[str] = Counter()
+    for name, (_, document, _) in FAULTS.items():
+        groups.setdefault(counts[document], []).append(name)
+        counts[document] += 1
+    return list(groups.values())
+
+
+@pytest.mark.parametrize("names", together(), ids=lambda names: names[0])
+def test_each_fault_is_found(site: Site, names: list[str]):
+    for name in names:
+        FAULTS[name][0](site)
+    defects = site.defects()
+    for name in names:
+        _, document, what = FAULTS[name]
+        found = [each for each in defects if each.document == document and what in each.what]
+        assert found, (name, [(each.document, each.what) for each in defects])
+        assert all(each.cure for each in found)
 
 
 SWITCHED_OFF = dict.fromkeys(

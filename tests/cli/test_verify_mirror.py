@@ -10,11 +10,11 @@ from typer.testing import CliRunner
 
 from cli.main import app
 from cli.verify_mirror import MOST_LAG, KeysUnknown, mirror_checks
-from contracts.access.signing import JWKS_PATH
+from contracts.access.signing import JWKS_PATH, key_text, new_private_key
 from contracts.open_data.manifest import VALID_FOR
 from contracts.publish.routes import file_of
 from contracts.token.verification import Outcome
-from warehouse.access.signing_keys import SigningKeys
+from warehouse.access.signing_keys import SIGNING_KEY_FILE, SigningKeys
 from warehouse.publish.generations import current_generation
 
 MIRROR = "https://mirror.example"
@@ -119,6 +119,7 @@ def test_a_mirror_that_stands_still_is_found(ask, sites):
 def test_a_mirror_signs_nothing_itself(ask, sites, tmp_path):
     theirs = House(tmp_path / "theirs")
     theirs.data_dir.mkdir()
+    (theirs.data_dir / SIGNING_KEY_FILE).write_text(key_text(new_private_key()))
     theirs.read_chain(mint(70), 20)
     theirs.publish()
     (fault,) = ask(site_of(theirs))

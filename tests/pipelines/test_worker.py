@@ -103,7 +103,7 @@ def test_runs_are_executed_killed_taken_up_and_ended(tmp_path: Path):
         assert second.wait(HANG_S) != 0, "two workers would write one warehouse"
         assert "A worker runs already" in (tmp_path / "worker.log").read_text()
 
-        runs = [at.launch(name) for name in ("upkeep", "prices") * 4]
+        runs = [at.launch(name) for name in ("upkeep", "prices") * 2]
         assert {at.ended(run) for run in runs} == {STATUS.SUCCESS}, "lanes side by side"
         assert {process_of(at.run(run)) for run in runs} == {psutil.Process(first.pid)}
 
@@ -118,7 +118,7 @@ def test_runs_are_executed_killed_taken_up_and_ended(tmp_path: Path):
         assert at.ended(lost) is STATUS.FAILURE, "nothing goes on for it"
         assert at.ended(behind) is STATUS.SUCCESS, at.errors(behind)
         at.until(lambda: "prices" in read_run_status(tmp_path).jobs)
-        at.until(lambda: read_run_status(tmp_path).jobs["prices"].runs == 6)
+        at.until(lambda: read_run_status(tmp_path).jobs["prices"].runs == 4)
         assert read_run_status(tmp_path).jobs["prices"].failures == 1
 
         with run_lock(tmp_path, wait_s=10):

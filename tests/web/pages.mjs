@@ -1,5 +1,6 @@
-// Opens pages at three widths in light and dark and without scripts, or in the views that VIEWS names; prints as JSON
-// what was seen. A picture of each view is written to the directory given.
+// Opens pages in a narrow light window, in a wide dark one and without scripts. The windows are then resized and change
+// their colours, so that one load shows several views. Prints as JSON what was seen in each view. A picture of each view
+// with a fault is written to the directory given.
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
@@ -16,66 +17,90 @@ const VIEWS = {
   tablet: { width: 768, scheme: 'light' },
   wide: { width: 1440, scheme: 'light' },
   'wide-dark': { width: 1440, scheme: 'dark' },
-  'no-script': { width: 1440, scheme: 'light', scriptless: true },
+  'no-script': { width: 1440, scheme: 'light' },
 }
+/** Views of one load of a page each; the page is loaded in the first. */
+const LOADS = [['narrow', 'phone', 'phone-dark'], ['wide-dark', 'wide', 'tablet'], ['no-script']]
+const chosen = process.env.VIEWS?.split(',') ?? Object.keys(VIEWS)
+/** Views that axe judges: by default the first of each load, both colours and widths among them. */
+const judgedByAxe = process.env.JUDGED?.split(',') ?? LOADS.map(([first]) => first)
 
 const browser = await puppeteer.launch({
   executablePath: process.env.CHROMIUM,
   args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
 })
 
-async function look (address, name, { width, scheme, scriptless = false }) {
+async function loaded (address, stem, views) {
   const page = await browser.newPage()
-  const seen = { requests: [], console: [], failed: [], bytes: 0 }
+  const scriptless = views[0] === 'no-script'
+  const load = { requests: [], console: [], failed: [], bytes: 0 }
   const client = await page.createCDPSession()
   await client.send('Network.enable')
-  client.on('Network.loadingFinished', ({ encodedDataLength }) => { seen.bytes += encodedDataLength })
-  page.on('request', (request) => seen.requests.push(request.url()))
-  page.on('console', (message) => ['error', 'warn'].includes(message.type()) && seen.console.push(message.text()))
-  page.on('pageerror', (error) => seen.console.push(String(error)))
-  page.on('response', (response) => response.status() >= 400 && seen.failed.push(response.url()))
+  client.on('Network.loadingFinished', ({ encodedDataLength }) => { load.bytes += encodedDataLength })
+  page.on('request', (request) => load.requests.push(request.url()))
+  page.on('console', (message) => ['error', 'warn'].includes(message.type()) && load.console.push(message.text()))
+  page.on('pageerror', (error) => load.console.push(String(error)))
+  page.on('response', (response) => response.status() >= 400 && load.failed.push(response.url()))
+  await page.setJavaScriptEnabled(!scriptless)
+  await arranged(page, VIEWS[views[0]])
+  await page.goto(address, { waitUntil: 'load' })
+  if (!scriptless) Object.assign(load, await settled(page))
+  const seen = {}
+  for (const name of views) {
+    await arranged(page, VIEWS[name])
+    const view = { ...await drawn(page), violations: scriptless || !judgedByAxe.includes(name) ? [] : await judged(page) }
+    if (view.sideways || view.targets || view.violations.length || load.shift > 0.02) {
+      await page.screenshot({ path: path.join(directory, `${stem}-${name}.png`), fullPage: true })
+    }
+    seen[name] = Object.assign(view, load)
+  }
+  await page.close()
+  return seen
+}
+
+async function arranged (page, { width, scheme }) {
   await page.setViewport({ width, height: 900, isMobile: width < 500, hasTouch: width < 500 })
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
-  await page.setJavaScriptEnabled(!scriptless)
-  await page.goto(address, { waitUntil: 'networkidle0' })
-  const moved = scriptless ? {} : await painted(page)
-  await page.screenshot({ path: path.join(directory, `${name}.png`), fullPage: true })
-  // Puppeteer evaluates beside the page's Content-Security-Policy, which stays in force for the page itself.
-  const drawn = await page.evaluate(() => ({
+}
+
+/** Waits until the page says what is served now and asks for nothing more. How far its layout moved meanwhile. */
+async function settled (page) {
+  await page.waitForFunction(() => !document.querySelector('#now[hidden]'))
+  await page.waitForNetworkIdle({ idleTime: 100 })
+  return page.evaluate(() => new Promise((resolve) => {
+    let shift = 0
+    new PerformanceObserver((list) => { for (const entry of list.getEntries()) shift += entry.value }).observe({ type: 'layout-shift', buffered: true })
+    requestAnimationFrame(() => requestAnimationFrame(() => resolve({ shift })))
+  }))
+}
+
+/** Puppeteer evaluates beside the page's Content-Security-Policy, which stays in force for the page itself. */
+async function drawn (page) {
+  return page.evaluate(() => ({
     title: document.title,
     text: document.querySelector('main').innerText,
     background: getComputedStyle(document.body).backgroundColor,
     sideways: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     targets: [...document.querySelectorAll('main button:not([hidden]), header a')].filter((each) => each.offsetHeight && each.offsetHeight < 24).length,
   }))
-  const violations = scriptless ? [] : await judged(page)
-  await page.close()
-  return { ...seen, ...drawn, ...moved, violations }
 }
 
 /** What axe finds. */
 async function judged (page) {
   await page.evaluate(axe)
-  const found = await page.evaluate((values) => window.axe.run(document, { runOnly: { type: 'tag', values } }), rules)
+  const options = { runOnly: { type: 'tag', values: rules }, resultTypes: ['violations'], preload: false }
+  const found = await page.evaluate((options) => window.axe.run(document, options), options)
   return found.violations.map(({ id, impact, help, nodes }) => ({ id, impact, help, at: nodes.slice(0, 3).map(({ target }) => target.join(' ')) }))
 }
 
-/** How far the layout moved while loading, and when the first content was there. A picture moves it again. */
-async function painted (page) {
-  return page.evaluate(() => new Promise((resolve) => {
-    let shift = 0
-    new PerformanceObserver((list) => { for (const entry of list.getEntries()) shift += entry.value }).observe({ type: 'layout-shift', buffered: true })
-    const [paint] = performance.getEntriesByName('first-contentful-paint')
-    setTimeout(() => resolve({ shift, paint_ms: paint ? Math.round(paint.startTime) : null }), 50)
-  }))
-}
-
-const chosen = Object.entries(VIEWS).filter(([name]) => !process.env.VIEWS || process.env.VIEWS.split(',').includes(name))
 const pages = {}
 for (const at of paths) {
-  pages[at] = {}
   const stem = at.replaceAll('/', '-').replace(/^-|-$/g, '') || 'home'
-  for (const [name, view] of chosen) pages[at][name] = await look(base + at, `${stem}-${name}`, view)
+  pages[at] = {}
+  for (const load of LOADS) {
+    const views = load.filter((name) => chosen.includes(name))
+    if (views.length) Object.assign(pages[at], await loaded(base + at, stem, views))
+  }
 }
 await browser.close()
 console.log(JSON.stringify(pages))

@@ -112,8 +112,8 @@ def test_markup_in_a_title_is_text_in_the_explorer(explored: dict[str, Any]):
     assert explored["hostile"] == 0
 
 
-def test_two_thousand_nodes_are_dragged_at_twenty_frames_a_second(explored: dict[str, Any]):
-    assert explored["frames"] >= 20
+def test_dragging_two_thousand_nodes_costs_less_than_a_twentieth_of_a_second_a_frame(explored: dict[str, Any]):
+    assert 0 < explored["frameCpuMs"] < 50
 
 
 def test_without_its_file_the_page_still_shows_the_picture(explored: dict[str, Any]):

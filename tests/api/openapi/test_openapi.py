@@ -130,7 +130,9 @@ def published_with_plans(data_dir: Path, monkeypatch, count: int) -> dict:
     with monkeypatch.context() as patched:
         patched.setattr("contracts.access.plans.PLANS_FILE", file)
         load_plans.cache_clear()
-        house = House(data_dir, rpc_urls=("http://node.invalid",), usdc_address=USDC, treasury_address=TREASURY)
+        given = {"rpc_urls": ("http://node.invalid",), "usdc_address": USDC, "treasury_address": TREASURY}
+        # at another address, since a process keeps what it made for one
+        house = House(data_dir, base_url=f"https://{count}.plans.example", **given)
         house.publish()
         load_plans.cache_clear()
     described: dict = json.loads((house.current / "public" / OPENAPI_PATH.strip("/")).read_bytes())

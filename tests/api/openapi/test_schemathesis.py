@@ -76,6 +76,6 @@ def test_nothing_that_schemathesis_sends_is_answered_otherwise_than_described(tm
     run(tmp_path, EVERYTHING, examples=(3 * ROUNDS + 4) // 5)
 
 
-@pytest.mark.web
+@pytest.mark.soak
 def test_nothing_is_answered_otherwise_either_when_it_goes_on_for_longer(tmp_path):
     run(tmp_path, "fuzzing,stateful", examples=40)

@@ -226,7 +226,7 @@ def test_killed_while_the_history_is_written_no_node_is_left_over(tmp_path, monk
     assert ["reset" in line for line in said] == [True, False]
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", [pytest.param(signal.SIGINT, marks=pytest.mark.soak), signal.SIGTERM])
 def test_a_signal_ends_the_command_in_time_with_a_dump_and_without_leftovers(data_dir, how):
     with svc_demo(data_dir) as (process, shown):
         with Rpc(shown["rpc_url"]) as rpc:

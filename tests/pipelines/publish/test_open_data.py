@@ -269,7 +269,7 @@ def test_failed_documents_are_signed_too(house):
     assert manifest.files["/api/token/holders"].matches(len(content), sha256_hex(content))
 
 
-@pytest.mark.parametrize("file", ["transfers-0-41.parquet", "holders-50.parquet"])
+@pytest.mark.parametrize("file", ["transfers-0-41.parquet", pytest.param("holders-50.parquet", marks=pytest.mark.soak)])
 def test_a_disk_that_is_full_while_a_file_is_written_leaves_the_last_generation(house, file):
     before, first = files(house), house.current
     house.read_chain([(41, ZERO_ADDRESS, address(200), 7)], 50)

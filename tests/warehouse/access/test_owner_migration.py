@@ -18,6 +18,8 @@ import pytest
 from alembic import command
 from alembic.config import Config
 from installation import Installation
+from postgres_fixtures import ENGINES
+from rounds import ROUNDS
 from sqlalchemy import Connection, Engine, text
 from world_writes import no_rules
 
@@ -212,6 +214,7 @@ def test_the_operator_sees_each_moved_key_with_what_moved(ledger: Ledger) -> Non
     ]
 
 
+@pytest.mark.parametrize("unopened_settings", ENGINES[:ROUNDS], indirect=True)
 def test_the_command_shows_each_moved_key(ledger: Ledger, unopened_settings: Settings) -> None:
     installation = Installation(unopened_settings)
     shown = installation.svc("keys", "moved").stdout

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from postgres_fixtures import ENGINES
 from rounds import ROUNDS
 from world_writes import fact, goal, no_rules, proposal, tie
 
@@ -167,6 +168,7 @@ def live_through(ledger: Ledger, owner: str, happened: Iterable[tuple[Any, ...]]
     return forgotten
 
 
+@pytest.mark.parametrize("ledger_settings", ENGINES[:ROUNDS], indirect=True)
 @settings(max_examples=12 * ROUNDS, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(happened=steps)
 def test_a_history_is_exported_from_a_new_owner_as_it_was_imported(
@@ -497,6 +499,7 @@ plain_edges = st.lists(
 )
 
 
+@pytest.mark.parametrize("ledger_settings", ENGINES[:ROUNDS], indirect=True)
 @settings(max_examples=30 * ROUNDS, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(nodes=plain_nodes, edges=plain_edges)
 def test_the_reasons_of_the_stages_are_those_of_the_ordinary_path(
