@@ -71,6 +71,7 @@ from contracts.feed import JsonFeed
 from contracts.intake.artifacts import ARTIFACT_KINDS, artifact_texts
 from contracts.intake.links import artifact_path
 from contracts.market import MAX_AGE, EthPrice, TokenPrice
+from contracts.open_data.first_rows import FIRST_ROWS_PATH, PublishedFirstRows
 from contracts.partner import MARKETPLACE_MAX_AGE_S, PARTNER_MAX_AGE_S, MarketplaceRevenue, PartnerSnapshot
 from contracts.publish.deprecations import COMPATIBILITY_PATH, DEPRECATED
 from contracts.publish.overview import OVERVIEW_MAX_AGE_S, ContextSnapshot, OverviewMode, ServiceContext, SiteMetrics
@@ -506,6 +507,15 @@ PROJECTIONS: tuple[Projection, ...] = (
         summary="Results of the data checks",
         description="Every fact that was judged of the tables behind the published numbers, with its value and bounds, "
         "who judged it and when, and what the columns of these tables are like.",
+    ),
+    Projection(
+        name="first_rows",
+        path=FIRST_ROWS_PATH,
+        model=PublishedFirstRows,
+        group="discovery",
+        reader="open_data.first_rows:read_first_rows",
+        summary="The newest rows of every public table",
+        description="Twenty rows of each table, newest first, to see what its files hold.",
     ),
     Projection(
         name="event_feed",

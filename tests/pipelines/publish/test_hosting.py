@@ -7,8 +7,8 @@ import sys
 import time
 from pathlib import Path
 
-import httpx
 import caddy
+import httpx
 import pytest
 from document_kinds import CONTENTS, REDIRECT
 from nginx import free_port, have_nginx, serving
