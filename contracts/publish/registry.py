@@ -8,7 +8,7 @@ other bodies too; `reader`, a function of a room of the warehouse; else the stat
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -907,6 +907,18 @@ def rows_that_show(paths: Iterable[str]) -> list[Projection]:
             found.append(row)
             shown.add(row.path)
     return found
+
+
+@cache
+def _rows_of_tables() -> frozenset[str]:
+    """Returns the paths of the documents that are read from tables, and of those that show them."""
+    read = [row.path for row in PROJECTIONS if row.reader is not None]
+    return frozenset((*read, *(row.path for row in rows_that_show(read))))
+
+
+def lives_for_minutes(row: Projection) -> bool:
+    """Returns whether a document shows what is read from tables, so that the next run may replace it."""
+    return row.describe is not None and row.path in _rows_of_tables()
 
 
 TRUST_SCORE = Projection(

@@ -368,7 +368,7 @@ def test_the_front_page_answers_what_changed_and_who_holds_most(bodies: dict[str
     )
     text = " ".join(Read(told.fresh.decode()).text.split())
     assert "7 came and 2 left: 70 holders at the end of 2026-01-01, 75 now. 9 transfers." in text
-    assert "The ten largest went from 50.00\u202f% to 25.00\u202f%" in text
+    assert "The ten largest went from 50.00 % to 25.00 %" in text
     (largest, *_) = json.loads(bodies["/api/token/holders-map"])["holders"]
     assert f"{largest['address'][:6]}…{largest['address'][-4:]}" in text
 
@@ -397,5 +397,5 @@ def test_every_address_of_trust_and_of_the_wall_leads_to_what_it_holds(bodies: d
     page = Read(page_of("/bidwall/", {**bodies, "/api/bidwall/snapshot": json.dumps(wall).encode()}).fresh.decode())
     links = {str(each["href"]) for each in page.all("a")}
     assert f"{PREFIX}/holders/one/?address={other}" in links
-    assert "123.4 TKN" in " ".join(page.text.split()) or "123.5 TKN" in " ".join(page.text.split())
+    assert "123.4TKN" in page.text
     assert "12345 smallest units" in " ".join(page.text.split())
