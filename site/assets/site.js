@@ -75,7 +75,7 @@ function expire (source, since, reason = '') {
     if (words) mark.title = words.textContent = 'Stale'
   }
   const line = element('p')
-  line.append(element('strong', `${title}: stale`), ` since ${since}${reason}. The last values are shown.`)
+  line.append(element('strong', `${title}: stale`), ` since ${since}${reason}.`)
   notices().prepend(line)
 }
 
@@ -171,6 +171,11 @@ function showHealth (state, words) {
   text.textContent = words
 }
 
+/** Says the same in a sentence, where a page has a place for that. */
+function tellHealth (words) {
+  for (const place of document.querySelectorAll('[data-health]')) place.textContent = words
+}
+
 /** Expires what the service calls stale before its time: a check failed, or a source can't be read. */
 function expireNamed ({ documents }) {
   for (const source of document.querySelectorAll('.source[data-stale-after]')) {
@@ -189,6 +194,7 @@ async function look () {
     if (date) ahead = date - Date.now()
     const [state, short, words] = stateOf(served)
     showHealth(state, short)
+    tellHealth(words)
     expireNamed(served)
     const dot = element('span', '', `mark ${state}`)
     dot.setAttribute('aria-hidden', 'true')

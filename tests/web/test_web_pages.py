@@ -111,7 +111,10 @@ _NOT_BUYING = (
     "With a script, this page pays with a wallet of the browser. Without one, svc quote, svc pay and svc claim do "
     "the same."
 )
+_HEALTH = "All 17 documents are current."
 SCRIPTED = {
+    "/": _HEALTH,
+    "/status/": _HEALTH,
     "/graph/": "+ − ◻",
     "/holders/": "+ − ◻ The newest list, block 40, 2026-01-02 UTC: 65 holders",
     "/docs/pricing/": _BUYING,
@@ -121,6 +124,8 @@ SCRIPTED = {
 }
 """What scripts add to the text of a page."""
 NOSCRIPT = {
+    "/": "Nothing was when this page was made. Each number says until when it holds.",
+    "/status/": "Nothing was stale when this page was made. It says for each number until when that holds.",
     "/holders/one/": "A script asks for the address and shows the answer here. Without one, the same numbers are at "
     "/api/token/holders/0x… and /api/token/holders/0x…/transfers, and those of the largest holders in the list.",
     "/data/": "Checking in the browser needs a script. The command below does the same, and more.",
