@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -48,9 +49,20 @@ def base_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def views(base_url: str, web_tools: WebTools, chromium: Path, tmp_path_factory: pytest.TempPathFactory) -> Views:
+def pictures(views: Views, pictures_folder: Path) -> Path:
+    """The folder of the pictures of all pages, once they are taken."""
+    return pictures_folder
+
+
+@pytest.fixture(scope="module")
+def pictures_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("pictures")
+
+
+@pytest.fixture(scope="module")
+def views(base_url: str, web_tools: WebTools, chromium: Path, pictures_folder: Path) -> Views:
     """What a browser saw of every page; a picture of each view lies in pytest's directory."""
-    pictures = tmp_path_factory.mktemp("pictures")
+    pictures = pictures_folder
     seen: Views = web_tools.run("pages.mjs", base_url, str(pictures), *PATHS, CHROMIUM=str(chromium))
     assert [each.stat().st_size > 5_000 for each in pictures.glob("*.png")] == [True] * len(VIEWS) * len(PATHS)
     return seen
@@ -233,3 +245,10 @@ def test_readers_of_paid_apis_find_nothing_that_claims_to_be_payable(base_url: s
     assert found["routes"]
     assert [each for each in found["routes"] if each.get("protocols") or each.get("pricing")] == []
     assert [each for each in found["warnings"] if each.get("severity") == "error"] == []
+
+
+def test_the_pictures_of_the_pages_fit_a_sheet(pictures: Path, tmp_path: Path):
+    tools = runpy.run_path(str(Path(__file__).parents[2] / "docs/pictures.py"))
+    stems = [page.path.replace("/", "-").strip("-") or "home" for page in PAGES]
+    tools["contact_sheet"]([pictures / f"{stem}-wide.png" for stem in stems], tmp_path / "pages.webp")
+    assert 50_000 < (tmp_path / "pages.webp").stat().st_size < 600_000
