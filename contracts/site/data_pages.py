@@ -141,6 +141,7 @@ def rows_page(documents: Documents) -> Mapping[str, Any]:
     document = documents.read(FIRST_ROWS)
     documents.source(FIRST_ROWS)
     return {
+        "opened": next((table.dataset for table in (document.tables if document else ()) if table.rows), None),
         "tables": [
             (
                 table,

@@ -128,7 +128,7 @@ SCRIPTED = {
     "/": _HEALTH,
     "/status/": _HEALTH,
     "/graph/": "+ − ◻",
-    "/holders/": "+ − ◻ The newest list, block 40, 2026-01-02 UTC: 65 holders",
+    "/holders/": "+ − ◻ The newest list, block 40, 2026-01-01 00:40 UTC: 65 holders",
     "/docs/pricing/": _BUYING,
     "/connect/": "Ask this service for a real quote now, and let this browser recompute both hashes. Nothing is paid, "
     "and no key or wallet is asked for. Payer 0x and 40 hex digits. This page has drawn one at random, which nobody "
@@ -136,6 +136,7 @@ SCRIPTED = {
 }
 """What scripts add to the text of a page."""
 NOSCRIPT = {
+    "/holders/": "The list of block 40",
     "/": "Nothing was when this page was made. Each number says until when it holds.",
     "/status/": "Nothing was stale when this page was made. It says for each number until when that holds.",
     "/holders/one/": "A script asks for the address and shows the answer here. Without one, the same numbers are at "
