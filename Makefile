@@ -21,7 +21,7 @@ test-without-material: .venv/.ok
 	RECORDED_MATERIAL=none .venv/bin/python -m pytest --quick $$(grep -rl recorded_material tests --include='test_*.py')
 
 check-web: .venv/.ok
-	.venv/bin/python -m pytest -m web --numprocesses=auto --dist=loadfile
+	PICTURES=all .venv/bin/python -m pytest -m web --numprocesses=auto --dist=loadfile
 
 check: .venv/.ok
 	.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy && .venv/bin/lint-imports --no-cache

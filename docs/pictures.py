@@ -1,8 +1,8 @@
 """Makes the pictures and tables of the documentation from the code: `make contracts` runs it.
 
-`docs/data.md`, the lineage in README.md and `contracts/site/lineage.json` come from the asset graph. With the address
-of a running service, `python docs/pictures.py http://127.0.0.1:8000` also takes the picture of its connect page with
-Chromium, and the one that other sites show beside a link.
+`docs/data.md` and `contracts/site/lineage.json` come from the asset graph. With the address of a running service,
+`python docs/pictures.py http://127.0.0.1:8000` also takes a picture of every page with Chromium for the sheet in
+README.md, and the one that other sites show beside a link. Browser tests make the same sheet of the pages they open.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from contracts.publish.registry import PROJECTIONS, Projection
 from contracts.settings import Settings
 from contracts.site import lineage as site_lineage
 from contracts.site.lineage import AssetRecord, CheckRecord, ColumnRecord, LineageRecord
+from contracts.site.pages import PAGES
 from pipelines.definitions import build_definitions
 from pipelines.presentation import model_schema
 from pipelines.publish.assets import document_key
@@ -36,15 +38,14 @@ from warehouse.duck.tables import room_of, tables
 from warehouse.statements import read_sql
 
 ROOT = Path(__file__).resolve().parents[1]
-README = ROOT / "README.md"
 DATA = ROOT / "docs" / "data.md"
-CONNECT_PICTURE = ROOT / "docs" / "pictures" / "connect.png"
-PICTURE_WIDTH, PICTURE_HEIGHT = 1200, 1420
+SHEET = ROOT / "docs" / "pictures" / "pages.webp"
+WINDOW_WIDTH, WINDOW_HEIGHT = 1440, 1080
+SMALL_WIDTH, SMALL_HEIGHT, COLUMNS, GAP = 432, 324, 4, 8
 SOCIAL_DRAWING = ROOT / "site" / "social.svg"
 SOCIAL_PICTURE = ROOT / "site" / "assets" / "social.png"
 """What other sites show beside a link to a page. It has no live number, so it never lies."""
 
-LINEAGE = re.compile(r"(?<=<!-- lineage: made by docs/pictures.py -->\n).*?(?=<!-- end of lineage -->)", re.DOTALL)
 TABLE = re.compile(r"(raw|core|out)_\w+")
 _PARAMETER = re.compile(r"\$[a-z_]+")
 
@@ -111,6 +112,9 @@ def data_page(graph: dg.AssetGraph) -> str:
     return "\n".join(
         [
             DATA_OPENING,
+            "## What flows where\n",
+            "The groups of assets, as Dagster shows them in full; checks of all groups are left out.\n",
+            lineage(graph),
             "## Tables of the warehouse\n",
             "| table | group | content and grain |",
             "|---|---|---|",
@@ -242,6 +246,23 @@ def take_picture(address: str, target: Path, width: int, height: int) -> None:
         subprocess.run([chromium, *options, *shot, address], check=True, timeout=120, capture_output=True)
 
 
+def contact_sheet(pictures: Sequence[Path], target: Path) -> None:
+    """Writes the upper part of every picture, small and in order, into one picture."""
+    rows = -(-len(pictures) // COLUMNS)
+    size = (COLUMNS * (SMALL_WIDTH + GAP) - GAP, rows * (SMALL_HEIGHT + GAP) - GAP)
+    with Image.new("RGB", size, "#d9d5c9") as sheet:
+        for number, path in enumerate(pictures):
+            with Image.open(path) as picture:
+                height = min(picture.height, picture.width * SMALL_HEIGHT // SMALL_WIDTH)
+                upper = picture.convert("RGB").crop((0, 0, picture.width, height))
+            small = upper.resize((SMALL_WIDTH, SMALL_WIDTH * height // picture.width), Image.Resampling.LANCZOS)
+            row, column = divmod(number, COLUMNS)
+            place = (column * (SMALL_WIDTH + GAP), row * (SMALL_HEIGHT + GAP))
+            sheet.paste(upper.getpixel((0, height - 1)), (*place, place[0] + SMALL_WIDTH, place[1] + SMALL_HEIGHT))
+            sheet.paste(small, place)
+        sheet.save(target, quality=82, method=6)
+
+
 def _cell(description: str) -> str:
     return " ".join(description.split()).replace("|", "\\|")
 
@@ -257,11 +278,14 @@ def _age(seconds: int | None) -> str:
 
 def main() -> None:
     graph = asset_graph()
-    README.write_text(LINEAGE.sub(lambda _: lineage(graph), README.read_text()))
     DATA.write_text(data_page(graph))
     site_lineage.FILE.write_bytes(lineage_record(graph))
     if len(sys.argv) > 1:
-        take_picture(f"{sys.argv[1].rstrip('/')}/connect/", CONNECT_PICTURE, PICTURE_WIDTH, PICTURE_HEIGHT)
+        with tempfile.TemporaryDirectory() as folder:
+            pictures = [Path(folder, f"{page.name}.png") for page in PAGES]
+            for page, picture in zip(PAGES, pictures, strict=True):
+                take_picture(sys.argv[1].rstrip("/") + page.path, picture, WINDOW_WIDTH, WINDOW_HEIGHT)
+            contact_sheet(pictures, SHEET)
         take_picture(SOCIAL_DRAWING.as_uri(), SOCIAL_PICTURE, 1200, 630)
         with Image.open(SOCIAL_PICTURE) as picture:
             picture.convert("RGB").quantize(64).save(SOCIAL_PICTURE, optimize=True)

@@ -62,7 +62,7 @@ def states(directory: Path) -> dict[str, State]:
     off = {"quality": "unavailable", "reason": "not_configured"}
     return {
         "empty": State(
-            ("/", "/token/", "/holders/", "/holders/compare/", "/bidwall/", "/trust/", "/status/"),
+            ("/", "/token/", "/holders/", "/holders/compare/", "/bidwall/", "/trust/", "/data/rows/", "/status/"),
             {},
             ("the document is not published yet",),
         ),

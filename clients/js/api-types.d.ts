@@ -1844,6 +1844,29 @@ export interface components {
          * @enum {string}
          */
         Finality: "final" | "pending";
+        /** @description A column of the rows shown. */
+        FirstColumn: {
+            /**
+             * @description What its values are
+             * @enum {string}
+             */
+            kind: "integer" | "number" | "decimal" | "string" | "boolean" | "datetime" | "date";
+            name: string;
+        };
+        /** @description The newest rows of one public table. */
+        FirstRows: {
+            /** @description Its columns without the parts of exact amounts */
+            columns: components["schemas"]["FirstColumn"][];
+            dataset: string;
+            /** @description Path of a CSV file with the 500 newest rows and all columns */
+            file: string;
+            /** @description What a row is */
+            grain: string;
+            /** @description Values as text, newest row first; null where there is none */
+            rows: (string | null)[][];
+            /** @description Rows of the table */
+            total: number;
+        };
         /** Format: date-time */
         FirstUsedAt: string | null;
         /** @description The steps in order, each with the request to send. */
@@ -2219,6 +2242,13 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "degraded";
+        };
+        /** @description What the largest holders hold together. */
+        HeldByLargest: {
+            /** @description So many of the largest */
+            holders: number;
+            /** @description Their share (fraction of all balances, to six digits) */
+            share: number;
         };
         /** @description One holder at the list's block. */
         Holder: {
@@ -3896,6 +3926,11 @@ export interface components {
             ok: components["schemas"]["Ok"];
             tables: components["schemas"]["CheckedTable"][];
         };
+        /** @description The newest rows of every public table. */
+        PublishedFirstRows: {
+            ok: components["schemas"]["Ok"];
+            tables: components["schemas"]["FirstRows"][];
+        };
         /** @description One published document. */
         PublishedPath: {
             /** @description Seconds for which its content is fresh; null where it does not age */
@@ -5076,6 +5111,11 @@ export interface components {
             generation: components["schemas"]["Generation"];
             /** @description Addresses with a balance above zero */
             holderCount: number | null;
+            /**
+             * @description Share of the largest one, of the 2, 10, 100 and more largest, up to all of them
+             * @default []
+             */
+            largest: components["schemas"]["HeldByLargest"][];
             observedAt: components["schemas"]["ObservedAt"];
             ok: components["schemas"]["Ok"];
             quality: components["schemas"]["Quality"];

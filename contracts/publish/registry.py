@@ -8,7 +8,7 @@ other bodies too; `reader`, a function of a room of the warehouse; else the stat
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -71,6 +71,7 @@ from contracts.feed import JsonFeed
 from contracts.intake.artifacts import ARTIFACT_KINDS, artifact_texts
 from contracts.intake.links import artifact_path
 from contracts.market import MAX_AGE, EthPrice, TokenPrice
+from contracts.open_data.first_rows import FIRST_ROWS_PATH, PublishedFirstRows
 from contracts.partner import MARKETPLACE_MAX_AGE_S, PARTNER_MAX_AGE_S, MarketplaceRevenue, PartnerSnapshot
 from contracts.publish.deprecations import COMPATIBILITY_PATH, DEPRECATED
 from contracts.publish.overview import OVERVIEW_MAX_AGE_S, ContextSnapshot, OverviewMode, ServiceContext, SiteMetrics
@@ -508,6 +509,15 @@ PROJECTIONS: tuple[Projection, ...] = (
         "who judged it and when, and what the columns of these tables are like.",
     ),
     Projection(
+        name="first_rows",
+        path=FIRST_ROWS_PATH,
+        model=PublishedFirstRows,
+        group="discovery",
+        reader="open_data.first_rows:read_first_rows",
+        summary="The newest rows of every public table",
+        description="Twenty rows of each table, newest first, to see what its files hold.",
+    ),
+    Projection(
         name="event_feed",
         path="/hodlers-care/feed.json",
         model=JsonFeed,
@@ -897,6 +907,18 @@ def rows_that_show(paths: Iterable[str]) -> list[Projection]:
             found.append(row)
             shown.add(row.path)
     return found
+
+
+@cache
+def _rows_of_tables() -> frozenset[str]:
+    """Returns the paths of the documents that are read from tables, and of those that show them."""
+    read = [row.path for row in PROJECTIONS if row.reader is not None]
+    return frozenset((*read, *(row.path for row in rows_that_show(read))))
+
+
+def lives_for_minutes(row: Projection) -> bool:
+    """Returns whether a document shows what is read from tables, so that the next run may replace it."""
+    return row.describe is not None and row.path in _rows_of_tables()
 
 
 TRUST_SCORE = Projection(

@@ -13,12 +13,17 @@ import yaml
 from contracts.access.signing import JWKS_PATH
 from contracts.discovery.checks_document import CheckedTable
 from contracts.open_data.datasets import DataIndex, IndexDataset, IndexFile
+from contracts.open_data.first_rows import ROWS_IN_FILE
 from contracts.open_data.names import DATA_PREFIX, DATABASE_PATH, INDEX_PATH, MANIFEST_PATH
 from contracts.site.lineage import AssetRecord, CheckRecord, Drawing, drawing, lineage, upstream
 from contracts.site.page import Documents
-from contracts.site.shown import CHECKS, DATA_INDEX
+from contracts.site.shown import CHECKS, DATA_INDEX, FIRST_ROWS
 
 READING: list[dict[str, str]] = yaml.safe_load(Path(__file__).with_name("reading.yaml").read_text())
+LONGEST_CELL = 24
+"""Characters of a value on the page of rows; its title has the others."""
+_NUMBERS = ("integer", "number", "decimal")
+
 FILES_SHOWN = 12
 """Files of a dataset on the page, the newest; the index has all."""
 
@@ -131,6 +136,33 @@ def tables_page(documents: Documents) -> Mapping[str, Any]:
     }
 
 
+def rows_page(documents: Documents) -> Mapping[str, Any]:
+    """Returns the newest rows of every public table, long texts shortened."""
+    document = documents.read(FIRST_ROWS)
+    documents.source(FIRST_ROWS)
+    return {
+        "opened": next((table.dataset for table in (document.tables if document else ()) if table.rows), None),
+        "tables": [
+            (
+                table,
+                f"{table.total:,}",
+                [column.kind in _NUMBERS for column in table.columns],
+                [[None if text is None else (text, _shortened(text)) for text in row] for row in table.rows],
+            )
+            for table in (document.tables if document else ())
+        ],
+        "rows_in_file": ROWS_IN_FILE,
+        "file_prefix": DATA_PREFIX,
+    }
+
+
+def _shortened(text: str) -> str:
+    """Returns the beginning of a long text, of an address or a hash also the end."""
+    if len(text) <= LONGEST_CELL:
+        return text
+    return f"{text[:8]}…{text[-4:]}" if text.startswith("0x") else f"{text[: LONGEST_CELL - 1]}…"
+
+
 def lineage_page(documents: Documents) -> Mapping[str, Any]:
     """Returns for each document with numbers what it is made of, and the checks that would find it wrong."""
     documents.source(CHECKS)
@@ -164,7 +196,7 @@ def _dataset(dataset: IndexDataset) -> ShownDataset:
         files=tuple(map(_file, newest_first[:FILES_SHOWN])),
         older=max(0, len(newest_first) - FILES_SHOWN),
         rows=_total_rows(file for file in dataset.files if file.format == "parquet"),
-        bytes=size(sum(file.bytes or 0 for file in dataset.files)),
+        bytes=size(total) if (total := sum(file.bytes or 0 for file in dataset.files)) or not dataset.files else "–",
         written_at=max((file.written_at for file in dataset.files if file.written_at is not None), default=None),
     )
 
@@ -172,7 +204,8 @@ def _dataset(dataset: IndexDataset) -> ShownDataset:
 def _total_rows(files: Iterable[IndexFile]) -> str:
     known = list(files)
     grows = any(file.rows is None for file in known)
-    return f"{sum(file.rows or 0 for file in known):,}{' and today’s' if grows else ''}"
+    count = sum(file.rows or 0 for file in known)
+    return "today’s" if grows and not count else f"{count:,}{' and today’s' if grows else ''}"
 
 
 def _file(file: IndexFile) -> ShownFile:

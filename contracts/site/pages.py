@@ -3,7 +3,7 @@
 from contracts.discovery.service import CONNECT_PAGE_PATH
 from contracts.open_data.names import INDEX_PATH
 from contracts.publish.routes import NOT_FOUND_PATH
-from contracts.site.data_pages import data_page, lineage_page, tables_page
+from contracts.site.data_pages import data_page, lineage_page, rows_page, tables_page
 from contracts.site.docs_pages import (
     DOCS_PATH,
     ERRORS_PATH,
@@ -25,6 +25,7 @@ from contracts.site.shown import (
     DATA_INDEX,
     DAYS,
     DESCRIPTION,
+    FIRST_ROWS,
     HOLDER_LIST,
     HOLDERS,
     HOURS,
@@ -55,7 +56,7 @@ PAGES: tuple[Page, ...] = (
         description="An infrastructure runtime for personal AI agents: token telemetry with its proof, a governed "
         "knowledge graph, guardrail checks that explain themselves, and paid access for agents.",
         view=home_page,
-        shows=(HOLDERS, PRICE, BALANCE, TRUST, DAYS),
+        shows=(HOLDERS, HOLDER_LIST, PRICE, BALANCE, TRUST, DAYS),
     ),
     Page(
         name="token",
@@ -77,7 +78,8 @@ PAGES: tuple[Page, ...] = (
         view=holders_page,
         shows=(HOLDERS, HOLDER_LIST, DAYS),
         navigation="Holders",
-        scripts=("charts.js",),
+        styles=("plane.css", "map.css"),
+        scripts=("charts.js", "d3-hierarchy.js", "csv.js", "plane.js", "map.js"),
     ),
     Page(
         name="compare",
@@ -85,7 +87,8 @@ PAGES: tuple[Page, ...] = (
         title="Two holder lists compared",
         description="Who came, who left, who gained and who lost between two holder lists.",
         view=comparison_page,
-        shows=(HOLDERS, COMPARISON),
+        shows=(HOLDERS, COMPARISON, DAYS),
+        scripts=("charts.js",),
     ),
     Page(
         name="holder",
@@ -102,7 +105,7 @@ PAGES: tuple[Page, ...] = (
         title="The wall",
         description="The native balance of the watched contract, how near its trigger is, and its newest transfers.",
         view=bidwall_page,
-        shows=(BALANCE,),
+        shows=(BALANCE, HOLDERS),
         navigation="Wall",
     ),
     Page(
@@ -113,6 +116,7 @@ PAGES: tuple[Page, ...] = (
         view=trust_page,
         shows=(TRUST, TRUST_RULES),
         navigation="Trust",
+        scripts=("filter.js",),
     ),
     Page(
         name="graph",
@@ -123,8 +127,8 @@ PAGES: tuple[Page, ...] = (
         view=graph_page,
         shows=(WORLD_LIVE, WORLD_RENDER),
         navigation="Graph",
-        styles=("graph.css",),
-        scripts=("graph.js",),
+        styles=("graph.css", "plane.css"),
+        scripts=("plane.js", "graph.js"),
     ),
     Page(
         name="guardrail",
@@ -149,6 +153,17 @@ PAGES: tuple[Page, ...] = (
         styles=("data.css",),
         scripts=("canonical.js", "verify.js"),
         programs=INDEX_PATH,
+    ),
+    Page(
+        name="rows",
+        path="/data/rows/",
+        title="Rows",
+        description="The newest rows of every public table, to look at, sort, filter and page through.",
+        view=rows_page,
+        shows=(FIRST_ROWS,),
+        styles=("data.css",),
+        scripts=("csv.js", "rows.js"),
+        drawn_as="rows",
     ),
     Page(
         name="lineage",

@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from math import ceil, floor, inf, log10
 
+from contracts.site.figures import Source
+
 WIDTH = 640
 LEFT = 72
 """Where the first point's share of the width begins; the labels of values stand to the left of it."""
@@ -107,6 +109,7 @@ class Chart:
     ticks: tuple[Tick, ...]
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
+    source: Source
 
 
 def places(count: int) -> list[float]:
@@ -237,6 +240,7 @@ def chart(
     panels: Sequence[Panel],
     columns: Sequence[str],
     texts: Sequence[Sequence[str]],
+    source: Source,
 ) -> Chart:
     """Puts panels below one another over one axis of time; `times` are the begins of equally long spans."""
     top, placed = 0.0, []
@@ -255,7 +259,7 @@ def chart(
     elif times:
         ticks.append(Tick(xs[0], _day_or_hour(times[0])))
     rows = tuple(Row(at, x, tuple(row)) for at, x, row in zip(times, xs, texts, strict=True))
-    return Chart(id_, title, summary, top + _AXIS_HEIGHT, tuple(placed), tuple(ticks), tuple(columns), rows)
+    return Chart(id_, title, summary, top + _AXIS_HEIGHT, tuple(placed), tuple(ticks), tuple(columns), rows, source)
 
 
 def sparkline(values: Sequence[Value], width: float = 100, height: float = 24) -> str | None:

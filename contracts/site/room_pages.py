@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from contracts.bidwall import WEI_DECIMALS, UsdValue
+from contracts.bidwall import WEI_DECIMALS, ContractTransfer, UsdValue
 from contracts.discovery.capabilities import Status
 from contracts.discovery.connect_page import connect_facts
 from contracts.discovery.texts import shared_facts
@@ -12,11 +12,12 @@ from contracts.site.charts import lengths
 from contracts.site.figures import STATES, Figure, State, address, dollars, percent, tokens, whole
 from contracts.site.page import Documents
 from contracts.site.shown import BALANCE, CAPABILITIES, HOLDERS, METRICS, PRICE, TRUST, TRUST_RULES
-from contracts.site.token_pages import holder_figures, price_figures, sparklines
+from contracts.site.token_pages import holder_figures, largest_holders, price_figures, since_yesterday, sparklines
+from contracts.token.holder_documents import Token
 
 
 def home_page(documents: Documents) -> Mapping[str, Any]:
-    """Returns the four numbers of the front page."""
+    """Returns the four numbers of the front page, and a short answer to each question that its pages answer."""
     balance, trust = bidwall_figures(documents), documents.read(TRUST)
     source = documents.source(TRUST)
     agents = trust.totals.agents if trust and trust.totals else None
@@ -24,7 +25,12 @@ def home_page(documents: Documents) -> Mapping[str, Any]:
         **holder_figures(documents),
         **price_figures(documents),
         **sparklines(documents),
+        **largest_holders(documents),
+        "yesterday": since_yesterday(documents),
+        "best": None if not trust or not trust.agents else (trust.agents[0], address(trust.agents[0].agent)),
         "balance": balance["balance"],
+        "progress": balance["progress"],
+        "attestations": None if not trust or not trust.totals else whole(trust.totals.attestations),
         "agents": source.figure(agents, whole),
     }
 
@@ -36,11 +42,16 @@ def bidwall_figures(documents: Documents) -> dict[str, Any]:
     source = documents.source(BALANCE, block=at.block if at else None)
     trigger, eth = (document.trigger, document.eth_usd) if document else (None, None)
 
+    holders = documents.read(HOLDERS)
+    token = holders.token if holders else None
+
     def ether(raw: str | None) -> Figure:
         return source.figure(raw, partial(tokens, decimals=WEI_DECIMALS), unit="ETH")
 
     return {
         "wall": document,
+        "token": token,
+        "wall_source": source,
         "balance": ether(document.balance_wei if document else None),
         "worth": source.figure(eth.balance_usd if eth else None, dollars, state=_state_of(eth)),
         "is_worth_stale": bool(eth and eth.stale),
@@ -52,13 +63,22 @@ def bidwall_figures(documents: Documents) -> dict[str, Any]:
         "events": [
             {
                 "event": event,
+                "amount": _amount(event, token),
                 "token": address(event.token),
+                "is_ours": token is not None and event.token == token.address,
                 "other": address(event.recipient if event.direction == "out" else event.sender),
                 "transaction": event.transaction_hash,
             }
             for event in (document.events if document else ())
         ],
     }
+
+
+def _amount(event: ContractTransfer, token: Token | None) -> str | None:
+    """Returns an amount in whole tokens where the token is the service's, whose decimals are known."""
+    if token is None or token.decimals is None or event.token != token.address:
+        return None
+    return tokens(event.value_raw, token.decimals)
 
 
 def _state_of(eth: UsdValue | None) -> State | None:

@@ -6,6 +6,7 @@ from contracts.discovery.registry import CapabilityRegistry
 from contracts.discovery.service import CAPABILITIES_PATH, OPENAPI_PATH
 from contracts.market import TokenPrice
 from contracts.open_data.datasets import DataIndex
+from contracts.open_data.first_rows import FIRST_ROWS_PATH, PublishedFirstRows
 from contracts.open_data.names import INDEX_PATH
 from contracts.publish.overview import SiteMetrics
 from contracts.site.api_description import ApiDescription
@@ -49,5 +50,6 @@ CAPABILITIES = Shown("capabilities", "Capabilities", CAPABILITIES_PATH, Capabili
 DESCRIPTION = Shown("description", "Description of the API", OPENAPI_PATH, ApiDescription)
 CHECKS = Shown("checks", "Results of the data checks", CHECKS_PATH, PublishedChecks)
 DATA_INDEX = Shown("index", "The index of open data", INDEX_PATH, DataIndex)
+FIRST_ROWS = Shown("rows", "The newest rows of every table", FIRST_ROWS_PATH, PublishedFirstRows)
 WORLD_LIVE = Shown("graph", "The public graph", "/api/worldmodel/live", WorldProjection)
 WORLD_RENDER = Shown("places", "Where its nodes are drawn", "/api/worldmodel/render", WorldRender)

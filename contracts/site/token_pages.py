@@ -5,7 +5,9 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from contracts.open_data.names import DATA_PREFIX
 from contracts.site import charts
+from contracts.site.curves import Lorenz, lorenz_curve
 from contracts.site.figures import (
     NO_VALUE,
     THIN,
@@ -27,9 +29,11 @@ from contracts.site.plots import Chart, bar_panel, chart, line_panel, sparkline
 from contracts.site.shown import COMPARISON, DAYS, HOLDER_LIST, HOLDERS, HOURS, PRICE
 from contracts.token.history_documents import SeriesPoint, TokenSeries
 from contracts.token.holder_documents import CohortDelta, Concentration, Holder, Mover, Token, TokenHolders
+from contracts.token.holders import SIZE_COHORTS, csv_path
 from contracts.token.proof import Proof, Verdict
 
 _BUBBLES = 100
+_SMALL_MAP, _SMALL_MAP_SIZE = 30, 200
 _DAYS_SHOWN = 60
 _HOURS_SHOWN = 72
 
@@ -52,6 +56,7 @@ def holder_figures(documents: Documents) -> dict[str, Any]:
             document.total_supply if document else None, short, unit=_symbol(document), state=proven
         ),
         "concentration": _concentration(source, concentration, proven),
+        "lorenz": None if document is None else lorenz(document, source),
         "equation": None if proof is None or document is None else _equation(proof, document.token),
         "snapshots": document.snapshots if document else [],
         "backfill": document.backfill if document else None,
@@ -91,6 +96,29 @@ def token_page(documents: Documents) -> Mapping[str, Any]:
     }
 
 
+def since_yesterday(documents: Documents) -> dict[str, Any] | None:
+    """Returns what changed since the last day that ended; None where no day ended yet."""
+    points = _points(documents, DAYS, _DAYS_SHOWN)
+    if len(points) < 2:
+        return None
+    before, now = points[-2:]
+    source = documents.source(DAYS, block=now.last_block)
+    prices = [point.price_usd.close if point.price_usd else None for point in (before, now)]
+    return {
+        "day": before.start,
+        "holders": (whole(before.holders), source.figure(now.holders, whole)),
+        "came": source.figure(now.new + now.returned, whole),
+        "left": source.figure(now.left, whole),
+        "transfers": source.figure(now.transfers, whole),
+        "top10": (
+            None
+            if before.top10_share is None or now.top10_share is None
+            else (percent(before.top10_share, 2), percent(now.top10_share, 2))
+        ),
+        "price": None if prices[0] is None or prices[1] is None else (dollars(prices[0]), dollars(prices[1])),
+    }
+
+
 def sparklines(documents: Documents) -> dict[str, str | None]:
     """Returns small lines of holders and price over the last days."""
     points = _points(documents, DAYS, _DAYS_SHOWN)
@@ -107,7 +135,7 @@ def token_chart(documents: Documents, shown: Shown[TokenSeries], most: int) -> C
         return None
     series = documents.read(shown)
     decimals = series.token.decimals if series and series.token else None
-    documents.source(shown, block=points[-1].last_block)
+    source = documents.source(shown, block=points[-1].last_block)
     volumes = [int(point.volume_raw) / 10 ** (decimals or 0) for point in points]
     closes = [point.price_usd.close if point.price_usd else None for point in points]
     ranges = [(point.price_usd.low, point.price_usd.high) if point.price_usd else None for point in points]
@@ -135,6 +163,7 @@ def token_chart(documents: Documents, shown: Shown[TokenSeries], most: int) -> C
             )
             for point, volume, reason in zip(points, volumes, reasons, strict=True)
         ],
+        source,
     )
 
 
@@ -143,7 +172,7 @@ def holders_chart(documents: Documents) -> Chart | None:
     points = _points(documents, DAYS, _DAYS_SHOWN)
     if not points:
         return None
-    documents.source(DAYS, block=points[-1].last_block)
+    source = documents.source(DAYS, block=points[-1].last_block)
     came = [point.new + point.returned for point in points]
     left = [point.left for point in points]
     return chart(
@@ -157,6 +186,7 @@ def holders_chart(documents: Documents) -> Chart | None:
         ],
         ("Holders", "New", "Returned", "Left"),
         [tuple(whole(number) for number in (point.holders, point.new, point.returned, point.left)) for point in points],
+        source,
     )
 
 
@@ -165,7 +195,7 @@ def concentration_chart(documents: Documents) -> Chart | None:
     points = _points(documents, DAYS, _DAYS_SHOWN)
     if not points:
         return None
-    documents.source(DAYS, block=points[-1].last_block)
+    source = documents.source(DAYS, block=points[-1].last_block)
     shares, ginis = [point.top10_share for point in points], [point.gini for point in points]
     known = [share for share in shares if share is not None]
     change = f"The ten largest hold {percent(known[0])} at first, {percent(known[-1])} at last" if known else "No value"
@@ -187,7 +217,16 @@ def concentration_chart(documents: Documents) -> Chart | None:
             )
             for point in points
         ],
+        source,
     )
+
+
+def lorenz(document: TokenHolders, source: Source) -> Lorenz | None:
+    """Returns the curve of the newest list; None before there are two holders, who could hold unequally."""
+    steps = [(step.holders, step.share) for step in document.largest]
+    if len(steps) < 2 or document.concentration is None:
+        return None
+    return lorenz_curve(steps, document.concentration.gini, source)
 
 
 def _points(documents: Documents, shown: Shown[TokenSeries], most: int) -> list[SeriesPoint]:
@@ -215,10 +254,14 @@ def holders_page(documents: Documents) -> Mapping[str, Any]:
     largest = holders[:_BUBBLES]
     others = 1 - sum(holder.share for holder in largest)
     packed = charts.bubbles(tuple(holder.share for holder in largest))
+    figures = holder_figures(documents)
     return {
-        **holder_figures(documents),
+        **figures,
         "charts": _charts(holders_chart(documents), concentration_chart(documents)),
         "list_source": source,
+        "data_prefix": DATA_PREFIX,
+        "size_cohorts": " ".join(f"{name}:{least:f}" for name, least in SIZE_COHORTS),
+        "past": [(one, csv_path(one.block)) for one in figures["snapshots"]],
         "rows": [_row(holder) for holder in holders],
         "total": document.total if document else None,
         "bubbles": [(bubble, _row(holder)) for bubble, holder in zip(packed, largest, strict=True)],
@@ -230,8 +273,25 @@ def holders_page(documents: Documents) -> Mapping[str, Any]:
     }
 
 
+def largest_holders(documents: Documents) -> dict[str, Any]:
+    """Returns a small map of the largest holders, and the first of them."""
+    document = documents.read(HOLDER_LIST)
+    documents.source(HOLDER_LIST, block=document.block if document else None)
+    largest = document.holders[:_SMALL_MAP] if document else []
+    packed = charts.bubbles(tuple(holder.share for holder in largest), size=_SMALL_MAP_SIZE, gap=1)
+    return {
+        "small_map": [(bubble, holder.cohort) for bubble, holder in zip(packed, largest, strict=True)],
+        "largest": None if not largest else (address(largest[0].address), percent(largest[0].share)),
+    }
+
+
 def comparison_page(documents: Documents) -> Mapping[str, Any]:
-    """Returns the facts of the comparison of two holder lists."""
+    """Returns the facts of the comparison of two holder lists, and of today with the days before."""
+    by_day = {"yesterday": since_yesterday(documents), "charts": _charts(holders_chart(documents))}
+    return {**by_day, **_comparison(documents)}
+
+
+def _comparison(documents: Documents) -> Mapping[str, Any]:
     document = documents.read(COMPARISON)
     source = documents.source(COMPARISON, block=document.to.block if document and document.to else None)
     if document is None or document.churn is None or document.from_ is None or document.to is None:
@@ -290,6 +350,7 @@ def _row(holder: Holder) -> dict[str, Any]:
         "balance": short(holder.balance, 6) if holder.balance is not None else whole(holder.balance_raw),
         "exact": holder.balance or holder.balance_raw,
         "share": percent(holder.share, 3),
+        "short_share": percent(holder.share),
         "length": round(100 * holder.share, 3),
         "first_seen": holder.first_seen_at,
         "last_active": holder.last_active_at,

@@ -117,6 +117,13 @@ class Concentration(Document):
     )
 
 
+class HeldByLargest(Document):
+    """What the largest holders hold together."""
+
+    holders: int = Field(ge=1, description="So many of the largest")
+    share: float = Field(ge=0, le=1, description="Their share (fraction of all balances, to six digits)")
+
+
 class Backfill(Document):
     """The extent to which the pipeline has read the chain."""
 
@@ -146,6 +153,9 @@ class TokenHolders(TelemetryDocument):
     consistency: Consistency | None
     discrepancy: list[Discrepancy]
     concentration: Concentration | None
+    largest: list[HeldByLargest] = Field(
+        default=[], description="Share of the largest one, of the 2, 10, 100 and more largest, up to all of them"
+    )
     backfill: Backfill | None
     snapshots: list[SnapshotRef] = Field(description="Persisted snapshots, newest first")
     basis: Basis | None = Field(default=None, description="What the numbers follow from; null without any list")

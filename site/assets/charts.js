@@ -48,7 +48,7 @@ function follow (chart) {
 }
 
 function followAll (root) {
-  for (const chart of root.querySelectorAll('.chart')) follow(chart)
+  for (const chart of root.querySelectorAll('.chart:has(.cursor)')) follow(chart)
 }
 
 // `content` is dispatched by a script that has filled a part of the page.

@@ -1,7 +1,7 @@
 // A search field over rows of this page: hides what lacks a word, opens what has one, and says how many are left.
 for (const field of document.querySelectorAll('[data-filter]')) {
   const rows = [...document.querySelectorAll(field.dataset.filter)]
-  const texts = rows.map((row) => row.textContent.toLowerCase())
+  const texts = rows.map((row) => `${row.textContent} ${row.id}`.toLowerCase())
   const leaves = rows.filter((row) => !rows.some((other) => other !== row && row.contains(other)))
   const found = field.parentElement.querySelector('[data-found]')
   field.disabled = false
@@ -12,7 +12,7 @@ for (const field of document.querySelectorAll('[data-filter]')) {
       if (row instanceof HTMLDetailsElement) row.open = words.length > 0 && !row.hidden
     })
     const left = leaves.filter((row) => !row.hidden && !row.parentElement.closest('[hidden]')).length
-    found.textContent = words.length ? `${left} of ${leaves.length}` : ''
+    found.textContent = !words.length ? '' : left ? `${left} of ${leaves.length}` : `None of ${leaves.length}`
   })
 }
 

@@ -1,5 +1,6 @@
 // The explorer of the world model: search, filter, zoom and drag over the published nodes. It draws on a canvas above the
 // page's own picture, which stays for those who print or have no script.
+const { Plane } = await import(document.querySelector('script[src*="/plane."]').src)
 const explorer = document.querySelector('[data-graph]')
 
 const RELATIONS_SHOWN = 12
@@ -48,8 +49,9 @@ function outline (points) {
   return [...half(ordered), ...half(ordered.reverse())]
 }
 
-class Explorer {
+class Explorer extends Plane {
   constructor (graph) {
+    super('The graph. Arrows move it, plus and minus zoom; search and lists lead to each node.')
     this.nodes = graph.nodes
     this.byId = new Map()
     for (const node of this.nodes) {
@@ -66,12 +68,8 @@ class Explorer {
     })
     this.off = new Set()
     this.chosen = null
-    this.canvas = element('canvas')
-    this.canvas.tabIndex = 0
-    this.canvas.setAttribute('role', 'img')
-    this.canvas.setAttribute('aria-label', 'The graph. Arrows move it, plus and minus zoom; search and lists lead to each node.')
-    this.pen = this.canvas.getContext('2d')
-    this.view = { x: 0, y: 0, zoom: 1 }
+    this.start = null
+    this.path = []
     this.readColours()
   }
 
@@ -87,21 +85,7 @@ class Explorer {
   show (figure) {
     figure.querySelector('svg').inert = true
     figure.insertBefore(this.canvas, figure.querySelector('.zoom'))
-    new ResizeObserver(() => this.resize()).observe(this.canvas)
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { this.readColours(); this.draw() })
-    this.resize()
-    this.fitAll()
-  }
-
-  resize () {
-    const { width, height } = this.canvas.getBoundingClientRect()
-    const ratio = Math.min(devicePixelRatio, 2)
-    if (this.canvas.width === Math.round(width * ratio) && this.canvas.height === Math.round(height * ratio)) return
-    this.canvas.width = Math.round(width * ratio)
-    this.canvas.height = Math.round(height * ratio)
-    this.ratio = ratio
-    this.size = { width, height }
-    this.fitAll()
+    this.begin(figure.querySelector('.zoom'))
   }
 
   visible (node) { return !this.off.has(node.domain) }
@@ -121,18 +105,12 @@ class Explorer {
 
   place (node) { return [node.x * this.stretch * this.view.zoom + this.view.x, node.y * this.view.zoom + this.view.y] }
 
-  draw () {
-    if (this.waiting) return
-    this.waiting = true
-    requestAnimationFrame(() => { this.waiting = false; this.paint() })
-  }
-
   paint () {
     const { pen, colours, size: { width, height } } = this
     pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0)
     pen.clearRect(0, 0, width, height)
     const grown = Math.min(Math.max(Math.sqrt(this.view.zoom / (width / 1000)), 0.6), 2.2) * (this.nodes.length > 600 ? 0.7 : 1) * Math.min(Math.max(width / 800, 0.6), 1)
-    const near = new Set(this.chosen ? [this.chosen, ...this.chosen.near.map(({ node }) => node)] : [])
+    const near = new Set(this.path.length ? this.path.map(({ node }) => node) : this.chosen ? [this.chosen, ...this.chosen.near.map(({ node }) => node)] : [])
     const names = this.outlines(grown)
     pen.lineWidth = 0.8
     pen.strokeStyle = colours.soft
@@ -144,7 +122,8 @@ class Explorer {
       pen.lineTo(...this.place(to))
     }
     pen.stroke()
-    if (this.chosen) {
+    if (this.path.length) this.paintPath()
+    else if (this.chosen) {
       pen.globalAlpha = 0.9
       pen.lineWidth = 1.6
       pen.beginPath()
@@ -181,6 +160,16 @@ class Explorer {
       pen.arc(x, y, this.chosen.radius * grown + 4, 0, 7)
       pen.stroke()
     }
+  }
+
+  paintPath () {
+    const { pen } = this
+    pen.globalAlpha = 1
+    pen.lineWidth = 4
+    pen.strokeStyle = this.colours.focus
+    pen.beginPath()
+    this.path.forEach(({ node }, at) => at ? pen.lineTo(...this.place(node)) : pen.moveTo(...this.place(node)))
+    pen.stroke()
   }
 
   /** An outline around each domain; returns their names with their places. */
@@ -236,14 +225,7 @@ class Explorer {
     }
   }
 
-  // Moving
-
-  zoomBy (factor, x = this.size.width / 2, y = this.size.height / 2) {
-    const zoom = Math.min(Math.max(this.view.zoom * factor, 0.05), 40)
-    const real = zoom / this.view.zoom
-    this.view = { zoom, x: x - (x - this.view.x) * real, y: y - (y - this.view.y) * real }
-    this.draw()
-  }
+  // Finding
 
   under (x, y) {
     let best = null
@@ -257,74 +239,19 @@ class Explorer {
     return best
   }
 
-  listen () {
-    const { canvas } = this
-    const pointers = new Map()
-    let held = null
-    let moved = 0
-    const at = (event) => {
-      const { left, top } = canvas.getBoundingClientRect()
-      return [event.clientX - left, event.clientY - top]
-    }
-    canvas.addEventListener('pointerdown', (event) => {
-      canvas.setPointerCapture(event.pointerId)
-      pointers.set(event.pointerId, at(event))
-      held = pointers.size === 1 ? this.under(...at(event)) : null
-      moved = 0
-      canvas.classList.add('held')
-    })
-    canvas.addEventListener('pointermove', (event) => {
-      const before = pointers.get(event.pointerId)
-      const [x, y] = at(event)
-      if (!before) {
-        canvas.title = this.under(x, y)?.title ?? ''
-        return
-      }
-      const [dx, dy] = [x - before[0], y - before[1]]
-      moved += Math.abs(dx) + Math.abs(dy)
-      if (pointers.size === 2) {
-        const [other] = [...pointers].filter(([id]) => id !== event.pointerId).map(([, place]) => place)
-        const apart = Math.hypot(before[0] - other[0], before[1] - other[1]) || 1
-        this.zoomBy(Math.hypot(x - other[0], y - other[1]) / apart, (x + other[0]) / 2, (y + other[1]) / 2)
-      } else if (held) {
-        held.x += dx / (this.stretch * this.view.zoom)
-        held.y += dy / this.view.zoom
-      } else {
-        this.view.x += dx
-        this.view.y += dy
-      }
-      pointers.set(event.pointerId, [x, y])
-      this.draw()
-    })
-    const released = (event) => {
-      if (!pointers.delete(event.pointerId) || pointers.size) return
-      canvas.classList.remove('held')
-      if (moved < 6) this.choose(this.under(...at(event)))
-    }
-    canvas.addEventListener('pointerup', released)
-    canvas.addEventListener('pointercancel', (event) => { pointers.delete(event.pointerId); canvas.classList.remove('held') })
-    canvas.addEventListener('wheel', (event) => {
-      if (!event.ctrlKey && document.activeElement !== canvas) return
-      event.preventDefault()
-      this.zoomBy(Math.exp(-event.deltaY / 400), ...at(event))
-    }, { passive: false })
-    const STEPS = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] }
-    canvas.addEventListener('keydown', (event) => {
-      if (event.key in STEPS) {
-        this.view.x += STEPS[event.key][0]
-        this.view.y += STEPS[event.key][1]
-        this.draw()
-      } else if (event.key === '+' || event.key === '=') this.zoomBy(1.25)
-      else if (event.key === '-') this.zoomBy(0.8)
-      else if (event.key === '0') this.fitAll()
-      else return
-      event.preventDefault()
-    })
+  move (node, dx, dy) {
+    node.x += dx / (this.stretch * this.view.zoom)
+    node.y += dy / this.view.zoom
   }
+
+  title (node) { return node?.title ?? '' }
 
   // Choosing
 
   choose (node, { tell = true } = {}) {
+    if (node && this.start && node !== this.start) return this.showPath(this.start, node)
+    this.start = null
+    this.path = []
     this.chosen = node
     const card = document.getElementById('graph-card')
     card.className = node ? `card ${node.domain}` : 'card'
@@ -338,6 +265,56 @@ class Explorer {
       }
     }
     this.draw()
+  }
+
+  /** The fewest steps between two nodes over the domains that are shown, whatever way the edges point; empty if none. */
+  pathBetween (start, end) {
+    const reached = new Map([[start, { node: start }]])
+    const next = [start]
+    for (const node of next) {
+      if (node === end) break
+      for (const step of node.near) {
+        if (reached.has(step.node) || !this.visible(step.node)) continue
+        reached.set(step.node, { ...step, before: node })
+        next.push(step.node)
+      }
+    }
+    const path = []
+    for (let step = reached.get(end); step; step = reached.get(step.before)) path.unshift(step)
+    return path
+  }
+
+  showPath (start, end, { tell = true } = {}) {
+    this.start = null
+    this.chosen = end
+    this.path = this.pathBetween(start, end)
+    const names = [element('bdi', '', start.title), ' and ', element('bdi', '', end.title)]
+    const steps = this.path.map(({ node, type, direction }) => {
+      const name = type?.replaceAll('_', ' ').toLowerCase()
+      return element('li', '', ...(type ? [element('span', 'help', direction === 'to' ? `${name} → ` : `← ${name} `)] : []), this.button(node))
+    })
+    const count = this.path.length - 1
+    const card = document.getElementById('graph-card')
+    card.className = 'card'
+    card.replaceChildren(
+      element('h2', '', 'From ', element('bdi', '', start.title), ' to ', element('bdi', '', end.title)),
+      this.path.length
+        ? element('p', 'help', `The shortest way has ${count} ${count === 1 ? 'step' : 'steps'}. An arrow points as the relation does.`)
+        : element('p', '', 'No way leads between ', ...names, ' over the domains that are shown.'),
+      element('ol', 'path', ...steps))
+    if (tell) history.replaceState(null, '', `#path:${encodeURIComponent(start.id)}/${encodeURIComponent(end.id)}`)
+    this.draw()
+  }
+
+  /** A button that makes a node the start of a path, whose end is chosen next. */
+  pathButton (node) {
+    const made = element('button', 'button quiet', 'Show the path to another node')
+    made.type = 'button'
+    made.addEventListener('click', () => {
+      this.start = node
+      made.replaceWith(element('p', 'note', 'Now choose the other node, in the picture, by the search or below.'))
+    })
+    return made
   }
 
   card (node) {
@@ -358,6 +335,7 @@ class Explorer {
       link.rel = 'nofollow noopener'
       parts.push(element('p', '', link))
     }
+    parts.push(this.pathButton(node))
     const groups = Map.groupBy ? Map.groupBy(node.near, ({ type, direction }) => `${direction} ${type}`) : new Map([['to NEAR', node.near]])
     for (const [key, near] of groups) {
       const [direction, type] = key.split(' ')
@@ -393,6 +371,12 @@ function named (all) {
   return id && all.byId.get(decodeURIComponent(id))
 }
 
+/** The two nodes of the path that the address names, if it does. */
+function ends (all) {
+  const [, ...ids] = /^#path:([^/]+)\/([^/]+)$/.exec(location.hash) ?? []
+  return ids.map((id) => all.byId.get(decodeURIComponent(id)))
+}
+
 async function begin () {
   const field = document.getElementById('graph-search')
   let all
@@ -404,11 +388,6 @@ async function begin () {
   }
   const figure = explorer.querySelector('figure')
   all.show(figure)
-  all.listen()
-  figure.querySelector('.zoom').hidden = false
-  for (const button of figure.querySelectorAll('[data-zoom]')) {
-    button.addEventListener('click', () => Number(button.dataset.zoom) ? all.zoomBy(Number(button.dataset.zoom)) : all.fitAll())
-  }
   field.disabled = false
   field.addEventListener('input', () => all.search(field.value))
   for (const box of explorer.querySelectorAll('[data-domain]')) {
@@ -419,7 +398,12 @@ async function begin () {
       all.draw()
     })
   }
-  const follow = () => { const node = named(all); if (node) all.choose(node, { tell: false }) }
+  const follow = () => {
+    const [start, end] = ends(all)
+    if (start && end) return all.showPath(start, end, { tell: false })
+    const node = named(all)
+    if (node) all.choose(node, { tell: false })
+  }
   addEventListener('hashchange', follow)
   follow()
 }

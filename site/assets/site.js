@@ -49,15 +49,24 @@ function tick () {
     if (time.classList.contains('live')) time.dataset.age = text
   }
   for (const source of document.querySelectorAll('[data-stale-after]')) {
-    if (Date.parse(source.dataset.staleAfter) <= now()) expire(source)
+    const { staleAfter } = source.dataset
+    if (Date.parse(staleAfter) <= now()) expire(source, `${staleAfter.slice(0, 16).replace('T', ' ')} UTC`)
   }
 }
 
-/** Marks what a source gave as stale: this page was loaded before that, and nothing newer has come. */
-function expire (source) {
+/**
+ * Marks what a source gave as stale, numbers and drawings: this page was loaded before that, and nothing newer has come.
+ * `since` is a time in words, and `reason` why it is stale before its time.
+ */
+function expire (source, since, reason = '') {
   const title = source.dataset.title
-  const [day, clock] = source.dataset.staleAfter.split('T')
   delete source.dataset.staleAfter
+  for (const drawing of document.querySelectorAll(`[data-from="${source.id.slice('from-'.length)}"]`)) {
+    drawing.classList.add('stale')
+    const said = drawing.querySelector('.since')
+    said.textContent = `Stale since ${since}`
+    said.hidden = false
+  }
   for (const mark of document.querySelectorAll(`.mark[href="#${source.id}"], #${source.id} summary .mark`)) {
     if (mark.classList.contains('missing')) continue
     mark.className = 'mark stale'
@@ -66,7 +75,7 @@ function expire (source) {
     if (words) mark.title = words.textContent = 'Stale'
   }
   const line = element('p')
-  line.append(element('strong', `${title}: stale`), ` since ${day} ${clock.slice(0, 5)} UTC. The last values are shown.`)
+  line.append(element('strong', `${title}: stale`), ` since ${since}${reason}.`)
   notices().prepend(line)
 }
 
@@ -145,14 +154,34 @@ addEventListener('hashchange', openSource)
 
 let shown
 
-/** Says whether any number is past its time, by the service's clock. */
+/** Says whether any number is past its time, by the service's clock: state, short and long words. */
 function stateOf ({ documents }) {
   const all = Object.values(documents)
   const stale = all.filter(({ staleAfter, staleReason }) => staleReason || (staleAfter && Date.parse(staleAfter) <= now()))
-  if (!stale.length) return ['proven', `All ${all.length} documents are current.`]
+  if (!stale.length) return ['proven', 'All current', `All ${all.length} documents are current.`]
   const others = stale.length > 4 ? `, and ${stale.length - 3} others` : ''
   const names = stale.slice(0, others ? 3 : 4).map(({ title }) => title).join(', ')
-  return ['stale', `Stale, ${stale.length} of ${all.length} documents: ${names}${others}.`]
+  return ['stale', `${stale.length} stale`, `Stale, ${stale.length} of ${all.length} documents: ${names}${others}.`]
+}
+
+/** Shows the state beside the name of the service, on every page at the same place. */
+function showHealth (state, words) {
+  const [mark, text] = document.querySelectorAll('#health span')
+  mark.className = `mark ${state}`
+  text.textContent = words
+}
+
+/** Says the same in a sentence, where a page has a place for that. */
+function tellHealth (words) {
+  for (const place of document.querySelectorAll('[data-health]')) place.textContent = words
+}
+
+/** Expires what the service calls stale before its time: a check failed, or a source can't be read. */
+function expireNamed ({ documents }) {
+  for (const source of document.querySelectorAll('.source[data-stale-after]')) {
+    const reason = documents[source.dataset.document]?.staleReason
+    if (reason) expire(source, 'the last run', ` (${reason.replaceAll('_', ' ')})`)
+  }
 }
 
 async function look () {
@@ -163,7 +192,10 @@ async function look () {
     // A cache between here and the service sends the Date of its copy, and that copy's age.
     const date = Date.parse(answer.headers.get('date')) + 1000 * (Number(answer.headers.get('age')) || 0)
     if (date) ahead = date - Date.now()
-    const [state, words] = stateOf(served)
+    const [state, short, words] = stateOf(served)
+    showHealth(state, short)
+    tellHealth(words)
+    expireNamed(served)
     const dot = element('span', '', `mark ${state}`)
     dot.setAttribute('aria-hidden', 'true')
     const block = served.block === null ? '' : ` The newest list of holders is of block ${served.block}.`
@@ -172,6 +204,7 @@ async function look () {
     shown ??= own
     if (own !== shown) offerReload()
   } catch {
+    showHealth('unknown', 'No answer')
     line.textContent = 'The service does not answer now. The numbers are of the times given beside them.'
   }
   line.hidden = false

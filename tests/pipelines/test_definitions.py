@@ -189,6 +189,7 @@ def test_a_run_of_prices_makes_and_checks_prices_and_makes_what_reads_them(defin
         assert graph.get(dg.AssetKey(name.split("/"))).parent_keys & {
             dg.AssetKey("out_market__token_price"),
             dg.AssetKey("out_market__eth_price"),
+            dg.AssetKey("raw_market__token_prices"),
         }, name
     checks = {f"{name}_served_price_is_sound" for name in prices if name.startswith("out_")}
     assert {node.name for node in job.nodes} == {*prices, *checks, "publish_generation"}

@@ -1,6 +1,6 @@
 // Opens pages in a narrow light window, in a wide dark one and without scripts. The windows are then resized and change
-// their colours, so that one load shows several views. Prints as JSON what was seen in each view. A picture of each view
-// with a fault is written to the directory given.
+// their colours, so that one load shows several views. Prints as JSON what was seen in each view. A picture of the wide
+// view, and of each view with a fault or, with PICTURES=all, of all views is written to the directory given.
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
@@ -24,6 +24,8 @@ const LOADS = [['narrow', 'phone', 'phone-dark'], ['wide-dark', 'wide', 'tablet'
 const chosen = process.env.VIEWS?.split(',') ?? Object.keys(VIEWS)
 /** Views that axe judges: by default the first of each load, both colours and widths among them. */
 const judgedByAxe = process.env.JUDGED?.split(',') ?? LOADS.map(([first]) => first)
+/** Views of which a picture is written in any case. */
+const pictured = process.env.PICTURES === 'all' ? chosen : ['wide']
 
 const browser = await puppeteer.launch({
   executablePath: process.env.CHROMIUM,
@@ -49,7 +51,7 @@ async function loaded (address, stem, views) {
   for (const name of views) {
     await arranged(page, VIEWS[name])
     const view = { ...await drawn(page), violations: scriptless || !judgedByAxe.includes(name) ? [] : await judged(page) }
-    if (view.sideways || view.targets || view.violations.length || load.shift > 0.02) {
+    if (pictured.includes(name) || view.sideways || view.targets || view.violations.length || load.shift > 0.02) {
       await page.screenshot({ path: path.join(directory, `${stem}-${name}.png`), fullPage: true })
     }
     seen[name] = Object.assign(view, load)

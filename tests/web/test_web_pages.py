@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ PATHS = [*(page.path for page in PAGES), *map(operation_docs_path, SAMPLED)]
 VIEWS = ("narrow", "phone", "phone-dark", "tablet", "wide", "wide-dark", "no-script")
 LARGEST_PAGE_BYTES = 60_000
 """HTML, styles and scripts of a page as they are sent."""
-LARGEST_OF = {"/graph/": 150_000}
+LARGEST_OF = {"/graph/": 150_000, "/holders/": 150_000}
 LARGEST_SHIFT = 0.02
 
 Views = dict[str, dict[str, dict[str, Any]]]
@@ -49,11 +50,21 @@ def base_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def views(base_url: str, web_tools: WebTools, chromium: Path, tmp_path_factory: pytest.TempPathFactory) -> Views:
-    """What a browser saw of every page; a picture of each view with a fault lies in pytest's directory."""
-    pictures = tmp_path_factory.mktemp("pictures")
+def pictures(views: Views, pictures_folder: Path) -> Path:
+    """The folder of the pictures of all pages, once they are taken."""
+    return pictures_folder
+
+
+@pytest.fixture(scope="module")
+def pictures_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("pictures")
+
+
+@pytest.fixture(scope="module")
+def views(base_url: str, web_tools: WebTools, chromium: Path, pictures_folder: Path) -> Views:
+    """What a browser saw of every page. Its wide picture, with PICTURES=all that of each view, is in pytest's directory."""
     judged = {"JUDGED": ",".join(VIEWS)} if ROUNDS >= SOAK_ROUNDS else {}
-    seen: Views = web_tools.run("pages.mjs", base_url, str(pictures), *PATHS, CHROMIUM=str(chromium), **judged)
+    seen: Views = web_tools.run("pages.mjs", base_url, str(pictures_folder), *PATHS, CHROMIUM=str(chromium), **judged)
     assert {path: set(by_view) for path, by_view in seen.items()} == {path: set(VIEWS) for path in PATHS}
     return seen
 
@@ -113,8 +124,12 @@ _NOT_BUYING = (
     "With a script, this page pays with a wallet of the browser. Without one, svc quote, svc pay and svc claim do "
     "the same."
 )
+_HEALTH = "All 17 documents are current."
 SCRIPTED = {
+    "/": _HEALTH,
+    "/status/": _HEALTH,
     "/graph/": "+ − ◻",
+    "/holders/": "+ − ◻ The newest list, block 40, 2026-01-01 00:40 UTC: 65 holders",
     "/docs/pricing/": _BUYING,
     "/connect/": "Ask this service for a real quote now, and let this browser recompute both hashes. Nothing is paid, "
     "and no key or wallet is asked for. Payer 0x and 40 hex digits. This page has drawn one at random, which nobody "
@@ -122,6 +137,9 @@ SCRIPTED = {
 }
 """What scripts add to the text of a page."""
 NOSCRIPT = {
+    "/holders/": "The list of block 40",
+    "/": "Nothing was when this page was made. Each number says until when it holds.",
+    "/status/": "Nothing was stale when this page was made. It says for each number until when that holds.",
     "/holders/one/": "A script asks for the address and shows the answer here. Without one, the same numbers are at "
     "/api/token/holders/0x… and /api/token/holders/0x…/transfers, and those of the largest holders in the list.",
     "/data/": "Checking in the browser needs a script. The command below does the same, and more.",
@@ -229,3 +247,10 @@ def test_readers_of_paid_apis_find_nothing_that_claims_to_be_payable(base_url: s
     assert found["routes"]
     assert [each for each in found["routes"] if each.get("protocols") or each.get("pricing")] == []
     assert [each for each in found["warnings"] if each.get("severity") == "error"] == []
+
+
+def test_the_pictures_of_the_pages_fit_a_sheet(pictures: Path, tmp_path: Path):
+    tools = runpy.run_path(str(Path(__file__).parents[2] / "docs/pictures.py"))
+    stems = [page.path.replace("/", "-").strip("-") or "home" for page in PAGES]
+    tools["contact_sheet"]([pictures / f"{stem}-wide.png" for stem in stems], tmp_path / "pages.webp")
+    assert 50_000 < (tmp_path / "pages.webp").stat().st_size < 600_000

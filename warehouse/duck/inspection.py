@@ -47,7 +47,12 @@ def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
 def tables_read(statement: str) -> frozenset[str]:
     """Returns the tables that a SQL query reads, as DuckDB's own parser lists them. It refuses `join ... using`."""
     with empty_warehouse().cursor() as connection:
-        return frozenset(connection.get_table_names(_PARAMETER.sub("null", statement)))
+        return tables_read_on(connection, statement)
+
+
+def tables_read_on(connection: duckdb.DuckDBPyConnection, statement: str) -> frozenset[str]:
+    """Returns the same for a query that uses what was created on a connection, such as macros."""
+    return frozenset(connection.get_table_names(_PARAMETER.sub("null", statement)))
 
 
 def preview(connection: duckdb.DuckDBPyConnection, question: str) -> pl.DataFrame:

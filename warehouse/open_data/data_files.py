@@ -12,13 +12,16 @@ from pathlib import Path
 import duckdb
 
 from contracts.open_data.block_ranges import RangeFacts, plan_ranges
+from contracts.open_data.first_rows import ROWS_IN_FILE, first_rows_path
 from contracts.open_data.names import DATABASE_PATH, FileName, parse_file_name
 from contracts.token.holders import list_file_name
 from warehouse.duck.connection import STORAGE_VERSION, transaction
-from warehouse.open_data.public_tables import HOLDERS, PublicTable, Unit, prepare, public_tables
+from warehouse.open_data.first_rows import newest_rows
+from warehouse.open_data.public_tables import HOLDERS, PublicTable, Unit, prepare, public_tables, service_unit
 from warehouse.publish.disk import full_disk_named
 from warehouse.publish.generations import Draft, Part
 from warehouse.statements import read_sql
+from warehouse.token.holders import rows_of
 
 FOLDER = "public/data/"
 DATABASE_FILE = f"public{DATABASE_PATH}"
@@ -46,7 +49,7 @@ def data_parts(
     The DuckDB file comes last, since it is made of the others, and is not made again within an hour.
     """
     prepare(connection)
-    unit = _unit(connection)
+    unit = service_unit(connection)
     parts: dict[str, Part] = {}
     for public in public_tables().values():
         if public.dataset.name != HOLDERS:
@@ -61,7 +64,7 @@ def recent_day_parts(connection: duckdb.DuckDBPyConnection, draft: Draft) -> dic
     All other files stay as they are, including the DuckDB file.
     """
     prepare(connection)
-    unit = _unit(connection)
+    unit = service_unit(connection)
     since = draft.created_at.date() - timedelta(days=1)
     parts: dict[str, Part] = {}
     for public in public_tables().values():
@@ -104,15 +107,19 @@ def _by_block(connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: 
         name = FileName(public.dataset.name, first_block=part.first, last_block=part.last)
         rows = f"{table} where {column} between {part.first} and {part.last}"
         yield _part(connection, name, public.select(unit), rows, part.facts.rows, part.facts.digest)
+    digests = [(bucket, facts.rows, facts.digest) for bucket, facts in sorted(buckets.items())]
+    yield _first_part(connection, public, unit, table, digests)
 
 
 def _by_day(
     connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: Unit, since: date
 ) -> Iterator[tuple[str, Part]]:
     table, column = public.source.name, public.publication.column
-    for day, rows, digest in connection.execute(_filled("day_facts", public, since=since.isoformat())).fetchall():
+    days = connection.execute(_filled("day_facts", public, since=since.isoformat())).fetchall()
+    for day, rows, digest in days:
         of_day = f"{table} where {column}::date = '{day}'::date order by {column}"
         yield _part(connection, FileName(public.dataset.name, day=day), public.select(unit), of_day, rows, digest)
+    yield _first_part(connection, public, unit, table, days[-1:])
 
 
 def _whole(connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: Unit) -> Iterator[tuple[str, Part]]:
@@ -122,6 +129,7 @@ def _whole(connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: Uni
     for format_ in ("parquet", "csv"):
         name = FileName(public.dataset.name, format_)
         yield _part(connection, name, public.select(unit), f"{public.source.name} order by all", rows, digest)
+    yield _first_part(connection, public, unit, public.source.name, (rows, digest))
 
 
 def _list_parts(
@@ -136,6 +144,9 @@ def _list_parts(
         yield _part(
             connection, name, public.select(unit), f"{source} order by address", holders, Part.of_file(file).version
         )
+    if blocks:
+        file = holders_dir / list_file_name(max(blocks))
+        yield _first_part(connection, public, unit, rows_of(file), Part.of_file(file).version)
 
 
 def _part(
@@ -150,6 +161,20 @@ def _part(
 
     version = hashlib.sha256(repr((_FORM, columns, options, rows, digest)).encode()).hexdigest()
     return f"{FOLDER}{name}", Part(version, write=write, rows=rows)
+
+
+def _first_part(
+    connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: Unit, source: str, digest: object
+) -> tuple[str, Part]:
+    """Returns path and part of the file with the newest rows; the digest stands for all rows that may be among them."""
+    selected = newest_rows(public, unit, source, ROWS_IN_FILE)
+
+    def write(path: Path) -> None:
+        with full_disk_named(path):
+            connection.execute(f"copy ({selected}) to '{_quoted(path)}' ({_CSV})")
+
+    version = hashlib.sha256(repr((_FORM, selected, _CSV, digest)).encode()).hexdigest()
+    return f"public{first_rows_path(public.dataset.name)}", Part(version, write=write)
 
 
 def _database(connection: duckdb.DuckDBPyConnection, parts: Mapping[str, Part], unit: Unit, draft: Draft) -> Part:
@@ -228,11 +253,6 @@ def _filled(name: str, public: PublicTable, **values: object) -> str:
     for key in sorted(values, key=len, reverse=True):
         statement = statement.replace(f"${key}", str(values[key]))
     return statement
-
-
-def _unit(connection: duckdb.DuckDBPyConnection) -> Unit:
-    row = connection.execute(read_sql("service_token")).fetchone()
-    return Unit(None, None) if row is None else Unit(*row)
 
 
 def _quoted(path: Path) -> str:

@@ -107,6 +107,12 @@ def prepare(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(read_sql("amount_macros"))
 
 
+def service_unit(connection: duckdb.DuckDBPyConnection) -> Unit:
+    """Returns the service token as the warehouse knows it."""
+    row = connection.execute(read_sql("service_token")).fetchone()
+    return Unit(None, None) if row is None else Unit(*row)
+
+
 def _public_table(connection: duckdb.DuckDBPyConnection, table: Table) -> PublicTable:
     assert table.public is not None
     described = connection.execute(f"describe {table.name}").fetchall()

@@ -27,7 +27,7 @@ from contracts.token.holders import decimal_text, decode_cursor, encode_cursor
 from warehouse.document_context import DocumentContext
 from warehouse.duck.rows import aware_utc
 from warehouse.statements import read_sql
-from warehouse.token.holders import compare, one_row, rows_of
+from warehouse.token.holders import compare, held_by_largest, one_row, rows_of
 from warehouse.token.lists_at import ComputedList, TakenList, TokenView, token_view
 
 MAP_PATH = "/api/token/holders-map"
@@ -68,6 +68,7 @@ def read_token_holders(context: DocumentContext, parameters: MomentParameters) -
         consistency=served.consistency,
         discrepancy=_discrepancies(sources, served.holders) if block == view.newest.block else [],
         concentration=served.concentration,
+        largest=held_by_largest(context.connection, view.source(context.connection, served)),
         snapshots=_snapshots(view.lists),
         basis=view.basis(block),
     )

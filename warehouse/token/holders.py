@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 
+from contracts.token.holder_documents import HeldByLargest
 from contracts.token.holders import AGE_COHORTS, SIZE_COHORTS
 from contracts.token.proof import FoldedSupply
 from warehouse.statements import read_sql
@@ -107,6 +108,12 @@ def concentration(connection: duckdb.DuckDBPyConnection, holder_list: Path | str
 
     shares = connection.sql(f"select share from {rows_of(holder_list)}").pl()  # noqa: S608 - a name of ours
     return concentration_of(shares["share"])
+
+
+def held_by_largest(connection: duckdb.DuckDBPyConnection, holder_list: Path | str) -> list[HeldByLargest]:
+    """Returns what the largest holders of a list hold together, in steps that grow with their number."""
+    rows = connection.execute(read_sql("held_by_largest").replace("$rows", rows_of(holder_list))).fetchall()
+    return [HeldByLargest(holders=holders, share=share) for holders, share in rows]
 
 
 def compare(

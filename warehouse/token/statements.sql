@@ -1,3 +1,15 @@
+-- name: held_by_largest
+-- One row per number of largest holders, from one to all of $rows: what they hold together, as a share of all balances.
+-- The numbers grow by a quarter at a time, with 10, 100 and 1,000 among them.
+select holders, round(least(1, sum(share) over (order by holders)), 6)
+from (
+    select max(rank) as holders, sum(share) as share
+    from $rows
+    where share > 0
+    group by floor(ln(rank) / ln(1.25)), rank <= 10, rank <= 100, rank <= 1000
+)
+order by holders
+
 -- name: append_rows
 -- Appends the registered rows `incoming` to $table, by the names of its columns: one per event, times UTC.
 insert into $table by name

@@ -529,6 +529,20 @@ FetchedAt: TypeAlias = str | None
 Finality: TypeAlias = Literal['final', 'pending']
 
 
+class FirstColumn(TypedDict):
+    kind: Literal['integer', 'number', 'decimal', 'string', 'boolean', 'datetime', 'date']
+    name: str
+
+
+class FirstRows(TypedDict):
+    columns: list[FirstColumn]
+    dataset: str
+    file: str
+    grain: str
+    rows: list[list[str | None]]
+    total: int
+
+
 FirstUsedAt: TypeAlias = str | None
 
 
@@ -604,6 +618,11 @@ class GuardrailUncovered(TypedDict):
     executable: bool
     reason: str
     start: int
+
+
+class HeldByLargest(TypedDict):
+    holders: int
+    share: float
 
 
 HolderKind: TypeAlias = Literal['contract', 'wallet']
@@ -1132,6 +1151,11 @@ class PublishedChecks(TypedDict):
     failed: int
     ok: Ok
     tables: list[CheckedTable]
+
+
+class PublishedFirstRows(TypedDict):
+    ok: Ok
+    tables: list[FirstRows]
 
 
 class PublishedPath(TypedDict):
@@ -3996,6 +4020,7 @@ class TokenHolders(TypedDict):
     generatedAt: GeneratedAt
     generation: Generation
     holderCount: int | None
+    largest: list[HeldByLargest]
     observedAt: ObservedAt | None
     ok: Ok
     quality: Quality

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.site.figures import short
+from contracts.site.figures import short, source_of
 from contracts.site.plots import (
     LEFT,
     WIDTH,
@@ -26,6 +26,7 @@ from contracts.site.plots import (
 )
 
 MIDNIGHT = datetime(2026, 10, 24, tzinfo=UTC)
+SOURCE = source_of("days", "Days", "/days", None, None)
 
 
 @pytest.mark.parametrize(
@@ -143,14 +144,14 @@ def test_a_bar_far_above_all_others_is_cut_and_says_its_value():
 def test_nothing_at_all_can_be_drawn():
     assert line_panel("Price", [None, None], short).shapes == ()
     assert bar_panel("Volume", [0, 0], short).bars == ()
-    drawn = chart("a", "A", "", [], [line_panel("Price", [], short)], (), [])
+    drawn = chart("a", "A", "", [], [line_panel("Price", [], short)], (), [], SOURCE)
     assert (drawn.rows, drawn.ticks) == ((), ())
 
 
 def test_panels_lie_below_one_another_over_one_axis():
     times = [MIDNIGHT, MIDNIGHT + timedelta(days=1)]
     panels = [line_panel("Holders", [1, 2], short, height=100), bar_panel("Left", [1, 2], short, height=50)]
-    drawn = chart("a", "A", "", times, panels, ("Holders",), [("1",), ("2",)])
+    drawn = chart("a", "A", "", times, panels, ("Holders",), [("1",), ("2",)], SOURCE)
     assert [panel.top for panel in drawn.panels] == [30, 160]
     assert drawn.height == 236
     share = (WIDTH - LEFT) / 2

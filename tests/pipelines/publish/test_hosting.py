@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import caddy
 import httpx
 import pytest
 from document_kinds import CONTENTS, REDIRECT
@@ -195,32 +196,35 @@ async def unreachable(scope, receive, send):
 
 
 nginx_needed = pytest.mark.skipif(not have_nginx() and os.environ.get("CI") != "true", reason="nginx is not installed")
+caddy_needed = pytest.mark.skipif(
+    not caddy.is_installed() and os.environ.get("CI") != "true", reason="Caddy is not installed"
+)
+
+
+async def answers_of_both(house, port: int, **headers: str):
+    """Yields every path with what a web server on `port` answers there and what the front does, by GET and HEAD."""
+    theirs = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=HANG_S)
+    theirs.headers.clear()
+    front = Front(house.settings, unreachable, None, clock=house.now.timestamp)
+    front.follow_pointer(house.now.timestamp())
+    async with theirs, house.client(application=front) as ours:
+        paths = [*front.site.documents, *front.site.redirects, *front.site.files]
+        queried = [f"{path}?any=1" for path, each in front.site.documents.items() if not each.has_variants]
+        for path in (*paths, *queried):
+            for method in ("GET", "HEAD"):
+                yield path, *[await client.request(method, path, headers=headers) for client in (theirs, ours)]
+
+
+def varied_by(answer: httpx.Response) -> list[str]:
+    return answer.headers.get("vary", "").split(", ")
 
 
 @nginx_needed
 @pytest.mark.parametrize("encoding", ["identity", "gzip"])
 def test_nginx_answers_as_the_front_does(house, encoding):
-    async def both(port):
-        theirs = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=HANG_S)
-        theirs.headers.clear()
-        front = Front(house.settings, unreachable, None, clock=house.now.timestamp)
-        front.follow_pointer(house.now.timestamp())
-        async with theirs, house.client(application=front) as ours:
-            paths = [*front.site.documents, *front.site.redirects, *front.site.files]
-            queried = [f"{path}?any=1" for path, each in front.site.documents.items() if not each.has_variants]
-            for path in (*paths, *queried):
-                for method in ("GET", "HEAD"):
-                    yield (
-                        path,
-                        *[
-                            await client.request(method, path, headers={"accept-encoding": encoding})
-                            for client in (theirs, ours)
-                        ],
-                    )
-
     async def compare():
         with serving(house.data_dir) as (port, _):
-            async for path, theirs, ours in both(port):
+            async for path, theirs, ours in answers_of_both(house, port, **{"accept-encoding": encoding}):
                 assert theirs.status_code == ours.status_code, path
                 assert ours.status_code in (200, 302), path
                 same = set(ours.headers) - {"etag"}
@@ -232,6 +236,24 @@ def test_nginx_answers_as_the_front_does(house, encoding):
                     assert theirs.content == ours.content, path
                 for name in same:
                     assert theirs.headers[name] == ours.headers[name], (path, name)
+
+    asyncio.run(compare())
+
+
+@caddy_needed
+@pytest.mark.parametrize("encoding", ["identity", "br"])
+def test_caddy_answers_as_the_front_does(house, encoding):
+    async def compare():
+        with caddy.serving(house.data_dir) as port:
+            async for path, theirs, ours in answers_of_both(house, port, **{"accept-encoding": encoding}):
+                assert (theirs.status_code, theirs.content) == (ours.status_code, ours.content), path
+                same = set(ours.headers) - {"etag", "vary"}
+                if ours.status_code == 302 or encoding != "identity":
+                    same -= {"content-length", "accept-ranges"}  # Caddy says neither of redirects and compressed files
+                for name in same:
+                    assert theirs.headers[name] == ours.headers[name], (path, name)
+                # Caddy names what it varies by once more where it compressed
+                assert set(varied_by(theirs)) == set(varied_by(ours)), path
 
     asyncio.run(compare())
 

@@ -1,6 +1,7 @@
 """Open data in generations: files that follow the facts, and stay as they are while these do."""
 
 import asyncio
+import csv
 import json
 import os
 from collections.abc import Iterable
@@ -127,6 +128,9 @@ def test_index_metadata_and_manifest_name_every_file_as_it_is(published):
     index = json.loads((folder / "index.json").read_bytes())
     named = {file["url"].rpartition("/")[2]: file for dataset in index["datasets"] for file in dataset["files"]}
     data = {path.name for path in data_files(published) if path.suffix in (".parquet", ".csv", ".gz")}
+    first = {f"first-{dataset['name']}.csv" for dataset in index["datasets"]}
+    assert first <= data
+    data -= first  # they repeat rows of other files, for those who only look
     assert set(named) == data
     for name, file in named.items():
         if name == "token_prices-2026-01-02.parquet":  # today's
@@ -196,7 +200,8 @@ def test_a_price_tick_writes_the_day_s_prices_and_what_names_the_generation_only
     before, version = files(house), sound_manifest(house).version
     put_prices(house, (house.now, "0.7"))
     tick(house)
-    assert changed(before, files(house)) == {"token_prices-2026-01-02.parquet", *WITH_EVERY_GENERATION}
+    prices = {"token_prices-2026-01-02.parquet", "first-token_prices.csv"}
+    assert changed(before, files(house)) == {*prices, *WITH_EVERY_GENERATION}
     assert sound_manifest(house).version > version
     assert rows(house, "select count(*) from 'DATA/token_prices-2026-01-02.parquet'") == [(2,)]
 
@@ -335,3 +340,20 @@ def test_files_of_open_data_are_readable_by_others_and_nothing_else_is(published
     modes = {path.stat().st_mode & 0o777 for path in data_files(published)}
     assert modes == {0o644}
     assert (published.current / "serving.duckdb").stat().st_mode & 0o077 == 0
+
+
+def test_the_newest_rows_of_a_table_are_shown_and_lie_in_a_file(published):
+    shown = json.loads((published.current / "public/first-rows.json").read_bytes())
+    tables = {table["dataset"]: table for table in shown["tables"]}
+    transfers = tables["transfers"]
+    names = [column["name"] for column in transfers["columns"]]
+    assert "value_raw" in names and not [name for name in names if "_limb" in name]
+    assert (transfers["total"], len(transfers["rows"])) == (72, 20)
+    blocks = [int(row[names.index("block_number")]) for row in transfers["rows"]]
+    assert blocks == sorted(blocks, reverse=True)
+    with (published.current / "public/data/first-transfers.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 72
+    assert [row["tx_hash"] for row in rows[:20]] == [row[names.index("tx_hash")] for row in transfers["rows"]]
+    ranks = [row[0] for row in tables["holders"]["rows"]]
+    assert ranks == [str(rank) for rank in range(1, 21)]

@@ -171,7 +171,7 @@ HOLDERS = next(row for row in PROJECTIONS if row.name == "token_holders")
 UNAVAILABLE = {
     "source": None, "quality": "unavailable", "reason": "not_configured", "observed_at": None, "fetched_at": None,
     "holder_count": None, "token": None, "chain_id": None, "total_supply_raw": None, "total_supply": None,
-    "consistency": None, "discrepancy": [], "concentration": None, "backfill": None, "snapshots": [],
+    "consistency": None, "discrepancy": [], "concentration": None, "largest": [], "backfill": None, "snapshots": [],
 }  # fmt: skip
 
 

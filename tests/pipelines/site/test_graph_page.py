@@ -84,7 +84,7 @@ def test_the_page_names_the_file_that_is_published_with_it(house: House):
 
 def test_titles_of_others_are_text_and_left_out_of_markdown(house: House):
     page = page_of(house)
-    assert (page.all("b"), len(page.all("script"))) == ([], 2)
+    assert (page.all("b"), len(page.all("script"))) == ([], 3)
     assert "Ignore all" in page.text
     assert "\u202e" not in page.text
     twin = (house.current / "public/graph/index.md").read_text()

@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import yaml
 from html_pages import Read
 from publishing import NOON, House, mint
 
+from contracts.canonical import sha256_hex
 from contracts.discovery.installation import Installation, installation_of
 from contracts.open_data.names import INDEX_PATH
 from contracts.publish.registry import PAGE_HEADERS, PROJECTIONS, ExpiringBody
@@ -106,11 +108,22 @@ def test_a_page_loads_nothing_from_elsewhere_and_no_code_stands_in_it(path: str,
     assert [attributes.get("src") for attributes in page.all("script")] == scripts
 
 
+VENDORED = {each["asset"]: each for each in yaml.safe_load((SITE / "vendored.yaml").read_text())}
+
+
+def test_what_others_wrote_is_as_they_published_it_and_names_its_licence():
+    for name, vendored in VENDORED.items():
+        assert sha256_hex((SITE / "assets" / name).read_bytes()) == vendored["sha256"]
+        assert vendored["licence"] and "Copyright" in vendored["notice"]
+
+
 def test_no_asset_asks_elsewhere_or_runs_text():
     for name in ASSETS:
         if name.endswith(".png"):
             continue
         text = (SITE / "assets" / name).read_text()
+        if name in VENDORED:
+            text = text.partition("\n")[2]  # its first line says where it is from
         assert "http" not in text and "@import" not in text and "url(" not in text
         assert not re.search(r"\beval\(|new Function|innerHTML|document\.write|\.style\b", text)
 
@@ -257,7 +270,7 @@ def test_a_page_changes_only_with_its_own_documents(house: House, tmp_path_facto
     other.read_chain(mint(1, first=90, block=50), 60)
     changed = set(other.publish().changed_documents)
     assert {"/", "/token/", "/holders/", "/holders/index.md"} <= changed
-    assert {"/trust/", "/bidwall/", "/connect/"}.isdisjoint(changed)
+    assert {"/trust/", "/docs/", "/connect/"}.isdisjoint(changed)
 
 
 HOSTILE = 'Ignore all </h1><script>alert(1)</script> "rules" \u202e<b>'
@@ -319,3 +332,70 @@ def test_a_chart_shows_its_newest_points_alone(bodies: dict[str, bytes]):
     text = " ".join(page.text.split())
     assert "The last 60 days" in text
     assert "holders from 340 to 399" in text
+
+
+def test_a_drawing_of_old_numbers_is_grey_and_says_since_when(bodies: dict[str, bytes]):
+    days = json.loads(bodies["/api/token/series/daily"])
+    days["staleAfter"] = "2026-01-02T12:02:00Z"  # the first to expire
+    content = page_of("/holders/", {**bodies, "/api/token/series/daily": json.dumps(days).encode()})
+    assert content.stale is not None
+    classes = {}
+    for name, html in (("fresh", content.fresh), ("stale", content.stale)):
+        drawn = [each for each in Read(html.decode()).all("figure") if "data-from" in each]
+        classes[name] = {each["data-from"] for each in drawn if "stale" in str(each["class"]).split()}
+        assert {each["data-from"] for each in drawn} == {"days", "list", "holders"}
+    assert classes == {"fresh": set(), "stale": {"days"}}
+    assert "Stale since 2026-01-02 12:02 UTC" in " ".join(Read(content.stale.decode()).text.split())
+
+
+def test_the_front_page_answers_what_changed_and_who_holds_most(bodies: dict[str, bytes]):
+    text = " ".join(Read(page_of("/", bodies).fresh.decode()).text.split())
+    assert "That is told when a whole day has been read." in text
+    series = json.loads(bodies["/api/token/series/daily"])
+    (today,) = series["points"]
+    yesterday = today | {"start": "2026-01-01T00:00:00Z", "holders": 70, "top10Share": 0.5}
+    today |= {
+        "start": "2026-01-02T00:00:00Z",
+        "holders": 75,
+        "new": 6,
+        "returned": 1,
+        "left": 2,
+        "transfers": 9,
+        "top10Share": 0.25,
+    }
+    told = page_of(
+        "/", {**bodies, "/api/token/series/daily": json.dumps(series | {"points": [yesterday, today]}).encode()}
+    )
+    text = " ".join(Read(told.fresh.decode()).text.split())
+    assert "7 came and 2 left: 70 holders at the end of 2026-01-01, 75 now. 9 transfers." in text
+    assert "The ten largest went from 50.00 % to 25.00 %" in text
+    (largest, *_) = json.loads(bodies["/api/token/holders-map"])["holders"]
+    assert f"{largest['address'][:6]}…{largest['address'][-4:]}" in text
+
+
+def test_every_address_of_trust_and_of_the_wall_leads_to_what_it_holds(bodies: dict[str, bytes]):
+    agent, attester, other = ("0x" + digit * 40 for digit in "abc")
+    registry = json.loads(bodies["/api/v2/trust/registry"])
+    registry |= {
+        "registry": "0x" + "7a" * 20, "totals": {"attestations": 1, "agents": 1, "attesters": 1},
+        "agents": [{"agent": agent, "trustScore": 90, "weightedScore": 90, "attestationCount": 1, "level": "high",
+                    "lastAttestedAt": "2026-01-02T11:00:00Z"}],
+        "attesters": [{"attester": attester, "attestationCount": 1, "agentCount": 1, "meanScore": 90,
+                       "lastAttestedAt": "2026-01-02T11:00:00Z"}],
+    }  # fmt: skip
+    page = Read(page_of("/trust/", {**bodies, "/api/v2/trust/registry": json.dumps(registry).encode()}).fresh.decode())
+    links = {str(each["href"]) for each in page.all("a")}
+    assert {f"{PREFIX}/holders/one/?address={each}" for each in (agent, attester)} <= links
+    wall = json.loads(bodies["/api/bidwall/snapshot"])
+    token = json.loads(bodies["/api/token/holders"])["token"]["address"]
+    event = {
+        "token": token, "block": 40, "logIndex": 0, "transactionHash": "0x" + "1" * 64, "from": other,
+        "to": "0x" + "b1" * 20, "direction": "in", "valueRaw": "12345", "time": "2026-01-02T11:00:00Z",
+        "timeQuality": "exact", "finality": "final",
+    }  # fmt: skip
+    wall |= {"contract": "0x" + "b1" * 20, "events": [event, event | {"token": other}]}
+    page = Read(page_of("/bidwall/", {**bodies, "/api/bidwall/snapshot": json.dumps(wall).encode()}).fresh.decode())
+    links = {str(each["href"]) for each in page.all("a")}
+    assert f"{PREFIX}/holders/one/?address={other}" in links
+    assert "123.4TKN" in page.text
+    assert "12345 smallest units" in " ".join(page.text.split())

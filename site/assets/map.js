@@ -1,0 +1,207 @@
+// The map of holders, drawn on a canvas above the page's own picture: moved, zoomed, with up to two thousand holders, and
+// at any list that is published. The lists are files; nothing is asked of the counted API.
+const { Plane } = await import(document.querySelector('script[src*="/plane."]').src)
+const { records } = await import(document.querySelector('script[src*="/csv."]').src)
+const figure = document.querySelector('[data-lists]')
+const COHORTS = figure ? figure.dataset.cohorts.split(' ').map((one) => one.split(':')) : []
+const GAP = 0.004
+const MOVING_MS = 400
+
+/** The first rows of a published list, which has the largest holder first. The rest is not read. */
+async function largest (block, most) {
+  const answer = await fetch(`${figure.dataset.files}holders-${block}.csv.gz`)
+  if (!answer.ok) throw new Error(`the list of block ${block} is not here`)
+  const reader = answer.body.pipeThrough(new DecompressionStream('gzip')).pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  let lines = 0
+  while (lines <= most) {
+    const { value, done } = await reader.read()
+    if (done) break
+    text += value
+    lines += value.split('\n').length - 1
+  }
+  reader.cancel()
+  return text.split('\n').slice(1, most + 1).filter(Boolean).map((line) => line.split(','))
+}
+
+class HolderMap extends Plane {
+  constructor () {
+    super('The largest holders as circles. Arrows move the map, plus and minus zoom; the list below has the same holders.')
+    this.holders = []
+    this.contracts = new Set([...figure.querySelectorAll('circle.contract')].map((circle) => circle.closest('a').getAttribute('href').slice(1)))
+    this.readColours()
+  }
+
+  readColours () {
+    const of = getComputedStyle(document.documentElement)
+    const colour = (name) => of.getPropertyValue(`--${name}`).trim()
+    this.colours = Object.fromEntries(['ink', 'focus', 'on-whale', ...COHORTS.map(([name]) => name)].map((name) => [name, colour(name)]))
+  }
+
+  /** Takes a list: rows of address and balance, largest first, and the sum of all balances. */
+  take (rows, sum) {
+    const before = new Map(this.holders.map((holder) => [holder.address, holder]))
+    const total = Number(sum)
+    this.holders = rows.map(([address, raw], at) => {
+      const share = Number(raw) / total
+      return { address, share, rank: at + 1, r: Math.sqrt(share), cohort: COHORTS.find(([, least]) => share >= least)[0] }
+    })
+    const least = Math.max(this.holders[0]?.r ?? 0, 1e-9) * 1e-4
+    for (const holder of this.holders) holder.r = Math.max(holder.r, least)
+    globalThis.d3.packSiblings(this.holders)
+    for (const holder of this.holders) {
+      const { x, y, r } = holder
+      const from = before.get(holder.address)?.now ?? { x, y, r: 0 }
+      Object.assign(holder, { from: { ...from }, to: { x, y, r }, now: { ...from } })
+    }
+    this.centre()
+    this.travel(before.size > 0)
+  }
+
+  /** Moves every circle from where it was to where it is now. */
+  travel (slowly) {
+    cancelAnimationFrame(this.moving)
+    const start = performance.now()
+    const still = !slowly || matchMedia('(prefers-reduced-motion: reduce)').matches
+    const step = (at) => {
+      const part = still ? 1 : Math.min((at - start) / MOVING_MS, 1)
+      const eased = 1 - (1 - part) ** 3
+      for (const { now, from, to } of this.holders) {
+        for (const name of ['x', 'y', 'r']) now[name] = from[name] + (to[name] - from[name]) * eased
+      }
+      this.draw()
+      if (part < 1) this.moving = requestAnimationFrame(step)
+    }
+    step(start)
+  }
+
+  centre () {
+    const edges = (name, sign) => this.holders.map(({ to }) => to[name] + sign * to.r)
+    const [left, right] = [edges('x', -1).reduce((a, b) => Math.min(a, b), Infinity), edges('x', 1).reduce((a, b) => Math.max(a, b), -Infinity)]
+    const [top, bottom] = [edges('y', -1).reduce((a, b) => Math.min(a, b), Infinity), edges('y', 1).reduce((a, b) => Math.max(a, b), -Infinity)]
+    this.bounds = { x: (left + right) / 2, y: (top + bottom) / 2, across: Math.max(right - left, bottom - top) }
+    this.fitAll()
+  }
+
+  fitAll () {
+    if (!this.size || !this.bounds) return
+    const { width, height } = this.size
+    const scale = Math.min(width, height) / this.bounds.across
+    this.unit = scale
+    this.view = { zoom: 1, x: width / 2 - this.bounds.x * scale, y: height / 2 - this.bounds.y * scale }
+    this.draw()
+  }
+
+  place ({ now }) {
+    const scale = this.unit * this.view.zoom
+    return [now.x * scale + this.view.x, now.y * scale + this.view.y, Math.max(now.r * scale * (1 - GAP) - 0.75, 0.5)]
+  }
+
+  paint () {
+    const { pen, colours, size: { width, height } } = this
+    pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0)
+    pen.clearRect(0, 0, width, height)
+    const seen = this.holders.map((holder) => [holder, ...this.place(holder)]).filter(([, x, y, r]) => x > -r && y > -r && x < width + r && y < height + r)
+    for (const [cohort] of COHORTS) {
+      pen.fillStyle = colours[cohort]
+      pen.beginPath()
+      for (const [holder, x, y, r] of seen) {
+        if (holder.cohort !== cohort) continue
+        pen.moveTo(x + r, y)
+        pen.arc(x, y, r, 0, 7)
+      }
+      pen.fill()
+    }
+    for (const [holder, x, y, r] of seen) {
+      const isChosen = holder.address === this.chosen
+      if (!isChosen && !this.contracts.has(holder.address)) continue
+      pen.strokeStyle = isChosen ? colours.focus : colours.ink
+      pen.lineWidth = isChosen ? 4 : 3
+      pen.beginPath()
+      pen.arc(x, y, r, 0, 7)
+      pen.stroke()
+    }
+    pen.textAlign = 'center'
+    for (const [holder, x, y, r] of seen) {
+      if (r < 24 || !['whale', 'shark'].includes(holder.cohort)) continue
+      pen.fillStyle = colours['on-whale']
+      pen.font = '620 14px system-ui, sans-serif'
+      pen.fillText(percent(holder.share), x, y + (r > 55 ? 14 : 5))
+      if (r > 55) pen.fillText(short(holder.address), x, y - 6)
+    }
+  }
+
+  /** The holder at a place, or the nearest one a few pixels beside it. */
+  under (x, y) {
+    let best = null
+    let least = 8
+    for (const holder of this.holders) {
+      const [atX, atY, r] = this.place(holder)
+      const beside = Math.hypot(atX - x, atY - y) - r
+      if (beside < least) [best, least] = [holder, beside]
+    }
+    return best
+  }
+
+  title (holder) { return holder ? `${holder.rank}. ${short(holder.address)}: ${percent(holder.share)}` : '' }
+
+  choose (holder) {
+    this.chosen = holder?.address
+    const link = document.createElement('a')
+    const said = document.getElementById('map-chosen')
+    if (holder) {
+      link.href = `${figure.dataset.holder}?address=${holder.address}`
+      link.textContent = short(holder.address)
+      said.replaceChildren(link, ` is number ${holder.rank} and holds ${percent(holder.share)}, a ${holder.cohort}.`)
+    } else said.replaceChildren()
+    this.draw()
+  }
+}
+
+const short = (address) => `${address.slice(0, 6)}…${address.slice(-4)}`
+const percent = (share) => `${(100 * share).toLocaleString('en', { maximumSignificantDigits: 3 })}\u202f%`
+
+async function begin () {
+  const slider = document.getElementById('map-time')
+  const most = document.getElementById('map-most')
+  const said = document.getElementById('map-said')
+  let lists
+  let map
+  let asked = 0
+
+  /** Shows the list that the slider is at. Of several that were asked for, the last one counts. */
+  async function show () {
+    const own = asked += 1
+    const list = lists[Number(slider.value)]
+    const words = `block ${list.block}, ${list.block_time.slice(0, 16).replace('T', ' ')} UTC: ${Number(list.holders).toLocaleString('en')} holders`
+    slider.setAttribute('aria-valuetext', words)
+    said.textContent = `${Number(slider.value) === lists.length - 1 ? 'The newest list' : `List ${Number(slider.value) + 1} of ${lists.length}`}, ${words}`
+    const rows = await largest(list.block, Number(most.value))
+    if (own !== asked) return
+    map.take(rows, list.sum_raw)
+    figure.dataset.block = list.block
+  }
+
+  try {
+    const answer = await fetch(`${figure.dataset.files}holder_lists.csv`)
+    if (!answer.ok) throw new Error(`answered ${answer.status}`)
+    lists = records(await answer.text()).sort((a, b) => a.block - b.block)
+    map = new HolderMap()
+    slider.max = lists.length - 1
+    slider.value = slider.max
+    await show()
+  } catch (error) {
+    said.textContent = `Past lists can’t be shown now (${error.message}). The picture is of the newest list.`
+    return
+  }
+  const drawing = figure.querySelector('.drawing')
+  drawing.querySelector('svg').inert = true
+  drawing.insertBefore(map.canvas, drawing.querySelector('.zoom'))
+  map.begin(drawing.querySelector('.zoom'))
+  slider.disabled = most.disabled = false
+  const failed = (error) => { said.textContent = `That list can’t be shown now (${error.message}).` }
+  slider.addEventListener('input', () => show().catch(failed))
+  most.addEventListener('change', () => show().catch(failed))
+}
+
+if (figure) begin()

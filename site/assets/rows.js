@@ -1,0 +1,100 @@
+// The rows of public tables: sorts, filters and pages through the newest ones of a file, which is fetched when somebody
+// begins to. Until then, and without it, the page shows what it was published with.
+const { records } = await import(document.querySelector('script[src*="/csv."]').src)
+const LONGEST = 24
+
+/** The beginning of a long text, of an address or a hash also the end. */
+function shortened (text) {
+  if (text.length <= LONGEST) return text
+  return text.startsWith('0x') ? `${text.slice(0, 8)}…${text.slice(-4)}` : `${text.slice(0, LONGEST - 1)}…`
+}
+
+/** Times as the page has them: without the letters of ISO 8601. */
+const readable = (text) => text.replace(/^(\d{4}-\d\d-\d\d)T([\d:.]+)Z$/, '$1 $2')
+
+class Rows {
+  constructor (room) {
+    this.room = room
+    this.heads = [...room.querySelectorAll('th')]
+    this.body = room.querySelector('tbody')
+    this.field = room.querySelector('input')
+    this.said = room.querySelector('[data-at]')
+    this.buttons = [...room.querySelectorAll('[data-step]')]
+    this.size = Number(room.dataset.pageOf)
+    this.from = 0
+    this.by = null
+    this.field.disabled = false
+    this.field.addEventListener('input', () => { this.from = 0; this.show() })
+    for (const button of this.buttons) {
+      button.disabled = false
+      button.addEventListener('click', () => { this.from += this.size * Number(button.dataset.step); this.show() })
+    }
+    for (const head of this.heads) {
+      const button = document.createElement('button')
+      button.type = 'button'
+      button.textContent = head.textContent
+      button.addEventListener('click', () => this.sort(head))
+      head.replaceChildren(button)
+    }
+  }
+
+  async rows () {
+    this.all ??= fetch(this.room.dataset.file).then(async (answer) => {
+      if (!answer.ok) throw new Error(`answered ${answer.status}`)
+      return records(await answer.text())
+    })
+    return this.all
+  }
+
+  sort (head) {
+    const falls = head.ariaSort === 'ascending'
+    for (const other of this.heads) other.ariaSort = null
+    head.ariaSort = falls ? 'descending' : 'ascending'
+    this.by = { name: head.dataset.column, sign: falls ? -1 : 1, isNumber: head.classList.contains('number') }
+    this.from = 0
+    this.show()
+  }
+
+  /** The rows that have every word of the filter, in the chosen order. */
+  chosen (all) {
+    const words = this.field.value.toLowerCase().split(/\s+/).filter(Boolean)
+    const found = all.filter((row) => {
+      const text = Object.values(row).join(' ').toLowerCase()
+      return words.every((word) => text.includes(word))
+    })
+    if (!this.by) return found
+    const { name, sign, isNumber } = this.by
+    const order = isNumber ? (a, b) => Number(a[name]) - Number(b[name]) : (a, b) => a[name] < b[name] ? -1 : a[name] > b[name] ? 1 : 0
+    return found.sort((a, b) => sign * order(a, b))
+  }
+
+  async show () {
+    try {
+      const all = await this.rows()
+      const found = this.chosen(all)
+      this.from = Math.max(0, Math.min(this.from, this.size * (Math.ceil(found.length / this.size) - 1)))
+      const shown = found.slice(this.from, this.from + this.size)
+      this.body.replaceChildren(...shown.map((row) => this.row(row)))
+      const words = found.length === all.length ? `${all.length} newest` : `${found.length} found in the ${all.length} newest`
+      this.said.textContent = found.length ? `Rows ${this.from + 1} to ${this.from + shown.length} of the ${words}` : `None of the ${all.length} newest`
+    } catch (error) {
+      this.all = undefined
+      this.said.textContent = `The file does not answer (${error.message}). These are the first rows.`
+    }
+  }
+
+  row (values) {
+    const made = document.createElement('tr')
+    for (const head of this.heads) {
+      const text = readable(values[head.dataset.column])
+      const cell = document.createElement('td')
+      cell.className = head.className
+      cell.textContent = text ? shortened(text) : '–'
+      if (cell.textContent !== text) cell.title = text
+      made.append(cell)
+    }
+    return made
+  }
+}
+
+for (const room of document.querySelectorAll('.rows-of:has(table)')) new Rows(room)

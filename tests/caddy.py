@@ -1,0 +1,54 @@
+"""A Caddy of the tests' own on a published tree, ended with the test."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from nginx import free_port
+from patience import HANG_S
+
+
+def is_installed() -> bool:
+    return shutil.which("caddy") is not None
+
+
+@contextmanager
+def serving(data_dir: Path) -> Iterator[int]:
+    """Run Caddy with the generation's own configuration, its port apart and without its socket for administration.
+    Gives the port."""
+    port = free_port()
+    generated = (data_dir / "current/hosting/Caddyfile").read_text()
+    assert generated.count(":8080 {\n") == 1
+    configuration = data_dir / "Caddyfile-test"
+    own = f"{{\n\tadmin off\n\tauto_https off\n}}\nhttp://127.0.0.1:{port} {{\n\tbind 127.0.0.1\n"
+    configuration.write_text(own + generated.partition(":8080 {\n")[2])
+    command = ["caddy", "run", "--adapter", "caddyfile", "--config", str(configuration)]
+    home = data_dir / "caddy-home"
+    environment = {**os.environ, "XDG_DATA_HOME": str(home), "XDG_CONFIG_HOME": str(home)}
+    process = subprocess.Popen(command, cwd=data_dir, env=environment, stderr=subprocess.PIPE, text=True)
+    try:
+        _wait(port, process)
+        yield port
+    finally:
+        process.terminate()
+        _, said = process.communicate(timeout=HANG_S)
+        assert process.returncode == 0, said
+
+
+def _wait(port: int, process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + HANG_S
+    while time.monotonic() < deadline:
+        assert process.poll() is None, process.communicate()[1]
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            time.sleep(0.02)
+    raise AssertionError("Caddy does not listen")

@@ -1,0 +1,75 @@
+// Uses the map of holders: goes back in time, shows two thousand, zooms and moves by pointer, wheel, keys and buttons,
+// chooses one, with the files and without. Prints as JSON what it showed.
+import puppeteer from 'puppeteer-core'
+
+const [url] = process.argv.slice(2)
+const browser = await puppeteer.launch({
+  executablePath: process.env.CHROMIUM,
+  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+})
+const page = await browser.newPage()
+await page.setViewport({ width: 1440, height: 1000 })
+const complaints = []
+const asked = []
+page.on('pageerror', (error) => complaints.push(String(error)))
+page.on('console', (message) => ['error', 'warn'].includes(message.type()) && complaints.push(message.text()))
+page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+await page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value: 'reduce' }])
+await page.goto(url, { waitUntil: 'networkidle0' })
+await page.waitForSelector('#map-time:not([disabled])')
+
+const said = () => page.$eval('#map-said', (each) => each.textContent)
+const image = () => page.$eval('.map canvas', (canvas) => canvas.toDataURL())
+/** Does something and waits until the canvas shows another picture. */
+async function changed (act) {
+  const before = await image()
+  await act()
+  await page.waitForFunction((before) => document.querySelector('.map canvas').toDataURL() !== before, {}, before)
+}
+
+await page.evaluate(() => { document.querySelector('.map').scrollIntoView() })
+const newest = await said()
+const block = () => page.$eval('.map', (each) => each.dataset.block)
+const blocks = [await block()]
+await page.focus('#map-time')
+await page.keyboard.press('Home')
+await page.waitForFunction((before) => document.querySelector('.map').dataset.block !== before, {}, blocks[0])
+blocks.push(await block())
+const oldest = await said()
+await page.keyboard.press('End')
+await page.waitForFunction((before) => document.querySelector('.map').dataset.block !== before, {}, blocks[1])
+
+const canvas = await page.$('.map canvas')
+const { x, y, width, height } = await canvas.boundingBox()
+const [middleX, middleY] = [x + width / 2, y + height / 2]
+await page.mouse.click(middleX, middleY)
+const chosen = await page.$eval('#map-chosen', (each) => each.innerText)
+const link = await page.$eval('#map-chosen a', (each) => each.getAttribute('href'))
+await page.evaluate(() => document.querySelector('.map canvas').focus())
+for (const key of ['+', '-', 'ArrowLeft', 'ArrowUp', '0']) await changed(() => page.keyboard.press(key))
+await changed(() => page.mouse.wheel({ deltaY: -300 }))
+await changed(() => page.click('[data-zoom="0"]'))
+
+await changed(() => page.select('#map-most', '2000'))
+await page.evaluate(() => {
+  window.frames_at = []
+  const tick = (at) => { window.frames_at.push(at); window.ticking = requestAnimationFrame(tick) }
+  window.ticking = requestAnimationFrame(tick)
+})
+await page.mouse.move(middleX, middleY)
+await page.mouse.down()
+for (let step = 0; step < 60; step += 1) await page.mouse.move(middleX + 60 * Math.sin(step / 5), middleY - step * 3)
+await page.mouse.up()
+const frames = await page.evaluate(() => {
+  cancelAnimationFrame(window.ticking)
+  const [first, last] = [window.frames_at[0], window.frames_at.at(-1)]
+  return Math.round((window.frames_at.length - 1) / (last - first) * 1000)
+})
+
+const broken = await browser.newPage()
+await broken.setRequestInterception(true)
+broken.on('request', (request) => request.url().includes('/data/holder_lists.csv') ? request.respond({ status: 404, body: '' }) : request.continue())
+await broken.goto(url, { waitUntil: 'networkidle0' })
+const withoutFile = await broken.evaluate(() => ({ said: document.getElementById('map-said').textContent, drawn: document.querySelectorAll('.map svg circle').length }))
+await browser.close()
+console.log(JSON.stringify({ newest, oldest, blocks, chosen, link, frames, withoutFile, complaints, counted: asked.filter((each) => each.startsWith('/api/')) }))

@@ -1,0 +1,52 @@
+// Uses the explorer of rows: filters, sorts, pages through, with the files and without. Prints as JSON what it showed.
+import puppeteer from 'puppeteer-core'
+
+const [url, dataset] = process.argv.slice(2)
+const browser = await puppeteer.launch({
+  executablePath: process.env.CHROMIUM,
+  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+})
+const complaints = []
+const room = `#rows-${dataset}`
+
+async function opened (prepare = async () => {}) {
+  const page = await browser.newPage()
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  await prepare(page)
+  await page.goto(`${url}${room}`, { waitUntil: 'networkidle0' })
+  return page
+}
+
+const page = await opened()
+const said = (of = page) => of.$eval(`${room} [data-at]`, (each) => each.textContent)
+/** The values of a column, or how many rows there are. */
+const column = (name) => page.$$eval(`${room} tbody tr`, (rows, at) => rows.map((row) => row.children[at].title || row.children[at].textContent),
+  page.heads.indexOf(name))
+async function after (act, of = page) {
+  const before = await said(of)
+  await act()
+  await of.waitForFunction((room, before) => document.querySelector(`${room} [data-at]`).textContent !== before, {}, room, before)
+}
+
+page.heads = await page.$$eval(`${room} th`, (heads) => heads.map((head) => head.textContent))
+const first = { said: await said(), ranks: await column('rank') }
+const head = (name) => page.click(`${room} th[data-column="${name}"] button`)
+await after(() => page.click(`${room} [data-step="1"]`))
+const second = { said: await said(), ranks: await column('rank') }
+await after(() => head('rank'))
+await head('rank')
+await page.waitForSelector(`${room} th[aria-sort="descending"]`)
+const falling = { said: await said(), ranks: await column('rank') }
+await after(() => page.type(`${room} input`, process.env.WORD))
+const filtered = { said: await said(), addresses: await column('address') }
+await after(() => page.type(`${room} input`, ' zzzz'))
+const nothing = await said()
+
+const broken = await opened(async (page) => {
+  await page.setRequestInterception(true)
+  page.on('request', (request) => request.url().includes('/data/first-') ? request.respond({ status: 404, body: '' }) : request.continue())
+})
+await after(() => broken.click(`${room} [data-step="1"]`), broken)
+const withoutFile = { said: await said(broken), rows: await broken.$$eval(`${room} tbody tr`, (rows) => rows.length) }
+await browser.close()
+console.log(JSON.stringify({ first, second, falling, filtered, nothing, withoutFile, complaints }))

@@ -1,0 +1,136 @@
+"""What is explored in a browser: the map of holders over time, rows of tables, paths in the graph, what turns grey."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from addressed_service import addressed_service
+from publishing import mint
+from web_fixtures import WebTools
+from whole_service import WholeService, wait_until_served
+from world_graphs import edge, node
+
+from warehouse.duck.connection import Warehouse
+from warehouse.ledger.ledger import open_ledger
+from warehouse.world.events import append_states
+from warehouse.world.fold import fold_events
+from warehouse.world.public_projection import place_new_nodes
+
+pytestmark = pytest.mark.web
+
+Seen = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The address of a service with three lists, the last of more than two thousand holders, and its public files."""
+    with addressed_service(tmp_path_factory.mktemp("service")) as (service, address):
+        put_graph(service)
+        service.house.read_chain(mint(2_000, first=66, block=50), 60)
+        service.house.publish()
+        wait_until_served(service, address)
+        yield address, service.house.current / "public"
+
+
+def put_graph(service: WholeService) -> None:
+    """A ring of eight nodes, from one of which a line of three leads away."""
+    nodes = [node(f"x{at}", title=f"Thing {at}") for at in range(11)]
+    ring = [edge(f"x{at}", f"x{(at + 1) % 8}") for at in range(8)]
+    line = [edge(f"x{at}", f"x{before}") for before, at in ((4, 8), (8, 9), (9, 10))]
+    data_dir = service.settings.data_dir
+    with closing(open_ledger(service.settings, data_dir)) as ledger, Warehouse(data_dir).connect() as connection:
+        with ledger.transaction() as tx:
+            append_states(tx, [*nodes, *ring, *line], -1)
+        fold_events(connection, ledger)
+        place_new_nodes(connection)
+
+
+@pytest.fixture(scope="module")
+def mapped(served: tuple[str, Path], web_tools: WebTools, chromium: Path) -> Seen:
+    """What the map of holders showed."""
+    found: Seen = web_tools.run("map_page.mjs", f"{served[0]}/holders/", CHROMIUM=str(chromium))
+    return found
+
+
+def test_the_map_goes_back_to_every_published_list_and_asks_no_counted_route(mapped: Seen):
+    assert mapped["newest"].startswith("The newest list, block 60, ")
+    assert mapped["newest"].endswith(": 2,065 holders")
+    assert mapped["oldest"].startswith("List 1 of 3, block 20, ")
+    assert mapped["oldest"].endswith(": 64 holders")
+    assert mapped["blocks"] == ["60", "20"]
+    assert (mapped["counted"], mapped["complaints"]) == ([], [])
+
+
+def test_a_circle_of_the_map_leads_to_its_holder(mapped: Seen):
+    assert " is number " in mapped["chosen"] and " holds " in mapped["chosen"]
+    assert mapped["link"].startswith("/holders/one/?address=0x")
+
+
+def test_two_thousand_circles_are_dragged_at_twenty_frames_a_second(mapped: Seen):
+    print(f"{mapped['frames']} frames a second")  # a busy machine draws fewer, so the number is reported
+    assert mapped["frames"] > 0
+
+
+def test_without_its_files_the_map_stays_as_it_was_published(mapped: Seen):
+    assert mapped["withoutFile"] == {
+        "said": "Past lists can’t be shown now (answered 404). The picture is of the newest list.",
+        "drawn": 100,
+    }
+
+
+@pytest.fixture(scope="module")
+def paged(served: tuple[str, Path], web_tools: WebTools, chromium: Path) -> Seen:
+    """What the explorer of rows showed of the holders."""
+    rows = (served[1] / "data/first-holders.csv").read_text().splitlines()
+    word = rows[7].split(",")[1]
+    found: Seen = web_tools.run(
+        "rows_page.mjs", f"{served[0]}/data/rows/", "holders", CHROMIUM=str(chromium), WORD=word
+    )
+    return found | {"word": word}
+
+
+def test_rows_are_paged_sorted_and_filtered_over_the_whole_file(paged: Seen):
+    assert (paged["first"]["said"], paged["second"]["said"]) == ("Rows 1 to 20", "Rows 21 to 40 of the 500 newest")
+    assert paged["first"]["ranks"] == [str(rank) for rank in range(1, 21)]
+    assert paged["second"]["ranks"] == [str(rank) for rank in range(21, 41)]
+    assert paged["falling"]["ranks"] == [str(rank) for rank in range(500, 480, -1)]
+    assert paged["filtered"] == {"said": "Rows 1 to 1 of the 1 found in the 500 newest", "addresses": [paged["word"]]}
+    assert paged["nothing"] == "None of the 500 newest"
+    assert paged["complaints"] == []
+
+
+def test_without_the_file_the_first_rows_stay(paged: Seen):
+    assert paged["withoutFile"]["rows"] == 20
+    assert "does not answer" in paged["withoutFile"]["said"]
+
+
+def test_a_path_is_found_by_choice_and_by_address_with_the_fewest_steps(
+    served: tuple[str, Path], web_tools: WebTools, chromium: Path
+):
+    found = web_tools.run(
+        "path_page.mjs", f"{served[0]}/graph/", CHROMIUM=str(chromium), START="x0", START_TITLE="Thing 0", END="x10",
+        END_TITLE="Thing 10",
+    )  # fmt: skip
+    for way in (found["byAddress"], found["chosen"]):
+        assert way["said"].startswith("The shortest way has 7 steps.")
+        assert len(way["steps"]) == 8
+        assert (way["steps"][0], way["steps"][-4:]) == ("Thing 0", [f"Thing {at}" for at in (4, 8, 9, 10)])
+    assert found["chosen"]["hash"] == "#path:x0/x10"
+    assert "No way leads between" in found["none"]
+    assert found["complaints"] == []
+
+
+def test_what_a_failed_check_makes_stale_turns_grey_while_the_page_is_open(
+    served: tuple[str, Path], web_tools: WebTools, chromium: Path
+):
+    found = web_tools.run("stale_page.mjs", f"{served[0]}/holders/", "/api/token/holders-map", CHROMIUM=str(chromium))
+    assert {source for source, _, _ in found["before"]["grey"]} == {"list", "holders", "days"}
+    assert [each for each in found["before"]["grey"] if each[1]] == []
+    assert found["before"]["health"] == "All current"
+    assert found["after"]["health"] == "1 stale"
+    assert [each for each in found["after"]["grey"] if each[1]] == [["list", True, "Stale since the last run"]]
+    assert "The largest holders: stale since the last run (check failed)" in found["after"]["said"]

@@ -1,0 +1,51 @@
+"""Reads the newest rows of every public table, as a document and as the CSV files that have more of them."""
+
+import duckdb
+
+from contracts.open_data.first_rows import ROWS_SHOWN, FirstColumn, FirstRows, PublishedFirstRows, first_rows_path
+from contracts.token.holders import list_file_name
+from warehouse.document_context import DocumentContext
+from warehouse.open_data.public_tables import HOLDERS, PublicTable, Unit, prepare, public_tables, service_unit
+from warehouse.token.holders import rows_of
+
+_PART_OF_AMOUNT = ("_limb0", "_limb1", "_limb2")
+
+
+def read_first_rows(context: DocumentContext) -> PublishedFirstRows:
+    """Returns the newest rows of every public table that has a place to read them from."""
+    connection = context.connection
+    prepare(connection)
+    unit = service_unit(connection)
+    newest = connection.execute("select max(block) from out_holders__lists").fetchall()[0][0]
+    tables = []
+    for public in public_tables().values():
+        if public.dataset.name != HOLDERS:
+            tables.append(_first_rows(connection, public, unit, public.source.name))
+        elif newest is not None:
+            source = rows_of(context.holders_dir / list_file_name(newest))
+            tables.append(_first_rows(connection, public, unit, source))
+    return PublishedFirstRows(tables=tables)
+
+
+def newest_rows(public: PublicTable, unit: Unit, source: str, most: int) -> str:
+    """Returns the statement that selects the newest rows of a table, of holders the largest."""
+    column = public.publication.column
+    # Of rows of one block or second the last written comes first, so that the same table always gives the same rows.
+    order = "rank" if public.dataset.name == HOLDERS else "all desc" if column is None else f"{column} desc, rowid desc"
+    return f"select {public.select(unit)} from {source} order by {order} limit {most}"  # noqa: S608 - names of ours
+
+
+def _first_rows(connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: Unit, source: str) -> FirstRows:
+    columns = [column for column in public.dataset.columns if not column.name.endswith(_PART_OF_AMOUNT)]
+    chosen = ", ".join(f'"{column.name}"::varchar' for column in columns)
+    newest = newest_rows(public, unit, source, ROWS_SHOWN)
+    rows = connection.execute(f"select {chosen} from ({newest})").fetchall()  # noqa: S608
+    ((total,),) = connection.execute(f"select count(*) from {source}").fetchall()  # noqa: S608
+    return FirstRows(
+        dataset=public.dataset.name,
+        grain=public.dataset.grain,
+        total=total,
+        file=first_rows_path(public.dataset.name),
+        columns=[FirstColumn(name=column.name, kind=column.kind) for column in columns],
+        rows=[list(row) for row in rows],
+    )
