@@ -9,7 +9,7 @@ with very many edges is a hub, which they do not describe.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -28,6 +28,8 @@ CHANGING_LETTERS = 2
 SHORTEST_MISTYPED = 5
 """Characters that a word needs at least to be found although one letter of it is wrong."""
 
+
+_WORDS_REMEMBERED = 200_000
 
 MOST_EDGES = 2_000
 """Edges of one owner at a node, above which none of them counts for its words."""
@@ -76,13 +78,22 @@ def words_of_text(title: str, properties: Mapping[str, Any]) -> NodeWords:
     """Returns the words of a title and of every value within the properties."""
     in_title, below = split_words(title), split_words("\n".join(_values(_told(properties))))
     languages = languages_of((*in_title, *below)) or DEFAULT
+    of_title = _forms_of(in_title, languages)
+    return NodeWords((*map(folded, in_title), *map(folded, below)), of_title | _forms_of(below, languages), of_title)
 
-    def forms_of(words: list[str], written: list[str]) -> frozenset[str]:
-        return frozenset(written).union(*(stems(word, languages) for word in content_words(set(words), languages)))
 
-    written_in_title, written_below = [folded(word) for word in in_title], [folded(word) for word in below]
-    of_title = forms_of(in_title, written_in_title)
-    return NodeWords((*written_in_title, *written_below), of_title | forms_of(below, written_below), of_title)
+def _forms_of(words: Iterable[str], languages: tuple[str, ...]) -> frozenset[str]:
+    """Returns words as they are written and folded, and the stems of the content words among them."""
+    none: frozenset[str] = frozenset()
+    return none.union(*[_forms(word, languages) for word in words])
+
+
+@lru_cache(_WORDS_REMEMBERED)
+def _forms(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
+    forms = {folded(word)}
+    if content_words((word,), languages):
+        forms |= stems(word, languages)
+    return tuple(forms)
 
 
 def _told(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,8 +108,12 @@ def with_edges(words: NodeWords, of_edges: Iterable[EdgeWords]) -> NodeWords:
     for edge in of_edges:
         written |= edge.written
         forms |= edge.forms
-    return replace(
-        words, edges_written=frozenset(written.difference(words.written)), edges=frozenset(forms - words.forms)
+    return NodeWords(
+        words.written,
+        words.forms,
+        words.title,
+        frozenset(written.difference(words.written)),
+        frozenset(forms - words.forms),
     )
 
 
