@@ -8,7 +8,7 @@ with very many edges is a hub, which they do not describe.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -29,7 +29,11 @@ SHORTEST_MISTYPED = 5
 """Characters that a word needs at least to be found although one letter of it is wrong."""
 
 
-_WORDS_REMEMBERED = 200_000
+_WORDS_REMEMBERED = 50_000
+_LANGUAGES_REMEMBERED = 20
+"""Languages, or several that tie, of which the forms of words are kept."""
+
+_NONE: frozenset[str] = frozenset()
 
 MOST_EDGES = 2_000
 """Edges of one owner at a node, above which none of them counts for its words."""
@@ -84,21 +88,26 @@ def words_of_text(title: str, properties: Mapping[str, Any]) -> NodeWords:
 
 def _forms_of(words: Iterable[str], languages: tuple[str, ...]) -> frozenset[str]:
     """Returns words as they are written and folded, and the stems of the content words among them."""
-    none: frozenset[str] = frozenset()
-    return none.union(*[_forms(word, languages) for word in words])
+    return _NONE.union(*map(_forms_in(languages), words))
 
 
-@lru_cache(_WORDS_REMEMBERED)
-def _forms(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
-    forms = {folded(word)}
-    if content_words((word,), languages):
-        forms |= stems(word, languages)
-    return tuple(forms)
+@lru_cache(_LANGUAGES_REMEMBERED)
+def _forms_in(languages: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
+    """Returns what gives the forms of one word in a text of these languages."""
+
+    @lru_cache(_WORDS_REMEMBERED)
+    def forms(word: str) -> tuple[str, ...]:
+        written = {folded(word)}
+        return tuple(written | stems(word, languages) if content_words((word,), languages) else written)
+
+    return forms
 
 
-def _told(properties: Mapping[str, Any]) -> dict[str, Any]:
+def _told(properties: Mapping[str, Any]) -> Mapping[str, Any]:
     """Returns properties without those that say where a text was read."""
-    return {name: value for name, value in properties.items() if name not in ORIGIN or "spans" not in properties}
+    if "spans" not in properties:
+        return properties
+    return {name: value for name, value in properties.items() if name not in ORIGIN}
 
 
 def with_edges(words: NodeWords, of_edges: Iterable[EdgeWords]) -> NodeWords:
@@ -137,8 +146,7 @@ def words_of_edges(types: Iterable[str], properties: Iterable[Mapping[str, Any]]
 @lru_cache(10_000)
 def _words_of_types(types: tuple[str, ...]) -> EdgeWords:
     parts = [_content_of(name.replace("_", " ")) for name in types]
-    none: frozenset[str] = frozenset()
-    return EdgeWords(none.union(*(part.written for part in parts)), none.union(*(part.forms for part in parts)))
+    return EdgeWords(_NONE.union(*(part.written for part in parts)), _NONE.union(*(part.forms for part in parts)))
 
 
 def _content_of(text: str) -> EdgeWords:
@@ -242,14 +250,21 @@ def _search_word(word: str, languages: tuple[str, ...], is_prefix: bool) -> Sear
     return SearchWord(written, stems(word, languages) | {written}, is_prefix)
 
 
-def _values(value: Any) -> Iterator[str]:
+def _values(value: Any) -> list[str]:
+    """Returns the texts and numbers within a value, in order."""
+    found: list[str] = []
+    _find_values(value, found)
+    return found
+
+
+def _find_values(value: Any, found: list[str]) -> None:
     if isinstance(value, str):
-        yield value
+        found.append(value)
     elif isinstance(value, Mapping):
         for item in value.values():
-            yield from _values(item)
+            _find_values(item, found)
     elif isinstance(value, list):
         for item in value:
-            yield from _values(item)
+            _find_values(item, found)
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield str(value)
+        found.append(str(value))
