@@ -132,7 +132,7 @@ where kind = 'edge' and entity_id in (select jsonb_array_elements_text(cast(:val
 -- as JSON.
 {world_edge_states}
 where s.owner not in (:owner, :forgotten)
-    and s.id in (select entity_id from world_events where actor = :actor and kind = 'edge')
+    and e.entity_id in (select entity_id from world_events where actor = :actor and kind = 'edge')
 order by id
 
 -- name: world_edges_of_constitution
