@@ -229,6 +229,7 @@ def world_text(graph: world.WorldReads, _: Mapping[str, Any]) -> str:
     written = graph.written
     loads = [f"{engine} loads it in {load_s:.0f} s" for engine, load_s in graph.load_s.items()]
     sentences = [
+        f"importing and folding takes {graph.imported_cpu_s:.0f} s CPU",
         f"the snapshot is written in {written.wall_s:.1f} s ({written.cpu_s:.1f} s CPU, {written.peak_mb:,.0f} MB), "
         f"takes {written.disk_mb:,.0f} MB and is opened in {graph.open_ms:.1f} ms",
         f"the next query sees a write {graph.visible_ms[0]:.2f} ms after its commit, "

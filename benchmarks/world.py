@@ -1,11 +1,13 @@
 """Measures queries of a large generated graph: snapshot and overlay, SQLite with full text, and an embedded database.
 
-Without HTTP. The graph is loaded in bulk; `world_writes` measures the validator's stages.
+Without HTTP. The graph is imported as an operator imports one; `world_import` measures that alone, `world_writes` the
+validator's stages.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import resource
 import shutil
@@ -15,28 +17,36 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow.parquet as parquet
 
 from benchmarks.contest import NotRun, attempt
 from contracts.settings import Settings
+from contracts.world.identity import own_id
+from contracts.world.portable import EndRecord, Header, line_of
+from contracts.world.proposal import Actor
 from contracts.world.records import Node
 from warehouse.duck.connection import Warehouse
 from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.statements import read_sql
 from warehouse.world.current import CurrentView
 from warehouse.world.events import append_states
+from warehouse.world.fold import fold_events, read_world_state
+from warehouse.world.importing import import_graph
 from warehouse.world.overlay import Overlay
 from warehouse.world.query import Query, Traversal, answer
 from warehouse.world.served import ServedGraph
 from warehouse.world.snapshot import Snapshot
 from warehouse.world.snapshot_writer import write_snapshot
 
+OWNER = "local:bench"
 EDGES_PER_NODE = 5
 LIMIT = 50
 QUESTIONS = 300
@@ -81,6 +91,8 @@ class WorldReads:
 
     nodes: int
     edges: int
+    imported_cpu_s: float
+    """CPU of importing and folding the graph."""
     written: Written
     open_ms: float
     visible_ms: tuple[float, float]
@@ -94,9 +106,8 @@ def measure(nodes: int) -> WorldReads:
     """Generates a graph of `nodes` nodes and five times as many edges, and runs the same queries on all engines."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
+        edges, imported_s = _import(directory, _generate(directory, nodes))
         with Warehouse(directory).connect() as connection:
-            connection.execute(_statement("world_nodes"), {"nodes": nodes})
-            connection.execute(_statement("world_edges"), {"nodes": nodes, "edges": nodes * EDGES_PER_NODE})
             for what in ("nodes", "edges", "ends"):
                 path = str(directory / f"{what}.parquet")
                 connection.execute(_statement(f"world_export_{what}").replace("$path", path))
@@ -107,7 +118,8 @@ def measure(nodes: int) -> WorldReads:
         disk_mb = sum(path.stat().st_size for path in snapshot.rglob("*") if path.is_file()) / 1e6
         result = WorldReads(
             nodes=nodes,
-            edges=nodes * EDGES_PER_NODE,
+            edges=edges,
+            imported_cpu_s=imported_s,
             written=Written(**json.loads(done.stdout), disk_mb=disk_mb),
             open_ms=statistics.median(_ms(lambda: Snapshot(snapshot)) for _ in range(5)),
             visible_ms=_visible(directory, snapshot),
@@ -120,6 +132,50 @@ def measure(nodes: int) -> WorldReads:
     return result
 
 
+def _generate(directory: Path, nodes: int) -> Path:
+    """Writes the file to import."""
+    numbers = {"nodes": nodes, "edges": nodes * EDGES_PER_NODE}
+    file, lines = directory / "graph.jsonl", 1
+    with closing(duckdb.connect()) as connection, file.open("wb") as target:
+        target.write(line_of(Header()))
+        for what in ("nodes", "edges"):
+            path = directory / f"{what}.jsonl"
+            statement = _statement(f"world_{what}")
+            for name, number in numbers.items():
+                statement = statement.replace(f"${name}", str(number))
+            connection.execute(statement.replace("$path", str(path)))
+            with path.open("rb") as source:
+                lines += sum(1 for _ in source)
+                source.seek(0)
+                shutil.copyfileobj(source, target)
+            path.unlink()
+        target.write(line_of(EndRecord(lines=lines)))
+    return file
+
+
+def _import(directory: Path, file: Path) -> tuple[int, float]:
+    """Returns the number of edges, and the CPU seconds of importing and folding them all."""
+
+    def lines() -> Iterator[bytes]:
+        with file.open("rb") as source:
+            yield from source
+
+    before = _cpu_s()
+    with closing(open_ledger(Settings(_env_file=None), directory)) as ledger:
+        outcome = import_graph(ledger, lines, Actor("operator", "operator:bench", on_behalf_of=OWNER))
+        if outcome.verdict != "approved" or outcome.written != outcome.nodes + outcome.edges:
+            raise AssertionError(f"the import of the bench was {outcome.verdict} and wrote {outcome.written}")
+        with Warehouse(directory).connect() as connection:
+            fold_events(connection, ledger)
+    return outcome.edges, _cpu_s() - before
+
+
+def _cpu_s() -> float:
+    """Returns the CPU seconds of this process and of those that it started and that ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
 def write(directory: Path) -> dict[str, float]:
     """Writes the snapshot of the warehouse in `directory`. Returns its cost to this process."""
     started, cpu = time.perf_counter(), time.process_time()
@@ -127,7 +183,7 @@ def write(directory: Path) -> dict[str, float]:
         for statement in read_sql("snapshot_input").split(";\n"):
             if statement.strip():
                 connection.execute(statement)
-        write_snapshot(connection, directory / "snapshot", 1)
+        write_snapshot(connection, directory / "snapshot", read_world_state(connection).revision)
     return {
         "wall_s": time.perf_counter() - started,
         "cpu_s": time.process_time() - cpu,
@@ -140,7 +196,7 @@ def _ours(directory: Path, result: WorldReads) -> None:
     overlay = Overlay(snapshot)
 
     def ask(**asked: Any) -> int:
-        view = CurrentView(snapshot, overlay, snapshot.revision, "local:bench")
+        view = CurrentView(snapshot, overlay, snapshot.revision, OWNER)
         return len(answer(view, Query(limit=LIMIT, **asked)).nodes)
 
     _run(
@@ -255,13 +311,13 @@ def _run(
 
 def _case(question: str, engine: str, ask: Callable[[Any], int], questions: list[Any]) -> Case:
     """Measures as many questions as fit into `LONGEST_CASE_S`; the first few warm up."""
-    for question in questions[:3]:
-        ask(question)
+    for asked in questions[:3]:
+        ask(asked)
     took: list[float] = []
     counts: list[int] = []
     until = time.perf_counter() + LONGEST_CASE_S
-    for question in questions:
-        took.append(_ms(lambda question=question: counts.append(ask(question))))
+    for asked in questions:
+        took.append(_ms(lambda asked=asked: counts.append(ask(asked))))
         if time.perf_counter() > until:
             break
     if not any(counts):
@@ -280,7 +336,6 @@ def _visible(directory: Path, snapshot: Path) -> tuple[float, float]:
     )
     (directory / "current").symlink_to(Path("generations") / "bench")
     ledger = open_ledger(Settings(_env_file=None), directory)
-    _accept(ledger, WRITES)  # the revision that the snapshot says it holds
     graph = ServedGraph(directory, lambda: ledger)
     took = []
     for number in range(WRITES):
@@ -320,7 +375,7 @@ def _accept(ledger: Ledger, number: int) -> Node:
 
 
 def _id(number: int) -> str:
-    return f"node:{number:08d}"
+    return own_id(OWNER, f"node:{number:08d}")
 
 
 def _ms(work: Callable[[], object]) -> float:

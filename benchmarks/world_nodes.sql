@@ -1,5 +1,6 @@
--- One row per node of a generated graph of $nodes nodes: words by Zipf's law, the same at every run.
-insert into out_world__nodes
+-- One line per node of a generated graph of $nodes nodes, as an import reads it: words by Zipf's law, the same at every
+-- run.
+copy (
 with syllables as (
     select ['ba', 'ko', 'ti', 'ren', 'mo', 'sal', 'vi', 'dor', 'ne', 'lu', 'gar', 'pe', 'shi', 'ta', 'wen', 'zo', 'qui',
         'fal', 'hu', 'cre'] as list
@@ -18,18 +19,10 @@ texts as (
     from range($nodes) as numbers (n), vocabulary
 )
 select
-    printf('node:%08d', n) as id,
-    n + 1 as revision,
-    ['Goal', 'Task', 'Metric', 'Value', 'Decision'][1 + n % 5] as type,
-    ['VISION', 'TACTICS', 'TRACK', 'FOUNDATION', 'STRATEGY'][1 + n % 5] as domain,
-    null as owner,
-    true as live,
-    true as newest,
-    '{"id":"' || printf('node:%08d', n) || '","title":"' || array_to_string(picked[1:4], ' ') || '","type":"'
-    || ['Goal', 'Task', 'Metric', 'Value', 'Decision'][1 + n % 5] || '","domain":"'
-    || ['VISION', 'TACTICS', 'TRACK', 'FOUNDATION', 'STRATEGY'][1 + n % 5]
+    '{"kind":"node","id":"' || printf('node:%08d', n) || '","title":"' || array_to_string(picked[1:4], ' ')
+    || '","type":"' || ['Goal', 'Task', 'Metric', 'Value', 'Decision'][1 + n % 5]
     || '","properties":{"description":"' || array_to_string(picked[5:12], ' ') || '","score":' || n % 1000
-    || '},"visibility":"public","owner":null,"immutable":false,"validFrom":"2026-01-01T00:00:00.000000Z",'
-    || '"validTo":null,"recordedAt":"2026-01-01T00:00:00.000000Z","source":"bench","actor":"pipeline","revision":'
-    || n + 1 || ',"erased":false}' as body
+    || '},"validFrom":"2026-01-01T00:00:00.000000Z","source":"bench"}' as line
 from texts
+order by n
+) to '$path' (format csv, header false, quote '', escape '', delimiter '\t')

@@ -26,6 +26,7 @@ from warehouse.ledger.ledger import Ledger
 from warehouse.publish.generations import current_generation
 from warehouse.world.events import head_revision
 from warehouse.world.export import export_pages
+from warehouse.world.fold_helper import folding_beside
 from warehouse.world.forget import normalised_owner
 from warehouse.world.importing import import_graph
 from warehouse.world.served import OVERLAY_EVENTS_AT_MOST
@@ -41,6 +42,9 @@ CHARACTERS_AT_ONCE = 100_000
 
 PROGRESS_EVERY = 50_000
 """Nodes and edges between two lines of progress."""
+
+FOLDED_BESIDE_FROM = 200_000
+"""Nodes and edges that a second process folds while the next ones are written."""
 
 _NOT_OF_AN_ID = re.compile(r"[^A-Za-z0-9._/@#-]+")
 _LONGEST_DOCUMENT_ID = 128
@@ -86,7 +90,7 @@ def import_(path: Path, owner: str, name: str | None, as_json: bool) -> None:
         report = (
             _import_notes(ledger, path, whose)
             if path.is_dir()
-            else _import_file(ledger, path, whose, name or getpass.getuser())
+            else _import_file(settings, ledger, path, whose, name or getpass.getuser())
         )
         if report["written"] > OVERLAY_EVENTS_AT_MOST:
             _publish(settings)
@@ -98,12 +102,16 @@ def import_(path: Path, owner: str, name: str | None, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _import_file(ledger: Ledger, path: Path, owner: str, operator: str) -> dict[str, Any]:
+def _import_file(settings: Settings, ledger: Ledger, path: Path, owner: str, operator: str) -> dict[str, Any]:
     actor = Actor("operator", f"operator:{operator}", on_behalf_of=owner)
-    shown = ("", 0)
+    is_published = current_generation(settings.data_dir) is not None
+    shown, folded = ("", 0), 0
 
     def on_progress(what: str, done: int, of: int) -> None:
-        nonlocal shown
+        nonlocal shown, folded
+        if is_published and what == "writing" and done - folded >= FOLDED_BESIDE_FROM:
+            fold()
+            folded = done
         if what != shown[0] or done - shown[1] >= PROGRESS_EVERY or done == of:
             note(f"{what} {path.name}" + (f": {done:,} of {of:,} nodes and edges" if of else ""))
             shown = (what, done)
@@ -113,7 +121,8 @@ def _import_file(ledger: Ledger, path: Path, owner: str, operator: str) -> dict[
             yield from file
 
     try:
-        outcome = import_graph(ledger, lines, actor, on_progress=on_progress)
+        with folding_beside(settings) as fold:
+            outcome = import_graph(ledger, lines, actor, on_progress=on_progress)
     except RequestProblem as problem:
         raise ImportRefused(
             f"{path}: {problem.detail} ({problem.code})",

@@ -20,6 +20,7 @@ PART = 20
 def import_file(settings: Settings, file: Path, owner: str) -> None:
     """Imports a file in small parts, telling after each what is done."""
     importing.NODES_AND_EDGES_OF_PART = PART
+    importing.WRITES_AT_MOST_S = 0.0
     ledger = open_ledger(settings, settings.data_dir)
     actor = Actor("operator", "operator:eve", on_behalf_of=owner)
     importing.import_graph(

@@ -14,7 +14,7 @@ import msgspec
 from contracts.secret_texts import SecretInText, refuse_secrets
 from contracts.standing import rank
 from contracts.world.change_set import authority_of
-from contracts.world.identity import dedupe_key, given_id, statement_key
+from contracts.world.identity import dedupe_key, edge_id, given_id, statement_key
 from contracts.world.import_file import (
     LONGEST_DECISION_ID,
     FileIndex,
@@ -41,6 +41,8 @@ NOW = "\x00now"
 
 _NOW_ENCODED = '"\\u0000now"'
 _REVISION = ',"revision":0,'
+_NO_ENDS = '{"id":"","source":"","target":"",'
+_UNSEEN = -1
 _BYTES_OF_VALUE = 32
 """At most, of a number with its signs."""
 
@@ -63,20 +65,33 @@ class NewNode(NamedTuple):
 
 
 class NewEdge(NamedTuple):
-    """A plain edge, likewise. `ends` are the ids of its source and target."""
+    """A plain edge, likewise, but for what it shares with others: `shared` is the place of an `EdgeForm`."""
 
     id: str
-    stated_in: str
-    body: tuple[str, str]
     source: str
     target: str
+    shared: int
+
+
+class EdgeForm(NamedTuple):
+    """What many edges have in common: all but their ids and those of their ends, which no JSON escapes."""
+
     type: str
+    stated_in: str
+    body: tuple[str, str]
+    """The state as JSON behind its ids, before and after the number of its revision."""
 
 
 def stored_body(body: tuple[str, str], revision: int, now: str) -> str:
-    """Returns the state as JSON with its revision and the time of the import."""
+    """Returns the state of a node as JSON with its revision and the time of the import."""
     head, tail = body
     return f'{head},"revision":{revision},{tail}'.replace(_NOW_ENCODED, f'"{now}"')
+
+
+def recorded_at(form: EdgeForm, now: str) -> EdgeForm:
+    """Returns the form with the time of the import."""
+    head, tail = form.body
+    return form._replace(body=(head.replace(_NOW_ENCODED, f'"{now}"'), tail.replace(_NOW_ENCODED, f'"{now}"')))
 
 
 class PlainReader:
@@ -95,6 +110,10 @@ class PlainReader:
             if not known.single_valued and name != SUPERSEDES and name not in ACT_EDGES
         }
         self._allowed: dict[tuple[str, str, str], bool] = {}
+        self._ids = index.stored
+        self._known: dict[tuple[str | None, ...], int | None] = {}
+        self.forms: list[EdgeForm] = []
+        """What plain edges share."""
 
     def node(self, item: ImportedNode) -> NewNode | None:
         """Returns a plain node as it is stored, if it is one and new."""
@@ -137,21 +156,51 @@ class PlainReader:
     def edge(self, item: ImportedEdge) -> NewEdge | None:
         """Returns a plain edge between nodes of the file as it is stored, if it is one and new."""
         record = item.states[-1]
-        source_type, target_type = self._types.get(record.source), self._types.get(record.target)
+        types, source, target = self._types, record.source, record.target
+        source_type, target_type = types.get(source), types.get(target)
         if (
             len(item.states) > 1
             or not isinstance(source_type, str)
             or not isinstance(target_type, str)
-            or record.source == record.target
-            or not self._is_plain_state(record)
+            or source == target
             or not self._allows(record.type, source_type, target_type)
         ):
             return None
-        properties = record.properties
-        if properties and (not has_plain_values(properties) or _holds_secret(properties)):
+        # edges that differ by their ends alone are looked at once
+        if record.properties or record.valid_to is not None or record.disputed:
+            shared = self._shared(record)
+        else:
+            about = (
+                record.type,
+                record.stated_in,
+                record.valid_from,
+                record.recorded_at,
+                record.decision,
+                record.author,
+                record.source_class,
+            )
+            shared = self._known.get(about, _UNSEEN)
+            if shared == _UNSEEN:
+                shared = self._known[about] = self._shared(record)
+        if shared is None:
             return None
-        edge = self._reader.edge(record)
-        return NewEdge(edge.id, edge.stated_in, _split(edge), edge.source, edge.target, edge.type)
+        stored_source, stored_target = self._ids[source], self._ids[target]
+        if '"' in (ends := stored_source + stored_target) or "\\" in ends or not ends.isprintable():
+            return None
+        return NewEdge(
+            edge_id(self._owner, stored_source, record.type, stored_target), stored_source, stored_target, shared
+        )
+
+    def _shared(self, record: EdgeRecord) -> int | None:
+        """Returns the place in `forms` of what an edge shares with others, or None if it is not plain."""
+        properties = record.properties
+        if not self._is_plain_state(record) or (
+            properties and (not has_plain_values(properties) or _holds_secret(properties))
+        ):
+            return None
+        head, tail = _split(msgspec.structs.replace(self._reader.edge(record), id="", source="", target=""))
+        self.forms.append(EdgeForm(record.type, record.stated_in, (head.removeprefix(_NO_ENDS), tail)))
+        return len(self.forms) - 1
 
     def _is_plain_state(self, record: NodeRecord | EdgeRecord) -> bool:
         source = record.source if isinstance(record, NodeRecord) else record.stated_in

@@ -10,7 +10,7 @@ empty owner is exported again as the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -165,7 +165,7 @@ RECORD_KINDS = (
 """Every kind of record. What an export is to carry besides gets a row here and a class above."""
 
 _encode = msgspec.json.Encoder(order="sorted").encode
-_decode: Callable[[bytes], Record] = msgspec.json.Decoder(Record).decode
+_decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
 _mark = msgspec.json.Decoder(dict[str, Any]).decode
 
 
@@ -176,7 +176,19 @@ def line_of(record: Record) -> bytes:
 
 def record_of(line: bytes) -> Record:
     """Parses a line. Raises `ValueError` (of which msgspec's errors are some) with the reason."""
-    return _decode(line)
+    return _decoder.decode(line)
+
+
+def records_of(lines: Sequence[bytes]) -> list[Record] | None:
+    """Parses many lines at once. Returns None if one of them is no record, or not one alone."""
+    # a record cannot go on with a brace, so that each of these lines begins one: as many records are one a line
+    if not all(line[:1] == b"{" and line[-2:] == b"}\n" for line in lines):
+        return None
+    try:
+        records = _decoder.decode_lines(b"".join(lines))
+    except (ValueError, RecursionError):
+        return None
+    return records if len(records) == len(lines) else None
 
 
 def is_other_version(line: bytes) -> bool:

@@ -20,11 +20,15 @@ def folded(text: str) -> str:
 
 def is_blank(text: str) -> bool:
     """Decides whether a text has nothing visible."""
+    if text.isprintable():
+        return not text or text.isspace()
     return all(character.isspace() or unicodedata.category(character) == "Cf" for character in text)
 
 
 def fault_of_text(text: str) -> str | None:
     """Returns the reason why a text can't be stored, or None. Line breaks and tabs are fine."""
+    if text.isprintable():
+        return None
     for character in text:
         if character >= " " and character < "\x7f":
             continue
@@ -42,6 +46,8 @@ def fault_of_title(text: str, longest: int) -> str | None:
         return "is empty"
     if len(text) > longest:
         return f"has {len(text):,} characters; at most {longest} are taken"
+    if text.isprintable():  # so it has no characters that break lines, control or format
+        return None
     for character in text:
         if character in _TITLE_BREAKS:
             return "holds a line break or a tab"

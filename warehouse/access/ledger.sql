@@ -118,7 +118,7 @@ update access_quotes set state = 'claimed' where quote_id = :quote_id and state 
 -- One row per private edge of :payer that keys of the claim wrote, or that was :operator's before: its newest state as
 -- JSON, and whether (1) a key wrote it too that names another operator or none.
 select
-    s.body,
+    state.body,
     case
         when exists (
             select 1 from world_events e
@@ -134,6 +134,7 @@ select
         else 0
     end as shared
 from world_edges s
+join world_events state on state.seq = s.revision
 where s.owner = :payer and exists (
     select 1
     from world_events e

@@ -1,4 +1,4 @@
--- One row per state of an edge that comes next: of its record as JSON, and whether it is live. Times are UTC.
+-- One row per state of an edge that comes next: of its record as JSON. It is live as `is_live` has it. Times are UTC.
 create temp table arriving_edges as
 select
     state.id,
@@ -9,7 +9,7 @@ select
     state.properties,
     state.visibility,
     state.owner,
-    live,
+    state.validFrom <= state.recordedAt and coalesce(state.recordedAt < state.validTo, true) as live,
     state.validFrom as valid_from,
     state.validTo as valid_to,
     state.recordedAt as recorded_at,
@@ -19,7 +19,6 @@ select
 from (
     select
         body,
-        live,
         from_json(body, '{
             "id": "VARCHAR", "revision": "BIGINT", "source": "VARCHAR", "target": "VARCHAR", "type": "VARCHAR",
             "properties": "JSON", "visibility": "VARCHAR", "owner": "VARCHAR", "validFrom": "TIMESTAMP",

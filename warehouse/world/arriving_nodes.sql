@@ -1,4 +1,4 @@
--- One row per state of a node that comes next: of its record as JSON, and whether it is live. Times are UTC.
+-- One row per state of a node that comes next: of its record as JSON. It is live as `is_live` has it. Times are UTC.
 create temp table arriving_nodes as
 select
     state.id,
@@ -11,7 +11,9 @@ select
     state.owner,
     state.immutable,
     coalesce(state.erased, false) as erased,
-    live,
+    state.validFrom <= state.recordedAt
+    and coalesce(state.recordedAt < state.validTo, true)
+    and not coalesce(state.erased, false) as live,
     state.validFrom as valid_from,
     state.validTo as valid_to,
     state.recordedAt as recorded_at,
@@ -21,7 +23,6 @@ select
 from (
     select
         body,
-        live,
         from_json(body, '{
             "id": "VARCHAR", "revision": "BIGINT", "title": "VARCHAR", "type": "VARCHAR", "domain": "VARCHAR",
             "properties": "JSON", "visibility": "VARCHAR", "owner": "VARCHAR", "immutable": "BOOLEAN",

@@ -12,8 +12,8 @@ import msgspec
 
 from contracts.world.audit import batch_of
 from contracts.world.identity import dedupe_key, statement_key
-from contracts.world.plain_import import NewEdge, NewNode, stored_body
-from contracts.world.records import Edge, Event, Node, due_at, held_when_recorded, is_live
+from contracts.world.plain_import import EdgeForm, NewEdge, NewNode, recorded_at, stored_body
+from contracts.world.records import Edge, Event, Node, due_at, is_live
 from warehouse.ledger.ledger import Reader, Row, Transaction
 
 NODE_CHANGED = "world_node"
@@ -86,24 +86,16 @@ def decode_events(rows: Iterable[Row]) -> list[Event]:
     ]
 
 
-class _Times(msgspec.Struct, rename="camel"):
-    valid_from: str
-    valid_to: str | None
-    recorded_at: str
-    erased: bool = False
-
-
-_times = msgspec.json.Decoder(_Times).decode
 _LAST_FIELD, _WITHIN = '"origin":', 400
 
 
-def as_recorded(row: Row) -> tuple[str, bool]:
-    """Returns the state of an event as JSON with all fields, and whether it was live when it was recorded."""
-    body, kind = row["body"], row["kind"]
-    if _LAST_FIELD not in body[-_WITHIN:]:  # an earlier version knew fewer fields
-        body = _encode(_node(body) if kind == "node" else _edge(body)).decode()
-    times = _times(body)
-    return body, held_when_recorded(times.valid_from, times.valid_to, times.recorded_at) and not times.erased
+def as_recorded(row: Row) -> str:
+    """Returns the state of an event as JSON with all fields."""
+    body = row["body"]
+    if _LAST_FIELD in body[-_WITHIN:]:
+        return body  # type: ignore[no-any-return]
+    # an earlier version knew fewer fields
+    return _encode(_node(body) if row["kind"] == "node" else _edge(body)).decode()
 
 
 def event_body(event: Event) -> str:
@@ -125,26 +117,37 @@ def append_states(tx: Transaction, states: Sequence[Node | Edge], decision_seq: 
 
 
 def append_batch(
-    tx: Transaction, states: Sequence[Node | Edge | NewNode | NewEdge], actor: str, owner: str, now: str, decision: int
+    tx: Transaction,
+    states: Sequence[Node | Edge | NewNode | NewEdge],
+    forms: Sequence[EdgeForm],
+    actor: str,
+    owner: str,
+    now: str,
+    decision: int,
 ) -> dict[str, Any]:
-    """Does `append_states` for states of which some are new and encoded already. Returns the digest of the batch."""
+    """Does `append_states` for states of which some are new and encoded already. Returns the digest of the batch.
+
+    `forms` is what the new edges share.
+    """
     kinds = [NODE_CHANGED if isinstance(state, Node | NewNode) else EDGE_CHANGED for state in states]
     seqs = tx.changed_each([(kind, state.id) for kind, state in zip(kinds, states, strict=True)])
     events: list[tuple[Any, ...]] = []
     nodes: list[tuple[Any, ...]] = []
     edges: list[tuple[Any, ...]] = []
     others: list[tuple[Node | Edge, str]] = []
+    now_formed = [recorded_at(form, now) for form in forms]
     for seq, state in zip(seqs, states, strict=True):
-        if isinstance(state, NewNode):
+        if isinstance(state, NewEdge):
+            edge_id, source, target, shared = state
+            edge_type, stated_in, (head, tail) = now_formed[shared]
+            body = f'{{"id":"{edge_id}","source":"{source}","target":"{target}",{head},"revision":{seq},{tail}'
+            events.append((seq, "edge", edge_id, decision, actor, stated_in, now, body))
+            edges.append((seq, edge_id, source, target, edge_type, owner, "private", 1))
+        elif isinstance(state, NewNode):
             body = stored_body(state.body, seq, now)
             events.append((seq, "node", state.id, decision, actor, state.source, now, body))
             keys = (state.dedupe_key, state.fact_key)
             nodes.append((state.id, owner, "private", state.domain, 1, *keys, None, seq, body))
-        elif isinstance(state, NewEdge):
-            body = stored_body(state.body, seq, now)
-            events.append((seq, "edge", state.id, decision, actor, state.stated_in, now, body))
-            ends = (state.source, state.target, state.type)
-            edges.append((state.id, *ends, owner, "private", 1, None, seq, body))
         else:
             written = msgspec.structs.replace(state, revision=seq)
             body = _encode(written).decode()
@@ -159,7 +162,7 @@ def append_batch(
 
 _EVENT_COLUMNS = ("seq", "kind", "entity_id", "decision_seq", "actor", "source", "recorded_at", "body")
 _NODE_COLUMNS = (*("id", "owner", "visibility", "domain", "live", "dedupe_key", "fact_key", "due", "revision", "body"),)
-_EDGE_COLUMNS = ("id", "source", "target", "type", "owner", "visibility", "live", "due", "revision", "body")
+_EDGE_COLUMNS = ("revision", "id", "source", "target", "type", "owner", "visibility", "live")
 
 
 def _event_row(state: Node | Edge, body: str, decision_seq: int) -> tuple[Any, ...]:
@@ -169,7 +172,9 @@ def _event_row(state: Node | Edge, body: str, decision_seq: int) -> tuple[Any, .
 
 def _put(tx: Transaction, written: Sequence[tuple[Node | Edge, str]]) -> None:
     tx.run_each("world_put_node", [_node_row(state, body) for state, body in written if isinstance(state, Node)])
-    tx.run_each("world_put_edge", [_edge_row(state, body) for state, body in written if isinstance(state, Edge)])
+    newest = {state.id: _edge_row(state) for state, _ in written if isinstance(state, Edge)}
+    tx.run_each("world_drop_edge", [{"id": edge_id} for edge_id in newest])
+    tx.run_each("world_put_edge", list(newest.values()))
 
 
 def _node_row(node: Node, body: str) -> dict[str, Any]:
@@ -187,7 +192,7 @@ def _node_row(node: Node, body: str) -> dict[str, Any]:
     }
 
 
-def _edge_row(edge: Edge, body: str) -> dict[str, Any]:
+def _edge_row(edge: Edge) -> dict[str, Any]:
     return {
         "id": edge.id,
         "source": edge.source,
@@ -198,5 +203,4 @@ def _edge_row(edge: Edge, body: str) -> dict[str, Any]:
         "live": int(is_live(edge)),
         "due": due_at(edge),
         "revision": edge.revision,
-        "body": body,
     }

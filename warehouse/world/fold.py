@@ -15,7 +15,7 @@ from warehouse.ledger.ledger import Ledger, Row
 from warehouse.statements import read_sql
 from warehouse.world.events import as_recorded, event_rows_after
 
-EVENTS_AT_ONCE = 100_000
+EVENTS_AT_ONCE = 200_000
 
 
 @dataclass(frozen=True)
@@ -49,16 +49,15 @@ def fold_events(connection: Connection, ledger: Ledger) -> WorldState:
 def _fold(connection: Connection, rows: list[Row], reached: WorldState) -> WorldState:
     with transaction(connection):
         for kind in ("node", "edge"):
-            states = [as_recorded(row) for row in rows if row["kind"] == kind]
-            if states:
-                _fold_states(connection, f"{kind}s", states)
+            bodies = [as_recorded(row) for row in rows if row["kind"] == kind]
+            if bodies:
+                _fold_states(connection, f"{kind}s", bodies)
         replace_all(connection, "core_world__state", asdict(reached) | {"recorded_at": _recorded_at(rows[-1]["body"])})
     return reached
 
 
-def _fold_states(connection: Connection, name: str, states: list[tuple[str, bool]]) -> None:
-    bodies, live = zip(*states, strict=True)
-    connection.register("arriving_bodies", pa.table({"body": pa.array(bodies, pa.string()), "live": pa.array(live)}))
+def _fold_states(connection: Connection, name: str, bodies: list[str]) -> None:
+    connection.register("arriving_bodies", pa.table({"body": pa.array(bodies, pa.string())}))
     try:
         connection.execute(read_sql(f"arriving_{name}"))
     finally:

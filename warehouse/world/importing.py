@@ -2,9 +2,9 @@
 
 A file is judged and written in parts, each by one decision with one digest of its states. The seven stages judge the
 nodes and edges of a part together, over states that are read from the ledger in a few statements. An operator's import
-commits part by part: after a kill the same command goes on, because what is written already is known. An import of a
-key commits once. An owner without own words takes over those of the file first, and if the owner's words change
-meanwhile, everything that is not written yet is judged again.
+commits a few parts at a time: after a kill the same command goes on, because what is written already is known. An
+import of a key commits once. An owner without own words takes over those of the file first, and if the owner's words
+change meanwhile, everything that is not written yet is judged again.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from tempfile import SpooledTemporaryFile
+from time import monotonic
 from typing import IO, Any
 
 import msgspec
@@ -45,7 +46,7 @@ from contracts.world.import_file import (
 )
 from contracts.world.ontology import Ontology
 from contracts.world.own_ontology import ontology_with
-from contracts.world.plain_import import NewEdge, NewNode, PlainReader
+from contracts.world.plain_import import EdgeForm, NewEdge, NewNode, PlainReader
 from contracts.world.portable import DecisionRecord, NodeRecord, OntologyRecord, StateRecord
 from contracts.world.proposal import Actor, EdgeDraft, NodeDraft, Proposal, StageResult, Verdict
 from contracts.world.records import Edge, Node
@@ -61,9 +62,12 @@ from warehouse.world.ontologies import put_words, words_ever_of, words_of
 from warehouse.world.write import JUDGED_AT_MOST, overtaken
 
 NODES_AND_EDGES_OF_PART = 50_000
-"""Nodes and edges that are judged together and written by one decision: others wait about a second for it."""
+"""Nodes and edges that are judged together and written by one decision."""
 
-CACHE_BYTES = 500_000_000
+WRITES_AT_MOST_S = 3.0
+"""Seconds after which no more parts join a transaction: a write of others waits three times as long before it fails."""
+
+CACHE_BYTES = 1_000_000_000
 """Of the ledger's file that are kept in memory between two parts: the indexes of some millions of edges."""
 
 NODES_WORTH_A_PROCESS = 50_000
@@ -132,12 +136,19 @@ class _Prepared:
 
     nodes: list[NewNode | str]
     edges: list[NewEdge | str]
+    forms: list[EdgeForm]
+    """What plain edges share with one another."""
     rest: list[Imported]
     """What is not plain, which is judged again as it is written."""
     decisions: list[DecisionRecord]
     source: str
     aligned: Judgement
     planned: _Planned
+
+    @property
+    def size(self) -> int:
+        """Returns the number of its nodes and edges."""
+        return len(self.nodes) + len(self.edges)
 
     def to_write(self, planned: _Planned) -> list[Node | Edge | NewNode | NewEdge]:
         """Returns every state of the part in order: known ones that change, nodes, edges, and edges that follow."""
@@ -173,10 +184,10 @@ class _JudgedParts:
     def add(self, part: _Prepared) -> None:
         """Keeps a part."""
         rest = [(item.line, item.states) for item in part.rest]
-        content = _pack((part.nodes, part.edges, rest))
+        content = _pack((part.nodes, part.edges, part.forms, rest))
         packed = self._codec.compress(content, asbytes=True)
         self._file.write(packed)
-        self._parts.append((replace(part, nodes=[], edges=[], rest=[]), len(packed), len(content)))
+        self._parts.append((replace(part, nodes=[], edges=[], forms=[], rest=[]), len(packed), len(content)))
 
     @property
     def planned(self) -> list[_Planned]:
@@ -187,13 +198,14 @@ class _JudgedParts:
         self._file.seek(0)
         for part, packed_bytes, size in self._parts:
             packed = self._file.read(packed_bytes)
-            nodes, edges, rest = _unpack(self._codec.decompress(packed, size))
-            yield replace(part, nodes=nodes, edges=edges, rest=[item_of(states, line) for line, states in rest])
+            nodes, edges, forms, rest = _unpack(self._codec.decompress(packed, size))
+            items = [item_of(states, line) for line, states in rest]
+            yield replace(part, nodes=nodes, edges=edges, forms=forms, rest=items)
 
 
 _pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder(
-    tuple[list[NewNode | str], list[NewEdge | str], list[tuple[int, list[StateRecord]]]]
+    tuple[list[NewNode | str], list[NewEdge | str], list[EdgeForm], list[tuple[int, list[StateRecord]]]]
 ).decode
 
 
@@ -278,6 +290,8 @@ class _Importer:
         self._seen = 0
         """The revision after the judgement of the file, and then after the last part that was written."""
         self._others_wrote = False
+        self._is_new_owner = False
+        """True if the graph that is judged against has nothing of the owner, nor what was his."""
 
     def survey(self, limits: Limits | None) -> None:
         """Reads the whole file once, and the words of the owner."""
@@ -309,14 +323,15 @@ class _Importer:
             return self._refused(verdict, stages)
         with self._ledger.transaction() as tx:
             self._refuse_other_words(tx)
-            if head_revision(tx) != self._seen:
+            self._notice_others(tx)
+            if self._others_wrote:
                 for part in parts:
                     self._refuse_known(tx, part)
             if not all(planned.subjects.unchanged_in(tx, planned.revision) for planned in parts.planned):
                 raise _JudgeAgain
             self._take_over_words(tx, {key for planned in parts.planned for key in planned.subjects.fact_keys})
             for part in parts:
-                self._append(tx, part, part.planned)
+                self._count(self._append(tx, part, part.planned))
             outcome = self._outcome("approved", stages, head_revision(tx))
             on_written(tx, outcome)
             return outcome
@@ -330,14 +345,39 @@ class _Importer:
             self._refuse_other_words(tx)
             self._take_over_words(tx)
         self._known = self._words
-        done = 0
-        for part in parts:
-            planned = self._write(part)
-            if planned.verdict != "approved":
-                return self._outcome_of_parts(planned.verdict, planned.stages)
-            done += len(part.nodes) + len(part.edges)
+        done, waiting = 0, iter(parts)
+        part = next(waiting, None)
+        while part is not None:
+            if part.rest:
+                planned = self._write(part)
+                if planned.verdict != "approved":
+                    return self._outcome_of_parts(planned.verdict, planned.stages)
+                done, part = done + part.size, next(waiting, None)
+            else:
+                done, part = self._write_plain(part, waiting, done)
             self._on_progress("writing", done, self._size)
         return self._outcome_of_parts("approved", stages)
+
+    def _write_plain(self, part: _Prepared, waiting: Iterator[_Prepared], done: int) -> tuple[int, _Prepared | None]:
+        """Writes a part of which all is plain, and those behind it for as long as others may wait, in one transaction:
+        an index that is in no order is written anew by each one almost as a whole.
+
+        Returns how many nodes and edges are done by then, and the next part.
+        """
+        next_part: _Prepared | None = part
+        appended: list[tuple[int, int]] = []
+        with self._ledger.transaction(cache_bytes=CACHE_BYTES) as tx:
+            until = monotonic() + WRITES_AT_MOST_S
+            self._refuse_other_words(tx)
+            self._notice_others(tx)
+            while next_part is not None and not next_part.rest and (not appended or monotonic() < until):
+                self._refuse_known(tx, next_part)
+                now = utc_text(self._ledger.now())
+                appended += self._append(tx, next_part, replace(next_part.planned, now=now))
+                done, next_part = done + next_part.size, next(waiting, None)
+            self._seen = head_revision(tx)
+        self._count(appended)
+        return done, next_part
 
     def _refuse_other_words(self, reader: Reader) -> None:
         if self._words_of_owner(reader) != self._known:
@@ -363,6 +403,7 @@ class _Importer:
         with self._ledger.read() as reader:
             self._seen = head_revision(reader)
             self._refuse_other_words(reader)
+            self._is_new_owner = self._has_nothing(reader)
             for part, aligned in self._aligned_parts():
                 judged = self._judge_part(reader, part, aligned)
                 stages.append(judged.planned.stages)
@@ -379,27 +420,36 @@ class _Importer:
             return self._judge(parts)  # what is known by then is not plain
         return _merged(stages), "approved"
 
+    def _has_nothing(self, reader: Reader) -> bool:
+        """Decides whether the graph has nothing of the owner, and nothing with an id that only he can have given."""
+        first = own_id(self._owner, "")
+        behind = first[:-1] + chr(ord(first[-1]) + 1)
+        return reader.row("world_known_of", owner=self._owner, after=first, before=behind) is None
+
     def _write(self, part: _Prepared) -> _Planned:
-        planned = replace(part.planned, now=utc_text(self._ledger.now()))
+        """Writes a part of which not all is plain, unless that is no longer approved."""
         for _ in range(JUDGED_AT_MOST):
-            if part.rest:
-                with self._ledger.read() as reader:
-                    planned = self._plan(reader, part.rest, part.source, part.aligned)
-                if planned.verdict != "approved":
-                    return planned
+            with self._ledger.read() as reader:
+                planned = self._plan(reader, part.rest, part.source, part.aligned)
+            if planned.verdict != "approved":
+                return planned
             with self._ledger.transaction(cache_bytes=CACHE_BYTES) as tx:
                 self._refuse_other_words(tx)
+                self._notice_others(tx)
                 self._refuse_known(tx, part)
-                if part.rest and not planned.subjects.unchanged_in(tx, planned.revision):
+                if not planned.subjects.unchanged_in(tx, planned.revision):
                     continue
-                self._append(tx, part, planned)
+                appended = self._append(tx, part, planned)
                 self._seen = head_revision(tx)
+            self._count(appended)
             return planned
         raise overtaken()
 
+    def _notice_others(self, tx: Transaction) -> None:
+        self._others_wrote = self._others_wrote or head_revision(tx) != self._seen
+
     def _refuse_known(self, tx: Transaction, part: _Prepared) -> None:
         """Raises `_JudgeAgain` if others wrote meanwhile what is new in the file, or something that is like it."""
-        self._others_wrote = self._others_wrote or head_revision(tx) != self._seen
         if not self._others_wrote:
             return
         nodes = [node for node in part.nodes if not isinstance(node, str)]
@@ -496,15 +546,16 @@ class _Importer:
 
     def _judge_part(self, reader: Reader, part: _Part, aligned: Judgement) -> _Prepared:
         """Judges a part against the graph that `reader` sees. Raises `ImportInvalid`, `SecretInText`, `_JudgeAgain`."""
-        nodes, edges, rest = self._without_plain(reader, part)
+        nodes, edges, forms, rest = self._without_plain(reader, part)
         source = _source_of(part)
         planned = self._plan(reader, rest, source, aligned, is_new=True)
-        return _Prepared(nodes, edges, rest, part.decisions, source, aligned, planned)
+        return _Prepared(nodes, edges, forms, rest, part.decisions, source, aligned, planned)
 
     def _without_plain(
         self, reader: Reader, part: _Part
-    ) -> tuple[list[NewNode | str], list[NewEdge | str], list[Imported]]:
-        """Returns nodes and edges as they are stored, or their stored ids if they are not plain, and those items."""
+    ) -> tuple[list[NewNode | str], list[NewEdge | str], list[EdgeForm], list[Imported]]:
+        """Returns nodes and edges as they are stored, or their stored ids if they are not plain, what such edges share,
+        and the items that are not plain."""
         node_items = [item for item in part.items if isinstance(item, ImportedNode)]
         edge_items = [item for item in part.items if isinstance(item, ImportedEdge)]
         plain = PlainReader(self._index, self._owner, self._actor, self._ontology, utc_text(self._ledger.now()))
@@ -538,7 +589,7 @@ class _Importer:
         if len(node_items) and rest:
             numbers = {item.line: number for number, item in enumerate(part.items)}
             rest.sort(key=lambda item: numbers[item.line])
-        return found_nodes, found_edges, rest
+        return found_nodes, found_edges, plain.forms, rest
 
     def _title_key(self, item: ImportedNode) -> str:
         newest = item.states[-1]
@@ -546,17 +597,17 @@ class _Importer:
 
     def _nodes_not_new(self, reader: Reader, nodes: Sequence[NewNode | None], keys: list[str]) -> set[str]:
         """Returns ids of nodes that the graph has, and keys of titles that it has or that the file has twice."""
-        found = set(_owners(reader, [node.id for node in nodes if node is not None]))
-        found |= {key for key, times in Counter(keys).items() if times > 1 or key in self._titles}
+        found = _several(keys) | self._titles.intersection(keys)
+        if self._is_new_owner:
+            return found
+        found |= set(_owners(reader, [node.id for node in nodes if node is not None]))
         return found | {row["dedupe_key"] for row in _rows(reader, "world_alike_by_keys", keys)}
 
     def _edges_not_new(self, reader: Reader, edges: Sequence[NewEdge | None]) -> set[str]:
         """Returns ids of edges that the graph has, or that the file has twice."""
         ids = [edge.id for edge in edges if edge is not None]
-        found = {edge_id for edge_id, times in Counter(ids).items() if times > 1}
-        return (
-            found | self._edges_twice.intersection(ids) | {row["id"] for row in _rows(reader, "world_edges_known", ids)}
-        )
+        found = _several(ids) | self._edges_twice.intersection(ids)
+        return found if self._is_new_owner else found | {row["id"] for row in _rows(reader, "world_edges_known", ids)}
 
     def _plan(
         self, reader: Reader, items: list[Imported], source: str, aligned: Judgement, *, is_new: bool = False
@@ -599,12 +650,13 @@ class _Importer:
         owners = _owners(reader, [own_id(self._owner, node_id) for node_id in called])
         return {node_id: own for node_id in called if owners.get(own := own_id(self._owner, node_id)) == self._owner}
 
-    def _append(self, tx: Transaction, part: _Prepared, planned: _Planned) -> None:
+    def _append(self, tx: Transaction, part: _Prepared, planned: _Planned) -> list[tuple[int, int]]:
+        """Returns the seq of the decision that wrote the part and the number of states, if there are any."""
         states = part.to_write(planned)
         if not states:
-            return
+            return []
         seq = tx.changed(DECISION, planned.verdict)
-        batch = append_batch(tx, states, self._actor.name, self._owner, planned.now, seq)
+        batch = append_batch(tx, states, part.forms, self._actor.name, self._owner, planned.now, seq)
         record(tx, seq, planned.verdict, planned.proposal, planned.stages, (), key_id=self._key_id, batch=batch)
         tx.run_each(
             "world_keep_origin_decision",
@@ -613,8 +665,12 @@ class _Importer:
                 for decision in part.decisions
             ],
         )
-        self._seqs.append(seq)
-        self._states_written += len(states)
+        return [(seq, len(states))]
+
+    def _count(self, appended: list[tuple[int, int]]) -> None:
+        for seq, states in appended:
+            self._seqs.append(seq)
+            self._states_written += states
 
 
 def _states_of(
@@ -681,6 +737,13 @@ def _edge_number(edge: NewEdge | str) -> int:
     """Returns a number by which edges that are stated twice are suspected."""
     stored = edge if isinstance(edge, str) else edge.id
     return int(stored[-16:], 16)
+
+
+def _several(texts: Sequence[str]) -> set[str]:
+    """Returns the texts that are there more than once."""
+    if len(set(texts)) == len(texts):
+        return set()
+    return {text for text, times in Counter(texts).items() if times > 1}
 
 
 def _twice(numbers: Sequence[np.ndarray[Any, Any]]) -> set[int]:

@@ -83,8 +83,8 @@ def stems(word: str, languages: tuple[str, ...]) -> frozenset[str]:
 def languages_of(words: Iterable[str]) -> tuple[str, ...]:
     """Returns the language with most function words among `words`, several if they tie, none if there are none."""
     counts: dict[str, int] = {}
-    for word in words:
-        for language in languages_with(word):
+    for known in filter(None, map(languages_with, words)):
+        for language in known:
             counts[language] = counts.get(language, 0) + 1
     if not counts:
         return ()

@@ -63,6 +63,10 @@ left join world_decisions on world_decisions.seq = ledger_changes.seq
 where ledger_changes.kind = 'world_decision' and world_decisions.seq is null
 order by ledger_changes.seq
 
+-- name: world_drop_edge
+-- The edge :id has no newest state, until its next one is put.
+delete from world_edges where revision in (select seq from world_events where kind = 'edge' and entity_id = :id)
+
 -- name: world_drop_import
 -- The import :id is deleted, and its chunks with it.
 delete from world_imports where id = :id
@@ -73,7 +77,7 @@ delete from world_import_chunks where import_id = :import_id
 
 -- name: world_due_edges
 -- One row per edge that began or ended to hold by :now since it was recorded, at most :limit: its newest state as JSON.
-select body from world_edges where due is not null and due <= :now order by due, id limit :limit
+{world_edge_states} where due is not null and due <= :now order by due, id limit :limit
 
 -- name: world_due_nodes
 -- One row per node that began or ended to hold by :now since it was recorded, at most :limit: its newest state as JSON.
@@ -81,68 +85,87 @@ select body from world_nodes where due is not null and due <= :now order by due,
 
 -- name: world_edge
 -- At most one row: the newest state of the edge :id as JSON.
-select body from world_edges where id = :id
+select body from world_events where kind = 'edge' and entity_id = :id order by seq desc limit 1
 
 -- name: world_edges_at
 -- One row per edge from or to a node: its newest state as JSON.
-select body from world_edges where source = :node_id or target = :node_id order by id
+{world_edge_states} where s.source = :node_id or s.target = :node_id order by id
 
 -- name: world_edges_by_ids
 -- One row per edge whose id is in a JSON array: its newest state as JSON.
-select body from world_edges where id in (select value from json_each(:values))
+select body
+from world_events
+where seq in (
+    select max(seq)
+    from world_events
+    where kind = 'edge' and entity_id in (select value from json_each(:values))
+    group by entity_id
+)
 
 -- name: world_edges_by_ids (postgresql)
-select body from world_edges where id in (select jsonb_array_elements_text(cast(:values as jsonb)))
+select body
+from world_events
+where seq in (
+    select max(seq)
+    from world_events
+    where kind = 'edge' and entity_id in (select jsonb_array_elements_text(cast(:values as jsonb)))
+    group by entity_id
+)
 
 -- name: world_edges_known
 -- One row per edge whose id is in a JSON array.
-select id from world_edges where id in (select value from json_each(:values))
+select distinct entity_id as id
+from world_events
+where kind = 'edge' and entity_id in (select value from json_each(:values))
 
 -- name: world_edges_known (postgresql)
-select id from world_edges where id in (select jsonb_array_elements_text(cast(:values as jsonb)))
+select distinct entity_id as id
+from world_events
+where kind = 'edge' and entity_id in (select jsonb_array_elements_text(cast(:values as jsonb)))
 
 -- name: world_edges_from
 -- One row per edge of a type from the node :source: its newest state as JSON.
-select body from world_edges where source = :source and type = :type order by revision
+{world_edge_states} where s.source = :source and s.type = :type order by s.revision
 
 -- name: world_edges_given_up
 -- One row per edge that is public or another's than :owner's, and of which :actor wrote an earlier state: its newest state
 -- as JSON.
-select body
-from world_edges
-where owner not in (:owner, :forgotten)
-    and id in (select entity_id from world_events where actor = :actor and kind = 'edge')
+{world_edge_states}
+where s.owner not in (:owner, :forgotten)
+    and e.entity_id in (select entity_id from world_events where actor = :actor and kind = 'edge')
 order by id
 
 -- name: world_edges_of_constitution
 -- One row per edge that the constitution wrote: its newest state as JSON.
-select body
-from world_edges
-where id in (select entity_id from world_events where actor = 'constitution' and kind = 'edge')
+{world_edge_states}
+where e.entity_id in (select entity_id from world_events where actor = 'constitution' and kind = 'edge')
 order by id
 
 -- name: world_edges_of_owner
 -- One row per private edge of :owner: its newest state as JSON.
-select body from world_edges where owner = :owner order by id
+{world_edge_states} where s.owner = :owner order by id
 
 -- name: world_edges_stated_in
 -- One row per private edge of :owner whose newest state holds the text :like: the state as JSON.
-select body from world_edges where owner = :owner and body like :like order by id
+{world_edge_states} where s.owner = :owner and body like :like order by id
 
 -- name: world_edges_of_type
 -- One row per private edge of :owner of one type: its newest state as JSON.
-select body from world_edges where owner = :owner and type = :type order by id
+{world_edge_states} where s.owner = :owner and s.type = :type order by id
 
 -- name: world_edges_by_source
 -- One row per private edge of :owner of which :source stated some state: its newest state as JSON.
-select body
-from world_edges
-where owner = :owner
+{world_edge_states}
+where s.owner = :owner
     and exists (
-        select 1 from world_events
-        where entity_id = world_edges.id and kind = 'edge' and source = :source
+        select 1 from world_events as stated
+        where stated.entity_id = s.id and stated.kind = 'edge' and stated.source = :source
     )
 order by id
+
+-- name: world_edge_states
+-- One row per edge: its newest state as JSON, which is that of its newest event.
+select e.body from world_edges as s join world_events as e on e.seq = s.revision
 
 -- name: world_erasure_of
 -- At most one row: the newest erasure of a subject by :owner.
@@ -374,6 +397,23 @@ insert into world_requests (scope, key, request_sha256, seq) values (:scope, :ke
 -- At most one row: when files were rewritten last for an erasure by an owner.
 select finished_at from world_erasures where finished_at is not null order by finished_at desc limit 1
 
+-- name: world_known_of
+-- At most one row: that :owner has a node or an edge, or that one has an id from :after to before :before.
+select 1 as known
+where exists (select 1 from world_nodes where owner = :owner or (id >= :after and id < :before))
+    or exists (select 1 from world_edges where owner = :owner or (source >= :after and source < :before))
+
+-- name: world_known_of (postgresql)
+select 1 as known
+where exists (
+        select 1 from world_nodes
+        where owner = :owner or (id collate "C" >= :after and id collate "C" < :before)
+    )
+    or exists (
+        select 1 from world_edges
+        where owner = :owner or (source collate "C" >= :after and source collate "C" < :before)
+    )
+
 -- name: world_last_decision
 -- At most one row: the newest decision's number and link.
 select number, link from world_decisions order by seq desc limit 1
@@ -576,19 +616,9 @@ where world_edges.visibility = 'public' and world_edges.live = 1
 select domain, count(*) as nodes from world_nodes where visibility = 'public' and live = 1 group by domain order by domain
 
 -- name: world_put_edge
--- One row per edge: its newest state.
-insert into world_edges (id, source, target, type, owner, visibility, live, due, revision, body)
-values (:id, :source, :target, :type, :owner, :visibility, :live, :due, :revision, :body)
-on conflict (id) do update set
-    source = excluded.source,
-    target = excluded.target,
-    type = excluded.type,
-    owner = excluded.owner,
-    visibility = excluded.visibility,
-    live = excluded.live,
-    due = excluded.due,
-    revision = excluded.revision,
-    body = excluded.body
+-- One row per edge: where its newest state leads, for edges whose earlier states are dropped.
+insert into world_edges (id, source, target, type, owner, visibility, live, due, revision)
+values (:id, :source, :target, :type, :owner, :visibility, :live, :due, :revision)
 
 -- name: world_put_erasure
 -- One row per erasure that an owner asked for.
@@ -660,24 +690,27 @@ limit :limit
 -- name: world_states_unlike_events
 -- One row per node or edge whose newest state is not that of its newest event, or that has no event, or no state.
 with newest as (
-    select events.kind, events.entity_id, events.body
-    from world_events as events
-    where events.seq = (select max(seq) from world_events where entity_id = events.entity_id)
+    select kind, entity_id, max(seq) as seq from world_events group by kind, entity_id
 ),
 states as (
-    select 'node' as kind, id, body from world_nodes
+    select 'node' as kind, id, revision from world_nodes
     union all
-    select 'edge' as kind, id, body from world_edges
+    select 'edge' as kind, id, revision from world_edges
 )
 select newest.entity_id as id
 from newest
-left join states on states.kind = newest.kind and states.id = newest.entity_id
-where states.body is null or states.body <> newest.body
-union all
+left join states on states.kind = newest.kind and states.id = newest.entity_id and states.revision = newest.seq
+where states.id is null
+union
 select states.id
 from states
-left join newest on newest.kind = states.kind and newest.entity_id = states.id
+left join newest on newest.kind = states.kind and newest.entity_id = states.id and newest.seq = states.revision
 where newest.entity_id is null
+union
+select world_nodes.id
+from world_nodes
+join world_events on world_events.seq = world_nodes.revision
+where world_events.body <> world_nodes.body
 order by id
 
 -- name: world_waiting

@@ -250,9 +250,17 @@ class _Indexes:
         if types:
             decoded = [self._properties(values) for values in properties or ()]
             words = with_edges(words, [words_of_edges(types, decoded, aliases or ())])
-        written = (*words.written, *words.edges_written)
-        texts = (" ".join(part) for part in (written, words.title, words.forms - words.title, words.edges))
-        entry = _Entry(number, node_type, domain, owner, *texts)
+        join = " ".join
+        entry = _Entry(
+            number,
+            node_type,
+            domain,
+            owner,
+            join((*words.written, *words.edges_written)),
+            join(words.title),
+            join(words.forms - words.title),
+            join(words.edges),
+        )
         (self._private if owner else self._public).add_json(self._encode(entry).decode())
         return len(words.written)
 

@@ -8,8 +8,8 @@ with very many edges is a hub, which they do not describe.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -28,6 +28,12 @@ CHANGING_LETTERS = 2
 SHORTEST_MISTYPED = 5
 """Characters that a word needs at least to be found although one letter of it is wrong."""
 
+
+_WORDS_REMEMBERED = 50_000
+_LANGUAGES_REMEMBERED = 20
+"""Languages, or several that tie, of which the forms of words are kept."""
+
+_NONE: frozenset[str] = frozenset()
 
 MOST_EDGES = 2_000
 """Edges of one owner at a node, above which none of them counts for its words."""
@@ -76,18 +82,32 @@ def words_of_text(title: str, properties: Mapping[str, Any]) -> NodeWords:
     """Returns the words of a title and of every value within the properties."""
     in_title, below = split_words(title), split_words("\n".join(_values(_told(properties))))
     languages = languages_of((*in_title, *below)) or DEFAULT
-
-    def forms_of(words: list[str], written: list[str]) -> frozenset[str]:
-        return frozenset(written).union(*(stems(word, languages) for word in content_words(set(words), languages)))
-
-    written_in_title, written_below = [folded(word) for word in in_title], [folded(word) for word in below]
-    of_title = forms_of(in_title, written_in_title)
-    return NodeWords((*written_in_title, *written_below), of_title | forms_of(below, written_below), of_title)
+    of_title = _forms_of(in_title, languages)
+    return NodeWords((*map(folded, in_title), *map(folded, below)), of_title | _forms_of(below, languages), of_title)
 
 
-def _told(properties: Mapping[str, Any]) -> dict[str, Any]:
+def _forms_of(words: Iterable[str], languages: tuple[str, ...]) -> frozenset[str]:
+    """Returns words as they are written and folded, and the stems of the content words among them."""
+    return _NONE.union(*map(_forms_in(languages), words))
+
+
+@lru_cache(_LANGUAGES_REMEMBERED)
+def _forms_in(languages: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
+    """Returns what gives the forms of one word in a text of these languages."""
+
+    @lru_cache(_WORDS_REMEMBERED)
+    def forms(word: str) -> tuple[str, ...]:
+        written = {folded(word)}
+        return tuple(written | stems(word, languages) if content_words((word,), languages) else written)
+
+    return forms
+
+
+def _told(properties: Mapping[str, Any]) -> Mapping[str, Any]:
     """Returns properties without those that say where a text was read."""
-    return {name: value for name, value in properties.items() if name not in ORIGIN or "spans" not in properties}
+    if "spans" not in properties:
+        return properties
+    return {name: value for name, value in properties.items() if name not in ORIGIN}
 
 
 def with_edges(words: NodeWords, of_edges: Iterable[EdgeWords]) -> NodeWords:
@@ -97,8 +117,12 @@ def with_edges(words: NodeWords, of_edges: Iterable[EdgeWords]) -> NodeWords:
     for edge in of_edges:
         written |= edge.written
         forms |= edge.forms
-    return replace(
-        words, edges_written=frozenset(written.difference(words.written)), edges=frozenset(forms - words.forms)
+    return NodeWords(
+        words.written,
+        words.forms,
+        words.title,
+        frozenset(written.difference(words.written)),
+        frozenset(forms - words.forms),
     )
 
 
@@ -122,8 +146,7 @@ def words_of_edges(types: Iterable[str], properties: Iterable[Mapping[str, Any]]
 @lru_cache(10_000)
 def _words_of_types(types: tuple[str, ...]) -> EdgeWords:
     parts = [_content_of(name.replace("_", " ")) for name in types]
-    none: frozenset[str] = frozenset()
-    return EdgeWords(none.union(*(part.written for part in parts)), none.union(*(part.forms for part in parts)))
+    return EdgeWords(_NONE.union(*(part.written for part in parts)), _NONE.union(*(part.forms for part in parts)))
 
 
 def _content_of(text: str) -> EdgeWords:
@@ -227,14 +250,21 @@ def _search_word(word: str, languages: tuple[str, ...], is_prefix: bool) -> Sear
     return SearchWord(written, stems(word, languages) | {written}, is_prefix)
 
 
-def _values(value: Any) -> Iterator[str]:
+def _values(value: Any) -> list[str]:
+    """Returns the texts and numbers within a value, in order."""
+    found: list[str] = []
+    _find_values(value, found)
+    return found
+
+
+def _find_values(value: Any, found: list[str]) -> None:
     if isinstance(value, str):
-        yield value
+        found.append(value)
     elif isinstance(value, Mapping):
         for item in value.values():
-            yield from _values(item)
+            _find_values(item, found)
     elif isinstance(value, list):
         for item in value:
-            yield from _values(item)
+            _find_values(item, found)
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield str(value)
+        found.append(str(value))

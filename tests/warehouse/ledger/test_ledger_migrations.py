@@ -25,7 +25,7 @@ from warehouse.ledger.ledger import open_ledger
 from warehouse.ledger.schema import MIGRATIONS, revisions
 from warehouse.world.audit import verify
 from warehouse.world.due import next_due, settle_due
-from warehouse.world.events import current_node
+from warehouse.world.events import current_edge, current_node, decode_edges
 from warehouse.world.write import propose
 
 AT = "2026-01-02T12:00:00.000000Z"
@@ -77,6 +77,7 @@ FILLED: dict[str, tuple[str, ...]] = {
     "0014": (f"insert into guardrail_approvals values ('0000000000001414', 'd', 'local:a', '{AT}', '{AT}')",),
     "0015": (f"insert into api_key_uses values ('k1', '2026-01-03', 3, '{AT}')",),
     "0016": (f"insert into guardrail_approvals values ('1111223344556677', 'd', 'local:a', '{AT}', '{AT}')",),
+    "0017": (f"insert into world_events values (17, 'edge', 'edge:a', 1, 'a', 's', '{AT}', '{{}}')",),
     "0011": (f"insert into guardrail_approvals values ('0011223344556677', 'd', 'local:a', '{AT}', '{AT}')",),
 }
 """Rows as that revision's own tables take them."""
@@ -222,6 +223,43 @@ def test_facts_from_before_the_rule_of_standing_hold_on_and_are_found_by_their_f
     with ledger.read() as reader:
         over = current_node(reader, "gate")
         assert over is not None and not is_live(over)
+        assert not [fault for fault in verify(reader).faults if "as its newest event" in fault]
+    ledger.close()
+
+
+def old_edge(edge_id: str, source: str, target: str, seq: int) -> tuple[str, ...]:
+    """The event and the state of a private edge as revision 0017 kept them."""
+    body = {
+        "id": edge_id, "source": source, "target": target, "type": "INFORMED_BY", "properties": {},
+        "visibility": "private", "owner": "local:ada", "validFrom": AT, "validTo": None, "recordedAt": AT,
+        "statedIn": "a file", "actor": "local:ada", "revision": seq,
+    }  # fmt: skip
+    text = json.dumps(body)
+    return (
+        f"insert into world_events values ({seq}, 'edge', '{edge_id}', 1, 'local:ada', 'a file', '{AT}', '{text}')",
+        "insert into world_edges (id, source, target, type, owner, visibility, live, revision, body) values "
+        f"('{edge_id}', '{source}', '{target}', 'INFORMED_BY', 'local:ada', 'private', 1, {seq}, '{text}')",
+    )
+
+
+def test_edges_from_before_their_states_were_kept_once_are_found_by_their_ids_and_ends(
+    engine: Engine, unopened_settings: Settings
+) -> None:
+    make_old(engine, "0002")
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0017")
+        for statement in (*old_edge("edge:1", "a", "b", 5), *old_edge("edge:2", "c", "a", 4)):
+            connection.exec_driver_sql(statement)
+        connection.exec_driver_sql("update ledger_head set seq = 5")
+    ledger = open_ledger(unopened_settings, unopened_settings.data_dir)
+    with ledger.read() as reader:
+        known = current_edge(reader, "edge:1")
+        assert known is not None and (known.source, known.target, known.revision) == ("a", "b", 5)
+        assert [edge.id for edge in decode_edges(reader.rows("world_edges_at", node_id="a"))] == ["edge:1", "edge:2"]
+        assert reader.row("world_newest_of", owner="local:ada") == {"revision": 5}
         assert not [fault for fault in verify(reader).faults if "as its newest event" in fault]
     ledger.close()
 

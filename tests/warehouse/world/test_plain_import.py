@@ -209,16 +209,19 @@ def test_what_is_alike_in_another_part_is_told_of_and_what_is_stated_twice_is_wr
         assert verify(reader).faults == []
 
 
+@pytest.mark.parametrize(("at_most_s", "when"), [(0.0, ("writing", 2)), (600.0, ("judging", 7))])
 def test_a_file_is_judged_again_if_others_write_what_is_new_in_it(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, at_most_s: float, when: tuple[str, int]
 ) -> None:
+    """Also if that is in the last of several parts of one transaction: then those before it are not written either."""
     monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 2)
+    monkeypatch.setattr(importing, "WRITES_AT_MOST_S", at_most_s)
     owner = new_owner()
     content = file_of(*(node(f"n{number}") for number in range(6)), edge("n0", "PART_OF", "n5"))
     progress: list[tuple[str, int]] = []
 
     def meanwhile(what: str, done: int, of: int) -> None:
-        if (what, done) == ("writing", 2) and (what, done) not in progress:
+        if (what, done) == when and when not in progress:
             sooner = goal(own_id(owner, "n4"), title="Sooner")
             propose(ledger, proposal(sooner, actor=Actor("caller", owner)), alignment=no_rules)
         progress.append((what, done))

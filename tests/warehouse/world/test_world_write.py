@@ -359,6 +359,12 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
         ),
         ("update world_nodes set body = replace(body, 'Title', 'Tale') where id = 't'", "t is not as its newest event"),
         ("delete from world_edges", "is not as its newest event says"),
+        ("update world_edges set revision = revision + 1000", "is not as its newest event says"),
+        (
+            "insert into world_edges (revision, id, source, target, type, owner, visibility, live) "
+            "select 98, id, source, target, type, owner, visibility, live from world_edges",
+            "is not as its newest event says",
+        ),
         (
             "create temp table copied as select * from world_nodes where id = 't'; update copied set id = 'x'; "
             "insert into world_nodes select * from copied",

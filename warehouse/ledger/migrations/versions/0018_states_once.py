@@ -1,0 +1,12 @@
+"""Keeps the state of an edge once, in its event, and numbers the rows that are many by their seq alone."""
+
+from alembic import op
+
+from warehouse.ledger.schema import run_sql
+
+revision = "0018"
+down_revision = "0017"
+
+
+def upgrade() -> None:
+    run_sql(op, f"0018_states_once_{op.get_bind().dialect.name}")
