@@ -171,7 +171,11 @@ def _effect(
         Span(offset + start, offset + end),
         f"sentence {meaning.verb}",
         targets or (Target(_object_words(text, tokens, meaning, end), place, sensitivity),),
-        Scope.ALL if "all" in clause else Scope.MANY if "many" in clause else Scope.ONE,
+        Scope.ALL
+        if "all" in clause or (meaning.kind is EffectKind.GRANT and broad and "all" in names)
+        else Scope.MANY
+        if "many" in clause
+        else Scope.ONE,
         Reversible.WITH_BACKUP if "backup_first" in names else Reversible.NO if irreversible else Reversible.YES,
         sure=meaning.first == 0 or tokens[meaning.first - 1].text not in ("that", "which", "who"),
         detail=detail,
