@@ -587,7 +587,7 @@ class _Interpreter:
                     detail={"url": url},
                 )
             )
-        words = self._followed(words, call)
+        words = self._followed([found for word in words for found in self._searched(word)], call)
         named = [word for word in words if not word.glob]
         if row.object is ObjectKind.PATH and named and len(named) < len(words) and not _is_broadened(row, parsed):
             # A pattern beside a name does not make the name stand for many.
@@ -649,6 +649,17 @@ class _Interpreter:
                 self._of_hooks(effect)
         elif row.object is ObjectKind.REGISTRY_KEY:
             self._of_the_registry(effect)
+
+    def _searched(self, word: Word) -> Sequence[Word]:
+        """The word, or what a search yields if it is nothing else: `rm $(find / -name x)`."""
+        command = _substitution(word.text) if not word.known and "find " in word.text[:8] else None
+        calls = read_as(command, "bash", self.facts, self.catalogue).calls if command is not None else ()
+        program = self._entry("find")
+        if program is None or not calls or calls[0].program != "find":
+            return (word,)
+        if any(call.program not in _KEEPS_LINES for call in calls[1:]):
+            return (word,)
+        return _found_by_search(parse(program, calls[0]))
 
     def _followed(self, words: list[Word], call: Call) -> list[Word]:
         """The words that are looked at as targets, up to a bound for the whole action."""
@@ -1599,6 +1610,9 @@ def _prints_nothing(call: Call) -> bool:
     if call.program == "cat":
         return words == ["/dev/null"]
     return call.program in ("echo", "printf") and not any(words)
+
+
+_KEEPS_LINES = frozenset(("grep", "egrep", "sort", "uniq", "head", "tail", "shuf"))
 
 
 def _dumps_database(source: Call | Word | None) -> bool:
