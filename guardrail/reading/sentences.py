@@ -86,6 +86,8 @@ def _effects(text: str, tokens: Sequence[Token], offset: int) -> Iterator[Effect
         thing = meaning.object or _numbered(_clause(text, tokens[meaning.first].start, ends[sentence]))
         if thing is None:
             continue
+        if thing is ObjectKind.ACCOUNT and tokens[meaning.first].text in _words()["addresses"]:
+            thing = ObjectKind.MESSAGE  # who is told something is no data that leaves
         if is_negated(tokens, meaning) or _is_participle(tokens, meaning) or _is_spoken_of(tokens, meaning, hits):
             continue
         if _is_question(text, ends[sentence], starts[sentence], hits):
@@ -154,6 +156,8 @@ def _effect(
     if thing is ObjectKind.CREDENTIAL and _OWN.search(text[start : tokens[meaning.last - 1].end]):
         place = Place.UNKNOWN  # the person's own password, which the person speaks of
     sensitivity = _sensitivity({hit.name for hit in hits if meaning.first <= hit.first < meaning.last}, thing)
+    if thing is ObjectKind.MESSAGE and tokens[meaning.first].text in _words()["addresses"]:
+        sensitivity = Sensitivity.NONE
     if meaning.kind in _LEAVES and thing in _HOLDERS:
         thing = _CONTENTS.get(sensitivity, thing)
     targets = tuple(

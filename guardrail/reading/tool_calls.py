@@ -633,10 +633,18 @@ def _is_production(leaves: list[_Leaf]) -> bool:
     """Decides whether an argument says that it happens in production: `environment="prod"`."""
     return any(
         isinstance(leaf.value, str)
-        and leaf.name.lower() in ("env", "environment", "stage", "deployment_environment", "target_env")
+        and leaf.name.lower() in _SAYS_WHERE
         and environment_of(leaf.value) is Environment.PRODUCTION
         for leaf in leaves
     )
+
+
+_SAYS_WHERE = frozenset(
+    (
+        *("env", "environment", "stage", "deployment_environment", "target_env", "host", "hostname", "server"),
+        *("cluster", "context", "namespace", "database", "db", "project", "instance"),
+    )
+)
 
 
 def _object_of_arguments(leaves: list[_Leaf]) -> ObjectKind | None:
