@@ -177,6 +177,9 @@ _DATA = re.compile(
 )
 
 
+_DATABASE = re.compile(r"(?i)\.(?:db|sqlite3?|db3|mdb|accdb|kdbx|rdb|duckdb|realm)$")
+
+
 def _is_absolute(effect: Effect, target: Target, facts: Facts) -> bool:
     return _ABSOLUTE.match(target.located) is not None
 
@@ -440,7 +443,12 @@ _PRIVATE = re.compile(r"10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.")
 
 def _is_local(effect: Effect, target: Target, facts: Facts) -> bool:
     hosts = _hosts(effect, target)
-    return bool(hosts) and all(_LOCAL.match(host) or _PRIVATE.match(host) for host in hosts)
+    return bool(hosts) and all(map(is_local_host, hosts))
+
+
+def is_local_host(host: str) -> bool:
+    """Decides whether a host is this machine or lies in its network."""
+    return (_LOCAL.match(host) or _PRIVATE.match(host)) is not None
 
 
 def _is_allowed(effect: Effect, target: Target, facts: Facts) -> bool:
@@ -463,7 +471,7 @@ def _is_odd_source(effect: Effect, target: Target, facts: Facts) -> bool:
         host = host_of(text)
         if not host or _LOCAL.match(host) or _PRIVATE.match(host):
             continue
-        if _DROP_PLACES.search(host):
+        if _DROP_PLACES.search(host) or _DROP_PATHS.search(text):
             return True
         if not proves_itself and (_ADDRESS.match(host) or text.lower().startswith(("http://", "ftp://"))):
             return True
@@ -478,6 +486,7 @@ _DROP_PLACES = re.compile(
     r"|gofile\.io|catbox\.moe|ngrok\.io|ngrok-free\.app|trycloudflare\.com|webhook\.site|requestbin\.\w+|pipedream\.net"
     r"|oast\.\w+|burpcollaborator\.net|interact\.sh|onion|temp\.sh|dpaste\.\w+|hastebin\.com|sprunge\.us)\Z"
 )
+_DROP_PATHS = re.compile(r"//(?:[\w.]+\.)?(?:discord(?:app)?\.com/api/webhooks/|api\.telegram\.org/bot)")
 
 
 def _names_program(effect: Effect, target: Target, facts: Facts) -> bool:
@@ -569,6 +578,10 @@ def _is_public(effect: Effect, target: Target, facts: Facts) -> bool:
 
 
 _OUTSIDE = re.compile(r"(?i)\b(?:public|external|internet|third[-_ ]?party|outside|partner)|^public|_public|world")
+
+
+def _is_in_words(effect: Effect, target: Target, facts: Facts) -> bool:
+    return effect.source.startswith("sentence")
 
 
 def _is_by_tool(effect: Effect, target: Target, facts: Facts) -> bool:
@@ -670,6 +683,13 @@ CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
         "odd_source": Circumstance(_is_odd_source, (), "the address has no TLS or name, or anybody drops files there"),
         "names_program": Circumstance(_names_program, (), "the address names a program of Windows"),
         "public": Circumstance(_is_public, ("destination",), "the result leaves the organisation"),
+        "names_database": Circumstance(
+            lambda e, t, f: _DATABASE.search(t.located) is not None, (), "the file is a database by its name"
+        ),
+        "in_words": Circumstance(_is_in_words, (), "a sentence asks for it"),
+        "limited": Circumstance(
+            lambda e, t, f: bool(f.limits.amounts) and _amount(e) is not None, ("limits",), "a limit says how much"
+        ),
         "by_tool": Circumstance(_is_by_tool, (), "a tool of the agent does it, not a command"),
     }
 )

@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from shlex import quote
 from typing import NamedTuple
 
+from guardrail import environment
 from guardrail.catalogue.loader import Catalogue, EffectRow, Inner, Program, Request, option_name
-from guardrail.circumstances import is_break_in, is_hidden_stream
+from guardrail.circumstances import host_of, is_break_in, is_hidden_stream, is_local_host
 from guardrail.facts import Environment, Facts, environment_of
 from guardrail.foreign import look, runs_what_it_receives, starts_shell
 from guardrail.language.data import names
@@ -24,6 +25,7 @@ from guardrail.model import Call, Effect, Passage, Reading, Redirection, Span, T
 from guardrail.options import Parsed, parse
 from guardrail.paths import (
     PUBLIC_CERTIFICATES,
+    STARTS_WITH_SHELL,
     Care,
     care_of,
     consequence_of_write,
@@ -38,6 +40,7 @@ from guardrail.paths import (
 )
 from guardrail.reading.decoding import constant_output
 from guardrail.registry import KeyMeaning, is_password_store, meaning_of_change, meaning_of_reading, meaning_of_removal
+from guardrail.startup_lines import only_set_up
 from guardrail.vocabulary import (
     Coverage,
     EffectKind,
@@ -160,6 +163,25 @@ PRINTERS_OF_TEXT = frozenset(("findstr", "find", "more", "cmd:type", "cmd:echo",
 MONIKERS = ("script:", "scriptlet:", "javascript:", "vbscript:", "ms-its:", "mk:@msitstore:")
 """How Windows is told that an address is a script to run."""
 BINARY_SUFFIXES = (".exe", ".dll", ".scr", ".sys", ".cpl", ".ocx")
+DUMPERS = frozenset(
+    (
+        "mysqldump",
+        "mariadb-dump",
+        "pg_dump",
+        "pg_dumpall",
+        "mongodump",
+        "sqlite3",
+        "tar",
+        "gzip",
+        "zstd",
+        "xz",
+        "bzip2",
+        "docker",
+        "kubectl",
+        "aws",
+    )
+)
+"""Programs whose output is redirected into a file to keep it: what stands there is the copy before."""
 MAKERS = frozenset(("mkdir", "mktemp", "md", "cmd:md", "cmd:mkdir"))
 MEMBERS_OF_CODE = ("python:", "js:")
 READING_VERBS = (
@@ -168,6 +190,13 @@ READING_VERBS = (
     *("ps:group-", "ps:convertto-", "ps:convertfrom-", "ps:join-", "ps:split-", "ps:resolve-", "ps:find-", "ps:show-"),
     *("ps:write-", "ps:out-string", "ps:out-host", "ps:out-null", "ps:foreach-", "ps:search-", "ps:tee-"),
 )
+_NOWHERE = Span(0, 0)
+CMDLETS = {
+    "remove": Effect(EffectKind.DELETE, ObjectKind.RESOURCE, _NOWHERE, "", reversible=Reversible.NO),
+    "disable": Effect(EffectKind.DISABLE, ObjectKind.RESOURCE, _NOWHERE, ""),
+    "revoke": Effect(EffectKind.REVOKE, ObjectKind.PERMISSION, _NOWHERE, ""),
+}
+"""What cmdlets of these verbs do to whatever their noun names."""
 
 
 _SCOPES = {Scope.ONE: 0, Scope.UNKNOWN: 1, Scope.MANY: 2, Scope.ALL: 3}
@@ -280,6 +309,7 @@ class _Interpreter:
         self.downloaded: dict[str, str] = {}
         self.mounts: dict[str, tuple[tuple[str, str], ...]] = {}
         self.copied: dict[str, Care] = {}
+        self.with_environment: set[str] = set()  # files to which an earlier call wrote variables with secrets
         self.disguised: dict[str, str] = {}  # copies of programs of the system, and what they are
         self.made_keys: set[str] = set()
         self.connection: str | None = None  # that the shell has opened under a descriptor
@@ -530,7 +560,7 @@ class _Interpreter:
                 words += _found_by_search(parsed)
             else:
                 for word in parsed.part(part):
-                    if word.text == "-" and part.startswith("at_file:"):
+                    if word.text == "-" and (part.startswith("at_file:") or row.kind is EffectKind.SEND):
                         fed.append(self._fed_target(call, row.kind))
                     else:
                         words.append(word)
@@ -543,7 +573,21 @@ class _Interpreter:
         ]
         if row.object is ObjectKind.PATH and row.targets and not words and not fed:
             return  # nothing is named, so nothing is touched
-        words = self._followed(words, call)
+        if fed and row.kind is EffectKind.SEND and call.program in _HTTP_CLIENTS and _dumps_database(call.stdin):
+            url = self._detail(row, parsed).get("url", "")
+            self._add(
+                Effect(
+                    EffectKind.SEND,
+                    ObjectKind.DATABASE,
+                    call.span,
+                    parsed.program.name,
+                    tuple(fed),
+                    Scope.ALL,
+                    sure=call.sure,
+                    detail={"url": url},
+                )
+            )
+        words = self._followed([found for word in words for found in self._searched(word)], call)
         named = [word for word in words if not word.glob]
         if row.object is ObjectKind.PATH and named and len(named) < len(words) and not _is_broadened(row, parsed):
             # A pattern beside a name does not make the name stand for many.
@@ -597,13 +641,25 @@ class _Interpreter:
             for word in words:
                 self._foreign(word.text, call)
         if row.kind in _WRITES and row.object is ObjectKind.PATH:
-            self._consequences(effect, _directory(call))
+            self._consequences(effect, _directory(call), call)
         elif row.kind in _UNDOES and row.object in (ObjectKind.PATH, ObjectKind.PERMISSION):
             self._of_the_guard(effect, call)
             if row.kind is EffectKind.DELETE:
                 self._of_records(effect)
+                self._of_hooks(effect)
         elif row.object is ObjectKind.REGISTRY_KEY:
             self._of_the_registry(effect)
+
+    def _searched(self, word: Word) -> Sequence[Word]:
+        """The word, or what a search yields if it is nothing else: `rm $(find / -name x)`."""
+        command = _substitution(word.text) if not word.known and "find " in word.text[:8] else None
+        calls = read_as(command, "bash", self.facts, self.catalogue).calls if command is not None else ()
+        program = self._entry("find")
+        if program is None or not calls or calls[0].program != "find":
+            return (word,)
+        if any(call.program not in _KEEPS_LINES for call in calls[1:]):
+            return (word,)
+        return _found_by_search(parse(program, calls[0]))
 
     def _followed(self, words: list[Word], call: Call) -> list[Word]:
         """The words that are looked at as targets, up to a bound for the whole action."""
@@ -686,7 +742,7 @@ class _Interpreter:
         urls = [
             word.text for word in self._followed([word for part in request.url for word in parsed.part(part)], call)
         ]
-        self._sent_bodies([word for part in request.body for word in parsed.part(part)], urls, call)
+        self._sent_words([word for part in (*request.body, *request.url) for word in parsed.part(part)], urls, call)
         for url in urls:
             for effect in effects_of_request(method, url, {}, body, call.span):
                 if effect.kind is EffectKind.SEND and _verb_of_path(url) in DESTROYING:
@@ -695,15 +751,19 @@ class _Interpreter:
                     )
                 self._add(self._in_frame(replace(effect, source=call.program, sure=call.sure), frame))
 
-    def _sent_bodies(self, bodies: Sequence[Word], urls: Sequence[str], call: Call) -> None:
-        """Returns what a request sends that a substitution reads from a sensitive file."""
-        targets = tuple(
-            self._target(word, EffectKind.SEND, ObjectKind.PATH, call)
-            for word in bodies
-            if not word.known and self._care(word, _directory(call)).sensitivity in _CARES
-        )
+    def _sent_words(self, words: Sequence[Word], urls: Sequence[str], call: Call) -> None:
+        """Returns what a request sends that a substitution reads from a sensitive file, or that a variable holds."""
+        hosts = [host for host in map(host_of, urls) if host and not is_local_host(host)]
+        targets: list[Target] = []
+        for word in words:
+            if word.known and not word.glob:
+                continue
+            if hosts and environment.foreign_secrets(word.text, hosts):
+                targets.append(Target(word.text, sensitivity=Sensitivity.SECRET))
+            elif self._care(word, _directory(call)).sensitivity in _CARES:
+                targets.append(self._target(word, EffectKind.SEND, ObjectKind.PATH, call))
         if targets:
-            self._generic_effect(EffectKind.SEND, ObjectKind.PATH, targets, call, {"url": " ".join(urls)}, True)
+            self._generic_effect(EffectKind.SEND, ObjectKind.PATH, tuple(targets), call, {"url": " ".join(urls)}, True)
 
     # Targets
 
@@ -730,6 +790,12 @@ class _Interpreter:
                     place = self._placed(place, thing)
         if sensitivity is None:
             sensitivity = self._care(word, directory).sensitivity
+        if (
+            kind is EffectKind.SEND
+            and self.with_environment
+            and located(text, self.facts, directory) in self.with_environment
+        ):
+            sensitivity = Sensitivity.SECRET
         origin = self.facts.origin_of(text) if self.judges_origin else Origin.UNKNOWN
         path = seen_from(directory, text) if directory is not None and thing in _PATHLIKE and call.host is None else ""
         return Target(text, place, sensitivity, origin, path)
@@ -738,6 +804,8 @@ class _Interpreter:
         """The care that a word's path deserves: its own, of what was copied there, or of what a substitution prints."""
         text = word.text
         computed = not word.known and any(mark in text for mark in ("$(", "`", "<("))
+        if (word.glob or not word.known) and environment.holds_everything(text):
+            return _ENVIRONMENT
         care = _NO_CARE if computed else care_of(text, self.facts.os)
         if care.sensitivity is Sensitivity.NONE and directory is not None:
             care = care_of(located(text, self.facts, directory), self.facts.os)
@@ -788,8 +856,10 @@ class _Interpreter:
         """Returns what a pipe brings, as a target: it deserves the care of what was read into it."""
         fed = self._fed(call.stdin)
         sensitivity = fed.care.sensitivity if fed.care is not None else Sensitivity.NONE
-        if kind is EffectKind.SEND and _prints_environment(call.stdin):
-            sensitivity = Sensitivity.SECRET
+        if kind is EffectKind.SEND:
+            hosts = [host for word in call.words if (host := host_of(word.text))]
+            if _prints_environment(call.stdin) or _prints_secrets(call.stdin, hosts):
+                sensitivity = Sensitivity.SECRET
         for redirection in call.redirections:
             if redirection.operator == "<":
                 return self._target(redirection.target, EffectKind.READ, ObjectKind.PATH, call)
@@ -822,7 +892,7 @@ class _Interpreter:
         if effect not in self.effects[-8:]:
             self.effects.append(effect)
 
-    def _consequences(self, effect: Effect, directory: str | None) -> None:
+    def _consequences(self, effect: Effect, directory: str | None, call: Call | None = None) -> None:
         """A write to some paths does more than write: it persists, grants, or changes the guard."""
         for target in effect.targets:
             if target.place in (Place.REMOTE, Place.PRODUCTION):
@@ -831,6 +901,11 @@ class _Interpreter:
             if consequence is None and directory is not None:
                 consequence = consequence_of_write(located(target.text, self.facts, directory))
             if consequence is not None:
+                detail = {"says": f"changes {consequence.reason}"}
+                if consequence is STARTS_WITH_SHELL and effect.kind is EffectKind.WRITE and call is not None:
+                    text = _written_text(call)
+                    if text is not None and only_set_up(text):
+                        detail["line"] = "setting"
                 self._add(
                     Effect(
                         kind=consequence.kind,
@@ -842,7 +917,7 @@ class _Interpreter:
                         reversible=Reversible.NO if consequence.kind is EffectKind.OVERWRITE else Reversible.YES,
                         sure=effect.sure,
                         elevated=effect.elevated,
-                        detail={"says": f"changes {consequence.reason}"},
+                        detail=detail,
                     )
                 )
 
@@ -857,6 +932,12 @@ class _Interpreter:
             if is_of_guard(target.text) or (directory and is_of_guard(located(target.text, self.facts, directory))):
                 changed = replace(effect, kind=EffectKind.CONFIGURE, object=ObjectKind.GUARD, targets=(target,))
                 self._add(replace(changed, detail={"says": "takes away what checks or steers the agent"}))
+
+    def _of_hooks(self, effect: Effect) -> None:
+        """To delete a hook of git switches off what it checks."""
+        hooks = tuple(replace(target, place=Place.UNKNOWN) for target in effect.targets if _HOOK.search(target.text))
+        if hooks:
+            self._add(replace(effect, kind=EffectKind.DISABLE, object=ObjectKind.REPOSITORY, targets=hooks))
 
     def _of_records(self, effect: Effect) -> None:
         """To delete the record of what happened is to switch a log off."""
@@ -941,6 +1022,8 @@ class _Interpreter:
             for path in made:
                 for known in (path, *_parents(path)):
                     self.copied.setdefault(known, care)
+        elif made and _prints_environment(call):
+            self.with_environment.update(made)
 
     def _disguise(self, copy: str, effects: Iterable[Effect]) -> None:
         """A program of the system that is copied under another name is still that program."""
@@ -980,15 +1063,21 @@ class _Interpreter:
             span=call.span,
             source="generic",
             targets=(self._target(word, kind, ObjectKind.PATH, call),),
-            reversible=Reversible.NO if kind is EffectKind.OVERWRITE else Reversible.YES,
+            reversible=Reversible.NO
+            if kind is EffectKind.OVERWRITE and call.program not in DUMPERS
+            else Reversible.WITH_BACKUP
+            if kind is EffectKind.OVERWRITE
+            else Reversible.YES,
             sure=call.sure,
             elevated=call.elevated,
         )
+        if kind is EffectKind.OVERWRITE and _prints_nothing(call):
+            effect = replace(effect, detail={"emptied": "yes"})
         if call.program in PRINTERS_OF_TEXT and word.text.lower().endswith(BINARY_SUFFIXES):
             effect = replace(effect, detail={"assembled": "yes"})
         self._add(effect)
         if kind in _WRITES:
-            self._consequences(effect, _directory(call))
+            self._consequences(effect, _directory(call), call)
             if _never_ends(call):
                 target = (Target(word.text, Place.SYSTEM),)
                 self._generic_effect(EffectKind.DISRUPT, ObjectKind.DEVICE, target, call, {}, True)
@@ -1037,7 +1126,9 @@ class _Interpreter:
             if inner.language == "argv":
                 if inner.append_stdin:
                     words = _with_piped(words, parsed, self._words_of_pipe(parsed, call))
-                elif inner.until and any("{}" in word.text for word in words):
+                if inner.append_found and words and not any("{" in word.text for word in words):
+                    words = (*words, Word("{}", parsed.call.span))
+                if inner.until and any("{}" in word.text for word in words):
                     # A search puts its finds there. Wrappers such as `docker exec` pass the braces on.
                     words = _replaced(words, "{}", _found_by_search(parsed))
                 self._command(words, call, deeper)
@@ -1190,6 +1281,10 @@ class _Interpreter:
             return
         if language not in ("sql", "self", "http"):
             self._code("piped", call)
+            if _decodes(source):
+                self._generic_effect(
+                    EffectKind.EXECUTE, ObjectKind.PROCESS, (), call, {"code": "piped", "decoded": "yes"}, True
+                )
         self.uncovered.append(Uncovered(call.span, f"what {call.program} gets from a pipe"))
 
     def _lines(self, text: str, call: Call, frame: _Frame) -> None:
@@ -1299,6 +1394,11 @@ class _Interpreter:
             self._by_verb(operands, call, Place.UNKNOWN)
             self._carried(call, frame)
             self._shells_in_options(call, frame)
+        verb = name.removeprefix("ps:").partition("-")[0] if name.startswith("ps:") else ""
+        if verb in CMDLETS and not any(word.text.lower() == "-whatif" for word in call.words):
+            named = next((word.text for word in call.words if not word.text.startswith("-")), "")
+            target = (Target(named, self._placed(Place.REMOTE, ObjectKind.RESOURCE)),)
+            self._add(replace(CMDLETS[verb], span=call.span, source=name, targets=target, sure=call.sure))
         executable = not name.startswith((*MEMBERS_OF_CODE, *READING_VERBS))
         self.uncovered.append(Uncovered(call.span, f"the catalogue lacks {_shortened(name)}", executable=executable))
 
@@ -1499,13 +1599,88 @@ def _is_fed(word: Word) -> bool:
     return word.text == "$(stdin)" or word.text.endswith("/[found]")
 
 
+_HOOK = re.compile(r"(?:^|/)(?:\.git/hooks|\.husky|\.githooks)(?:/(?!.*\.sample$)|$)")
+
+
+def _prints_nothing(call: Call) -> bool:
+    """Decides whether a redirection of the call's output only empties a file."""
+    if call.program in (":", "true"):
+        return call.stdin is None
+    words = [word.text for word in call.words if not word.text.startswith("-")]
+    if call.program == "cat":
+        return words == ["/dev/null"]
+    return call.program in ("echo", "printf") and not any(words)
+
+
+_KEEPS_LINES = frozenset(("grep", "egrep", "sort", "uniq", "head", "tail", "shuf"))
+
+
+def _dumps_database(source: Call | Word | None) -> bool:
+    """Decides whether a pipe begins with a copy of a database."""
+    while isinstance(source, Call) and isinstance(source.stdin, Call):
+        source = source.stdin
+    return isinstance(source, Call) and source.program in _DUMPS
+
+
+_DUMPS = frozenset(("mysqldump", "mariadb-dump", "pg_dump", "pg_dumpall", "mongodump", "mongoexport"))
+_HTTP_CLIENTS = frozenset(("curl", "wget", "nc", "ncat", "netcat", "http", "https", "socat"))
+
+
+def _decodes(source: Call | Word | None) -> bool:
+    """Decides whether a pipe comes out of what turns letters and digits back into something else."""
+    for _ in range(MAX_DEPTH):
+        if not isinstance(source, Call):
+            return False
+        options = _DECODERS.get(source.program)
+        if options is not None and (not options or any(word.text in options for word in source.words)):
+            return True
+        source = source.stdin
+    return False
+
+
+_DECODERS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("base64", "base32", "basenc"), frozenset(("-d", "-D", "--decode", "-di"))),
+    "xxd": frozenset(("-r", "-rp", "-p")),
+    "openssl": frozenset(("-d",)),
+    "rev": frozenset(),
+    "uudecode": frozenset(),
+}
+"""What decodes, and the options that make it do so; without any it always does."""
+
+
+def _written_text(call: Call) -> str | None:
+    """Returns what a call writes if that is a constant text, or one with variables by their names."""
+    source: Call | Word | None = call
+    if call.program in ("tee", "cat"):
+        source = call.stdin
+    if isinstance(source, Word):
+        return source.text
+    if not isinstance(source, Call) or source.program not in ("echo", "printf"):
+        return None
+    words = [word.text for word in source.words if word.text not in ("-e", "-n", "-E", "-ne", "-en", "--")]
+    return " ".join(words).replace("\\n", "\n")
+
+
 def _prints_environment(source: Call | Word | None) -> bool:
     """Decides whether what a pipe brings begins with all variables of the environment, keys and passwords included."""
     while isinstance(source, Call) and isinstance(source.stdin, Call):
         source = source.stdin
-    return isinstance(source, Call) and source.program in ("env", "printenv") and not source.words
+    return isinstance(source, Call) and environment.prints_everything(
+        source.program, [word.text for word in source.words]
+    )
 
 
+def _prints_secrets(source: Call | Word | None, hosts: Sequence[str]) -> bool:
+    """Decides whether a pipe or here-string brings a variable that holds a secret by its name."""
+    while isinstance(source, Call) and isinstance(source.stdin, Call):
+        source = source.stdin
+    words = source.words if isinstance(source, Call) and source.program in _PRINTERS else ()
+    words = (source,) if isinstance(source, Word) else words
+    return any(not word.known and environment.foreign_secrets(word.text, hosts) for word in words)
+
+
+_PRINTERS = frozenset(("echo", "printf", "cat"))
+_ENVIRONMENT = Care(Sensitivity.SECRET, "every variable of the environment")
 _HIVE_OF_PASSWORDS = KeyMeaning(EffectKind.READ, ObjectKind.CREDENTIAL, "copies the store of passwords")
 _OF_WINDOWS = frozenset((Language.CMD, Language.POWERSHELL))
 _MAKE_CONTAINERS = (("run",), ("create",), ("container", "run"), ("container", "create"))
@@ -1662,6 +1837,8 @@ def _found_by_search(parsed: Parsed) -> list[Word]:
         for option in parsed.options
         if option.value is not None and option.name in _NAMES and words[option.at - 1].text not in ("!", "-not")
     ]
+    extensions = [option.value for option in parsed.options if option.name in ("-e", "--extension") and option.value]
+    names += [replace(word, text=f"*.{word.text.lstrip('.')}") for word in extensions]
     if any(option.name == "-empty" for option in parsed.options):
         names = names or [Word("[empty]", parsed.call.span)]  # nothing lies in what it finds
     filtered = any(option.name in _FILTERS for option in parsed.options)

@@ -809,7 +809,7 @@ class Consequence:
     reason: str
 
 
-_STARTS = Consequence(EffectKind.PERSIST, ObjectKind.PATH, "a file that runs when a shell starts")
+STARTS_WITH_SHELL = Consequence(EffectKind.PERSIST, ObjectKind.PATH, "a file that runs when a shell starts")
 _TIMED = Consequence(EffectKind.PERSIST, ObjectKind.SCHEDULED_TASK, "a task that runs by the clock")
 _SERVICE = Consequence(EffectKind.PERSIST, ObjectKind.SERVICE, "a service that starts with the system or the user")
 _RIGHTS = Consequence(EffectKind.GRANT, ObjectKind.PERMISSION, "who may do what on this machine")
@@ -825,22 +825,23 @@ _DEVICE = Consequence(EffectKind.OVERWRITE, ObjectKind.DEVICE, "a disk or the me
 WRITE_NAMES: Mapping[str, Consequence] = {
     **dict.fromkeys(
         (".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile"),
-        _STARTS,
+        STARTS_WITH_SHELL,
     ),
     **dict.fromkeys(
-        (".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".xprofile", ".xinitrc", ".xsession"), _STARTS
+        (".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".xprofile", ".xinitrc", ".xsession"),
+        STARTS_WITH_SHELL,
     ),
     **dict.fromkeys(
-        ("config.fish", "profile.ps1", "microsoft.powershell_profile.ps1", "bash.bashrc", ".inputrc"), _STARTS
+        ("config.fish", "profile.ps1", "microsoft.powershell_profile.ps1", "bash.bashrc", ".inputrc"), STARTS_WITH_SHELL
     ),
     **dict.fromkeys(("authorized_keys", "authorized_keys2", ".rhosts", "hosts.equiv", ".shosts"), _LOGIN),
     "sitecustomize.py": _LOADED,
     "usercustomize.py": _LOADED,
 }
 WRITE_PLACES: tuple[tuple[str, Consequence], ...] = (
-    ("/etc/profile", _STARTS),
-    ("/etc/zsh", _STARTS),
-    ("/etc/environment", _STARTS),
+    ("/etc/profile", STARTS_WITH_SHELL),
+    ("/etc/zsh", STARTS_WITH_SHELL),
+    ("/etc/environment", STARTS_WITH_SHELL),
     ("/etc/cron", _TIMED),
     ("/var/spool/cron", _TIMED),
     ("/etc/anacrontab", _TIMED),

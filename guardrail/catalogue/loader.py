@@ -115,6 +115,7 @@ class Inner(NamedTuple):
     skip: int = 0
     skip_assignments: bool = False
     append_stdin: bool = False
+    append_found: bool = False
     elevated: bool = False
     host: str | None = None
     program: str | None = None
@@ -345,6 +346,7 @@ INNER_KEYS = (
     "skip",
     "skip_assignments",
     "append_stdin",
+    "append_found",
     "elevated",
     "host",
     "program",
@@ -702,7 +704,7 @@ class _Checker:
         for key in ("after", "until"):
             if key in found:
                 inner[key] = self.strings(found[key])
-        for key in ("each", "skip_assignments", "append_stdin", "elevated"):
+        for key in ("each", "skip_assignments", "append_stdin", "append_found", "elevated"):
             if key in found:
                 inner[key] = self.boolean(found[key])
         if "skip" in found:
@@ -940,6 +942,7 @@ def _build_inner(inner: Plain, normalise: _Normalise) -> Inner:
         skip=inner.get("skip", 0),
         skip_assignments=inner.get("skip_assignments", False),
         append_stdin=inner.get("append_stdin", False),
+        append_found=inner.get("append_found", False),
         elevated=inner.get("elevated", False),
         host=inner.get("host"),
         program=_build_part(inner["program"], normalise) if "program" in inner else None,

@@ -321,6 +321,9 @@ _SQL = (
     r"|keyspace|tablespace|extension|policy|column|login|warehouse|stage)\s+(?:if\s+exists\s+|concurrently\s+)*"
     + _NAME
     + r"\s*(?:,.{0,500})?(?:cascade|restrict|force|purge|on\s.{1,80}|with\s.{1,80})?\s*(?:;|$|\n)"
+    r"|copy\s+(?:\(.{1,1000}?\)|"
+    + _NAME
+    + r"(?:\s*\([\w\s,]{1,400}\))?)\s+(?:to|from)\s+(?:program\s+)?(?:'|stdin|stdout)"
     r"|truncate\s+(?:table\s+)?(?:only\s+)?"
     + _NAME
     + r"\s*(?:,.{0,200})?(?:restart\s+identity|continue\s+identity|cascade|\s)*(?:;|$)"
@@ -398,7 +401,7 @@ _POWERSHELL = _marks(
         r"|copy|move|rename|enable|disable|register|unregister|install|uninstall|update|convertto|convertfrom|format|measure"
         r"|sort|group|send|receive|connect|disconnect|enter|exit|expand|compress|join|split|resolve|wait|suspend|resume"
         r"|grant|revoke|protect|unprotect|unblock|block|mount|dismount|initialize|reset|restore|backup|checkpoint|debug"
-        r"|publish|unpublish|save|find|search|show|hide|push|pop|read|repair|tee|use|optimize|undo)-[a-z]{3,40}\b"
+        r"|publish|unpublish|save|find|search|show|hide|push|pop|read|repair|tee|use|optimize|undo)-[a-z][a-z0-9]{1,40}\b"
         r"(?=\s|$|;|\||\))(?![\w/.])",
     ),
     (2, r"^\s*\$\w+(?:\.\w+)*\.\w+\("),

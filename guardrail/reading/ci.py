@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import NamedTuple
@@ -57,6 +57,15 @@ class _Build:
     found: _Found = field(default_factory=lambda: _Found(Language.DOCKERFILE))
 
 
+def _on_host(calls: Sequence[Call], sure: bool, host: str | None) -> Iterator[Call]:
+    """The calls as made on a host, surely or not; what feeds one is the call that was made there."""
+    moved: dict[int, Call] = {}
+    for call in calls:
+        stdin = moved.get(id(call.stdin), call.stdin) if isinstance(call.stdin, Call) else call.stdin
+        moved[id(call)] = replace(call, sure=call.sure and sure, host=call.host or host, stdin=stdin)
+        yield moved[id(call)]
+
+
 @dataclass(slots=True)
 class _Found:
     """What has been read so far."""
@@ -69,10 +78,7 @@ class _Found:
 
     def add(self, reading: Reading, *, sure: bool = True, host: str | None = None) -> None:
         """Takes over what a reader found, as something that runs on `host`, surely or not."""
-        self.calls += [
-            replace(call, sure=call.sure and sure, host=call.host or host) if host or not sure else call
-            for call in reading.calls
-        ]
+        self.calls += _on_host(reading.calls, sure, host) if host or not sure else reading.calls
         self.effects += [replace(effect, sure=effect.sure and sure) for effect in reading.effects]
         self.passages += reading.passages
         self.uncovered += reading.uncovered

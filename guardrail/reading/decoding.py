@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import posixpath
 import re
 import unicodedata
 import zlib
@@ -593,7 +594,21 @@ def _iconv(words: Sequence[str], data: bytes) -> bytes | None:
     return data.decode(source, "ignore").encode(target, "ignore")
 
 
-_MAKERS: dict[str, Callable[[Sequence[str]], bytes | None]] = {"echo": _echo, "printf": _printf}
+def _dirname(words: Sequence[str]) -> bytes | None:
+    return (posixpath.dirname(words[0].rstrip("/")) or ".").encode() if len(words) == 1 and words[0] else None
+
+
+def _basename(words: Sequence[str]) -> bytes | None:
+    name = posixpath.basename(words[0].rstrip("/")) if words else ""
+    return name.removesuffix(words[1] if len(words) == 2 else "").encode() if 0 < len(words) < 3 else None
+
+
+_MAKERS: dict[str, Callable[[Sequence[str]], bytes | None]] = {
+    "echo": _echo,
+    "printf": _printf,
+    "dirname": _dirname,
+    "basename": _basename,
+}
 _FILTERS: dict[str, Callable[[Sequence[str], bytes], bytes | None]] = {
     "cat": _passes,
     "tee": lambda words, data: data,

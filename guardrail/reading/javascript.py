@@ -16,6 +16,7 @@ import tree_sitter_javascript
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser
 
+from guardrail import environment
 from guardrail.model import Call, Passage, Reading, Span, Uncovered, Word
 from guardrail.reading.code_values import (
     Value,
@@ -444,7 +445,8 @@ class _Reader:
             elif child.type == "shorthand_property_identifier":
                 entries.append((self._text(child), self._value(child)))
             elif child.type == "spread_element":
-                entries += self._value(child).entries or ()
+                spread = self._value(child)
+                entries += spread.entries or ([("...", spread)] if spread.names == "process.env" else [])
             elif child.type == "method_definition":
                 method = child.child_by_field_name("name")
                 if method is not None:
@@ -470,6 +472,8 @@ class _Reader:
             return Value(f"${name}", known=False)
         if owner.names:
             full = _canonical(f"{owner.names}.{name}")
+            if full == "process.env":
+                return Value(environment.WHOLE, known=False, names=full)
             if full == "path.sep":
                 return constant("/")
             return Value(f"${{{name if name.isidentifier() else 'value'}:?}}", known=False, names=full)

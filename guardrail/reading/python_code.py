@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from guardrail import environment
 from guardrail.model import Call, Passage, Reading, Span, Uncovered, Word
 from guardrail.reading.code_values import (
     Value,
@@ -519,6 +520,8 @@ class _Reader:
             return self._comprehension(node.generators, node.elt)
         if isinstance(node, ast.DictComp):
             self._comprehension(node.generators, node.value)
+            if any(_name_of(generator.iter).startswith(f"{environment.WHOLE}.") for generator in node.generators):
+                return Value(environment.WHOLE, known=False)
             return unknown("mapping")
         if isinstance(node, ast.Lambda):
             name = f"lambda {node.lineno}:{node.col_offset}"
@@ -875,6 +878,8 @@ class _Reader:
             return replace(printed(("mktemp",)), type="file")
         if name in ("input", "raw_input"):
             return unknown("input")
+        if first is None and name in ("os.environ.items", "os.environ.copy", "os.environ.values"):
+            return Value(environment.WHOLE, known=False, names=environment.WHOLE)
         if first is None:
             return Value(member, known=False, type=name) if "." in name else unknown(member)
         if name == "os.path.join":
@@ -906,6 +911,8 @@ class _Reader:
         if name in ("shlex.split",):
             return first
         if name in ("dict",):
+            if first.names == environment.WHOLE:
+                return first
             return mapped(list(named.items()))
         if name in _TEXT_OF:
             return first

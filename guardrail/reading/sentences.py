@@ -86,6 +86,8 @@ def _effects(text: str, tokens: Sequence[Token], offset: int) -> Iterator[Effect
         thing = meaning.object or _numbered(_clause(text, tokens[meaning.first].start, ends[sentence]))
         if thing is None:
             continue
+        if thing is ObjectKind.ACCOUNT and tokens[meaning.first].text in _words()["addresses"]:
+            thing = ObjectKind.MESSAGE  # who is told something is no data that leaves
         if is_negated(tokens, meaning) or _is_participle(tokens, meaning) or _is_spoken_of(tokens, meaning, hits):
             continue
         if _is_question(text, ends[sentence], starts[sentence], hits):
@@ -154,6 +156,8 @@ def _effect(
     if thing is ObjectKind.CREDENTIAL and _OWN.search(text[start : tokens[meaning.last - 1].end]):
         place = Place.UNKNOWN  # the person's own password, which the person speaks of
     sensitivity = _sensitivity({hit.name for hit in hits if meaning.first <= hit.first < meaning.last}, thing)
+    if thing is ObjectKind.MESSAGE and tokens[meaning.first].text in _words()["addresses"]:
+        sensitivity = Sensitivity.NONE
     if meaning.kind in _LEAVES and thing in _HOLDERS:
         thing = _CONTENTS.get(sensitivity, thing)
     targets = tuple(
@@ -171,7 +175,11 @@ def _effect(
         Span(offset + start, offset + end),
         f"sentence {meaning.verb}",
         targets or (Target(_object_words(text, tokens, meaning, end), place, sensitivity),),
-        Scope.ALL if "all" in clause else Scope.MANY if "many" in clause else Scope.ONE,
+        Scope.ALL
+        if "all" in clause or (meaning.kind is EffectKind.GRANT and broad and "all" in names)
+        else Scope.MANY
+        if "many" in clause
+        else Scope.ONE,
         Reversible.WITH_BACKUP if "backup_first" in names else Reversible.NO if irreversible else Reversible.YES,
         sure=meaning.first == 0 or tokens[meaning.first - 1].text not in ("that", "which", "who"),
         detail=detail,

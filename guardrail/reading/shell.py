@@ -160,6 +160,7 @@ OWN_WORDS = (
 _OPERATORS = frozenset(
     {"&", "&&", "||", "|", "|&", ";;", ";&", ";;&", "((", "))", '"', "'", "`", "\n", "$(", "$", "\\"}
 )
+_BLANKS = frozenset((" ", "\t", "\n"))
 _EXPANSIONS = frozenset(
     {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion"}
 )
@@ -1388,7 +1389,7 @@ class _Shell:
             self.passages.append(Passage(source[at:end], self._span(node)))
         for child in node.named_children:
             if child.type in _EXPANSIONS:
-                start = self._start(child)
+                start = self._start_of_expansion(child)
                 if start > at:
                     pieces.append(Piece(in_double_quotes(source[at:start]), quoted=True))
                 pieces += self._pieces(child, quoted=True)
@@ -1461,7 +1462,7 @@ class _Shell:
         elif value is not None and index is None and name not in "@*":
             fields = fields[:1]
         joined = quoted and (index == "[*]" or name == "*")
-        start = self._start(node) + match.end()
+        start = self._start_of_expansion(node) + match.end()
         if operator is None:
             if value is not None:
                 return inserted(fields, quoted, joined)
@@ -1617,12 +1618,17 @@ class _Shell:
     def _start(self, node: Node) -> int:
         return node.start_byte + self.source.base
 
+    def _start_of_expansion(self, node: Node) -> int:
+        """Where it is written; the grammar counts blanks between two expansions in quotes to the second."""
+        return self._end(node) - len(self._text(node))
+
     def _end(self, node: Node) -> int:
         return node.end_byte + self.source.base
 
     def _text(self, node: Node) -> str:
         base = self.source.base
-        return self.source.text[node.start_byte + base : node.end_byte + base]
+        text = self.source.text[node.start_byte + base : node.end_byte + base]
+        return text.lstrip() if text[:1] in _BLANKS and node.type in _EXPANSIONS else text
 
     def _span(self, node: Node) -> Span:
         return self.source.span(node.start_byte + self.source.base, node.end_byte + self.source.base)

@@ -438,11 +438,13 @@ class _Reader:
         at = statement.skip(2, "IF", "EXISTS", "ONLY")
         name, after = _name(statement, at)
         if thing in ("USER", "ROLE", "LOGIN"):
-            if statement.find(after, "PASSWORD", "IDENTIFIED") > 0:
+            password = statement.find(after, "PASSWORD", "IDENTIFIED") > 0
+            raised = any(token.text in ("SUPERUSER", "BYPASSRLS", "CREATEROLE") for token in statement.tokens[after:])
+            if password:
                 self._add(EffectKind.ROTATE, ObjectKind.CREDENTIAL, [name], span)
-            elif any(token.text in ("SUPERUSER", "BYPASSRLS", "CREATEROLE") for token in statement.tokens[after:]):
+            if raised:
                 self._add(EffectKind.ESCALATE, ObjectKind.PERMISSION, [name], span)
-            else:
+            if not password and not raised:
                 self._add(EffectKind.ALTER, ObjectKind.ACCOUNT, [name], span)
         elif thing == "TABLE":
             self._alter_table(statement, name, after, span)
@@ -665,7 +667,9 @@ class _Reader:
             if kind is EffectKind.EXECUTE:
                 self._shell(given[0] if given else "", span)
             elif kind is EffectKind.STOP:
-                self._add(kind, ObjectKind.PROCESS, [statement.text(at + 2)], span)
+                every = not statement.text(at + 2).isdecimal() and statement.find(1, "WHERE") < 0
+                kind = EffectKind.DISRUPT if every else kind
+                self._add(kind, ObjectKind.PROCESS, [statement.text(at + 2)], span, Scope.ALL if every else Scope.ONE)
             elif kind is EffectKind.INJECT:
                 for text in given[-1:]:
                     self._inner(text, span)
@@ -693,7 +697,8 @@ class _Reader:
 
     def _shell(self, command: str, span: Span, windows: bool = False) -> None:
         """A command that the database hands to a shell."""
-        self._add(EffectKind.EXECUTE, ObjectKind.PROCESS, [], span, detail={"code": "inline"})
+        detail = {"code": "inline", "starter": "database"} if windows else {"code": "inline"}
+        self._add(EffectKind.EXECUTE, ObjectKind.PROCESS, [], span, detail=detail)
         if not command:
             self.uncovered.append(Uncovered(span, "a command that the database runs"))
             return

@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any, Protocol
 
 from guardrail.catalogue.http import effects_of_request
+from guardrail.facts import Environment, environment_of
 from guardrail.language.actions import TABLE, Meaning, meaning_of_name
 from guardrail.language.data import data_of
 from guardrail.language.lexicon import Token
@@ -152,6 +153,9 @@ def _written_calls(text: str, offset: int) -> Iterator[_ToolCall]:
             if split is None:
                 return
             arguments, at = split
+            only = arguments.get("0") if len(arguments) == 1 else None
+            if isinstance(only, dict):  # `name({"key": value})`
+                arguments = only
             found.append(_ToolCall(opening[1], arguments, Span(offset + start, offset + at)))
         elif named:
             value, at = _json_at(text, named.end())
@@ -349,6 +353,7 @@ _IDENTIFIER = re.compile(
     r"(?i)(?:^|_)(?:ids?|names?|title|key|slug|number|ref|query|filter|resource|table|database|branch|item)s?$|Ids?$"
 )
 _AMOUNT = re.compile(r"(?i)^(?:amount|total|price|sum|value|quantity_?usd|amount_.*|.*_amount|.*_price|budget.*)$")
+_NO_LIMIT = ("unlimited", "infinite", "max")
 _CURRENCY = re.compile(r"(?i)^(?:currency|currency_code|token|asset|symbol)$")
 _PLURAL = re.compile(r"(?i)^(?:all|bulk|batch|every|everything|mass|many|recursive)$")
 _SQL_START = re.compile(
@@ -366,7 +371,7 @@ def _read_call(call: _ToolCall, text: str, offset: int) -> Reading:
     inner = _inner_reading({"".join(token.text for token in tokens), tail}, call, text, offset)
     if inner is not None:
         return replace(inner, language=Language.TOOL_CALL, passages=(*inner.passages, *passages))
-    meaning = meaning_of_name(tokens)
+    meaning = meaning_of_name(tokens) or _meaning_of_arguments(tokens, leaves)
     patched = tuple(_patched_files(tail, leaves, call))
     if patched:
         return Reading(Language.TOOL_CALL, patched, passages=passages)
@@ -377,10 +382,28 @@ def _read_call(call: _ToolCall, text: str, offset: int) -> Reading:
         return Reading(Language.TOOL_CALL, calls, passages=passages)
     effects = _request_effects(call, tail, leaves)
     if effects is None and meaning is not None:
-        effects = (_tool_effect(call, meaning, tokens, leaves),)
+        effects = (
+            _tool_effect(call, meaning, tokens, leaves),
+            *_role_given(call, meaning, leaves),
+            *_checks_skipped(call, leaves),
+            *_opened(call, meaning, leaves),
+        )
     return Reading(Language.TOOL_CALL, calls, effects or (), passages)
 
 
+def _meaning_of_arguments(tokens: tuple[Token, ...], leaves: list[_Leaf]) -> Meaning | None:
+    """What a tool does whose name has no verb, if an argument names it: `cluster(verb="delete", resource="pod")`."""
+    named = [leaf for leaf in leaves if leaf.name.lower() in _SAYS_VERB and isinstance(leaf.value, str)]
+    things = [leaf for leaf in leaves if leaf.name.lower() in _SAYS_THING and isinstance(leaf.value, str)]
+    if not named or len(str(named[0].value)) > _LONGEST_VERB:
+        return None
+    words = [str(leaf.value) for leaf in (*named[:1], *things[:1])]
+    return meaning_of_name((*_tokens_of_name(" ".join(words)), *tokens))
+
+
+_SAYS_VERB = ("verb", "action", "operation", "op", "method", "command", "subcommand")
+_SAYS_THING = ("resource", "resource_type", "resourcetype", "kind", "type", "entity", "object", "object_type")
+_LONGEST_VERB = 40
 _FILE_PROGRAMS = {
     EffectKind.OVERWRITE: "tool:path.write",
     EffectKind.CREATE: "tool:path.write",
@@ -401,8 +424,22 @@ def _program_for_files(tail: str, meaning: Meaning | None, leaves: list[_Leaf]) 
         return _FILE_PROGRAMS[EffectKind.WRITE]
     if meaning is None or meaning.object not in (None, ObjectKind.PATH):
         return None
-    moved = "move" in tail or "rename" in tail or "copy" in tail
-    return "tool:path.move" if moved else _FILE_PROGRAMS.get(meaning.kind)
+    if "move" in tail or "rename" in tail or "copy" in tail:
+        return "tool:path.move"
+    if meaning.kind is EffectKind.DELETE and (
+        _TREE.search(tail)
+        or any(leaf.name in _PATH_NAMES and _OF_HOME.search(str(leaf.value)) for leaf in leaves)
+        or any(leaf.name == "recursive" and leaf.value is True for leaf in leaves)
+    ):
+        return "tool:path.delete_tree"
+    return _FILE_PROGRAMS.get(meaning.kind)
+
+
+_OF_HOME = re.compile(
+    r"(?:^~|/(?:home|Users)/[^/]+)(?:/(?:Documents|Desktop|Downloads|Pictures|Photos|Music|Videos|Library))?/?$"
+)
+"""What every home has, and each of them a directory."""
+_TREE = re.compile(r"director|folder|dir$|tree")
 
 
 _PATCHED = re.compile(r"(?m)^\*\*\* (Add|Update|Delete) File: ([^\n]{1,400})$")
@@ -525,16 +562,89 @@ def _request_effects(call: _ToolCall, tail: str, leaves: list[_Leaf]) -> tuple[E
 
 def _tool_effect(call: _ToolCall, meaning: Meaning, tokens: tuple[Token, ...], leaves: list[_Leaf]) -> Effect:
     thing = meaning.object or _object_of_arguments(leaves) or ObjectKind.RESOURCE
+    if meaning.kind is EffectKind.GRANT and any(leaf.name.lower() in ("spender", "operator") for leaf in leaves):
+        thing = ObjectKind.PAYMENT
+    if thing is ObjectKind.ACCOUNT and tokens and tokens[0].text in ("export", "upload", "dump", "leak", "exfiltrate"):
+        thing = ObjectKind.PERSONAL_DATA
+    targets = _targets(thing, leaves)
+    if _is_production(leaves):
+        targets = tuple(
+            replace(target, place=Place.PRODUCTION) if target.place is Place.REMOTE else target for target in targets
+        ) or (Target("", Place.PRODUCTION),)
     return Effect(
         meaning.kind,
         thing,
         call.span,
         f"tool {call.name}",
-        _targets(thing, leaves),
+        targets,
         _scope(tokens, leaves),
         Reversible.NO if meaning.kind in _IRREVERSIBLE else Reversible.YES,
-        detail=_detail(leaves),
+        detail=_detail(leaves) | ({"does": "unlock"} if any(token.text == "unlock" for token in tokens) else {}),
     )
+
+
+def _role_given(call: _ToolCall, meaning: Meaning, leaves: list[_Leaf]) -> Iterator[Effect]:
+    """A call that makes or changes something and names a role of an administrator gives its rights."""
+    if meaning.kind not in _GIVES:
+        return
+    role = next((leaf for leaf in leaves if _ROLE.search(leaf.name) and _RAISED.fullmatch(str(leaf.value))), None)
+    named = next((token.text for token in _tokens_of_name(call.name) if _RAISED.fullmatch(token.text)), None)
+    given = str(role.value) if role is not None else named if meaning.kind is EffectKind.GRANT else None
+    if given is not None:
+        target = (Target(given, Place.REMOTE),)
+        source = f"tool {call.name}"
+        yield Effect(EffectKind.GRANT, ObjectKind.ACCOUNT, call.span, source, target, elevated=True)
+
+
+def _checks_skipped(call: _ToolCall, leaves: list[_Leaf]) -> Iterator[Effect]:
+    """An argument that is true and says that a check is passed over: `merge(bypass_checks=true)`."""
+    skipped = next((leaf for leaf in leaves if leaf.value is True and _SKIPS.search(leaf.name)), None)
+    if skipped is not None:
+        source = f"tool {call.name}"
+        yield Effect(EffectKind.DISABLE, ObjectKind.RESOURCE, call.span, source, (Target(skipped.name),))
+
+
+def _opened(call: _ToolCall, meaning: Meaning, leaves: list[_Leaf]) -> Iterator[Effect]:
+    """A rule of a network that names every address opens it to everybody."""
+    everybody = next((leaf for leaf in leaves if leaf.value in ("0.0.0.0/0", "::/0")), None)
+    if everybody is not None and meaning.kind in _GIVES:
+        denies = any(str(leaf.value).lower() in ("deny", "drop", "reject", "block") for leaf in leaves)
+        if not denies:
+            source = f"tool {call.name}"
+            target = (Target(str(everybody.value), Place.REMOTE),)
+            yield Effect(EffectKind.EXPOSE, ObjectKind.NETWORK, call.span, source, target)
+
+
+_SKIPS = re.compile(
+    r"(?i)^(?:bypass|skip|ignore|disable|override)_?\w*(?:check|protection|approval|review|safety|security|verification"
+    r"|validation|policy|policies|limit|auth|guard|ssl|tls)"
+)
+_GIVES = frozenset(
+    (EffectKind.ALTER, EffectKind.CREATE, EffectKind.GRANT, EffectKind.OVERWRITE, EffectKind.WRITE, EffectKind.SEND)
+)
+_ROLE = re.compile(r"(?i)(?:^|_)(?:roles?|permissions?|access(?:_?level)?|privileges?|rights|group)s?$")
+_RAISED = re.compile(
+    r"(?i)(?:super|sys|org|site|global|tenant|cluster)?[ _-]?admin(?:istrator)?s?|owner|root|superuser"
+    r"|full[ _-]?(?:access|control)"
+)
+
+
+def _is_production(leaves: list[_Leaf]) -> bool:
+    """Decides whether an argument says that it happens in production: `environment="prod"`."""
+    return any(
+        isinstance(leaf.value, str)
+        and leaf.name.lower() in _SAYS_WHERE
+        and environment_of(leaf.value) is Environment.PRODUCTION
+        for leaf in leaves
+    )
+
+
+_SAYS_WHERE = frozenset(
+    (
+        *("env", "environment", "stage", "deployment_environment", "target_env", "host", "hostname", "server"),
+        *("cluster", "context", "namespace", "database", "db", "project", "instance"),
+    )
+)
 
 
 def _object_of_arguments(leaves: list[_Leaf]) -> ObjectKind | None:
@@ -568,7 +678,7 @@ def _detail(leaves: list[_Leaf]) -> dict[str, str]:
         if isinstance(leaf.value, bool) or leaf.value is None:
             continue
         value = str(leaf.value)
-        if _AMOUNT.match(leaf.name) and re.search(r"\d", value):
+        if _AMOUNT.match(leaf.name) and (re.search(r"\d", value) or value.lower() in _NO_LIMIT):
             detail.setdefault("amount", value)
         elif _CURRENCY.match(leaf.name) and len(value) <= 12:
             detail.setdefault("currency", value)

@@ -83,6 +83,8 @@ def test_quotes_and_escapes_are_removed_as_the_shell_removes_them(text: str, exp
         ("D=; case $1 in a) D=/x;; esac; rm $D/y", ["rm /x/y"]),
         ("D=a; (D=b; rm $D); rm $D", ["rm b", "rm a"]),
         ("local a=/; declare -r b=$a; rm $b", ["rm /"]),
+        ('x=rm; y=/; eval "$x $y"', ["rm /"]),
+        ('a=1; b=/; rm "$a ${b}c  $b"', ["rm 1 /c  /"]),
         ("set -- /etc; rm -rf $1", ["set -- /etc", "rm -rf /etc"]),
         ("unset D; rm -rf $D", ["unset D", "rm -rf ?$D"]),
         ("read -r D; rm -rf $D", ["rm -rf ?$D"]),

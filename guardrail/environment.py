@@ -1,0 +1,97 @@
+"""Here belongs what the variables of an environment hold, judged by their names: keys and passwords, and to whom they
+are meant to go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+WHOLE = "os.environ"
+"""How the readers of code spell all variables at once."""
+
+_PRINTERS = {
+    "env": ("-0", "--null"),
+    "printenv": ("-0", "--null"),
+    "set": (),
+    "export": ("-p",),
+    "declare": ("-x", "-p", "-px", "-xp"),
+}
+_PRINTED = re.compile(
+    r"(?:\$\(|`)\s*(?:env|printenv|set|export -p|declare -p?x)\s*(?:[|)`;]|$)"
+    r"|^(?i:env:[/\\]\*)$"  # how the reader of PowerShell spells what lies in the drive of variables
+    r"|(?i:(?:get-childitem|gci|dir|ls)\s+[\"']?env:\\?[\"']?\s*(?:[|)]|$))"
+)
+_VARIABLE = re.compile(r"\$(?:\{!?([A-Za-z]\w{2,60})[}:]|\$?([A-Za-z]\w{2,60}))")
+_SECRET = re.compile(
+    r"(?:^|_)(?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|CREDENTIALS?|PAT|MNEMONIC|SEED_PHRASE"
+    r"|(?:API|ACCESS|PRIVATE|SECRET|ENCRYPTION|MASTER|SIGNING|AUTH)_?KEY)(?:_|$)"
+    r"|^(?:DATABASE|REDIS|MONGO(?:DB)?|POSTGRES(?:QL)?|MYSQL)_(?:URL|URI|DSN)$"
+)
+_NOBODYS = re.compile(
+    r"^(?:AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|MASTER_KEY|JWT_SECRET|SESSION_SECRET|SECRET_KEY(?:_BASE)?"
+    r"|ROOT_PASSWORD|(?:DB|DATABASE|POSTGRES|PG|MYSQL|MONGO|REDIS|SSH|SUDO|VAULT|KUBE)_?\w*"
+    r"|.*(?:PRIVATE_KEY|SIGNING_KEY|ENCRYPTION_KEY|MNEMONIC|SEED_PHRASE))$"
+)
+"""Secrets that no request hands over in its text, whatever the host."""
+_TEMPLATE = re.compile(r"\$\{\{\s*secrets\.(\w{2,60})")
+"""A secret of a CI system, which is put in before the shell runs."""
+_OWNERS = {
+    "aws": ("amazonaws", "aws"),
+    "azure": ("azure", "microsoft", "windows.net"),
+    "gcp": ("google",),
+    "google": ("google", "gstatic"),
+    "gh": ("github",),
+    "github": ("github", "ghcr"),
+    "gitlab": ("gitlab",),
+    "npm": ("npmjs",),
+    "node": ("npmjs", "npm"),
+    "pypi": ("pypi",),
+    "twine": ("pypi",),
+    "openai": ("openai", "azure"),
+    "anthropic": ("anthropic",),
+    "stripe": ("stripe",),
+    "slack": ("slack",),
+    "docker": ("docker",),
+    "dockerhub": ("docker",),
+    "heroku": ("heroku",),
+    "cloudflare": ("cloudflare",),
+    "digitalocean": ("digitalocean",),
+    "hf": ("huggingface", "hf.co"),
+    "huggingface": ("huggingface", "hf.co"),
+}
+"""Whose a secret is by the first word of its name, and the hosts to which it is meant to go."""
+
+
+def prints_everything(program: str, words: Sequence[str]) -> bool:
+    """Decides whether a call prints every variable with its value, keys and passwords included."""
+    if program == "ps:get-childitem":
+        return [word.lower().rstrip("\\") for word in words] == ["env:"]
+    options = _PRINTERS.get(program)
+    return options is not None and all(word in options for word in words)
+
+
+def holds_everything(text: str) -> bool:
+    """Decides whether a word is made of every variable: `$(env | base64)`, `{"e": os.environ}`."""
+    return WHOLE in text or _PRINTED.search(text) is not None
+
+
+def foreign_secrets(text: str, hosts: Sequence[str]) -> bool:
+    """Decides whether a text hands over a secret, by its variable's name, to a host for which it is not meant. A name
+    that doesn't tell whose it is (`$TOKEN`, `$API_KEY`) may be meant for any."""
+    return "$" in text and any(not _is_meant_for(name, hosts) for name in _secrets(text))
+
+
+def _secrets(text: str) -> Iterator[str]:
+    for match in _VARIABLE.finditer(text):
+        name = (match[1] or match[2]).upper()
+        if _SECRET.search(name):
+            yield name
+    for match in _TEMPLATE.finditer(text):
+        yield match[1].upper()
+
+
+def _is_meant_for(name: str, hosts: Sequence[str]) -> bool:
+    owner = _OWNERS.get(name.partition("_")[0].lower())
+    if owner is not None and hosts:
+        return any(part in host for host in hosts for part in owner)
+    return not _NOBODYS.match(name)
