@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from types import MappingProxyType
@@ -14,12 +13,13 @@ from urllib.parse import urlsplit
 from guardrail.facts import CommitState, Environment, Facts, Money, PathState, is_allowed_host
 from guardrail.language.data import names
 from guardrail.model import Effect, Target
+from guardrail.record import record
 from guardrail.vocabulary import EffectKind, ObjectKind, Origin, Place, Reversible, Scope, Sensitivity
 
 Question = Callable[[Effect, Target, Facts], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Circumstance:
     """A question, the facts that it looks at, and what it means in words."""
 

@@ -7,12 +7,13 @@ import posixpath
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Literal
 
+from guardrail.record import record
 from guardrail.vocabulary import Origin
 
 MAX_CONTEXT_DEPTH = 32
@@ -103,7 +104,7 @@ class ContextInvalid(ValueError):
         self.code = code
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Money:
     """An amount; `currency` is upper case, and None where nobody named one."""
 
@@ -111,7 +112,7 @@ class Money:
     currency: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limits:
     """What a payment may reach. None means that there is no limit of this kind; an empty list allows nobody."""
 
@@ -130,7 +131,7 @@ class Limits:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Branch:
     """The branch that is checked out. `pushed` if all its commits are on a remote; `ahead` counts those that aren't."""
 
@@ -141,7 +142,7 @@ class Branch:
     ahead: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Workspace:
     """The working copy. `paths` are normal: relative to `root` where they lie in it, else absolute, with `/`. `commits`
     are by the name that the action uses, "" for what it doesn't name."""
@@ -165,7 +166,7 @@ class Workspace:
             yield self.paths[path]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Facts:
     """The context of one check. What nobody said is None or empty, which never makes an action safer.
 
@@ -351,7 +352,7 @@ def is_allowed_host(host: str, allowed: Iterable[str]) -> bool:
 # --- the parts of a context ---
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Member:
     parse: Callable[[Any, str], Any]
     schema: Mapping[str, Any]

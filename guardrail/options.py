@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 from guardrail.catalogue.loader import Condition, Inner, Program, Subcommand, option_name, pattern
 from guardrail.model import Call, Word
+from guardrail.record import record
 
 GROUP_DEPTH = 4
 OFF = frozenset(("false", "no", "none", "off", "0", "$false"))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Option:
     """An option as it is compared, its value if it has one, and the index of its word in the call. `attached` if the
     value stands in the same word, as in `--dry-run=client`."""
@@ -200,12 +201,13 @@ class _Parser:
         self.values = (self.values - level.switches) | level.values if self.values else level.values
         self.known = self.known | level.known_options if self.known else level.known_options
         self.looking = level.subcommands is not None or level.groups
-        self.begins |= {name: inner.until for inner in level.inner if inner.until for name in inner.after}
-        rest = [at for inner in level.inner if (at := _command_begins(inner)) is not None]
+        if level.inner:
+            self.begins |= {name: inner.until for inner in level.inner if inner.until for name in inner.after}
+            rest = [at for inner in level.inner if (at := _command_begins(inner)) is not None]
+            if rest:
+                self.operands_before_end = min(rest)
         if level.stop_at_operand:
-            rest.append(1)
-        if rest:
-            self.operands_before_end = min(rest)
+            self.operands_before_end = 1
 
     def _name(self, name: str) -> str:
         return option_name(name, self.program.style, self.program.ignore_case)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
@@ -12,6 +11,7 @@ import re2
 
 from guardrail.formats import personal, values
 from guardrail.formats.table import CREDENTIALS
+from guardrail.record import record
 
 Confidence = Literal["certain", "likely", "possible"]
 Category = Literal["secret", "account_number", "personal_data"]
@@ -25,7 +25,7 @@ SHORTEST_SHOWN = 12
 __all__ = ["MAX_FINDINGS", "Category", "Confidence", "Finding", "find", "masked"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finding:
     """A part of a text that is a secret, an account number or personal data. `kind` is a format's name."""
 

@@ -74,6 +74,8 @@ class Match(NamedTuple):
 
 def match_characters(action: str) -> tuple[Match, ...]:
     """The families of text that a person sees otherwise than it runs: invisible, turned, overwritten, look-alike."""
+    if action.isascii() and action.isprintable():
+        return ()
     kinds = {anomaly.partition(":")[0] for anomaly in anomalies(action)}
     if not kinds:
         return ()
