@@ -707,10 +707,16 @@ def _check_size(context: Mapping[Any, Any]) -> None:
             inner: Iterable[Any] = value
             if isinstance(value, _MAPPING):
                 inner = value.values()
-                if not all(isinstance(name, str) for name in value):
-                    raise ContextInvalid("/context", "the keys of an object have to be text")
-                chars += sum(len(name) for name in value)
-            waiting.extend((item, depth + 1) for item in inner)
+                for name in value:
+                    if not isinstance(name, str):
+                        raise ContextInvalid("/context", "the keys of an object have to be text")
+                    chars += len(name)
+            for item in inner:
+                if type(item) is str:  # most are, and need no place in the queue
+                    values += 1
+                    chars += len(item)
+                else:
+                    waiting.append((item, depth + 1))
         elif value is not None and not isinstance(value, bool | int | float):
             raise ContextInvalid("/context", f"the context holds a {type(value).__name__}, which is no JSON value")
         if values > MAX_CONTEXT_VALUES:

@@ -409,7 +409,7 @@ class _Interpreter:
                     self._row(row, parsed, call)
             if level.request is not None and parsed.holds(level.request.when):
                 self._request(level.request, parsed, call, frame)
-        if saved == _Saved(call.host, call.directory) and _resets_to_head(call, parsed):
+        if saved is not None and saved == _Saved(call.host, call.directory) and _resets_to_head(call, parsed):
             self.effects[first:] = [
                 replace(effect, detail={**effect.detail, "saved": "before"})
                 if effect.kind is EffectKind.DISCARD and effect.object is ObjectKind.PATH

@@ -387,7 +387,7 @@ class _Parser:
         """`--help` anywhere, `-h` and `--version` alone, `help` and `version` in the place of a subcommand."""
         parsed = self.parsed
         names = {option.name for option in parsed.options if option.value is None or not option.attached}
-        if names & {"--help", "-help", "/?", "-?"} and not names & self.values & {"--help", "-help"}:
+        if not _HELP.isdisjoint(names) and not names & self.values & {"--help", "-help"}:
             parsed.only_shows_help = True
         elif len(parsed.options) == 1 and not parsed.operands and parsed.options[0].value is None:
             parsed.only_shows_help = bool(names & {"-h", "--version", "-version", "-V"})
@@ -400,6 +400,7 @@ class _Parser:
             parsed.only_shows_help = True
 
 
+_HELP = frozenset(("--help", "-help", "/?", "-?"))
 _WINDOWS_NAME = re.compile(r"/[^/:=,]*[:=,]")
 """The name of an option of Windows whose value stands in the same word, such as `/i:http://x/a.sct`."""
 

@@ -72,7 +72,7 @@ def _without(text: str, findings: tuple[Finding, ...]) -> str:
 
 
 def _in_order(found: list[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(found, key=lambda finding: finding.start))
+    return tuple(sorted(found, key=lambda finding: finding.start)) if found else ()
 
 
 @cache

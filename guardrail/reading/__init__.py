@@ -196,7 +196,7 @@ def _certain(action: str, text: str) -> Language | None:
             return Language.HTTP
     if first.isupper() and _is_dockerfile(text):
         return Language.DOCKERFILE
-    if _CI_KEYS.search(text) and _CI_STEPS.search(text):
+    if ":" in text and _CI_KEYS.search(text) and _CI_STEPS.search(text):
         return Language.CI
     if first in "{[<" or _CALL_BEGINS.match(text):
         name = text.partition("(")[0]
