@@ -203,7 +203,7 @@ class Guardrail:
             known = {name: value for name, value in context.items() if name != "approval_token"}
         try:
             texts = ", ".join(map(_encoded_text, (self.ruleset_version, action, str(severity))))
-            content = f"[{texts}, {_encoded_context(known) if known else '{}'}]"
+            content = f"[{texts}, {_encoded(known) if known else '{}'}]"
         except (TypeError, ValueError, RecursionError):
             content = json.dumps([self.ruleset_version, repr(action)[:1_000], str(severity)[:100]])
         return _sha256(content)
@@ -636,16 +636,7 @@ _PLACES = {stage: place for place, stage in enumerate(Stage)}
 
 _encoded = json.JSONEncoder(sort_keys=True).encode
 _encoded_text = json.encoder.encode_basestring_ascii
-"""A text as `_encoded` writes it: making an encoder takes longer than encoding a few short texts."""
-
-
-def _encoded_context(context: Mapping[str, Any]) -> str:
-    """What `_encoded` writes, sooner where there are but texts in the context."""
-    for name, value in context.items():
-        if type(name) is not str or type(value) is not str:
-            return _encoded(context)
-    pairs = [f"{_encoded_text(name)}: {_encoded_text(context[name])}" for name in sorted(context)]
-    return f"{{{', '.join(pairs)}}}"
+"""A text as `_encoded` writes it: making an encoder takes longer than encoding a short text."""
 
 
 def _cut(text: str) -> str:

@@ -357,7 +357,7 @@ _SQL = (
 # --- marks of languages, with the points that each is worth ---
 
 
-class _Mark(NamedTuple):
+class Mark(NamedTuple):
     """A mark of a language and the points that it is worth. It begins where the text does or behind one of the signs
     `behind`, or anywhere if that is None. A text that has the mark has one of `needs`, if there are any, in lower
     case."""
@@ -369,11 +369,11 @@ class _Mark(NamedTuple):
 
 
 @record
-class _Marks:
+class Marks:
     """Marks of a language, which are looked for if one of the hints stands in the text."""
 
     hints: tuple[str, ...]
-    rows: tuple[_Mark, ...]
+    rows: tuple[Mark, ...]
 
     def points(self, text: str) -> int:
         """The points of the marks that are found."""
@@ -411,8 +411,8 @@ def _compiled(expression: str) -> re.Pattern[str]:
     return re.compile(expression)
 
 
-def _marks(hints: str, *rows: tuple[int, str | None, tuple[str, ...], str]) -> _Marks:
-    return _Marks(tuple(hints.split(" ")), tuple(_Mark(*row) for row in rows))
+def _marks(hints: str, *rows: tuple[int, str | None, tuple[str, ...], str]) -> Marks:
+    return Marks(tuple(hints.split(" ")), tuple(Mark(*row) for row in rows))
 
 
 _BASH = _marks(
@@ -572,6 +572,8 @@ _JAVASCRIPT = _marks(
     (3, None, (".",), r"\b(?:fs|fsPromises|child_process|process|console|document|window|axios|JSON)\.\w+\("),
     (2, None, (";",), r"(?m);\s*$"),
 )
+
+LANGUAGE_MARKS = (_BASH, _POWERSHELL, _CMD, _PYTHON, _JAVASCRIPT)
 
 
 def _parses_as_python(text: str) -> bool:
