@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from guardrail.catalogue.loader import Condition, Inner, Program, Subcommand, option_name, pattern
+from guardrail.catalogue.loader import Condition, Inner, Program, Subcommand, beginnings, option_name, pattern
 from guardrail.model import Call, Word
 from guardrail.record import record
 
@@ -464,5 +464,12 @@ def _slice(words: Sequence[Word], spelled: str) -> list[Word]:
 
 
 def _found(expression: str, words: Iterable[Word]) -> bool:
-    compiled = pattern(expression)
-    return any(compiled.search(word.text) for word in words)
+    compiled, begins = pattern(expression), beginnings(expression)
+    for word in words:
+        text = word.text
+        # Most expressions ask how a word begins, and most words begin otherwise.
+        if begins and text.isascii() and not text.lower().startswith(begins):
+            continue
+        if compiled.search(text):
+            return True
+    return False
