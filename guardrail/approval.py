@@ -11,9 +11,10 @@ import hashlib
 import hmac
 import json
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
+
+from guardrail.record import record
 
 LONGEST_TOKEN = 1_024
 SHORTEST_KEY = 32
@@ -36,7 +37,7 @@ class Outcome(StrEnum):
     TAKEN = "taken"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Approval:
     """The content of a token. `digest` is that of the check, `expires_at` in seconds since 1970, `id` is used once."""
 
@@ -53,7 +54,7 @@ class ApprovalStore(Protocol):
         """Marks the token as used in one statement; false if it was used before."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Approvals:
     """All that is needed to accept a token in a check: the key, whose check it is, the time, and the store."""
 

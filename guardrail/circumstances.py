@@ -5,21 +5,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from types import MappingProxyType
+from typing import Any
 from urllib.parse import urlsplit
 
-from guardrail.facts import CommitState, Environment, Facts, Money, PathState, is_allowed_host
+from guardrail.facts import CommitState, Environment, Facts, Money, PathState, encodable, is_allowed_host
 from guardrail.language.data import names
 from guardrail.model import Effect, Target
+from guardrail.record import record
 from guardrail.vocabulary import EffectKind, ObjectKind, Origin, Place, Reversible, Scope, Sensitivity
 
 Question = Callable[[Effect, Target, Facts], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Circumstance:
     """A question, the facts that it looks at, and what it means in words."""
 
@@ -565,12 +566,14 @@ def _is_break_in_tool(effect: Effect, target: Target, facts: Facts) -> bool:
 
 def is_break_in(text: str) -> bool:
     """Decides whether a text names a program, function or internal that only those use who break in."""
-    return _break_in_names().search(text.lower()) is not None
+    return _break_in_names().search(encodable(text.lower())) is not None
 
 
 @cache
-def _break_in_names() -> re.Pattern[str]:
-    return re.compile("|".join(map(re.escape, names("break_in"))))
+def _break_in_names() -> Any:
+    import re2  # takes one pass for all names, however many there are
+
+    return re2.compile("|".join(map(re2.escape, names("break_in"))))
 
 
 def _is_public(effect: Effect, target: Target, facts: Facts) -> bool:

@@ -10,7 +10,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from guardrail.approval import Approvals, Outcome
@@ -19,6 +19,7 @@ from guardrail.facts import ContextInvalid, Facts, encodable, parse_context
 from guardrail.manifest import effects_of_manifest
 from guardrail.model import Call, Effect, Passage, Reading, Span, Target, Uncovered
 from guardrail.policy import LONGEST_TARGET, Policy, PolicyMatch, ReliedOn, Stage, judge
+from guardrail.record import record
 from guardrail.verdict import Evidence, Match, Problem, ProblemCode, StageResult, Verdict
 from guardrail.vocabulary import (
     Coverage,
@@ -96,7 +97,7 @@ class Found(Protocol):
     def end(self) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parts:
     """The modules that the engine calls, and what it was made of; `loading` fills it. `most_calls` is the number of
     calls at which interpreting stops; `match_nothing` proves of a text that no rule matches it, and may fail to."""
@@ -114,7 +115,7 @@ class Parts:
     version: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Options:
     """What the caller can do. `may_ask`: a person is there to be asked, so what is uncovered and would run, and a
     change of the guard, become a question. `gathered`: facts of the workspace come from our own code."""
@@ -123,7 +124,10 @@ class Options:
     gathered: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+_NO_OPTIONS = Options()
+
+
+@record
 class _Judged:
     """What was found out about an action, before the decision."""
 
@@ -158,7 +162,7 @@ class Guardrail:
         *,
         approvals: Approvals | None = None,
         policy: UserPolicy | None = None,
-        options: Options = Options(),
+        options: Options = _NO_OPTIONS,
     ) -> Verdict:
         """Judges an action before it is taken. `severity` is the impact that the caller claims.
 
@@ -167,13 +171,14 @@ class Guardrail:
         digest = self.digest(action, severity, context)
         ignored: tuple[str, ...] = ()
         try:
-            threshold = _threshold(severity)
+            claimed = _severity(severity)
+            threshold = BLOCKS_FROM[claimed]
             _check_action(action)
             action = encodable(action)
             facts, ignored = parse_context(context)
             if options.gathered:
                 facts = replace(facts, gathered=True)
-            judged = self._judge(action, facts, Severity(severity), policy)
+            judged = self._judge(action, facts, claimed, policy)
             return self._verdict(action, facts, judged, threshold, ignored, digest, approvals, options)
         except _Refused as refusal:
             return self._denied(refusal.problem, ignored, digest)
@@ -194,7 +199,7 @@ class Guardrail:
     def digest(self, action: str, severity: str = "medium", context: Mapping[str, Any] | None = None) -> str:
         """Returns what an approval token is bound to: action, severity, context without the token, and the rules."""
         known = context
-        if context and isinstance(context, Mapping):
+        if context and isinstance(context, _MAPPING):
             known = {name: value for name, value in context.items() if name != "approval_token"}
         try:
             texts = ", ".join(map(_encoded_text, (self.ruleset_version, action, str(severity))))
@@ -210,16 +215,18 @@ class Guardrail:
             facts = replace(facts, in_checkout=True, in_image=reading.language is Language.DOCKERFILE)
         # Where our own code looked at the working copy it is that of an agent, whatever its commands say.
         is_script = reading.language is Language.BASH and not facts.gathered
-        if is_script and (_is_template(action) or any(map(_uses_runner, reading.calls))):
+        if is_script and _may_use_runner(action) and (_is_template(action) or any(map(_uses_runner, reading.calls))):
             facts = replace(facts, in_job=True)
         self._check_calls(len(reading.calls))
         interpreted = parts.interpret(reading, facts)
         self._check_calls(len(interpreted.calls))
         passages = interpreted.passages
         effects = [*_told_of_workflows(action, reading, interpreted.effects), *effects_of_manifest(facts.manifest)]
-        effects += parts.effects_of_steps(facts.planned_steps, Span(0, len(action)))
+        if facts.planned_steps:
+            effects += parts.effects_of_steps(facts.planned_steps, Span(0, len(action)))
         findings = self._findings(action, passages)
-        effects += _effects_of_findings(findings, effects, facts)
+        if findings:
+            effects += _effects_of_findings(findings, effects, facts)
         if len(effects) > MAX_EFFECTS:
             raise _Refused("too_many_effects", "/action", f"the action has more than {MAX_EFFECTS:,} effects")
         effects = list(parts.with_intent(effects, passages, facts))
@@ -230,8 +237,10 @@ class Guardrail:
         matches = [*judgement.matches, *parts.match_language(action, passages, facts)]
         if user_policy is not None:
             matches += user_policy.matches(effects, facts)
-        matches += _matches_of_uncovered(interpreted.uncovered, severity)
-        matches.sort(key=lambda match: -match.severity.rank)
+        if interpreted.uncovered:
+            matches += _matches_of_uncovered(interpreted.uncovered, severity)
+        if len(matches) > 1:
+            matches.sort(key=lambda match: -match.severity.rank)
         return _Judged(
             matches=tuple(matches),
             effects=tuple(effects),
@@ -286,8 +295,8 @@ class Guardrail:
                 decision = "allow"
                 relied_on = (_APPROVED, *relied_on)
         decisive = blocking or [match for match in judged.matches if match.decision == "ask"] or judged.matches
-        masked = self._parts.masked if self._shows_secrets(action, judged) else _unchanged
-        matches = tuple(_shown(match, action, masked) for match in judged.matches)
+        masked = self._parts.masked if self._shows_secrets(action, judged) else None
+        matches = tuple([_shown(match, action, masked) for match in judged.matches])
         shown = {match.id: match for match in matches}
         return Verdict(
             passed=decision == "allow",
@@ -299,7 +308,7 @@ class Guardrail:
             matches=matches,
             stages=_stages(judged.matches, matches, threshold),
             remediation=tuple(dict.fromkeys(match.remediation for match in decisive))[:MOST_REMEDIATIONS],
-            effects=tuple(_masked_effect(effect, masked) for effect in judged.effects),
+            effects=tuple([_masked_effect(effect, masked) for effect in judged.effects]),
             coverage=judged.coverage,
             uncovered=judged.uncovered,
             relied_on=relied_on,
@@ -315,7 +324,7 @@ class Guardrail:
         if judged.has_findings:
             return True
         texts = {text for effect in judged.effects for text in _texts_of(effect)}
-        if len(texts) <= _FEW_TEXTS:
+        if texts and len(texts) <= _FEW_TEXTS:
             texts = {text for text in texts if text not in action}
         if not texts:
             return False
@@ -347,17 +356,16 @@ class Guardrail:
 
 # --- what the answer shows ---
 
-_Mask = Callable[[str], str]
+_Mask = Callable[[str], str] | None
+"""What shortens secrets in a text; None where there are none."""
 _FEW_TEXTS = 5_000
 
 
 def _texts_of(effect: Effect) -> list[str]:
-    texts = (*(target.text for target in effect.targets), *effect.detail.values())
-    return [text for text in texts if len(text) >= _SHORTEST_SECRET]
-
-
-def _unchanged(text: str) -> str:
-    return text
+    texts = [target.text for target in effect.targets if len(target.text) >= _SHORTEST_SECRET]
+    if effect.detail:
+        texts += [text for text in effect.detail.values() if len(text) >= _SHORTEST_SECRET]
+    return texts
 
 
 def _shown(match: PolicyMatch, action: str, masked: _Mask) -> Match:
@@ -365,16 +373,17 @@ def _shown(match: PolicyMatch, action: str, masked: _Mask) -> Match:
         id=match.id,
         stage=match.stage,
         severity=match.severity,
-        reason=masked(match.reason),
+        reason=masked(match.reason) if masked else match.reason,
         remediation=match.remediation,
         references=match.references,
-        evidence=tuple(_evidence(action, span, masked) for span in match.spans if span.end > span.start),
+        evidence=tuple([_evidence(action, span, masked) for span in match.spans if span.end > span.start]),
     )
 
 
 def _evidence(action: str, span: Span, masked: _Mask) -> Evidence:
     # A secret that the cut would halve has to be found whole, so more is looked at than is shown.
-    text = " ".join(masked(action[span.start : span.end][: LONGEST_EVIDENCE * 10]).split())
+    shown = action[span.start : span.end][: LONGEST_EVIDENCE * 10]
+    text = " ".join((masked(shown) if masked else shown).split())
     if len(text) > LONGEST_EVIDENCE:
         text = text[: LONGEST_EVIDENCE - 1] + "…"
     return Evidence(text, span.start, span.end)
@@ -382,12 +391,13 @@ def _evidence(action: str, span: Span, masked: _Mask) -> Evidence:
 
 def _masked_effect(effect: Effect, masked: _Mask) -> Effect:
     texts = _texts_of(effect)
-    if not texts or (masked is _unchanged and max(map(len, texts)) <= 4 * LONGEST_TARGET):
+    if not texts or (masked is None and max(map(len, texts)) <= 4 * LONGEST_TARGET):
         return effect
+    mask = masked or str
     return replace(
         effect,
-        targets=tuple(replace(target, text=_cut(masked(target.text))) for target in effect.targets),
-        detail={name: _cut(masked(value)) for name, value in effect.detail.items()},
+        targets=tuple(replace(target, text=_cut(mask(target.text))) for target in effect.targets),
+        detail={name: _cut(mask(value)) for name, value in effect.detail.items()},
     )
 
 
@@ -399,10 +409,15 @@ _APPROVED = ReliedOn("approval_token", "approval_token", "a person approved this
 _SHORTEST_SECRET = 8
 
 
-def _threshold(severity: str) -> Severity:
+_SEVERITIES = {severity.value: severity for severity in Severity}
+_MAPPING = (dict, Mapping)
+"""The exact type first: asking an abstract class takes ten times as long."""
+
+
+def _severity(severity: str) -> Severity:
     try:
-        return BLOCKS_FROM[Severity(severity)]
-    except ValueError:
+        return _SEVERITIES[severity]
+    except (KeyError, TypeError):
         known = ", ".join(Severity)
         raise _Refused("severity_invalid", "/severity", f"the severity has to be one of {known}") from None
 
@@ -412,7 +427,8 @@ def _check_action(action: object) -> None:
         raise _Refused("action_binary", "/action", "the action has to be text")
     if not action or action.isspace():
         raise _Refused("action_empty", "/action", "the action is empty")
-    if len(action) > MAX_ACTION_BYTES or len(action.encode("utf-8", "surrogatepass")) > MAX_ACTION_BYTES:
+    size = len(action) if action.isascii() else len(action.encode("utf-8", "surrogatepass"))
+    if size > MAX_ACTION_BYTES:
         raise _Refused("action_too_long", "/action", f"the action is longer than {MAX_ACTION_BYTES:,} bytes")
     if "\0" in action or _controls(action) > _MOST_CONTROLS * len(action):
         raise _Refused("action_binary", "/action", "the action is binary, not text")
@@ -431,7 +447,7 @@ def _controls(text: str) -> int:
 _SENDS = frozenset((EffectKind.SEND, EffectKind.PUBLISH))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Carried:
     """A finding, its value, where in the action it stands, and whether in a text that people would read."""
 
@@ -476,6 +492,12 @@ def _is_addressee(value: str, carriers: Sequence[Effect]) -> bool:
         value in (effect.detail.get("recipient", ""), *(target.text for target in effect.targets))
         for effect in carriers
     )
+
+
+def _may_use_runner(action: str) -> bool:
+    """Returns False where nothing in the text can stand for what a runner of CI fills in: that begins with a `$`, of
+    which letters other than ASCII may have another spelling."""
+    return "$" in action or not action.isascii()
 
 
 def _uses_runner(call: Call) -> bool:
@@ -597,20 +619,19 @@ def _as_clause(sentence: str) -> str:
 def _stages(matches: Sequence[PolicyMatch], shown: Sequence[Match], threshold: Severity) -> tuple[StageResult, ...]:
     if not matches:
         return _PASSED_STAGES
-    results = []
-    for passed in _PASSED_STAGES:
-        stage = passed.stage
-        here = [(match, visible) for match, visible in zip(matches, shown, strict=True) if match.stage is stage]
-        if not here:
-            results.append(passed)
-            continue
+    matched: dict[Stage, list[tuple[PolicyMatch, Match]]] = {}
+    for match, visible in zip(matches, shown, strict=True):
+        matched.setdefault(match.stage, []).append((match, visible))
+    results = list(_PASSED_STAGES)
+    for stage, here in matched.items():
         fails = any(_blocks(match, threshold) for match, _ in here)
-        ids = tuple(visible.id for _, visible in here)
-        results.append(StageResult(stage, "fail" if fails else "warn", ids, here[0][1].reason))
+        ids = tuple([visible.id for _, visible in here])
+        results[_PLACES[stage]] = StageResult(stage, "fail" if fails else "warn", ids, here[0][1].reason)
     return tuple(results)
 
 
 _PASSED_STAGES = tuple(StageResult(stage, "pass") for stage in Stage)
+_PLACES = {stage: place for place, stage in enumerate(Stage)}
 
 
 _encoded = json.JSONEncoder(sort_keys=True).encode

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from guardrail import reading
@@ -12,12 +11,13 @@ from guardrail.facts import parse_context
 from guardrail.formats import masked
 from guardrail.interpret import interpret
 from guardrail.model import Call, Effect
+from guardrail.record import record
 from guardrail.verdict import Match, Verdict, plain_verdict
 
 LONGEST = 100
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Explanation:
     """A verdict, with the language and the calls that its action was read into."""
 

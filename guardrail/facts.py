@@ -7,12 +7,13 @@ import posixpath
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Literal
 
+from guardrail.record import record
 from guardrail.vocabulary import Origin
 
 MAX_CONTEXT_DEPTH = 32
@@ -103,7 +104,7 @@ class ContextInvalid(ValueError):
         self.code = code
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Money:
     """An amount; `currency` is upper case, and None where nobody named one."""
 
@@ -111,7 +112,7 @@ class Money:
     currency: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limits:
     """What a payment may reach. None means that there is no limit of this kind; an empty list allows nobody."""
 
@@ -130,7 +131,7 @@ class Limits:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Branch:
     """The branch that is checked out. `pushed` if all its commits are on a remote; `ahead` counts those that aren't."""
 
@@ -141,7 +142,7 @@ class Branch:
     ahead: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Workspace:
     """The working copy. `paths` are normal: relative to `root` where they lie in it, else absolute, with `/`. `commits`
     are by the name that the action uses, "" for what it doesn't name."""
@@ -165,7 +166,7 @@ class Workspace:
             yield self.paths[path]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Facts:
     """The context of one check. What nobody said is None or empty, which never makes an action safer.
 
@@ -351,7 +352,7 @@ def is_allowed_host(host: str, allowed: Iterable[str]) -> bool:
 # --- the parts of a context ---
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Member:
     parse: Callable[[Any, str], Any]
     schema: Mapping[str, Any]
@@ -706,10 +707,16 @@ def _check_size(context: Mapping[Any, Any]) -> None:
             inner: Iterable[Any] = value
             if isinstance(value, _MAPPING):
                 inner = value.values()
-                if not all(isinstance(name, str) for name in value):
-                    raise ContextInvalid("/context", "the keys of an object have to be text")
-                chars += sum(len(name) for name in value)
-            waiting.extend((item, depth + 1) for item in inner)
+                for name in value:
+                    if not isinstance(name, str):
+                        raise ContextInvalid("/context", "the keys of an object have to be text")
+                    chars += len(name)
+            for item in inner:
+                if type(item) is str:  # most are, and need no place in the queue
+                    values += 1
+                    chars += len(item)
+                else:
+                    waiting.append((item, depth + 1))
         elif value is not None and not isinstance(value, bool | int | float):
             raise ContextInvalid("/context", f"the context holds a {type(value).__name__}, which is no JSON value")
         if values > MAX_CONTEXT_VALUES:

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
+
+from guardrail.record import record
 
 _QUOTED = r"(?:'([^']{2,2000})'|\"([^\"]{2,2000})\")"
 _STARTS = re.compile(
@@ -45,7 +46,7 @@ _SHELL_IN_CODE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Found:
     """A command line that the code starts, a path that it deletes (with all below it: `delete_tree`) or writes, or one
     that it only names."""

@@ -11,7 +11,7 @@ import fnmatch
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from shlex import quote
 from typing import NamedTuple
 
@@ -39,6 +39,7 @@ from guardrail.paths import (
     seen_from,
 )
 from guardrail.reading.decoding import constant_output
+from guardrail.record import record
 from guardrail.registry import KeyMeaning, is_password_store, meaning_of_change, meaning_of_reading, meaning_of_removal
 from guardrail.startup_lines import only_set_up
 from guardrail.vocabulary import (
@@ -229,7 +230,7 @@ _NO_CARE = Care(Sensitivity.NONE, "")
 _CARES = frozenset((Sensitivity.SECRET, Sensitivity.PERSONAL))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Interpretation:
     """What the calls of a reading would do. `calls` has those of inner actions too, `passages` the inner texts that
     people would read."""
@@ -241,7 +242,7 @@ class Interpretation:
     passages: tuple[Passage, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Frame:
     """What an inner action inherits. `carrier` is the span of the text that it stands in."""
 
@@ -260,7 +261,7 @@ class _Saved(NamedTuple):
     directory: Word | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Fed:
     """What comes out of a pipe: the care that it deserves, and the URLs that it was downloaded from."""
 
@@ -438,7 +439,7 @@ class _Interpreter:
                     self._row(row, parsed, call)
             if level.request is not None and parsed.holds(level.request.when):
                 self._request(level.request, parsed, call, frame)
-        if saved == _Saved(call.host, call.directory) and _resets_to_head(call, parsed):
+        if saved is not None and saved == _Saved(call.host, call.directory) and _resets_to_head(call, parsed):
             self.effects[first:] = [
                 replace(effect, detail={**effect.detail, "saved": "before"})
                 if effect.kind is EffectKind.DISCARD and effect.object is ObjectKind.PATH
@@ -1329,6 +1330,8 @@ class _Interpreter:
     def _shells_in_options(self, call: Call, frame: _Frame) -> None:
         """Many programs run a command that an option names: `tar -I '/bin/sh -c …'`, `lftp -c '!/bin/sh'`."""
         for at, word in enumerate(call.words):
+            if "/" not in word.text:
+                continue  # no path to a shell
             if word.known and "/bin/" in word.text and starts_shell(word.text):
                 if at == 0 or call.words[at - 1].text not in TEXT_OPTIONS:
                     self._interactive_shell(call)
@@ -1580,8 +1583,10 @@ def _resets_to_head(call: Call, parsed: Parsed) -> bool:
 
 def _in_named_directory(call: Call) -> Call:
     """The call where its own option lets it work: `git -C /srv clean -fd`."""
+    if call.program not in names("directory_first"):
+        return call
     for option, value in zip(call.words, call.words[1:], strict=False):
-        if call.program not in names("directory_first") or not option.text.startswith("-"):
+        if not option.text.startswith("-"):
             break
         if option.text == "-C":
             text = value.text if call.directory is None else seen_from(call.directory.text, value.text) or value.text

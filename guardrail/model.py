@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from guardrail.record import record
 from guardrail.vocabulary import (
     EffectKind,
     Language,
@@ -26,7 +27,7 @@ class Span(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Word:
     """One operand or argument as the program receives it: quotes removed, variables of the same action resolved.
 
@@ -51,7 +52,7 @@ class Redirection(NamedTuple):
     target: Word
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """A program, function or tool that the action would run.
 
@@ -81,7 +82,7 @@ class Call:
     chained: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Target:
     """What an effect reaches, with what is known of it. `path` is where that lies if the action went to another
     directory first (`cd src && rm a.txt`), else empty."""
@@ -98,7 +99,7 @@ class Target:
         return self.path or self.text
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Effect:
     """One thing that the action would do.
 
@@ -119,7 +120,7 @@ class Effect:
     detail: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Passage:
     """A text that people would read: the prose of an action, a message's body, a commit message. Language rules and
     formats of data look at passages. `name` is the argument that holds it, if any."""
@@ -129,7 +130,7 @@ class Passage:
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Uncovered:
     """A part that could not be read, or a program that the catalogue lacks. `executable` if it would run. `stopped` if
     a bound was reached here, so that what follows was not looked at at all."""
@@ -140,7 +141,7 @@ class Uncovered:
     stopped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reading:
     """What a reader made of a text. `effects` are those that need no catalogue (SQL, sentences)."""
 

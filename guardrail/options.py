@@ -6,14 +6,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from guardrail.catalogue.loader import Condition, Inner, Program, Subcommand, option_name, pattern
+from guardrail.catalogue.loader import Condition, Inner, Program, Subcommand, beginnings, option_name, pattern
 from guardrail.model import Call, Word
+from guardrail.record import record
 
 GROUP_DEPTH = 4
 OFF = frozenset(("false", "no", "none", "off", "0", "$false"))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Option:
     """An option as it is compared, its value if it has one, and the index of its word in the call. `attached` if the
     value stands in the same word, as in `--dry-run=client`."""
@@ -200,12 +201,13 @@ class _Parser:
         self.values = (self.values - level.switches) | level.values if self.values else level.values
         self.known = self.known | level.known_options if self.known else level.known_options
         self.looking = level.subcommands is not None or level.groups
-        self.begins |= {name: inner.until for inner in level.inner if inner.until for name in inner.after}
-        rest = [at for inner in level.inner if (at := _command_begins(inner)) is not None]
+        if level.inner:
+            self.begins |= {name: inner.until for inner in level.inner if inner.until for name in inner.after}
+            rest = [at for inner in level.inner if (at := _command_begins(inner)) is not None]
+            if rest:
+                self.operands_before_end = min(rest)
         if level.stop_at_operand:
-            rest.append(1)
-        if rest:
-            self.operands_before_end = min(rest)
+            self.operands_before_end = 1
 
     def _name(self, name: str) -> str:
         return option_name(name, self.program.style, self.program.ignore_case)
@@ -385,7 +387,7 @@ class _Parser:
         """`--help` anywhere, `-h` and `--version` alone, `help` and `version` in the place of a subcommand."""
         parsed = self.parsed
         names = {option.name for option in parsed.options if option.value is None or not option.attached}
-        if names & {"--help", "-help", "/?", "-?"} and not names & self.values & {"--help", "-help"}:
+        if not _HELP.isdisjoint(names) and not names & self.values & {"--help", "-help"}:
             parsed.only_shows_help = True
         elif len(parsed.options) == 1 and not parsed.operands and parsed.options[0].value is None:
             parsed.only_shows_help = bool(names & {"-h", "--version", "-version", "-V"})
@@ -398,6 +400,7 @@ class _Parser:
             parsed.only_shows_help = True
 
 
+_HELP = frozenset(("--help", "-help", "/?", "-?"))
 _WINDOWS_NAME = re.compile(r"/[^/:=,]*[:=,]")
 """The name of an option of Windows whose value stands in the same word, such as `/i:http://x/a.sct`."""
 
@@ -461,5 +464,12 @@ def _slice(words: Sequence[Word], spelled: str) -> list[Word]:
 
 
 def _found(expression: str, words: Iterable[Word]) -> bool:
-    compiled = pattern(expression)
-    return any(compiled.search(word.text) for word in words)
+    compiled, begins = pattern(expression), beginnings(expression)
+    for word in words:
+        text = word.text
+        # Most expressions ask how a word begins, and most words begin otherwise.
+        if begins and text.isascii() and not text.lower().startswith(begins):
+            continue
+        if compiled.search(text):
+            return True
+    return False

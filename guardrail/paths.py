@@ -10,10 +10,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from guardrail.record import record
 from guardrail.vocabulary import EffectKind, ObjectKind, Place, Scope, Sensitivity
 
 if TYPE_CHECKING:
@@ -560,7 +560,7 @@ def _has_pattern(text: str) -> bool:
 # --- why it deserves care ---
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Care:
     """Why a path deserves care."""
 
@@ -800,7 +800,7 @@ NOT_SECRET_IN: Mapping[str, frozenset[str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Consequence:
     """What a write to a path does beyond the write."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -18,6 +18,7 @@ from guardrail.circumstances import CIRCUMSTANCES, Circumstance
 from guardrail.compiled import Plain, load_compiled
 from guardrail.facts import Facts
 from guardrail.model import Effect, Span, Target
+from guardrail.record import record
 from guardrail.vocabulary import (
     Decision,
     EffectKind,
@@ -134,7 +135,7 @@ class Family(NamedTuple):
 _Words = tuple[EffectKind, ObjectKind, Scope, Reversible, bool, Place, Sensitivity, Origin]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Policy:
     """All families, and the digest of the file."""
 

@@ -4,9 +4,9 @@ where passwords lie. A key is looked at together with the value's name and data,
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
+from guardrail.record import record
 from guardrail.vocabulary import EffectKind, ObjectKind
 
 LONGEST_KEY = 1_024
@@ -19,7 +19,7 @@ _HIVES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeyMeaning:
     """What a change or a look at a key does beyond that."""
 

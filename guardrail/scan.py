@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from guardrail.engine import BLOCKS_FROM, MAX_ACTION_BYTES, Guardrail
+from guardrail.record import record
 from guardrail.verdict import Match
 from guardrail.vocabulary import Severity
 
@@ -25,7 +26,7 @@ SKIPPED = frozenset((".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__
 SARIF_LEVELS: Mapping[str, str] = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finding:
     """A rule that holds for a part of a file. `blocks` at the severity of the scan."""
 
@@ -111,7 +112,7 @@ def _findings(path: str, match: Match, starts: list[int], blocks: bool) -> Itera
 
 def plain_finding(finding: Finding) -> dict[str, Any]:
     """A finding as JSON has it."""
-    return {name: getattr(finding, name) for name in Finding.__slots__}
+    return asdict(finding)
 
 
 def sarif(findings: Iterable[Finding], version: str) -> dict[str, Any]:

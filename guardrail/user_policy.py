@@ -7,13 +7,13 @@ import fnmatch
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from guardrail.facts import Facts
 from guardrail.model import Effect, Target
 from guardrail.policy import Conditions, PolicyMatch, Stage, reason_of
 from guardrail.policy_file import Reader
+from guardrail.record import record
 from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible, Scope, Sensitivity, Severity
 
 MAX_RULES = 500
@@ -35,7 +35,7 @@ _DECISIONS = ("allow", "ask", "deny")
 _FILE_KEYS = ("version", "rules")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UserRule:
     """One row: what it holds for, and what then happens. `targets` are patterns of names, `*` for any text."""
 
@@ -57,7 +57,7 @@ class UserRule:
         return not self.targets or any(pattern.match(name) for pattern in self.targets for name in names)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UserPolicy:
     """The rules of a file. `digest` is what a person trusts; `ignored_allows` counts rows that allow without trust."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from guardrail.approval import Outcome
 from guardrail.model import Effect, Uncovered
 from guardrail.policy import ReliedOn, Stage
+from guardrail.record import record
 from guardrail.vocabulary import Coverage, Decision, Severity, SeverityOrNone
 
 ProblemCode = Literal[
@@ -23,7 +23,7 @@ ProblemCode = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Problem:
     """Why an action could not be judged. `pointer` is a JSON pointer into the body of the request."""
 
@@ -32,7 +32,7 @@ class Problem:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Evidence:
     """The part of the action that a match is about, secrets masked, and its place there in characters."""
 
@@ -41,7 +41,7 @@ class Evidence:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Match:
     """A row of the policy, or a family of language, that holds for the action."""
 
@@ -54,7 +54,7 @@ class Match:
     evidence: tuple[Evidence, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StageResult:
     """One stage: `fail` blocks, `warn` matched below the threshold."""
 
@@ -64,7 +64,7 @@ class StageResult:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verdict:
     """The answer. Equal for equal input and rules: time and the id of the check are its caller's.
 

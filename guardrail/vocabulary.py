@@ -7,20 +7,18 @@ from typing import Literal
 
 
 class Severity(StrEnum):
-    """How bad it would be. `rank` orders them."""
+    """How bad it would be. `rank` orders them, from 1 for low to 4 for critical."""
 
     LOW = "low"
     MEDIUM = "medium"
     HIGH = "high"
     CRITICAL = "critical"
 
-    @property
-    def rank(self) -> int:
-        """1 for low to 4 for critical."""
-        return _RANKS[self]
+    rank: int
 
 
-_RANKS = {severity: rank for rank, severity in enumerate(Severity, start=1)}
+for _rank, _severity in enumerate(Severity, start=1):
+    _severity.rank = _rank
 
 SeverityOrNone = Severity | Literal["none"]
 Decision = Literal["allow", "ask", "deny"]

@@ -8,6 +8,7 @@ that was loaded before stays usable.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cache
@@ -291,6 +292,28 @@ def pattern(text: str) -> Any:
     options = re2.Options()
     options.log_errors = False
     return re2.compile(text, options)
+
+
+@cache
+def beginnings(text: str) -> tuple[str, ...]:
+    """What ASCII texts in which an expression is found begin with in lower case: one of these. Nothing where the
+    expression doesn't show it."""
+    anchored = _ANCHORED.match(text)
+    if anchored is None or "[]" in text or "[^]" in text:
+        return ()
+    rest = _ESCAPED_OR_CLASS.sub("", text)
+    while (inner := _GROUP.sub("", rest)) != rest:
+        rest = inner
+    if "|" in rest:
+        return ()  # another alternative may begin in another way
+    return tuple((anchored[1] or anchored[2]).replace("\\", "").lower().split("|"))
+
+
+_ANCHORED = re.compile(
+    r"(?:\(\?i\))?\^(?:((?:[A-Za-z0-9_:/ -]|\\[.+-])+)|\(((?:[A-Za-z0-9_:/ -]|\\[.+-]|\|)+)\))(?![?*+{])"
+)
+_ESCAPED_OR_CLASS = re.compile(r"\\.|\[[^\]]*\]")
+_GROUP = re.compile(r"\([^()]*\)")
 
 
 LEVEL_KEYS = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
@@ -12,6 +11,7 @@ import re2
 
 from guardrail.formats import personal, values
 from guardrail.formats.table import CREDENTIALS
+from guardrail.record import record
 
 Confidence = Literal["certain", "likely", "possible"]
 Category = Literal["secret", "account_number", "personal_data"]
@@ -25,7 +25,7 @@ SHORTEST_SHOWN = 12
 __all__ = ["MAX_FINDINGS", "Category", "Confidence", "Finding", "find", "masked"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finding:
     """A part of a text that is a secret, an account number or personal data. `kind` is a format's name."""
 
@@ -72,7 +72,7 @@ def _without(text: str, findings: tuple[Finding, ...]) -> str:
 
 
 def _in_order(found: list[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(found, key=lambda finding: finding.start))
+    return tuple(sorted(found, key=lambda finding: finding.start)) if found else ()
 
 
 @cache
@@ -136,6 +136,8 @@ _NAMED = (
     r"['\"\]]{0,2}\s{0,5}(?:=>|:=|==?|:|,|\bis\b|\bvalue\s?=)\s{0,5}"
     r"(['\"`]{0,3})([^\s'\"`,;<>]{6,300})"
 )
+_BETWEEN = "=:,"
+"""What stands between a name and its value, if no "is" does."""
 # What follows "key" or "token" in a name that isn't the secret itself.
 _ABOUT_ANOTHER = r"(?i)(?:ids?|names?|urls?|uri|audience|paths?|files?|types?|len(?:gth)?|size|count|expir\w*|age)$"
 # Services whose keys have no shape of their own: the name stands before the key.
@@ -151,11 +153,12 @@ _VENDORS = (
 )
 _VENDOR = _VENDORS + r"[\w .-]{0,24}['\"]?\s{0,3}(?:=>|:=|=|:|\s)\s{0,3}['\"]?([A-Za-z0-9_+/=-]{16,120})(?:$|[^\w.:/])"
 _KEY_NAME = r"(?i)key|token|secret|auth"
+_DIGIT = re.compile(r"\d")
 _TOKENS = r"(?:^|[^A-Za-z0-9+/=_.:-])([A-Za-z0-9+/_-]{20,200}={0,2})(?:$|[^A-Za-z0-9+/=_.-])"
 
 
 def _url_passwords(text: str) -> Iterator[Finding]:
-    for match in _compiled(_URL_USER).finditer(text):
+    for match in _compiled(_URL_USER).finditer(text) if "@" in text else ():
         if not values.is_reference(match.group(1)):
             yield Finding("url-password", "likely", match.start(1), match.end(1))
 
@@ -168,7 +171,9 @@ def _authorizations(text: str) -> Iterator[Finding]:
 
 
 def _basic_users(text: str) -> Iterator[Finding]:
-    for pattern in (_BASIC_USER, _NETRC):
+    for pattern, needed in ((_BASIC_USER, ":"), (_NETRC, "machine")):
+        if needed not in text:
+            continue
         for match in _compiled(pattern).finditer(text):
             value = match.group(1).strip("{}")
             if not values.is_placeholder(value):
@@ -177,9 +182,11 @@ def _basic_users(text: str) -> Iterator[Finding]:
 
 
 def _named(text: str) -> Iterator[Finding]:
-    for match in _compiled(_HEADER_KEY).finditer(text):
+    for match in _compiled(_HEADER_KEY).finditer(text) if ":" in text else ():
         if not values.is_placeholder(match.group(1)) and values.is_random(match.group(1)):
             yield Finding("header-key", "likely", match.start(1), match.end(1))
+    if text.isascii() and not any(sign in text for sign in _BETWEEN) and "is" not in text.lower():
+        return
     for match in _compiled(_NAMED).finditer(text):
         value = match.group(3).rstrip(".,;)]}")
         if len(value) < 6 or value.endswith(":") or values.is_placeholder(value):
@@ -194,7 +201,7 @@ def _named(text: str) -> Iterator[Finding]:
 
 
 def _vendor_keys(text: str) -> Iterator[Finding]:
-    for match in _compiled(_VENDOR).finditer(text):
+    for match in _compiled(_VENDOR).finditer(text) if _DIGIT.search(text) else ():
         value = match.group(1)
         if values.is_placeholder(value) or not any(char.isdigit() for char in value):
             continue

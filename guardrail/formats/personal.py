@@ -4,15 +4,15 @@ bulk."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from guardrail.formats import checksums
+from guardrail.record import record
 
 BULK = 5
 """So many different addresses or numbers in one text are a list of people, not a message to them."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Number:
     """A number with a shape. Without `names` the check alone decides; with them, one has to stand in the text before
     the number, as one in ten or eleven numbers passes a single check digit."""

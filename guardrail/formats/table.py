@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from guardrail.formats import checksums
+from guardrail.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Format:
     """A shape. Group 1, if there is one, is the secret. Below `least_entropy` bits per character it is a placeholder.
     A failed `check` means that it is no secret if the `check_decides`; else it only lowers the confidence."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from guardrail.hooks.once import Once
 from guardrail.hooks.trust import WorkspacePolicy, workspace_policy
 from guardrail.model import Call, Effect
 from guardrail.paths import sensitivity_of
+from guardrail.record import record
 from guardrail.verdict import Verdict
 from guardrail.vocabulary import Decision, EffectKind, ObjectKind, Scope, Sensitivity, Severity
 
@@ -29,7 +30,7 @@ MOST_SAID = 1_200
 _DIRECTORY_OPTIONS = ("-C", "--directory", "--chdir")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Judged:
     """A decision with its reason in words, the verdict behind it and the context that it was judged in."""
 

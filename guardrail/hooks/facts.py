@@ -8,7 +8,6 @@ import posixpath
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,7 @@ from guardrail.hooks.names import (
     paths_reached,
 )
 from guardrail.paths import is_made_again
+from guardrail.record import record
 
 MOST_STATES = 3_000
 MOST_REPOSITORIES = 4
@@ -49,7 +49,7 @@ _FIRST = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Gathered:
     """A context with facts of the working copy, and the named paths that leave it."""
 

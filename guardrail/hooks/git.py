@@ -8,13 +8,14 @@ import selectors
 import subprocess
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from guardrail.facts import PathState
 from guardrail.paths import is_made_again
+from guardrail.record import record
 
 MOST_OUTPUT = 8 * 1024 * 1024
 TIME_LIMIT = 2.0
@@ -45,7 +46,7 @@ def has_work(repository: Path, time_limit: float) -> bool:
     return any(not entry.startswith("!!") or is_work(entry[3:].rstrip("/")) for entry in entries)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Answers:
     """What git says of a repository. `changed` are tracked files that are not as they were committed, `links` are its
     submodules."""
@@ -120,9 +121,9 @@ def _of_changes(kind: str, changes: str) -> PathState:
 def _status(output: bytes) -> tuple[dict[str, Any], dict[str, PathState]]:
     branch: dict[str, Any] = {}
     states: dict[str, PathState] = {}
-    records = iter(output.decode("utf-8", "replace").split("\0"))
-    for record in records:
-        kind, _, rest = record.partition(" ")
+    entries = iter(output.decode("utf-8", "replace").split("\0"))
+    for entry in entries:
+        kind, _, rest = entry.partition(" ")
         if kind == "#":
             name, _, value = rest.partition(" ")
             if name == "branch.head" and value != "(detached)":
@@ -131,7 +132,7 @@ def _status(output: bytes) -> tuple[dict[str, Any], dict[str, PathState]]:
             states[rest.split(" ", 7 if kind == "1" else 9)[-1]] = _of_changes(kind, rest[:2])
         elif kind == "2":
             states[rest.split(" ", 8)[-1]] = PathState.DIRTY
-            states[next(records, "")] = PathState.DIRTY
+            states[next(entries, "")] = PathState.DIRTY
         elif kind == "?":
             states[rest.rstrip("/")] = PathState.UNTRACKED
         elif kind == "!":
@@ -143,8 +144,8 @@ def _listed(output: bytes, paths: Sequence[str], links: set[str]) -> Iterable[tu
     """Tracked files as states of the named paths that hold them. What git was told not to look at may have changes that
     no status shows. Submodules are added to `links`."""
     named = set(paths)
-    for record in output.decode("utf-8", "replace").split("\0"):
-        meta, tab, path = record.partition("\t")
+    for entry in output.decode("utf-8", "replace").split("\0"):
+        meta, tab, path = entry.partition("\t")
         if not tab:
             continue
         tag, mode = meta[:1], meta[2:8]

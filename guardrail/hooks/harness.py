@@ -7,9 +7,9 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from guardrail.record import record
 from guardrail.vocabulary import Decision
 
 SHELL_TOOLS = frozenset(
@@ -27,7 +27,7 @@ class InputInvalid(ValueError):
     """Input of a hook that can't be understood. The message says what is wrong."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Asked:
     """What a harness asks: may this run? `can_ask`: the harness can put a question to the person at this event."""
 
@@ -40,7 +40,7 @@ class Asked:
     root: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Answer:
     """What the hook prints and how it exits."""
 
@@ -49,7 +49,7 @@ class Answer:
     code: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Event:
     """An event of a harness, and how it spells its question. `tool` and `arguments` are the members that hold them. An
     event for one tool names that in `of_tool`, and in `members` what its arguments are. `prefix` stands before the
@@ -65,7 +65,7 @@ class Event:
     unnamed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Settings:
     """Where the user's settings of a harness are: a file below a directory, which a variable may move. `entries` are
     what the installer adds by event; `version` is what such a file has to say of itself."""
@@ -77,7 +77,7 @@ class Settings:
     version: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Harness:
     """An adapter. `written_for` is the version, `documentation` what it follows as it was read on `read_on`. `allowed`
     is what no objection prints, `spell` the JSON of any other decision at an event, `if_it_dies` says what the harness

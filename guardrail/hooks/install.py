@@ -8,11 +8,11 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from guardrail.hooks.harness import Harness, Settings
+from guardrail.record import record
 
 MARK = "svc-guardrail"
 _MODULE = "guardrail.hooks.client"
@@ -22,7 +22,7 @@ class SettingsInvalid(ValueError):
     """Settings that can't be understood, and are therefore left alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Change:
     """The settings as they are and as they shall be; None for a file that isn't there."""
 

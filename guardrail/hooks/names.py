@@ -9,12 +9,12 @@ import os
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from guardrail.facts import Facts
 from guardrail.hooks.git import TIME_LIMIT, git_command, outputs
+from guardrail.record import record
 
 MOST_PATHS = 200
 """Paths of an action that are looked up; an action that names more is judged without their states."""
@@ -33,7 +33,7 @@ _FOUND = "[found]"
 _BRACES = re.compile(r"\{([^{}]{0,400},[^{}]{0,400})\}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Named:
     """A path, branch or stash as an effect names it, and what the action says about it."""
 
@@ -64,7 +64,7 @@ class Named:
     """Whether the action stashes changes before, if there are any."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Leaving:
     """A path that is in the workspace by its name and elsewhere by a link."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import getpass
 import hashlib
 import secrets
-from dataclasses import dataclass
 from pathlib import Path
 
 from guardrail.approval import SHORTEST_KEY, Approval, Approvals, make_token
 from guardrail.hooks.directories import state_directory
 from guardrail.hooks.files import read_private, read_private_json, write_private, write_private_json
+from guardrail.record import record
 
 LIFETIME = 300
 """Seconds for which a code, and what it allows, is good."""
@@ -18,7 +18,7 @@ _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _LENGTH = 8
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Once:
     """The store of one user, in a directory of their own."""
 

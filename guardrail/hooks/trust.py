@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from guardrail.hooks.directories import config_directory
 from guardrail.hooks.files import read_private_json, write_private_json
 from guardrail.policy_file import PolicyInvalid
+from guardrail.record import record
 from guardrail.user_policy import MAX_BYTES, UserPolicy, load_user_policy, policy_digest
 
 POLICY_NAME = ".svc-guardrail.yaml"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WorkspacePolicy:
     """The policy of a workspace. `problem` says why its file could not be read; then nothing passes unasked."""
 

@@ -74,6 +74,8 @@ class Match(NamedTuple):
 
 def match_characters(action: str) -> tuple[Match, ...]:
     """The families of text that a person sees otherwise than it runs: invisible, turned, overwritten, look-alike."""
+    if action.isascii() and action.isprintable():
+        return ()
     kinds = {anomaly.partition(":")[0] for anomaly in anomalies(action)}
     if not kinds:
         return ()
@@ -182,13 +184,16 @@ def _combination(text: str, classes: Mapping[str, object]) -> _Combination:
 def _matches(passage: Passage) -> Iterator[tuple[Family, Span]]:
     tables = _tables()
     tokens = tokens_of(passage.text)
+    hits_of_all = tables.lexicon.hits(tokens)
+    named = {hit.name for hit in hits_of_all}
+    possible = sorted(row for name in named for row in tables.combinations.get(name, ()) if named.issuperset(row[2][0]))
+    if not possible:
+        return
     sentences: dict[int, dict[str, list[Hit]]] = {}
     everywhere: dict[str, list[Hit]] = {}
-    for hit in tables.lexicon.hits(tokens):
+    for hit in hits_of_all:
         everywhere.setdefault(hit.name, []).append(hit)
         sentences.setdefault(tokens[hit.first].sentence, {}).setdefault(hit.name, []).append(hit)
-    named = frozenset(everywhere)
-    possible = sorted(row for name in named for row in tables.combinations.get(name, ()) if named.issuperset(row[2][0]))
     for number, rows in groupby(possible, key=itemgetter(0)):
         family = tables.families[number]
         if not _belongs(family, passage):

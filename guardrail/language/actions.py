@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from guardrail.language.data import data_of
 from guardrail.language.lexicon import Hit, Lexicon, Token
+from guardrail.record import record
 from guardrail.vocabulary import EffectKind, ObjectKind
 
 TABLE = "reading/tool_lexicon.yaml"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Meaning:
     """A verb with its object, at tokens `first` up to and without `last`. `verb` is the verb's class."""
 
@@ -26,7 +26,7 @@ class Meaning:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Tables:
     verbs: Lexicon
     objects: Lexicon

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Protocol
 
 from guardrail.language.actions import is_negated, kinds_spoken_of, meanings_in_sentence
 from guardrail.language.lexicon import Lexicon, Token, tokens_of
 from guardrail.model import Effect, Passage, Span
+from guardrail.record import record
 from guardrail.vocabulary import EffectKind, ObjectKind, Origin, Severity
 
 
@@ -27,7 +28,7 @@ class Provenance(Protocol):
     def origin_of(self, value: str) -> Origin: ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unrequested:
     """An effect that nobody asked for though content that was only read speaks of it. `why` is `kind` if that content
     asks for such an action, `target` if it alone names what the action reaches, `both`."""
@@ -81,7 +82,7 @@ _DELEGATION = Lexicon(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Asked:
     """What a request says: its words, the groups of kinds of which it speaks, what it asks for, and whether it hands
     the choice over."""

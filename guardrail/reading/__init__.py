@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from guardrail.catalogue.loader import default_catalogue
 from guardrail.model import Passage, Reading, Span
+from guardrail.record import record
 from guardrail.vocabulary import Language
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def read(action: str, facts: Facts, programs: Container[str] | None = None) -> R
     reading = reader_of(language)(action)
     if language is not Language.PROSE:
         # Text that speaks to a model is read as such, whatever language it looks like.
-        if language is Language.BASH and not reading.passages and _SPEAKS_TO_A_MODEL.search(action):
+        if language is Language.BASH and not reading.passages and _speaks_to_a_model(action):
             reading = replace(reading, passages=(Passage(action, Span(0, len(action))),))
         return reading
     for code, start, fenced in _code_in_prose(action):
@@ -77,7 +78,13 @@ def read(action: str, facts: Facts, programs: Container[str] | None = None) -> R
     return reading
 
 
-_SPEAKS_TO_A_MODEL = re.compile(r"\b(?:AI|[Aa]ssistants?|[Cc]opilot|[Cc]hatbot|[Ll]anguage models?|LLMs?)\b")
+def _speaks_to_a_model(text: str) -> bool:
+    # Most texts have none of these letters, which is sooner seen than that none is a word of its own.
+    return any(map(text.__contains__, _PARTS_OF_MODELS)) and _MODELS.search(text) is not None
+
+
+_MODELS = re.compile(r"\b(?:AI|[Aa]ssistants?|[Cc]opilot|[Cc]hatbot|[Ll]anguage models?|LLMs?)\b")
+_PARTS_OF_MODELS = ("AI", "ssistant", "opilot", "hatbot", "anguage model", "LLM")
 
 
 def decide(action: str, facts: Facts, programs: Container[str] | None = None) -> Language:
@@ -154,13 +161,13 @@ def _could_be_said(text: str, programs: Container[str]) -> bool:
 
 
 def _windows_points(text: str, facts: Facts) -> dict[Language, int]:
-    extra = 2 if facts.os == "windows" else 0
-    return {
-        Language.POWERSHELL: _POWERSHELL.points(text) + (extra if "$" in text or "-" in text else 0),
-        Language.CMD: 0
-        if _NOT_CMD.search(_QUOTED.sub(" ", text))
-        else _CMD.points(text) + (extra if any(char in text for char in "/%\\") else 0),
-    }
+    powershell, cmd = _POWERSHELL.points(text), _CMD.points(text)
+    if facts.os == "windows":
+        powershell += 2 if "$" in text or "-" in text else 0
+        cmd += 2 if any(char in text for char in "/%\\") else 0
+    if cmd and (";" in text or "$" in text) and _NOT_CMD.search(_QUOTED.sub(" ", text)):
+        cmd = 0
+    return {Language.POWERSHELL: powershell, Language.CMD: cmd}
 
 
 _NOT_CMD = re.compile(r";\s*[A-Za-z]|\$[A-Za-z{(]")
@@ -189,7 +196,7 @@ def _certain(action: str, text: str) -> Language | None:
             return Language.HTTP
     if first.isupper() and _is_dockerfile(text):
         return Language.DOCKERFILE
-    if _CI_KEYS.search(text) and _CI_STEPS.search(text):
+    if ":" in text and _CI_KEYS.search(text) and _CI_STEPS.search(text):
         return Language.CI
     if first in "{[<" or _CALL_BEGINS.match(text):
         name = text.partition("(")[0]
@@ -353,24 +360,50 @@ _SQL = (
 # --- marks of languages, with the points that each is worth ---
 
 
-@dataclass(frozen=True, slots=True)
-class _Marks:
-    """Marks of a language: points and expressions, which are tried if one of the hints stands in the text."""
+class Mark(NamedTuple):
+    """A mark of a language and the points that it is worth. It begins where the text does or behind one of the signs
+    `behind`, or anywhere if that is None. A text that has the mark has one of `needs`, if there are any, in lower
+    case."""
+
+    points: int
+    behind: str | None
+    needs: tuple[str, ...]
+    expression: str
+
+
+@record
+class Marks:
+    """Marks of a language, which are looked for if one of the hints stands in the text."""
 
     hints: tuple[str, ...]
-    rows: tuple[tuple[int, str], ...]
+    rows: tuple[Mark, ...]
 
     def points(self, text: str) -> int:
         """The points of the marks that are found."""
-        # Loops, since each text is asked for the marks of several languages.
         for hint in self.hints:
             if hint in text:
                 break
         else:
             return 0
+        lowered = text.lower() if text.isascii() else ""  # other letters may have several spellings in lower case
         found = 0
-        for points, expression in self.rows:
-            if _compiled(expression).search(text) is not None:
+        # Loops, since each text is asked for some forty marks.
+        for points, behind, needs, expression in self.rows:
+            if needs and lowered:
+                for needed in needs:
+                    if needed in lowered:
+                        break
+                else:
+                    continue
+            compiled = _compiled(expression)
+            if behind is not None:
+                for sign in behind:
+                    if sign in text:
+                        break
+                else:
+                    found += points if compiled.match(text) is not None else 0
+                    continue
+            if compiled.search(text) is not None:
                 found += points
         return found
 
@@ -381,22 +414,39 @@ def _compiled(expression: str) -> re.Pattern[str]:
     return re.compile(expression)
 
 
-def _marks(hints: str, *rows: tuple[int, str]) -> _Marks:
-    return _Marks(tuple(hints.split(" ")), rows)
+def _marks(hints: str, *rows: tuple[int, str | None, tuple[str, ...], str]) -> Marks:
+    return Marks(tuple(hints.split(" ")), tuple(Mark(*row) for row in rows))
 
 
 _BASH = _marks(
     "$ [ && || > | = ; \n echo sudo",
-    (2, r"(?m)^\s*(?:if \[|then$|fi$|done$|esac$|do$|for \w+ in |while read|case .{1,80} in$)"),
-    (2, r"\$\(\(|\$\([a-z]|\$\{\w+[:#%/-]|\]\];|\[\[ "),
-    (1, r"&& |\|\| |2>&1|>/dev/null|> /dev/null| \| (?:grep|awk|sed|xargs|head|tail|sort|bash|sh|tee|jq|wc|cut|tr)\b"),
-    (1, r"(?m)^\s*(?:export|sudo|source|set -[eux]|echo|cd|apt-get|git|curl|rm|mkdir|chmod|docker|npm|pip)\s"),
-    (1, r"(?m)^\w+=\S*$|^\w+=\S+ \w"),
+    (
+        2,
+        "\n",
+        ("if [", "then", "fi", "esac", "do", "for ", "while read", "case "),
+        r"(?m)^\s*(?:if \[|then$|fi$|done$|esac$|do$|for \w+ in |while read|case .{1,80} in$)",
+    ),
+    (2, None, ("$(", "${", "]];", "[[ "), r"\$\(\(|\$\([a-z]|\$\{\w+[:#%/-]|\]\];|\[\[ "),
+    (
+        1,
+        None,
+        ("&& ", "|| ", "2>&1", ">/dev/null", "> /dev/null", " | "),
+        r"&& |\|\| |2>&1|>/dev/null|> /dev/null| \| (?:grep|awk|sed|xargs|head|tail|sort|bash|sh|tee|jq|wc|cut|tr)\b",
+    ),
+    (
+        1,
+        "\n",
+        (),
+        r"(?m)^\s*(?:export|sudo|source|set -[eux]|echo|cd|apt-get|git|curl|rm|mkdir|chmod|docker|npm|pip)\s",
+    ),
+    (1, "\n", ("=",), r"(?m)^\w+=\S*$|^\w+=\S+ \w"),
 )
 _POWERSHELL = _marks(
     "- $ [ | :\\ iex iwr gci",
     (
         4,
+        "\n|;{(=&",
+        ("-",),
         r"(?im)(?:^|[|;{(=&])\s*(?:get|set|new|remove|add|clear|start|stop|restart|invoke|import|export|out|write|test|select|where|foreach"
         r"|copy|move|rename|enable|disable|register|unregister|install|uninstall|update|convertto|convertfrom|format|measure"
         r"|sort|group|send|receive|connect|disconnect|enter|exit|expand|compress|join|split|resolve|wait|suspend|resume"
@@ -404,64 +454,129 @@ _POWERSHELL = _marks(
         r"|publish|unpublish|save|find|search|show|hide|push|pop|read|repair|tee|use|optimize|undo)-[a-z][a-z0-9]{1,40}\b"
         r"(?=\s|$|;|\||\))(?![\w/.])",
     ),
-    (2, r"^\s*\$\w+(?:\.\w+)*\.\w+\("),
+    (2, "", ("$",), r"^\s*\$\w+(?:\.\w+)*\.\w+\("),
     (
         3,
+        None,
+        ("$", "["),
         r"(?i)\$env:\w|\[(?:[a-z_][\w.]{0,80}\]::|(?:system|net|io|convert|text|environment|reflection)[\w.]*\]:|ref\]\."
         r"|(?:wmiclass|adsi|scriptblock)\]['\"$(])",
     ),
-    (3, r"&\s*\(['\"$(]|[A-Za-z]`\w+-[A-Za-z]"),
-    (3, r"(?i)\bnew-object\s|\biex\b|\biwr\b|\birm\b|\bgci\b.{0,80}\|"),
-    (2, r"(?i)\s-(?:erroraction|recurse|literalpath|scriptblock|computername|argumentlist|outfile|usebasicparsing)\b"),
-    (2, r"\|\s*(?:%|\?|foreach|where)\s*\{|\$_\.?|\$(?:null|true|false|PSItem|PSVersionTable)\b|@\{|@\("),
-    (1, r"(?m)^\s*\$\w+\s*=\s"),
-    (1, r"(?i)\s-(?:eq|ne|gt|lt|like|match|contains)\s['\"$\d]"),
-    (1, r"(?i)\b[a-z]:\\"),
+    (3, None, ("&", "`"), r"&\s*\(['\"$(]|[A-Za-z]`\w+-[A-Za-z]"),
+    (
+        3,
+        None,
+        ("new-object", "iex", "iwr", "irm", "gci"),
+        r"(?i)\bnew-object\s|\biex\b|\biwr\b|\birm\b|\bgci\b.{0,80}\|",
+    ),
+    (
+        2,
+        None,
+        ("-",),
+        r"(?i)\s-(?:erroraction|recurse|literalpath|scriptblock|computername|argumentlist|outfile|usebasicparsing)\b",
+    ),
+    (
+        2,
+        None,
+        ("|", "$", "@"),
+        r"\|\s*(?:%|\?|foreach|where)\s*\{|\$_\.?|\$(?:null|true|false|PSItem|PSVersionTable)\b|@\{|@\(",
+    ),
+    (1, "\n", ("$",), r"(?m)^\s*\$\w+\s*=\s"),
+    (
+        1,
+        None,
+        ("-",),
+        r"(?i)\s-(?:eq|ne|gt|lt|like|match|contains)\s['\"$\d]",
+    ),
+    (1, None, (":\\",), r"(?i)\b[a-z]:\\"),
 )
 _CMD = _marks(
     "/ % \\ : nul rem del @ if for",
-    (4, r"(?im)^\s*@echo off|^\s*setlocal\b|%~\w?\d|^\s*rem\s"),
+    (4, None, ("@echo off", "setlocal", "%~", "rem"), r"(?im)^\s*@echo off|^\s*setlocal\b|%~\w?\d|^\s*rem\s"),
     (
         3,
+        "",
+        ("/",),
         r"(?i)^\s*(?:del|erase|rd|rmdir|copy|move|xcopy|attrib|format|mklink|dir|ren|type|md)\s+(?:[^\n]{0,80}\s)?/[a-z]\b",
     ),
     (
         3,
+        None,
+        ("%",),
         r"(?i)%(?:userprofile|appdata|public|temp|tmp|systemroot|windir|programfiles|systemdrive|cd|localappdata|comspec)[:%]",
     ),
-    (3, r"(?i)^\s*(?:format|diskpart|chkdsk)\s+[a-z]:"),
-    (4, r"\^[A-Za-z]{1,4}\^[A-Za-z]"),
-    (3, r"%\w{1,40}(?::~|%%\w)"),
-    (3, r"(?i)^\s*set\s+\"?\w{1,40}=[^\n]{0,200}&"),
-    (3, r"(?i)(?:^|[\s\"=,])[a-z]:\\|\bhk(?:lm|cu|cr|u|ey_[a-z_]{5,20})\\"),
-    (3, r"(?i)^\s*\"?(?:[\w.:\\/-]{1,200}\\)?[\w.-]+\.exe\b"),
+    (3, "", (":",), r"(?i)^\s*(?:format|diskpart|chkdsk)\s+[a-z]:"),
+    (4, None, ("^",), r"\^[A-Za-z]{1,4}\^[A-Za-z]"),
+    (3, None, ("%",), r"%\w{1,40}(?::~|%%\w)"),
+    (3, "", ("&",), r"(?i)^\s*set\s+\"?\w{1,40}=[^\n]{0,200}&"),
+    (3, None, ("\\",), r"(?i)(?:^|[\s\"=,])[a-z]:\\|\bhk(?:lm|cu|cr|u|ey_[a-z_]{5,20})\\"),
+    (3, "", (".exe",), r"(?i)^\s*\"?(?:[\w.:\\/-]{1,200}\\)?[\w.-]+\.exe\b"),
     (
         3,
+        "",
+        (),
         r"(?i)^\s*(?:reg|schtasks|sc|net|net1|wmic|bcdedit|vssadmin|rundll32|regsvr32|certutil|bitsadmin|mshta|netsh"
         r"|taskkill|icacls|cacls|takeown|cipher|fsutil|wevtutil|powercfg|cscript|wscript|forfiles|msiexec|attrib|robocopy"
         r"|xcopy|findstr|wbadmin|dism|sfc|cmdkey|vaultcmd|esentutl|ntdsutil|msbuild|installutil|cmstp|odbcconf|regedit)\s",
     ),
-    (3, r"(?i)\bfor\s+/[frdl]\s|\bif\s+(?:not\s+)?(?:exist|errorlevel)\s|\bset\s+/[ap]\s"),
-    (2, r"(?i)^\s*(?:del|erase|rd|rmdir|copy|move|ren|type|md)\s+[\"']?[a-z]:\\|^\s*(?:del|erase)\s+\S"),
-    (2, r"(?i)(?:>|2>)\s*nul\b"),
+    (
+        3,
+        None,
+        ("for", "exist", "errorlevel", "set"),
+        r"(?i)\bfor\s+/[frdl]\s|\bif\s+(?:not\s+)?(?:exist|errorlevel)\s|\bset\s+/[ap]\s",
+    ),
+    (2, "", (), r"(?i)^\s*(?:del|erase|rd|rmdir|copy|move|ren|type|md)\s+[\"']?[a-z]:\\|^\s*(?:del|erase)\s+\S"),
+    (2, None, ("nul",), r"(?i)(?:>|2>)\s*nul\b"),
 )
 _PYTHON = _marks(
     "( import class : =",
-    (4, r"(?m)^\s*(?:from [\w.]+ import |import \w[\w.]*(?:\s*$|\s*;|,| as ))"),
-    (4, r"(?m)^\s*(?:async )?def \w+\(.{0,200}\)[^\n]{0,80}:|^\s*class \w+[^\n]{0,80}:\s*$"),
-    (3, r"(?m)^\s*(?:with open\(|try:\s*$|except\b[^\n]{0,80}:|for \w+ in [^\n]{1,80}:\s*$|if [^\n]{1,80}:\s*$|elif )"),
-    (3, r"\b(?:os|shutil|subprocess|pathlib|sys|socket|requests|urllib|boto3|builtins|importlib|tempfile)\.\w+[.(]"),
-    (3, r"(?:^|[\s=;])(?:exec|eval|open|__import__|print|Path|getattr)\("),
-    (2, r"(?m)^\s*\w+\s=\s\w[\w.]*\(|\bNone\b|\bTrue\b|\bFalse\b|\blambda \w*:|f['\"]"),
+    (4, "\n", ("import",), r"(?m)^\s*(?:from [\w.]+ import |import \w[\w.]*(?:\s*$|\s*;|,| as ))"),
+    (
+        4,
+        "\n",
+        ("def ", "class "),
+        r"(?m)^\s*(?:async )?def \w+\(.{0,200}\)[^\n]{0,80}:|^\s*class \w+[^\n]{0,80}:\s*$",
+    ),
+    (
+        3,
+        "\n",
+        (":", "with open(", "elif "),
+        r"(?m)^\s*(?:with open\(|try:\s*$|except\b[^\n]{0,80}:|for \w+ in [^\n]{1,80}:\s*$|if [^\n]{1,80}:\s*$|elif )",
+    ),
+    (
+        3,
+        None,
+        (".",),
+        r"\b(?:os|shutil|subprocess|pathlib|sys|socket|requests|urllib|boto3|builtins|importlib|tempfile)\.\w+[.(]",
+    ),
+    (3, None, ("(",), r"(?:^|[\s=;])(?:exec|eval|open|__import__|print|Path|getattr)\("),
+    (
+        2,
+        None,
+        ("=", "none", "true", "false", "lambda", "f'", 'f"'),
+        r"(?m)^\s*\w+\s=\s\w[\w.]*\(|\bNone\b|\bTrue\b|\bFalse\b|\blambda \w*:|f['\"]",
+    ),
 )
 _JAVASCRIPT = _marks(
     "( => = ; import",
-    (4, r"(?m)^\s*(?:const|let|var)\s+[\w{}\[\], ]{1,80}\s*=\s"),
-    (4, r"\brequire\(['\"]|^\s*import\s+[\w{}*, ]{1,80}\s+from\s+['\"]|\bmodule\.exports\b|\bimport\(['\"]"),
-    (3, r"=>\s*[{(\w]|\bfunction\s*\w*\([^)]{0,80}\)\s*\{|\bawait\s+\w[\w.]*\("),
-    (3, r"\b(?:fs|fsPromises|child_process|process|console|document|window|axios|JSON)\.\w+\("),
-    (2, r"(?m);\s*$"),
+    (4, "\n", ("const", "let", "var"), r"(?m)^\s*(?:const|let|var)\s+[\w{}\[\], ]{1,80}\s*=\s"),
+    (
+        4,
+        None,
+        ("require(", "import", "module.exports"),
+        r"\brequire\(['\"]|^\s*import\s+[\w{}*, ]{1,80}\s+from\s+['\"]|\bmodule\.exports\b|\bimport\(['\"]",
+    ),
+    (
+        3,
+        None,
+        ("=>", "function", "await"),
+        r"=>\s*[{(\w]|\bfunction\s*\w*\([^)]{0,80}\)\s*\{|\bawait\s+\w[\w.]*\(",
+    ),
+    (3, None, (".",), r"\b(?:fs|fsPromises|child_process|process|console|document|window|axios|JSON)\.\w+\("),
+    (2, None, (";",), r"(?m);\s*$"),
 )
+
+LANGUAGE_MARKS = (_BASH, _POWERSHELL, _CMD, _PYTHON, _JAVASCRIPT)
 
 
 def _parses_as_python(text: str) -> bool:
@@ -541,15 +656,19 @@ def prose_points(text: str, programs: Container[str]) -> int:
     """Returns how much a text looks like a sentence that people would say."""
     line = text.partition("\n")[0] if "```" not in text else text
     typed = _begins_with_program(line, programs)
-    if typed:
+    if typed and ("'" in line or '"' in line):
         line = _QUOTED.sub(" ", line)
     words = line.split()
     foreign = not line.isascii() and any(ord(char) > 0x2FF and char.isalpha() for char in line[:200])
     if len(words) < 2:
         return 4 if foreign and not typed else 0
     looked = words[:60]
-    plain = sum(1 for word in looked if _WORD.match(word))
-    common = sum(1 for word in looked if word.lower().strip(".,:;!?'\"") in _COMMON_WORDS)
+    plain = common = 0
+    for word in looked:
+        if _WORD.match(word) is not None:
+            plain += 1
+        if word.lower().strip(".,:;!?'\"") in _COMMON_WORDS:
+            common += 1
     points = min(common, 5)
     if words[0][:1].isupper() and words[0][1:].islower():
         points += 2

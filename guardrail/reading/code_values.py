@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from shlex import quote
 
 from guardrail.model import Span, Word
+from guardrail.record import record
 
 MAX_TEXT = 64 * 1024
 """Characters of one value that are kept."""
@@ -20,7 +21,7 @@ _PLACEHOLDER = re.compile(r"\$\{(\w+):\?\}")
 _ALONE = re.compile(r"\$\{(\w+):\?\}(?!\w)")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Value:
     """A value as far as it is known. `text` is what a program would get; a part that nobody knows is spelled
     `${name:?}`, as a shell spells a variable that is never empty, or `$(command)` for what a command would print.

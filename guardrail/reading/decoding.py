@@ -14,11 +14,11 @@ import unicodedata
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from urllib.parse import unquote
 
 from guardrail.model import Call, Word
+from guardrail.record import record
 
 MAX_DECODED_CHARS = 64 * 1024
 MAX_DECODED_RUNS = 64
@@ -28,7 +28,7 @@ MAX_OUTPUT_BYTES = 64 * 1024
 """What prints more is not followed: no part of a text is left out."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Normalised:
     """A text made comparable. Between two starts, characters stand as far apart as they did in the text it was made of,
     from the origin of the same index on."""

@@ -10,13 +10,14 @@ from functools import cache
 from guardrail.language.data import data_of
 from guardrail.language.lexicon import Hit, Lexicon, Token, tokens_of
 from guardrail.model import Effect, Span, Target
+from guardrail.record import record
 from guardrail.vocabulary import EffectKind, ObjectKind, Reversible
 
 _TABLE = "reading/household.yaml"
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Thing:
     """A thing with its classes, or the words of one that is in none."""
 
@@ -28,7 +29,7 @@ class Thing:
         return not self.classes.isdisjoint(names)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Deed:
     """One physical action: a verb, the thing it moves or changes, where to, and the liquid in play."""
 
@@ -48,7 +49,7 @@ class _State:
     inside: dict[str, list[Thing]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Tables:
     verbs: Lexicon
     things: Lexicon

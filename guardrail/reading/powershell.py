@@ -27,6 +27,7 @@ from guardrail.reading.code_values import (
 )
 from guardrail.reading.decoding import Normalised, from_base64, normalise
 from guardrail.reading.powershell_names import ALIASES, METHODS, SAME_TYPES, VERBS
+from guardrail.record import record
 from guardrail.vocabulary import Language
 
 __all__ = ["read", "read_cmd"]
@@ -110,7 +111,7 @@ def read(text: str, *, offset: int = 0) -> Reading:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Block:
     """A part of a text between braces."""
 

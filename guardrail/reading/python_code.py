@@ -11,7 +11,7 @@ import re
 import warnings
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from guardrail import environment
 from guardrail.model import Call, Passage, Reading, Span, Uncovered, Word
@@ -31,6 +31,7 @@ from guardrail.reading.code_values import (
 )
 from guardrail.reading.decoding import Normalised, normalise
 from guardrail.reading.python_text import changed_bytes, changed_text, decoded, formatted, percent_formatted
+from guardrail.record import record
 from guardrail.vocabulary import Language
 
 MAX_WORK = 5_000  # nodes that are looked at
@@ -135,7 +136,7 @@ def read(text: str, *, offset: int = 0) -> Reading:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Bound:
     """A function of the code, with what `functools.partial` gave it."""
 

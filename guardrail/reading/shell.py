@@ -715,8 +715,7 @@ class _Shell:
             stdin = stdin or self.substituted
         elif program == ".":
             program = "source"
-        shells = program in _SHELLS or program == "source" or any(word.text in _SHELLS for word in rest)
-        if shells and self.exported:
+        if self.exported and (program in _SHELLS or program == "source" or any(word.text in _SHELLS for word in rest)):
             rest = [self._with_exported(word) for word in rest]
         path = name.text if name.known and "/" in name.text else ""
         if self.scripts and program in _SHELLS and stdin is None and all(word.text[:1] == "-" for word in rest):

@@ -71,7 +71,7 @@ class Source:
         if self.carrier is not None:
             return self.carrier
         if self.normalised is None or not self.normalised.starts:
-            return Span(self.offset + start, self.offset + end)
+            return tuple.__new__(Span, (self.offset + start, self.offset + end))  # asked for each word
         return Span(self.offset + self.normalised.origin(start), self.offset + self.normalised.origin(end))
 
     def chunk(self, base: int) -> Source:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from guardrail.model import Call, Effect, Passage, Reading, Span, Target, Uncovered
 from guardrail.reading.decoding import Normalised, normalise
+from guardrail.record import record
 from guardrail.vocabulary import EffectKind, Language, ObjectKind, Place, Reversible, Scope
 
 MAX_STATEMENTS = 1_000
@@ -64,7 +65,7 @@ def read(text: str, *, offset: int = 0) -> Reading:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Statement:
     """Tokens of one statement, with a position to read from."""
 

@@ -9,7 +9,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from importlib import import_module
 from itertools import islice
@@ -21,6 +21,7 @@ from guardrail.language.actions import TABLE, Meaning, meaning_of_name
 from guardrail.language.data import data_of
 from guardrail.language.lexicon import Token
 from guardrail.model import Call, Effect, Passage, Reading, Span, Target, Uncovered, Word
+from guardrail.record import record
 from guardrail.vocabulary import EffectKind, Language, ObjectKind, Place, Reversible, Scope, Sensitivity
 
 MAX_CALLS = 500
@@ -58,14 +59,14 @@ _ARGUMENT_KEYS = (
 _LISTS = ("tool_calls", "toolCalls", "calls", "tool_uses", "actions", "content", "parts", "function_calls")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _ToolCall:
     name: str
     arguments: Mapping[str, Any]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Leaf:
     """A value without parts: its name is the innermost key, its path has all keys."""
 

@@ -6,12 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from guardrail.catalogue.lint import lint
 from guardrail.catalogue.loader import (
     PROGRAMS,
     Catalogue,
     CatalogueInvalid,
+    beginnings,
     check_source,
     load,
     part_is_spelled_right,
@@ -196,3 +199,35 @@ def test_lint_runs_the_examples(tmp_path: Path) -> None:
 
 def test_the_catalogue_that_is_shipped_has_no_fault() -> None:
     assert lint(sorted(PROGRAMS.glob("*.yaml"))) == []
+
+
+BEGINNINGS: dict[str, tuple[str, ...]] = {
+    "^file://": ("file://",),
+    "^https?://": ("http",),
+    r"^\+o$": ("+o",),
+    r"(?i)^alias\.[^=]*=!": ("alias.",),
+    "(?i)^(Add|create)$": ("add", "create"),
+    "^(sh|bash|/)": ("sh", "bash", "/"),
+    "^a(b|c)": ("a",),
+    "^(a|b(c|d))$": (),
+    r"^(git|hg)\+|^https?": (),
+    "^(a|b)?c": (),
+    "^a*b": (),
+    "^[ab]": (),
+    "file": (),
+}
+
+
+@pytest.mark.parametrize(("expression", "begins"), BEGINNINGS.items())
+def test_an_expression_shows_how_texts_begin_in_which_it_is_found(expression: str, begins: tuple[str, ...]) -> None:
+    assert beginnings(expression) == begins
+
+
+@given(
+    st.sampled_from([expression for expression, begins in BEGINNINGS.items() if begins]).flatmap(
+        lambda expression: st.tuples(st.just(expression), st.from_regex(expression))
+    )
+)
+def test_an_ascii_text_in_which_an_expression_is_found_begins_as_it_shows(case: tuple[str, str]) -> None:
+    expression, text = case
+    assert not text.isascii() or text.lower().startswith(BEGINNINGS[expression])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -378,6 +379,13 @@ def test_a_token_approves_one_action_in_one_context_once() -> None:
 
     again = GUARDRAIL.check("delete etc", context=context, approvals=approvals)
     assert (again.passed, again.approval) == (False, Outcome.TAKEN)
+
+
+@given(st.dictionaries(st.text(), st.text() | st.integers() | st.lists(st.text())))
+def test_the_digest_is_that_of_the_request_as_json(context: dict[str, object]) -> None:
+    context.pop("approval_token", None)
+    request = json.dumps([GUARDRAIL.ruleset_version, "x", "medium", context], sort_keys=True)
+    assert GUARDRAIL.digest("x", "medium", context) == hashlib.sha256(request.encode()).hexdigest()
 
 
 def test_the_digest_is_the_same_for_the_same_request_only() -> None:

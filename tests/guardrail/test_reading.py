@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from guardrail.facts import Facts, System, parse_context
-from guardrail.reading import decide, read
+from guardrail.reading import LANGUAGE_MARKS, Mark, Marks, decide, read
 from guardrail.vocabulary import Language
 
 PROGRAMS = frozenset(
@@ -191,3 +192,14 @@ def test_what_asks_for_the_action_helps_to_tell_words_from_commands(
     action: str, context: dict[str, str], expected: Language
 ) -> None:
     assert decide(action, parse_context(context)[0]) is expected
+
+
+@pytest.mark.parametrize(
+    "mark", [mark for marks in LANGUAGE_MARKS for mark in marks.rows], ids=lambda mark: mark.expression[:40]
+)
+@given(data=st.data())
+@settings(max_examples=20, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+def test_a_mark_is_found_wherever_its_expression_is(mark: Mark, data: st.DataObject) -> None:
+    text = data.draw(st.from_regex(mark.expression))
+    assert re.search(mark.expression, text) is not None
+    assert Marks(("",), (mark,)).points(text) == mark.points

@@ -1,0 +1,27 @@
+"""Records: compared by their values, with room for nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from guardrail.record import record
+
+
+@record
+class Place:
+    """A record as any."""
+
+    name: str
+    floor: int = 0
+
+
+def test_a_record_equals_one_with_the_same_values_and_stands_in_sets_for_it() -> None:
+    assert {Place("office"), Place("office", 0)} == {replace(Place("cellar", 0), name="office")}
+    assert Place("office") != Place("office", 1)
+
+
+def test_a_record_takes_no_field_that_it_was_not_made_with() -> None:
+    with pytest.raises(AttributeError):
+        object.__setattr__(Place("office"), "colour", "green")
