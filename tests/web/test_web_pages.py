@@ -62,7 +62,7 @@ def pictures_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def views(base_url: str, web_tools: WebTools, chromium: Path, pictures_folder: Path) -> Views:
-    """What a browser saw of every page; its wide picture is in pytest's directory, with PICTURES=all that of each view."""
+    """What a browser saw of every page. Pictures are in pytest's directory: wide ones, with PICTURES=all every view."""
     judged = {"JUDGED": ",".join(VIEWS)} if ROUNDS >= SOAK_ROUNDS else {}
     seen: Views = web_tools.run("pages.mjs", base_url, str(pictures_folder), *PATHS, CHROMIUM=str(chromium), **judged)
     assert {path: set(by_view) for path, by_view in seen.items()} == {path: set(VIEWS) for path in PATHS}
