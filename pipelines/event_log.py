@@ -7,7 +7,6 @@ from threading import RLock
 from typing import Any, Self
 
 import dagster as dg
-import sqlalchemy as db
 from dagster._core.execution.plan.outputs import StepOutputData
 from dagster._core.storage.event_log import SqlEventLogStorage, SqliteEventLogStorage, SqlPollingEventWatcher
 from dagster._core.storage.event_log.schema import (
@@ -98,12 +97,14 @@ class OneFileEventLog(SqliteEventLogStorage):
     def delete_events(self, run_id: str) -> None:
         """Deletes the events of a run, and its verdicts except those that no later run replaced: Dagster keeps all."""
         newer = AssetCheckExecutionsTable.alias()
-        replaced = db.exists().where(
+        newer_of_the_check = newer.select().where(
             newer.c.asset_key == _CHECKS.asset_key, newer.c.check_name == _CHECKS.check_name, newer.c.id > _CHECKS.id
         )
         with self._connect(INDEX_SHARD_NAME) as connection:
             super().delete_events(run_id)
-            connection.execute(AssetCheckExecutionsTable.delete().where(_CHECKS.run_id == run_id, replaced))
+            connection.execute(
+                AssetCheckExecutionsTable.delete().where(_CHECKS.run_id == run_id, newer_of_the_check.exists())
+            )
         for path in Path(self._base_dir).glob(f"{run_id}.db*"):  # of a run that Dagster's default recorded
             path.unlink(missing_ok=True)
 
@@ -152,17 +153,17 @@ class OneFileEventLog(SqliteEventLogStorage):
 
     def _show_unjudged_checks(self, connection: Any, run_id: str) -> None:
         """Adds the rows without a verdict of those checks that an ended run has planned and not judged."""
-        planned = db.select(_EVENTS.id, _EVENTS.event).where(
+        planned = SqlEventLogStorageTable.select().where(
             _EVENTS.run_id == run_id, _EVENTS.dagster_event_type == _PLANNED.value
         )
         rows = connection.execute(planned).fetchall()
-        shown = db.select(_CHECKS.asset_key, _CHECKS.check_name).where(_CHECKS.run_id == run_id)
-        judged = set(map(tuple, connection.execute(shown))) if rows else set()
-        for event_id, text in rows:
-            event = deserialize_value(text, dg.EventLogEntry)
+        shown = AssetCheckExecutionsTable.select().where(_CHECKS.run_id == run_id)
+        judged = {(row.asset_key, row.check_name) for row in connection.execute(shown)} if rows else set()
+        for row in rows:
+            event = deserialize_value(row.event, dg.EventLogEntry)
             check = event.get_dagster_event().asset_check_planned_data
             if (check.asset_key.to_string(), check.check_name) not in judged:
-                super()._store_asset_check_evaluation_planned(event, event_id)
+                super()._store_asset_check_evaluation_planned(event, row.id)
 
     @contextmanager
     def _connect(self, shard: str) -> Iterator[Any]:
