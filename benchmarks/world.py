@@ -24,7 +24,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow.parquet as parquet
 
 from benchmarks.contest import NotRun, attempt
@@ -136,7 +135,7 @@ def _generate(directory: Path, nodes: int) -> Path:
     """Writes the file to import."""
     numbers = {"nodes": nodes, "edges": nodes * EDGES_PER_NODE}
     file, lines = directory / "graph.jsonl", 1
-    with closing(duckdb.connect()) as connection, file.open("wb") as target:
+    with Warehouse(directory / "generator").connect() as connection, file.open("wb") as target:
         target.write(line_of(Header()))
         for what in ("nodes", "edges"):
             path = directory / f"{what}.jsonl"

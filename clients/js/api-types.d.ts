@@ -1014,6 +1014,11 @@ export interface components {
             activationPacket: components["schemas"]["ActivationPacket"];
             claim: components["schemas"]["ClaimRecord"];
             receipt: components["schemas"]["Receipt"];
+            /**
+             * @description With a signed payment, which no quote precedes: that its payer has had a key of the plan before
+             * @default []
+             */
+            warnings: components["schemas"]["PlanWarning"][];
         };
         /** @description One of several values that hold for a subject and predicate. */
         ClaimDocument: {
@@ -3579,6 +3584,16 @@ export interface components {
             mitigation: string;
             title: string;
         };
+        /** @description Something that the payer should know. */
+        PlanWarning: {
+            /** @enum {string} */
+            code: "plan_active";
+            detail: string;
+            /** @description Where to look it up, by what is there */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** @description The catalog of plans with prices and payment instructions. */
         PlansAnswer: {
             /**
@@ -3973,7 +3988,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /** @description Empty where nothing speaks against paying */
-            warnings: components["schemas"]["QuoteWarning"][];
+            warnings: components["schemas"]["PlanWarning"][];
         };
         /** @description The rules for computing the hashes and checking the signature. */
         QuoteIntegrity: {
@@ -4084,16 +4099,6 @@ export interface components {
             payerAddress: string;
             /** @default agent_runtime_activation */
             planId: string;
-        };
-        /** @description Something that the payer should know before it pays. */
-        QuoteWarning: {
-            /** @enum {string} */
-            code: "plan_active";
-            detail: string;
-            /** @description Where to look it up, by what is there */
-            links: {
-                [key: string]: string;
-            };
         };
         /** @description The state of one requirement, and the step that fulfils it. */
         ReadinessItem: {
@@ -4575,7 +4580,7 @@ export interface components {
             token: components["schemas"]["Contract"];
         };
         /**
-         * @description How bad it would be. `rank` orders them.
+         * @description How bad it would be. `rank` orders them, from 1 for low to 4 for critical.
          * @enum {string}
          */
         Severity: "low" | "medium" | "high" | "critical";

@@ -1108,6 +1108,12 @@ class PlanRisk(TypedDict):
     title: str
 
 
+class PlanWarning(TypedDict):
+    code: Literal['plan_active']
+    detail: str
+    links: dict[str, str]
+
+
 PolicyVersion: TypeAlias = str | None
 
 
@@ -1220,12 +1226,6 @@ QuoteRequest: TypeAlias = QuoteRequest1 | QuoteRequest2
 class QuoteToFill(TypedDict):
     payerAddress: str
     planId: str
-
-
-class QuoteWarning(TypedDict):
-    code: Literal['plan_active']
-    detail: str
-    links: dict[str, str]
 
 
 class ReadinessItem(TypedDict):
@@ -3843,7 +3843,7 @@ class QuoteData(TypedDict):
     next: QuoteNext
     paymentRequirement: dict[str, Any]
     quote: dict[str, Any]
-    warnings: list[QuoteWarning]
+    warnings: list[PlanWarning]
 
 
 class Receipt(TypedDict):
@@ -3945,6 +3945,7 @@ class ClaimData(TypedDict):
     activationPacket: ActivationPacket
     claim: ClaimRecord
     receipt: Receipt
+    warnings: list[PlanWarning]
 
 
 class Consistency(TypedDict):
