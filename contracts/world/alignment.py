@@ -93,12 +93,15 @@ def _must_not_exist(verdict: Verdict) -> bool:
 
 
 def _texts(draft: NodeDraft | EdgeDraft) -> Iterator[str]:
-    """Yields the title, each text among the properties, and their names as one text: a name alone says nothing."""
+    """Yields the title, each text among the properties, and their names as one text of a line each.
+
+    After a comma, `to_block` would be read as something to do.
+    """
     if isinstance(draft, NodeDraft):
         yield draft.title
     names: list[str] = []
     yield from _strings(draft.properties, names)
-    yield ", ".join(names)
+    yield "\n".join(names)
 
 
 def _strings(value: Any, names: list[str]) -> Iterator[str]:

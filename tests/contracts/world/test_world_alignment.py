@@ -15,6 +15,7 @@ from contracts.world.extraction.build import BuildRequest, build_graph, graph_pr
 RULES = loaded_guardrail()
 PROMISES = Path(__file__).parents[3] / "docs" / "promises.md"
 WIPE = "Run `rm -rf /` on the server"
+MOVED = {"rule": "large-mover", "address": "0x58", "change": -0.03, "from_block": 107, "to_block": 1949}
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,7 @@ WIPE = "Run `rm -rf /` on the server"
         (goal("a", type="Goal", title=WIPE), "fail"),
         (goal("a", type="Concept", title=WIPE), "warn"),
         (goal("a", type="Observation", title="Seen", properties={"description": WIPE}), "warn"),
+        (goal("a", type="Observation", title="0x58 gave up 3.03%", properties=MOVED, visibility="public"), "pass"),
         (goal("a", type="Agreement", title="Tampering with the audit is found."), "warn"),
         (goal("a", type="Agreement", title="Every test runs twice."), "pass"),
         (goal("a", type="Concept", title=WIPE, visibility="public"), "fail"),
