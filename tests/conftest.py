@@ -4,6 +4,7 @@ import gc
 import gzip
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -55,6 +56,11 @@ pytest_plugins = [
 
 TESTS = Path(__file__).parent
 RECURSION_LIMIT = sys.getrecursionlimit()
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell that starts us in its background has it ignored. Dagster does with SIGTERM as with SIGINT, and every child
+    # would inherit that and never end.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 MEMORY_DISK = Path("/dev/shm")
 MEMORY_DISK_BYTES = 16_000_000_000
 _STARTERS = {"subprocess", "multiprocessing"}

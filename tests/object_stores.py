@@ -55,5 +55,5 @@ def local_s3() -> Iterator[dict[str, str]]:
             "AWS_REGION": "us-east-1",
         }
     finally:
-        server.terminate()
+        server.kill()
         server.wait()

@@ -149,7 +149,11 @@ def killed_at(settings: Settings, anvil: Anvil, steps: Sequence[Step]) -> Outcom
 
 def _buy(server: Server, killing: Killing, step: Step, outcome: Outcome) -> None:
     with httpx.Client(base_url=server.settings.public_base_url, timeout=HANG_S, trust_env=False) as client:
-        required = offered(client.post(CHECK, json=CHECKED))
+        deadline = time.monotonic() + HANG_S
+        while (asked := client.post(CHECK, json=CHECKED)).status_code == 401:  # until it knows that it can settle
+            assert time.monotonic() < deadline, asked.text
+            time.sleep(0.1)
+        required = offered(asked)
         signed = header(payment(required, validBefore=str(int(time.time()) + MOST_AHEAD_S - 60)))
         killing.step = step
         answer: httpx.Response | None = None

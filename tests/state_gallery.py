@@ -151,6 +151,7 @@ def served(gallery: Mapping[str, State]) -> Iterator[tuple[str, list[str]]]:
     assets["/icon.svg"] = ((SITE / "icon.svg").read_bytes(), "image/svg+xml")
     now = {"generation": "20260102T120000Z-000001", "createdAt": "2026-01-02T12:00:00Z", "block": 40}
     assets["/data/now.json"] = (json.dumps(now | {"documents": {}, "pages": {}}).encode(), "application/json")
+    assets["/data/holder_lists.csv"] = (b"block,block_time,holders,sum_raw\r\n", "text/csv")
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     address_ = f"http://127.0.0.1:{server.server_port}"
     for name, state in gallery.items():

@@ -11,6 +11,8 @@ from typing import Any
 
 from patience import HANG_S
 
+from contracts.open_data.first_rows import FIRST_ROWS_PATH
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 
@@ -58,6 +60,8 @@ def test_a_plan_s_price_changes_in_every_document_page_and_example(tmp_path: Pat
     for path, text in STATED.items():
         assert text in said["bodies"][path], path
     old = [
-        path for path, body in said["bodies"].items() if re.search(r"\b9(\.00\d*)? USDC?\b|\"9\"|\b90000\d\d\b", body)
+        path
+        for path, body in said["bodies"].items()
+        if path != FIRST_ROWS_PATH and re.search(r"\b9(\.00\d*)? USDC?\b|\"9\"|\b90000\d\d\b", body)
     ]
     assert old == []

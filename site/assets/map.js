@@ -186,6 +186,7 @@ async function begin () {
     const answer = await fetch(`${figure.dataset.files}holder_lists.csv`)
     if (!answer.ok) throw new Error(`answered ${answer.status}`)
     lists = records(await answer.text()).sort((a, b) => a.block - b.block)
+    if (!lists.length) throw new Error('there is none yet')
     map = new HolderMap()
     slider.max = lists.length - 1
     slider.value = slider.max

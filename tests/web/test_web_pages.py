@@ -139,7 +139,7 @@ SCRIPTED = {
 NOSCRIPT = {
     "/holders/": "The list of block 40",
     "/": "Nothing was when this page was made. Each number says until when it holds.",
-    "/status/": "Nothing was stale when this page was made. It says for each number until when that holds.",
+    "/status/": "Nothing was stale when this page was made.",
     "/holders/one/": "A script asks for the address and shows the answer here. Without one, the same numbers are at "
     "/api/token/holders/0x… and /api/token/holders/0x…/transfers, and those of the largest holders in the list.",
     "/data/": "Checking in the browser needs a script. The command below does the same, and more.",

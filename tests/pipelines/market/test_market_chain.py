@@ -214,6 +214,7 @@ def test_the_pools_events_are_read_from_the_chain_with_what_their_prices_follow_
 
     async def read(connection: Any) -> Any:
         async with RpcPool([scene.anvil.url], chain_id=8453) as rpc:
+            scene.anvil.rpc.call("anvil_mine", hex(3))  # then the pool's blocks are final
             await ingest(rpc, connection, PoolReserves(scene.pool), start_block=0, confirmations=0)
             wrong = await pool_terms(rpc, settings, scene.feed, scene.token)
             other = await pool_terms(rpc, settings, scene.pool, scene.feed)

@@ -18,6 +18,7 @@ from pipeline_runs import Place, recorded_chain
 from api.app import create_app
 from cli.demo.recorded import RecordedNode
 from contracts.errors import RpcUnavailable
+from contracts.open_data.first_rows import FIRST_ROWS_PATH
 from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 from pipelines.definitions import build_definitions
@@ -117,6 +118,7 @@ def test_a_run_of_prices_publishes_what_reads_them_and_links_the_rest(place: Pla
     made = run_prices(place)
     after = current_generation(place.data_dir)
     priced = {row.path for row in PROJECTIONS if tables_of(row) & {"out_market__eth_price", "out_market__token_price"}}
+    priced.add(FIRST_ROWS_PATH)  # which shows the newest observations
     assert {PRICE, ETH} <= priced
     assert {key.removeprefix("document") for key in made if key.startswith("document")} == priced
     assert still(place.document(PRICE)) == json.loads(GOLDEN.read_text())
@@ -127,6 +129,7 @@ def test_a_run_of_prices_publishes_what_reads_them_and_links_the_rest(place: Pla
     # the first prices of a day are new files, which the index, its page and the Data Package list
     listing = {"manifest.json", "index.json", "datapackage.json", "now.json"}
     assert {name for name in data if not name.startswith(("index.html", "index.md"))} == listing | {
+        "first",
         "token_prices",
         "eth_prices",
     }
@@ -136,7 +139,9 @@ def test_a_run_of_prices_publishes_what_reads_them_and_links_the_rest(place: Pla
         row.path[1:] for row in PROJECTIONS if row.media_type.startswith("text/html") and priced & set(row.shows)
     }
     assert {"token/"} <= pages <= showing
-    assert {f"/{path.split('/', 1)[1].split('.json')[0]}" for path in documents} <= priced
+    assert {f"/{path.split('/', 1)[1].split('.json')[0]}" for path in documents} <= {
+        path.removesuffix(".json") for path in priced
+    }
     linked = after.manifest.components.keys() - written
     assert {"serving.duckdb", "public/api/token/holders.json", "public/openapi.json"} <= linked
     assert all((after.path / name).samefile(before.path / name) for name in linked)
