@@ -34,68 +34,16 @@ _STEERS = re.compile(
     r"|PERL|RUBY|GIT_|SSH_|SSL_|CURL_|REQUESTS_|SHELLOPTS$|BASHOPTS$|.*_PROXY$|.*(?:INDEX|REGISTRY|MIRROR)_URL$"
 )
 """Variables that run, load or hide something."""
-_EVERYDAY = frozenset(
-    (
-        *(
-            "sudo",
-            "su",
-            "doas",
-            "ssh",
-            "scp",
-            "sftp",
-            "ls",
-            "cd",
-            "pwd",
-            "cp",
-            "mv",
-            "rm",
-            "cat",
-            "less",
-            "more",
-            "grep",
-        ),
-        *(
-            "find",
-            "ps",
-            "top",
-            "kill",
-            "git",
-            "gh",
-            "curl",
-            "wget",
-            "sh",
-            "bash",
-            "zsh",
-            "env",
-            "echo",
-            "python",
-            "pip",
-        ),
-        *(
-            "python3",
-            "pip3",
-            "node",
-            "npm",
-            "npx",
-            "docker",
-            "kubectl",
-            "terraform",
-            "aws",
-            "gcloud",
-            "az",
-            "make",
-            "vim",
-        ),
-        *("vi", "nano", "code", "tar", "man", "which", "exit", "passwd", "chmod", "chown", "mount", "apt", "apt-get"),
-        *("yum", "dnf", "brew", "systemctl", "journalctl", "history", "crontab", "gpg", "openssl"),
-    )
+_EVERYDAY = re.compile(
+    r"sudo|su|doas|ssh|scp|sftp|ls|cd|pwd|cp|mv|rm|cat|less|more|grep|find|ps|top|kill|"
+    r"git|gh|curl|wget|sh|bash|zsh|env|echo|python|pip|python3|pip3|node|npm|npx|docker|"
+    r"kubectl|terraform|aws|gcloud|az|make|vim|vi|nano|code|tar|man|which|exit|passwd|chmod|"
+    r"chown|mount|apt|apt-get|yum|dnf|brew|systemctl|journalctl|history|crontab|gpg|openssl"
 )
 """Commands of which an alias would change what people type without a thought."""
-_DESTROYS_OR_FETCHES = frozenset(
-    (
-        *("rm", "dd", "mkfs", "shred", "sudo", "curl", "wget", "nc", "ncat", "sh", "bash", "zsh", "eval", "exec"),
-        *("python", "python3", "perl", "ruby", "node", "ssh"),
-    )
+_DESTROYS_OR_FETCHES = re.compile(
+    r"rm|dd|mkfs|shred|sudo|curl|wget|nc|ncat|sh|bash|zsh|eval|exec|python|python3|perl|ruby|"
+    r"node|ssh"
 )
 
 
@@ -121,8 +69,8 @@ def _only_sets_up(line: str) -> bool:
         command = alias[2] or alias[3] or alias[4] or ""
         first = command.partition(" ")[0]
         return (
-            (first == alias[1] or alias[1] not in _EVERYDAY)
-            and first not in _DESTROYS_OR_FETCHES
+            (first == alias[1] or _EVERYDAY.fullmatch(alias[1]) is None)
+            and _DESTROYS_OR_FETCHES.fullmatch(first) is None
             and _PLAIN_COMMAND.fullmatch(command) is not None
         )
     return (_STARTS_TOOL.fullmatch(line) or _SETTING.fullmatch(line)) is not None
