@@ -1,7 +1,7 @@
 """Dagster's daemon at the pace that this service needs: `python -m cli.dagster_daemon`, which `svc run` starts.
 
-Dagster's own command reads the whole code location anew every minute, and writes a heartbeat of each daemon twice a
-minute. Here the code changes with a restart alone.
+Dagster's own command reads the whole code location again every minute, and writes a heartbeat of each daemon twice a
+minute. Here the code changes only with a restart.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from dagster._utils.interrupts import capture_interrupts, setup_interrupt_handle
 from dagster._utils.log import configure_loggers
 
 RELOADED_EVERY_S = 1800.0
-"""How often the code location is read again, where it could be read before."""
+"""Time between two readings of a code location that could be read."""
 
 HEARTBEAT_EVERY_S = 300
 """Dagster's pages call a daemon ill after half an hour without a heartbeat."""

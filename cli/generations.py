@@ -30,8 +30,8 @@ def push(*, once: bool, as_json: bool) -> None:
         settings, origin = _settings_and_origin()
         configure_logs(settings.log_format)
         if once:
-            pushed = stored_generations.push(origin, settings.data_dir, datetime.now(UTC))
-            _print_taken(pushed.pointer if pushed else None, as_json, "is stored already, or nothing is published yet")
+            pointer = stored_generations.push(origin, settings.data_dir, datetime.now(UTC))
+            _print_taken(pointer, as_json, "is stored already, or nothing is published yet")
             return
         pusher = _Pusher(settings, origin)
         _forever(pusher.look, PUSH_EVERY_S)
@@ -113,7 +113,7 @@ class _Pusher:
         self._pointer = pointer
         if pushed is None:
             return
-        _log.info("stored %s as pointer %d", pushed.pointer.generation, pushed.pointer.number)
+        _log.info("stored %s as pointer %d", pushed.generation, pushed.number)
         if time.monotonic() >= self._prune_at:
             stored_generations.prune(self._origin, now)
             self._prune_at = time.monotonic() + PRUNE_EVERY_S

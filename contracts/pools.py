@@ -40,8 +40,10 @@ class Pair:
 
 @dataclass(frozen=True)
 class PoolTerms:
-    """What turns a pool's reserves into prices: its pair, the decimals of ours and of the other token, and the currency
-    that the other token stands for."""
+    """The terms by which a pool's reserves become prices.
+
+    These are its pair, the decimals of our token and of the other one, and the currency that the other one stands for.
+    """
 
     pair: Pair
     decimals: tuple[int, int]

@@ -46,7 +46,7 @@ _REGISTERED = {"docs": "help"} | {lead: each.registered for lead, each in RELATI
 
 
 class Operation(msgspec.Struct, rename="camel"):
-    """What names an operation of the description."""
+    """The name of an operation of the description."""
 
     operation_id: str
     summary: str

@@ -357,7 +357,7 @@ class Guardrail:
 # --- what the answer shows ---
 
 _Mask = Callable[[str], str] | None
-"""What shortens secrets in a text; None where there are none."""
+"""Shortens the secrets in a text. None if there are none."""
 _FEW_TEXTS = 5_000
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 WHOLE = "os.environ"
-"""How the readers of code spell all variables at once."""
+"""The name that the readers of code give to all variables together."""
 
 _PRINTERS = {
     "env": ("-0", "--null"),

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from nginx import free_port
+from nginx import free_port, wait_until_listening
 from patience import HANG_S
 
 
@@ -34,21 +32,9 @@ def serving(data_dir: Path) -> Iterator[int]:
     environment = {**os.environ, "XDG_DATA_HOME": str(home), "XDG_CONFIG_HOME": str(home)}
     process = subprocess.Popen(command, cwd=data_dir, env=environment, stderr=subprocess.PIPE, text=True)
     try:
-        _wait(port, process)
+        wait_until_listening(port, process)
         yield port
     finally:
         process.terminate()
         _, said = process.communicate(timeout=HANG_S)
         assert process.returncode == 0, said
-
-
-def _wait(port: int, process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + HANG_S
-    while time.monotonic() < deadline:
-        assert process.poll() is None, process.communicate()[1]
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return
-        except OSError:
-            time.sleep(0.02)
-    raise AssertionError("Caddy does not listen")

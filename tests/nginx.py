@@ -38,7 +38,7 @@ def serving(data_dir: Path, user: str = "root") -> Iterator[tuple[int, int]]:
     command = ["nginx", "-p", str(data_dir), "-c", str(configuration), "-g", f"daemon off; user {user};"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
-        _wait(port, process)
+        wait_until_listening(port, process)
         yield port, process.pid
     finally:
         process.terminate()
@@ -46,7 +46,8 @@ def serving(data_dir: Path, user: str = "root") -> Iterator[tuple[int, int]]:
         assert process.returncode == 0, said
 
 
-def _wait(port: int, process: subprocess.Popen[str]) -> None:
+def wait_until_listening(port: int, process: subprocess.Popen[str]) -> None:
+    """Returns when a server that was started listens on its port. Fails with what it said where it ends before."""
     deadline = time.monotonic() + HANG_S
     while time.monotonic() < deadline:
         assert process.poll() is None, process.communicate()[1]
@@ -55,4 +56,4 @@ def _wait(port: int, process: subprocess.Popen[str]) -> None:
             return
         except OSError:
             time.sleep(0.02)
-    raise AssertionError("nginx does not listen")
+    raise AssertionError(f"{process.args} does not listen")

@@ -2248,7 +2248,7 @@ export interface components {
              */
             status: "ok" | "degraded";
         };
-        /** @description What the largest holders hold together. */
+        /** @description The part of the supply that the largest holders hold together. */
         HeldByLargest: {
             /** @description So many of the largest */
             holders: number;

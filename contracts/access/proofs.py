@@ -24,7 +24,7 @@ LONGEST_SIGNATURE = 4_096
 """Bytes. Wallets that are contracts may pack several signatures into one."""
 
 _UNDEPLOYED = "6492" * 16
-"""What ends a signature of a wallet that is not deployed yet (ERC-6492)."""
+"""The last 32 bytes of a signature of a wallet that is not deployed yet (ERC-6492)."""
 
 
 def _of_a_deployed_wallet(signature: str) -> str:

@@ -118,7 +118,7 @@ class Concentration(Document):
 
 
 class HeldByLargest(Document):
-    """What the largest holders hold together."""
+    """The part of the supply that the largest holders hold together."""
 
     holders: int = Field(ge=1, description="So many of the largest")
     share: float = Field(ge=0, le=1, description="Their share (fraction of all balances, to six digits)")

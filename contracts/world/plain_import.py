@@ -74,7 +74,7 @@ class NewEdge(NamedTuple):
 
 
 class EdgeForm(NamedTuple):
-    """What many edges have in common: all but their ids and those of their ends, which no JSON escapes."""
+    """The members that many edges have in common: all but their ids and those of their ends, which no JSON escapes."""
 
     type: str
     stated_in: str
@@ -113,7 +113,7 @@ class PlainReader:
         self._ids = index.stored
         self._known: dict[tuple[str | None, ...], int | None] = {}
         self.forms: list[EdgeForm] = []
-        """What plain edges share."""
+        """The members that plain edges share."""
 
     def node(self, item: ImportedNode) -> NewNode | None:
         """Returns a plain node as it is stored, if it is one and new."""

@@ -296,8 +296,10 @@ def pattern(text: str) -> Any:
 
 @cache
 def beginnings(text: str) -> tuple[str, ...]:
-    """What ASCII texts in which an expression is found begin with in lower case: one of these. Nothing where the
-    expression doesn't show it."""
+    """Returns the beginnings, in lower case, of which an ASCII text has one where the expression is found in it.
+
+    Returns none where the expression doesn't show them.
+    """
     anchored = _ANCHORED.match(text)
     if anchored is None or "[]" in text or "[^]" in text:
         return ()

@@ -4,7 +4,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 import numpy as np
@@ -197,22 +197,33 @@ class ContractTransfers(SparseEvents):
 
 
 @dataclass(frozen=True)
-class Attestations(SparseEvents):
+class ContractEvents(SparseEvents):
+    """Base of events of one kind that one contract emits."""
+
+    address: str
+    topic: ClassVar[str]
+
+    def requests(self, first: int, last: int) -> Sequence[Params]:
+        blocks = {"fromBlock": hex(first), "toBlock": hex(last)}
+        return [[{"address": self.address, "topics": [self.topic], **blocks}]]
+
+    def matches(self, log: ReceiptLog) -> bool:
+        named = bool(log.topics) and log.topics[0].lower() == self.topic
+        return named and log.address.lower() == self.address
+
+    def admitted(self, logs_bloom: bytes) -> bool:
+        return bloom_may_hold(logs_bloom, self.address, self.topic)
+
+
+@dataclass(frozen=True)
+class Attestations(ContractEvents):
     """Attestations that the trust registry accepted."""
 
-    registry_address: str
+    topic: ClassVar[str] = ATTESTED_TOPIC
     tables: EventTables = ATTESTATIONS
     what: str = "attestations"
     cure: str = "Check that SVC_TRUST_REGISTRY_ADDRESS is the trust registry on this chain."
     kinds = _ATTESTATION
-
-    def requests(self, first: int, last: int) -> Sequence[Params]:
-        blocks = {"fromBlock": hex(first), "toBlock": hex(last)}
-        return [[{"address": self.registry_address, "topics": [ATTESTED_TOPIC], **blocks}]]
-
-    def matches(self, log: ReceiptLog) -> bool:
-        named = bool(log.topics) and log.topics[0].lower() == ATTESTED_TOPIC
-        return named and log.address.lower() == self.registry_address
 
     def values(self, log: ReceiptLog) -> tuple[Value, ...] | None:
         if len(log.topics) != 4:
@@ -235,27 +246,16 @@ class Attestations(SparseEvents):
             (outside_text(uri.decode(errors="replace"), _LONGEST_URI) or ""),
         )
 
-    def admitted(self, logs_bloom: bytes) -> bool:
-        return bloom_may_hold(logs_bloom, self.registry_address, ATTESTED_TOPIC)
-
 
 @dataclass(frozen=True)
-class PoolReserves(SparseEvents):
+class PoolReserves(ContractEvents):
     """Sync events of a Uniswap v2 pair: its reserves after each trade and each change of its liquidity."""
 
-    pool_address: str
+    topic: ClassVar[str] = SYNC_TOPIC
     tables: EventTables = POOL_RESERVES
     what: str = "Sync events of the pool"
     cure: str = "Check that SVC_POOL_ADDRESS is a Uniswap v2 pair on this chain."
     kinds = _RESERVES
-
-    def requests(self, first: int, last: int) -> Sequence[Params]:
-        blocks = {"fromBlock": hex(first), "toBlock": hex(last)}
-        return [[{"address": self.pool_address, "topics": [SYNC_TOPIC], **blocks}]]
-
-    def matches(self, log: ReceiptLog) -> bool:
-        named = bool(log.topics) and log.topics[0].lower() == SYNC_TOPIC
-        return named and log.address.lower() == self.pool_address
 
     def values(self, log: ReceiptLog) -> tuple[Value, ...] | None:
         data = _bytes(log.data)
@@ -265,9 +265,6 @@ class PoolReserves(SparseEvents):
         if any(int.from_bytes(reserve) >> _RESERVE_BITS for reserve in reserves):
             raise LogsInvalid("a reserve out of range")
         return reserves
-
-    def admitted(self, logs_bloom: bytes) -> bool:
-        return bloom_may_hold(logs_bloom, self.pool_address, SYNC_TOPIC)
 
 
 def _column(kind: str, values: Sequence[Any]) -> pa.Array:

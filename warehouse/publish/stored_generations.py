@@ -56,14 +56,6 @@ def origin_of(settings: Settings) -> Origin:
 
 
 @dataclass(frozen=True)
-class Pushed:
-    """The outcome of a push: its pointer, and how many objects were stored for it."""
-
-    pointer: Pointer
-    objects: int
-
-
-@dataclass(frozen=True)
 class Pointing:
     """The part of a pointer that its maker decides."""
 
@@ -84,7 +76,7 @@ def valid_pointers(origin: Origin) -> list[Pointer]:
     return [pointer for pointer in read if pointer is not None]
 
 
-def push(origin: Origin, data_dir: Path, now: datetime, *, forgets_older: bool = False) -> Pushed | None:
+def push(origin: Origin, data_dir: Path, now: datetime, *, forgets_older: bool = False) -> Pointer | None:
     """Stores this host's generation and points to it. Returns None where the store already points to it or a newer one.
 
     With `forgets_older` it points to it again, and every host deletes all older ones. Raises `ObjectStoreAway`; what
@@ -98,14 +90,13 @@ def push(origin: Origin, data_dir: Path, now: datetime, *, forgets_older: bool =
         head = _newest(origin, numbers)
         if head is not None and generation.id <= head.newest and not (forgets_older and generation.id == head.newest):
             return None
-        lacking = _lacking(generation, _stored(origin, head))
-        origin.store.put_files(lacking)
+        origin.store.put_files(_lacking(generation, _stored(origin, head)))
         manifest = origin.store.put_bytes((generation.path / "manifest.json").read_bytes())
         last_forgotten = None if head is None else head.forget_before
         forgotten = generation.id if forgets_older else last_forgotten
         pointer = _created(origin, numbers, Pointing(generation.id, manifest, forget_before=forgotten), now)
         if pointer is not None:
-            return Pushed(pointer, len(lacking) + 1)
+            return pointer
 
 
 def roll_back(origin: Origin, generation_id: str, now: datetime) -> Pointer:
@@ -173,14 +164,14 @@ def forget_older(origin: Origin, data_dir: Path, now: datetime) -> None:
     Hosts that follow delete theirs with that pointer. Raises `ObjectStoreAway`, and `GenerationUnknown` where another
     publisher's generation is newer; it can be repeated.
     """
-    pushed = push(origin, data_dir, now, forgets_older=True)
-    if pushed is None:
+    pointer = push(origin, data_dir, now, forgets_older=True)
+    if pointer is None:
         raise GenerationUnknown(
             f"{origin.store.url} points to a newer generation than {data_dir}.",
             cure="Run the command on the host that publishes.",
         )
     pointers = valid_pointers(origin)
-    _keep(origin, pointers, {pointer.number for pointer in pointers if pointer.number >= pushed.pointer.number}, None)
+    _keep(origin, pointers, {kept.number for kept in pointers if kept.number >= pointer.number}, None)
 
 
 def _keep(origin: Origin, pointers: list[Pointer], kept: set[int], unneeded_before: datetime | None) -> int:

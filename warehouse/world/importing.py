@@ -137,7 +137,7 @@ class _Prepared:
     nodes: list[NewNode | str]
     edges: list[NewEdge | str]
     forms: list[EdgeForm]
-    """What plain edges share with one another."""
+    """The members that plain edges share with one another."""
     rest: list[Imported]
     """What is not plain, which is judged again as it is written."""
     decisions: list[DecisionRecord]

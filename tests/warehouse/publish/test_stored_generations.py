@@ -59,7 +59,7 @@ class Hosts:
 
     def push(self, host: str) -> int | None:
         pushed = push(self.origin, self.disk(host), self.now)
-        return None if pushed is None else pushed.pointer.number
+        return None if pushed is None else pushed.number
 
     def follow(self, host: str, after: int = 0) -> int | None:
         pointer = follow(self.origin, self.disk(host), after=after)
