@@ -52,7 +52,7 @@ class ObjectStore:
                 self._store = from_url(url, mkdir=True)
             else:
                 self._store = from_url(url, client_options=_CLIENT, retry_config=_RETRIES)
-        except (BaseError, ValueError) as error:
+        except (BaseError, OSError, ValueError) as error:
             raise SettingsInvalid(
                 f"SVC_PUBLISH_URL can't be used: {_first_line(error)}.",
                 cure="Set s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX or file:///DIRECTORY.",

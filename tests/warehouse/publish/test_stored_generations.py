@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from object_stores import BUCKET, local_s3
 
 from contracts.access.signing import key_text, new_private_key
-from contracts.errors import GenerationBroken, GenerationUnknown, ObjectStoreAway
+from contracts.errors import GenerationBroken, GenerationUnknown, ObjectStoreAway, SettingsInvalid
 from contracts.publish.pointers import Pointer, PointerFault, judge_pointer, signed_pointer
 from contracts.settings import Settings
 from warehouse.access.signing_keys import SigningKeys
@@ -255,6 +255,12 @@ def test_a_store_that_is_away_is_said_and_what_is_served_stays(hosts, monkeypatc
     with pytest.raises(ObjectStoreAway, match="s3://generations/svc can't be used"):
         push(away, hosts.disk("a"), hosts.now)
     assert hosts.served("a") == {"price": "1"}
+
+
+@pytest.mark.parametrize("url", ["s3://", "file:///proc/nothing/here"])
+def test_an_address_that_is_no_store_is_refused_by_the_name_of_its_setting(url):
+    with pytest.raises(SettingsInvalid, match="SVC_PUBLISH_URL can't be used"):
+        ObjectStore(url)
 
 
 class FailingStore(ObjectStore):
