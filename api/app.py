@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from contracts.world.extraction.build import BuildRequest
     from contracts.world.memory.memory_plan import DesignRequest
     from warehouse.ledger.counters import Counters, Take
+    from warehouse.tracing import Counts
 
 
 SWITCH_INTERVAL_S = 0.0005
@@ -171,6 +172,7 @@ def build_rooms(
             (observer or state_observer(stores, lambda: None, tuple)).current,
             lambda: claims_by_state(stores.ledger),
             answered,
+            settings.data_dir,
         ),
         token_router(stores.served),
         trust_router(stores.served),
@@ -392,6 +394,7 @@ class App:
         self._watcher: Watcher | None = None
         self._observer: StateObserver | None = None
         self._loading: asyncio.Task[Application] | None = None
+        self._end_tracing: Callable[[], None] = lambda: None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -438,6 +441,7 @@ class App:
             await asyncio.to_thread(self._gate.close)
         if self._stores is not None:
             self._stores.close()
+        await asyncio.to_thread(self._end_tracing)
         await send({"type": "lifespan.shutdown.complete"})
 
     def _application(self) -> asyncio.Task[Application]:
@@ -462,13 +466,22 @@ class App:
         # collection, such as one of many small arrays, 0.2 s.
         gc.freeze()
 
+    def _answers(self) -> Counts:
+        """Returns the answers that the front has counted, for a collector."""
+        return {
+            (("svc.answered_by", by), ("http.response.status_code", status)): count
+            for (by, status), count in self._answered().items()
+        }
+
     def _load(self) -> Application:
         from api.access.rpc import Providers
         from api.access.watcher import Watcher
         from api.key_gate import KeyGate
         from api.stores import Stores
         from contracts.access.rail import rail_of
+        from warehouse.tracing import trace_process
 
+        self._end_tracing = trace_process(self._settings, "api", {"svc.answers": self._answers})
         stores = self._stores = Stores(self._settings, self._counters)
         self._gate = KeyGate(stores, self._counters)
         providers = self._providers or Providers(self._settings.rpc_urls)

@@ -69,7 +69,7 @@ def _answer(request: Request, problem: RequestProblem) -> Response:
 
 
 def _on_operator_problem(request: Request, error: Exception) -> Response:
-    _log.warning("Request %s was not served: %s", request.scope["request_id"], error)
+    _log.warning("The request was not served: %s", error)
     return _answer(request, store_unavailable())
 
 
@@ -114,7 +114,7 @@ def store_unavailable() -> StoreUnavailable:
 
 
 def _on_fault(request: Request, error: Exception) -> Response:
-    _log.error("Request %s failed", request.scope["request_id"], exc_info=error)
+    _log.error("The request failed", exc_info=error)
     return _answer(request, InternalFault("The fault is logged under the request id."))
 
 

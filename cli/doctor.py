@@ -389,6 +389,23 @@ def object_store(settings: Settings) -> Iterator[Finding]:
         yield Finding("object store", "ok", f"points to {pointer.generation}, pointer {pointer.number}")
 
 
+def collector(settings: Settings) -> Iterator[Finding]:
+    if settings.otlp_url is None:
+        yield Finding("collector", "ok", "none set: no traces are sent")
+        return
+    host = urlsplit(settings.otlp_url).hostname
+    try:
+        with blocking_client(RPC_TIMEOUT_S) as client:
+            # An empty request of the protocol is an empty body.
+            answer = client.post(f"{settings.otlp_url}/v1/traces", headers={"Content-Type": "application/x-protobuf"})
+            answer.raise_for_status()
+    except httpx.HTTPError as error:
+        cure = "Let SVC_OTLP_URL name a collector's port for OTLP over HTTP, usually 4318, or unset it."
+        yield Finding("collector", "warn", f"{host} takes no traces ({type(error).__name__})", cure)
+    else:
+        yield Finding("collector", "ok", f"{host} takes traces")
+
+
 def damaged_files(generation: Generation) -> list[str]:
     """Returns components whose bytes differ from the manifest."""
 
@@ -420,6 +437,7 @@ CHECKS: tuple[Check, ...] = (
     companion,
     generation_is_whole,
     object_store,
+    collector,
 )
 
 

@@ -14,6 +14,7 @@ from contracts.settings import Settings
 from warehouse.duck.connection import run_lock
 from warehouse.publish import stored_generations
 from warehouse.publish.generations import current_generation, current_pointer, kept_manifests, point_to
+from warehouse.tracing import trace_process
 
 PUSH_EVERY_S = 0.25
 FOLLOW_EVERY_S = 0.5
@@ -33,6 +34,7 @@ def push(*, once: bool, as_json: bool) -> None:
             pointer = stored_generations.push(origin, settings.data_dir, datetime.now(UTC))
             _print_taken(pointer, as_json, "is stored already, or nothing is published yet")
             return
+        trace_process(settings, "publisher")
         pusher = _Pusher(settings, origin)
         _forever(pusher.look, PUSH_EVERY_S)
 
@@ -46,6 +48,7 @@ def follow(*, once: bool, as_json: bool) -> None:
         if once:
             _print_taken(stored_generations.follow(origin, settings.data_dir), as_json, "the store points to none")
             return
+        trace_process(settings, "follower")
         follower = _Follower(settings, origin)
         _forever(follower.look, FOLLOW_EVERY_S)
 

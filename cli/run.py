@@ -25,6 +25,7 @@ from contracts.secrets import require_secrets
 from contracts.settings import Settings, load_settings
 from pipelines.instance import prepare_home, prepare_workspace
 from warehouse.access.watch import newest_final_block
+from warehouse.discovery.processes import CHILDREN_FILE
 from warehouse.duck.connection import Warehouse
 from warehouse.file_modes import make_private_directory
 from warehouse.ledger.engine import ledger_location
@@ -66,7 +67,7 @@ def run(*, dagster_launch: bool, as_json: bool) -> None:
         require_secrets(settings)
         make_data_dir(settings.data_dir)
         with only_one(settings.data_dir / "service.lock"):
-            record = settings.data_dir / "children.json"
+            record = settings.data_dir / CHILDREN_FILE
             end_leftovers(record)  # they hold the ports
             refuse_taken_port(settings.host, settings.port, "SVC_PORT")
             refuse_taken_port(LOOPBACK_ADDRESS, settings.dagster_port, "SVC_DAGSTER_PORT")

@@ -6,9 +6,9 @@ import uvicorn
 
 from cli.connections import TimedHttpProtocol
 from cli.environment import as_environment, effective_settings
-from cli.logs import log_config
 from cli.output import operator_problems, print_json
 from contracts.errors import ForeignGeneration
+from contracts.logs import log_config
 from contracts.secrets import require_secrets
 from contracts.settings import Settings
 from warehouse.file_modes import correct_modes

@@ -16,6 +16,7 @@ from typing import IO
 import psutil
 
 from contracts.errors import OperatorProblem, StoreUnusable
+from warehouse.discovery.processes import read_children
 
 LOG_BYTES = 5_000_000
 """A log that has grown past this is put aside as `<name>.1`, in place of the one before."""
@@ -114,8 +115,8 @@ class Children:
 
     def _write_record(self) -> None:
         rows = [
-            {"pid": child.pid, "created_at": psutil.Process(child.pid).create_time()}
-            for child in self._running.values()
+            {"name": name, "pid": child.pid, "created_at": psutil.Process(child.pid).create_time()}
+            for name, child in self._running.items()
             if child.poll() is None
         ]
         draft = self.record.with_suffix(".tmp")
@@ -138,27 +139,17 @@ def only_one(lock: Path) -> Iterator[None]:
 
 
 def end_leftovers(record: Path) -> int:
-    """Kills the groups that a killed supervisor left running. Returns their number.
-
-    A pid counts only together with its start time, so a number that the system reassigned is left alone.
-    """
+    """Kills the groups that a killed supervisor left running. Returns their number."""
     if not record.exists():
         return 0
     try:
-        rows = [(int(row["pid"]), float(row["created_at"])) for row in json.loads(record.read_bytes())]
-    except (ValueError, TypeError, KeyError) as error:
+        children = read_children(record)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise StoreUnusable(
             f"{record} can't be read: {error}.",
             cure="End the processes of a `svc run` that was killed, if any are left, and delete the file.",
         ) from None
-    leaders: list[psutil.Process] = []
-    for pid, created_at in rows:
-        try:
-            process = psutil.Process(pid)
-            if abs(process.create_time() - created_at) < 0.01:
-                leaders.append(process)
-        except psutil.NoSuchProcess:
-            continue
+    leaders = [process for child in children if (process := child.process()) is not None]
     for leader in leaders:
         _signal_group(leader.pid, signal.SIGKILL)
     # A leader may be a zombie while its threads still hold the port, so nothing less than gone will do.

@@ -160,6 +160,10 @@ class Settings(BaseSettings):
         default=None,
         description="Object store that takes every generation, for API hosts elsewhere: s3://BUCKET/PREFIX, file:///DIR",
     )
+    otlp_url: Url | None = Field(
+        default=None,
+        description="OpenTelemetry collector (OTLP over HTTP), such as http://127.0.0.1:4318, for traces and metrics",
+    )
     log_format: Literal["text", "json"] = Field(default="text", description="Log lines for people or for machines")
 
     @property

@@ -7,6 +7,7 @@ one writing thread. A killed worker leaves nothing behind that the next one or D
 import fcntl
 import gc
 import logging
+import logging.config
 import os
 import selectors
 import signal
@@ -22,6 +23,7 @@ from dagster._core.definitions.job_base import InMemoryJob
 from dagster._core.execution.api import execute_run_iterator
 
 from contracts.errors import OperatorProblem
+from contracts.logs import log_config, log_fields
 from contracts.settings import Settings, load_settings
 from pipelines.alerts import send_alerts
 from pipelines.checks import warm_up
@@ -39,7 +41,9 @@ from pipelines.runs import (
     unfinished_runs,
 )
 from pipelines.schedules import CHAIN_LANE, JOBS, MARKET_LANE
+from pipelines.step_spans import StepSpans
 from warehouse.file_modes import keep_files_private
+from warehouse.tracing import span, trace_process
 
 LOOK_EVERY_S = 30.0
 """How often the worker looks at runs that others have ended, such as Dagster's monitoring."""
@@ -130,8 +134,13 @@ class Worker:
                 return  # taken before, cancelled or timed out meanwhile
             self._instance.add_run_tags(run_id, {PROCESS_TAG: this_process()})
             job = _HookedJob(self._definitions.resolve_job_def(run.job_name))
-            for _ in execute_run_iterator(job, run, self._instance):
-                pass
+            with (
+                log_fields(run_id=run_id, job=run.job_name),
+                span(f"run {run.job_name}", svc__run_id=run_id, svc__job=run.job_name),
+                StepSpans() as steps,
+            ):
+                for event in execute_run_iterator(job, run, self._instance):
+                    steps.follow(event)
         except Exception:  # the lane has to go on, whatever one run does
             logger.exception("run %s", run_id)
             with suppress(Exception):
@@ -191,9 +200,11 @@ def _lines(pipe: int, idle: Callable[[], None]) -> Iterator[str]:
 def main() -> None:
     """Runs the worker of the environment's settings."""
     keep_files_private()
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     try:
-        serve(load_settings())
+        settings = load_settings()
+        logging.config.dictConfig(log_config(settings.log_format))
+        trace_process(settings, "worker")
+        serve(settings)
     except OperatorProblem as problem:
         sys.exit(f"{problem} {problem.cure}")
 

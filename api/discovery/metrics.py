@@ -1,12 +1,13 @@
 """Writes the facts of `/health` as OpenMetrics text, with the counts that only operators see."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
 from contracts.discovery.health import ServiceFacts
+from warehouse.discovery.processes import ProcessFigures
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 
@@ -14,9 +15,16 @@ Answered = Mapping[tuple[str, int], int]
 """Answers of this process by who gave them (`published`, `file`, `rooms`, `front`) and HTTP status."""
 
 
-def openmetrics(facts: ServiceFacts, claims: Mapping[str, int], answered: Answered, process: str) -> bytes:
-    """Returns the text. `claims` counts claims by state; `process` tells the workers of one service apart."""
-    families = _Families(list(_families(facts, claims, answered, process)))
+def openmetrics(
+    facts: ServiceFacts,
+    claims: Mapping[str, int],
+    answered: Answered,
+    process: str,
+    parts: Iterable[ProcessFigures],
+) -> bytes:
+    """Returns the text. `claims` counts claims by state; `process` tells the workers of one service apart; `parts` are
+    the processes of the service on this machine."""
+    families = _Families([*_families(facts, claims, answered, process), *_processes(list(parts))])
     text: bytes = generate_latest(families)  # type: ignore[no-untyped-call]
     return text
 
@@ -103,6 +111,25 @@ def _families(facts: ServiceFacts, claims: Mapping[str, int], answered: Answered
         "Answers of this process",
         [((process, by, str(status)), count) for (by, status), count in sorted(answered.items())],
         ["process", "by", "status"],
+    )
+
+
+def _processes(parts: Sequence[ProcessFigures]) -> Iterator[Metric]:
+    labels = ["part"]
+    yield _counter(
+        "svc_process_cpu_seconds",
+        "CPU time of a part of the service, with the processes that it has started",
+        [((part.name,), part.cpu_s) for part in parts],
+        labels,
+    )
+    yield _gauge(
+        "svc_process_resident_bytes",
+        "Its resident memory",
+        [((part.name,), part.resident_bytes) for part in parts],
+        labels,
+    )
+    yield _gauge(
+        "svc_process_start_time_seconds", "When it started", [((part.name,), part.started_at) for part in parts], labels
     )
 
 

@@ -39,10 +39,11 @@ def discovery_router(
     state: Callable[[], Awaitable[tuple[ServiceState, int]]],
     claims: Callable[[], Mapping[str, int]],
     answered: Callable[[], Mapping[tuple[str, int], int]],
+    data_dir: Path,
 ) -> APIRouter:
     """Creates the routes. `site` returns the published site, `state` the newest observation of the service and its age
     in seconds; neither may wait for a thread that requests share. `claims` counts claims by state; `answered` returns
-    the answers that this process gave."""
+    the answers that this process gave; `data_dir` holds the record of the service's processes."""
     router = APIRouter(tags=["discovery"], route_class=WorkRoute)
 
     @router.get(
@@ -65,9 +66,12 @@ def discovery_router(
             raise RouteUnknown("Nothing is published here.")
         if not is_local(request) and caller_of(request).role is not Role.OPERATOR:
             raise OperatorRoleNeeded("Metrics are for a key of the role operator.")
-        from api.discovery.metrics import MEDIA_TYPE, openmetrics  # few services are scraped, and it takes 0.1 s
+        # Few services are scraped, and the imports take 0.1 s.
+        from api.discovery.metrics import MEDIA_TYPE, openmetrics
+        from warehouse.discovery.processes import process_figures
 
-        text = openmetrics(await facts(), await asyncio.to_thread(claims), answered(), str(os.getpid()))
+        counted, parts = await asyncio.gather(asyncio.to_thread(claims), asyncio.to_thread(process_figures, data_dir))
+        text = openmetrics(await facts(), counted, answered(), str(os.getpid()), parts)
         return Response(text, media_type=MEDIA_TYPE)
 
     async def facts() -> ServiceFacts:

@@ -42,6 +42,7 @@ from contracts.errors import (
     StoreUnavailable,
     UpgradeUnsupported,
 )
+from contracts.logs import REQUESTS, log_fields
 from contracts.problem_links import link_field, problem_links
 from contracts.problems import PROBLEM_MEDIA_TYPE, problem_body
 from contracts.publish.routes import (
@@ -54,6 +55,7 @@ from contracts.publish.routes import (
 )
 from contracts.settings import Settings
 from warehouse.publish.generations import current_generation, current_pointer
+from warehouse.tracing import span
 
 if TYPE_CHECKING:
     from warehouse.ledger.counters import Take
@@ -80,9 +82,11 @@ WINDOW_S = 60
 _MCP_PATHS = (MCP_PATH, KEY_MCP_PATH)
 _CHUNK_BYTES = 256 * 1024
 _READS = ("GET", "HEAD")
+_TRACE_FIELDS = (b"traceparent", b"tracestate")
 _NO_BODY: Message = {"type": "http.response.body", "body": b""}
 
 _log = logging.getLogger(__name__)
+_requests = logging.getLogger(REQUESTS)
 
 
 class Front:
@@ -421,6 +425,8 @@ class Front:
             **limit_fields(counted),
         }
         self.answered["front", problem.status] += 1
+        with log_fields(request_id=request_id):
+            _log_answer(scope, problem.status, code=problem.code)
         await send({"type": "http.response.start", "status": problem.status, "headers": _encode_headers(headers)})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
@@ -440,11 +446,14 @@ class Front:
             receive = replay(whole, receive)
         opening = self._action_fields if scope["path"].startswith(BLINK_PREFIX) else _OPEN
         work = Work()
+        status = 0
+        began_s = time.perf_counter()
 
         async def send_on(message: MutableMapping[str, Any]) -> None:
-            nonlocal counted
+            nonlocal counted, status
             if message["type"] == "http.response.start":
-                self.answered["rooms", message["status"]] += 1
+                status = message["status"]
+                self.answered["rooms", status] += 1
                 counted = await self._settle(scope, admission, counted, message["status"], work.began)
                 sent = dict(message["headers"])
                 cache = sent.get(b"cache-control")
@@ -464,7 +473,15 @@ class Front:
             WORK: work,
             COUNTED: counted,
         }
-        await self._application(inner, receive, send_on)
+        with log_fields(request_id=request_id), span(inner["method"], "server", caller=_sender(scope)) as answer:
+            await self._application(inner, receive, send_on)
+            if (route := _route(inner)) is not None:
+                answer.update_name(f"{inner['method']} {route}")
+                answer.set_attribute("http.route", route)
+            answer.set_attribute("http.request.method", scope["method"])
+            answer.set_attribute("http.response.status_code", status)
+            answer.set_attribute("svc.request_id", request_id)
+            _log_answer(inner, status, duration_ms=round((time.perf_counter() - began_s) * 1000, 2))
 
 
 def _refusal_of_head(scope: Scope, fields: dict[bytes, bytes]) -> RequestProblem | None:
@@ -484,6 +501,24 @@ def _no_such_range(size: int) -> RangeNotSatisfiable:
         f"Ask for one range within the {size:,} bytes, such as `bytes=0-99`.",
         headers={"Content-Range": f"bytes */{size}"},
     )
+
+
+def _log_answer(scope: Scope, status: int, **fields: str | float) -> None:
+    """Logs an answer by the pattern of its route: a path may name a wallet or a node."""
+    if _requests.isEnabledFor(logging.INFO):
+        method, route = scope["method"], _route(scope)
+        message = f"{method} {route or 'a request'}: {status}"
+        _requests.info(message, extra={"fields": {"method": method, "route": route, "status": status, **fields}})
+
+
+def _route(scope: Scope) -> str | None:
+    """Returns the pattern of the path that answered, such as `/api/token/holders/{address}`; None where none did."""
+    return getattr(scope.get("route"), "path", None)
+
+
+def _sender(scope: Scope) -> dict[str, str]:
+    """Returns the header fields that name the sender's span."""
+    return {name.decode(): value.decode("latin-1") for name, value in scope["headers"] if name in _TRACE_FIELDS}
 
 
 def _body(content: bytes) -> Message:

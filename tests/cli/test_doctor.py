@@ -9,6 +9,7 @@ from pathlib import Path
 
 import lying_nodes
 import pytest
+from collector import collector as running_collector
 from fault_node import Fault, rpc_error
 from ingest_helpers import TOKEN
 from lying_nodes import TokenChain
@@ -25,6 +26,7 @@ from cli.doctor import (
     Finding,
     _check_findings,
     chain,
+    collector,
     companion,
     data_directory,
     file_modes,
@@ -311,3 +313,11 @@ def test_a_relayer_that_can_not_be_used_says_why(tmp_path: Path, anvil: Anvil):
     (finding,) = _check_findings(relayer, given)
     assert_mends(finding, "fail", "openssl rand -hex 32")
     assert "no key" not in finding.detail
+
+
+def test_a_collector_that_takes_traces_is_fine_and_one_that_is_away_is_named(tmp_path: Path):
+    with running_collector() as running:
+        (fine,) = collector(settings(tmp_path, otlp_url=running.url))
+    (away,) = collector(settings(tmp_path, otlp_url=running.url))
+    assert (fine.status, fine.detail) == ("ok", "127.0.0.1 takes traces")
+    assert (away.status, away.detail) == ("warn", "127.0.0.1 takes no traces (ConnectError)")

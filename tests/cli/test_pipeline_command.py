@@ -16,7 +16,7 @@ from publishing import House, mint
 from typer.testing import Result
 
 from cli.demo.recorded import RecordedNode
-from cli.logs import ConsoleLines, JsonLines, log_config
+from cli.logs import ConsoleLines
 
 Svc = Callable[..., Result]
 HOLD_OPEN = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
@@ -95,23 +95,6 @@ def test_publishing_by_hand_does_not_take_the_mark_of_a_failed_run_away(svc: Svc
     status = said(svc("pipeline", "status", "--json", **variables))
     assert status["staleDocuments"]
     assert status["generation"] == said(result)["generation"]
-
-
-def test_a_log_record_is_one_json_object_with_its_exception():
-    try:
-        raise ValueError("broken")
-    except ValueError as error:
-        record = logging.LogRecord("pipelines", logging.ERROR, "f", 1, "%s failed", ("it",), (ValueError, error, None))
-    line = json.loads(JsonLines().format(record))
-    assert (line["level"], line["logger"], line["message"]) == ("error", "pipelines", "it failed")
-    assert "broken" in line["exception"]
-
-
-@pytest.mark.parametrize("console", [False, True])
-@pytest.mark.parametrize("log_format", ["text", "json"])
-def test_the_format_that_is_set_is_the_one_of_every_handler(log_format: Any, console: bool):
-    handlers = log_config(log_format, console=console)["handlers"].values()
-    assert {handler["formatter"] for handler in handlers} == {log_format}
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import dagster as dg
 import psutil
 import pytest
+from collector import CollectedSpan, Collector, collector
 from patience import HANG_S
 
 from contracts.settings import Settings
@@ -25,12 +27,15 @@ from warehouse.duck.connection import run_lock
 
 STATUS = dg.DagsterRunStatus
 
+T = TypeVar("T")
+
 
 class Bench:
     """A data directory, its Dagster instance, and the workers that serve it."""
 
-    def __init__(self, data_dir: Path, instance: dg.DagsterInstance) -> None:
+    def __init__(self, data_dir: Path, instance: dg.DagsterInstance, collected: Collector) -> None:
         self.data_dir = data_dir
+        self.collector = collected
         self.instance = instance
         self.definitions = build_definitions(Settings(data_dir=data_dir, _env_file=None))
         self.workers: list[subprocess.Popen[str]] = []
@@ -41,7 +46,7 @@ class Bench:
         with (self.data_dir / "worker.log").open("a") as log:
             worker = subprocess.Popen(
                 command,
-                env=environment | {"SVC_DATA_DIR": str(self.data_dir)},
+                env=environment | {"SVC_DATA_DIR": str(self.data_dir), "SVC_OTLP_URL": self.collector.url},
                 cwd=self.data_dir,
                 stdout=log,
                 stderr=log,
@@ -61,11 +66,16 @@ class Bench:
         assert run is not None
         return run
 
-    def until(self, condition: Callable[[], object]) -> None:
+    def until(self, condition: Callable[[], T]) -> T:
         deadline = time.monotonic() + HANG_S
-        while not condition():
+        while not (found := condition()):
             assert time.monotonic() < deadline, (self.data_dir / "worker.log").read_text()
             time.sleep(0.05)
+        return found
+
+    def spans(self, name: str) -> list[CollectedSpan]:
+        """Returns the spans of that name which have reached the collector."""
+        return [span for span in self.collector.spans if span.name == name]
 
     def ended(self, run_id: str) -> dg.DagsterRunStatus:
         self.until(lambda: self.run(run_id).is_finished)
@@ -81,8 +91,8 @@ class Bench:
 @contextmanager
 def bench(data_dir: Path) -> Iterator[Bench]:
     prepare_home(data_dir)
-    with opened_instance(data_dir) as instance:
-        made = Bench(data_dir, instance)
+    with opened_instance(data_dir) as instance, collector() as collected:
+        made = Bench(data_dir, instance, collected)
         try:
             yield made
         finally:
@@ -98,6 +108,11 @@ def test_runs_are_executed_killed_taken_up_and_ended(tmp_path: Path):
         assert at.run(waiting).status is STATUS.STARTING, "no worker is there to take it"
         first = at.worker()
         assert at.ended(waiting) is STATUS.SUCCESS, "the worker that comes up takes what waits"
+
+        run = next(iter(at.until(lambda: at.spans("run upkeep"))))
+        steps = [span for span in at.collector.spans if span.parent_id == run.span_id]
+        assert run.attributes == {"svc.run_id": waiting, "svc.job": "upkeep"}
+        assert {(span.name.split()[0], span.attributes["svc.succeeded"]) for span in steps} == {("step", True)}
 
         second = at.worker()
         assert second.wait(HANG_S) != 0, "two workers would write one warehouse"

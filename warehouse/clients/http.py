@@ -17,6 +17,7 @@ import certifi
 import httpx
 
 from contracts.errors import SettingsInvalid
+from warehouse.tracing import span
 
 for _library in ("httpx", "httpcore"):  # they log addresses, and an address may hold a key
     logging.getLogger(_library).setLevel(logging.WARNING)
@@ -103,12 +104,14 @@ async def ask(
 
     Raises `TimeoutError`, `httpx.HTTPError` on a failed connection, `BodyRefused`.
     """
-    async with (
-        asyncio.timeout(timeout_s),
-        client.stream(method, url, headers=headers, content=content) as response,
-    ):
-        body = await _read(response, max_bytes) if response.status_code == 200 else b""
-        return Reply(response.status_code, response.headers, body)
+    with span(method, "client", server__address=httpx.URL(url).host, http__request__method=method) as asked:
+        async with (
+            asyncio.timeout(timeout_s),
+            client.stream(method, url, headers=headers, content=content) as response,
+        ):
+            asked.set_attribute("http.response.status_code", response.status_code)
+            body = await _read(response, max_bytes) if response.status_code == 200 else b""
+            return Reply(response.status_code, response.headers, body)
 
 
 async def _read(response: httpx.Response, max_bytes: int) -> bytes:

@@ -1,22 +1,28 @@
 """`/metrics`: valid OpenMetrics, the same facts as `/health`, and for nobody but this machine and operators."""
 
 import asyncio
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+import yaml
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from whole_service import WholeService, whole_service
 
+from api.discovery.metrics import openmetrics
 from contracts.access.tiers import Role
 from contracts.discovery.health import JobFacts, ServiceFacts, health_of
+from warehouse.discovery.processes import process_figures
 from warehouse.discovery.run_status import EndedRun, update_run_status, with_run
 
 LOCAL = ("127.0.0.1", 50000)
 REMOTE = ("203.0.113.9", 50000)
 LOOPBACK_HOST = {"host": "127.0.0.1:8000"}
+ALERTS = Path(__file__).parents[3] / "docs" / "prometheus-alerts.yaml"
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
@@ -60,6 +66,7 @@ def test_this_machine_reads_metrics_that_the_parser_accepts_and_that_agree_with_
     assert [(job["job"], job["reason"]) for job in health["failingJobs"]] == [("prices", "disk_full")]
     names = {name for name, _ in found}
     assert {"svc_document_age_seconds", "svc_answers_total", "svc_ledger_reachable", "svc_generation_info"} <= names
+    assert found["svc_process_cpu_seconds_total", (("part", "api"),)] > 0, "without a supervisor it is this process"
 
 
 def test_answers_are_counted_by_who_gave_them(service: WholeService):
@@ -138,3 +145,13 @@ def facts(**changes: Any) -> ServiceFacts:
 )
 def test_health_is_degraded_by_what_an_operator_should_see_to(changes: dict[str, Any], status: str):
     assert health_of(facts(**changes)).status == status
+
+
+def test_every_alert_that_is_shipped_asks_for_metrics_that_there_are(tmp_path: Path):
+    text = openmetrics(facts(), {}, {}, "1", process_figures(tmp_path)).decode()
+    families = {family.name for family in text_string_to_metric_families(text)}
+    (group,) = yaml.safe_load(ALERTS.read_text())["groups"]
+    for rule in group["rules"]:
+        asked_for = {name.removesuffix("_total") for name in re.findall(r"svc_\w+", rule["expr"])}
+        assert asked_for <= families, rule["alert"]
+        assert rule["annotations"]["summary"], rule["alert"]
