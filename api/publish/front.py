@@ -474,14 +474,16 @@ class Front:
             COUNTED: counted,
         }
         with log_fields(request_id=request_id), span(inner["method"], "server", caller=_sender(scope)) as answer:
-            await self._application(inner, receive, send_on)
-            if (route := _route(inner)) is not None:
-                answer.update_name(f"{inner['method']} {route}")
-                answer.set_attribute("http.route", route)
-            answer.set_attribute("http.request.method", scope["method"])
-            answer.set_attribute("http.response.status_code", status)
-            answer.set_attribute("svc.request_id", request_id)
-            _log_answer(inner, status, duration_ms=round((time.perf_counter() - began_s) * 1000, 2))
+            try:
+                await self._application(inner, receive, send_on)
+            finally:  # the framework raises a fault again after it has answered
+                if (route := _route(inner)) is not None:
+                    answer.update_name(f"{inner['method']} {route}")
+                    answer.set_attribute("http.route", route)
+                answer.set_attribute("http.request.method", scope["method"])
+                answer.set_attribute("http.response.status_code", status)
+                answer.set_attribute("svc.request_id", request_id)
+                _log_answer(inner, status, duration_ms=round((time.perf_counter() - began_s) * 1000, 2))
 
 
 def _refusal_of_head(scope: Scope, fields: dict[bytes, bytes]) -> RequestProblem | None:

@@ -7,6 +7,7 @@ import pytest
 from publishing import DOCUMENTS, House, mint
 
 from api.publish.front import BODY_LIMIT_BYTES, Front
+from contracts.logs import TextLines
 from warehouse.ledger.counters import Take
 
 HOLDERS = "/api/token/holders"
@@ -357,7 +358,8 @@ def test_a_fault_of_ours_is_500_without_a_trace(house, caplog):
     def fail():
         broken()
 
+    caplog.handler.setFormatter(TextLines())
     answer = ask(house, "GET", "/broken", application=front(house, application=rooms))
     assert (answer.status_code, answer.json()["code"]) == (500, "internal_fault")
     assert "secret" not in answer.text
-    assert json.loads(answer.text)["requestId"] in caplog.text
+    assert f"request_id={json.loads(answer.text)['requestId']}\nTraceback" in caplog.text

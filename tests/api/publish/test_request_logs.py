@@ -81,6 +81,18 @@ def test_a_refused_request_is_a_line_with_the_code_of_its_problem(tmp_path: Path
     assert request["request_id"] == answer.json()["requestId"] == answer.headers["x-request-id"]
 
 
+def test_a_fault_that_is_raised_after_its_answer_is_a_line_too(tmp_path: Path, lines: list[dict[str, Any]]):
+    async def broken(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 500, "headers": []})
+        await send({"type": "http.response.body", "body": b"{}"})
+        raise RuntimeError("a fault of ours")
+
+    with pytest.raises(RuntimeError):
+        asked(Front(Settings(data_dir=tmp_path, _env_file=None), broken, None))
+    (request,) = lines
+    assert (request["status"], request["route"]) == (500, None)
+
+
 def test_a_request_is_a_span_of_its_route_that_ends_with_its_status(tmp_path: Path, lines: list[dict[str, Any]]):
     with collector() as collected:
         settings = Settings(data_dir=tmp_path, otlp_url=collected.url, _env_file=None)
