@@ -1,7 +1,7 @@
 """Serves one address at any block from the published history: no request ever reaches the chain.
 
-Answers are computed on the event loop: most take less than the way to a thread and back, where eight clients would wait
-for the interpreter. Only what opens a new generation happens in a thread.
+Answers are computed on the event loop: they take less than the way to a thread and back, where eight clients would wait
+for the interpreter. Long pages, and the first answer of a new generation, which opens it, are left to a thread.
 """
 
 from collections.abc import Callable
@@ -26,27 +26,32 @@ from warehouse.token.lists_at import REMEMBERED_VIEW
 _Address = Annotated[AskedAddress, Path(description="The address: lower case, or with its EIP-55 checksum")]
 
 
+_ROWS_ON_LOOP = 50
+"""Changes or transfers of a page that keep no other request waiting for long: a millisecond."""
+
+
 def token_router(served: ServedGenerations) -> APIRouter:
     router = APIRouter(tags=[TOKEN_HOLDER.group], route_class=WorkRoute)
 
-    async def answered(request: Request, compute: Callable[[], bytes]) -> Response:
-        body = compute() if served.remembers(REMEMBERED_VIEW) else await run_in_threadpool(compute)
-        return computed_answer(request, body)
+    async def answered(request: Request, rows: int, compute: Callable[[], bytes]) -> Response:
+        def answer() -> Response:
+            return computed_answer(request, compute())
+
+        is_light = rows <= _ROWS_ON_LOOP and served.remembers(REMEMBERED_VIEW)
+        return answer() if is_light else await run_in_threadpool(answer)
 
     async def holder(
         request: Request, address: _Address, parameters: Annotated[TokenHolderParameters, Query()]
     ) -> Response:
-        return await answered(request, lambda: holder_body(served, address, parameters))
+        return await answered(request, parameters.limit, lambda: holder_body(served, address, parameters))
 
     async def transfers(
         request: Request, address: _Address, parameters: Annotated[AddressTransfersParameters, Query()]
     ) -> Response:
-        def compute() -> bytes:
-            return _body(
-                served, ADDRESS_TRANSFERS, lambda context: read_address_transfers(context, address, parameters)
-            )
+        def read(context: DocumentContext) -> Fields:
+            return read_address_transfers(context, address, parameters)
 
-        return await answered(request, compute)
+        return await answered(request, parameters.limit, lambda: _body(served, ADDRESS_TRANSFERS, read))
 
     for projection, endpoint in ((TOKEN_HOLDER, holder), (ADDRESS_TRANSFERS, transfers)):
         router.add_api_route(
