@@ -159,21 +159,19 @@ class Changes:
         level = np.uint16(file["levels"].searchsorted(wanted))
         after, before = file["r_after"][:end], file["r_before"][:end]
         risen = int(np.count_nonzero(after > level)) - int(np.count_nonzero(before > level))
-        for sign, near in ((1, np.flatnonzero(after == level)), (-1, np.flatnonzero(before == level))):
-            if len(near):
-                rows = file["r_row"][near].astype(np.int64)
-                numbers = self.balance[rows] if sign == 1 else self._before_rows(rows)
-                keys = rank_keys(numbers, history.addresses_of(file["r_id"][near]))
-                risen += sign * int(np.count_nonzero(keys > wanted))
-        return risen
-
-    def _before_rows(self, rows: Array) -> Bytes:
-        """Returns the numbers before rows: of the row above, or before the changes for an address's first row."""
-        places = np.searchsorted(self.offsets, rows, "right") - 1
+        near_after, near_before = np.flatnonzero(after == level), np.flatnonzero(before == level)
+        near = np.concatenate([near_after, near_before])
+        if not len(near):
+            return risen
+        rows, places = file["r_row"][near].astype(np.int64), file["r_place"][near]
         is_first = self.offsets[places] == rows
-        numbers: Bytes = self.balance[np.maximum(rows - 1, 0)]
+        is_first[: len(near_after)] = False
+        rows[len(near_after) :] -= 1  # the number before a row is that of the row above it
+        numbers = self.balance[rows]
         numbers[is_first] = self.before[places[is_first]]
-        return numbers
+        is_before = rank_keys(numbers, history.addresses_of(self.ids[places])) > wanted
+        lifted = int(np.count_nonzero(is_before[: len(near_after)]))
+        return risen + lifted - int(np.count_nonzero(is_before[len(near_after) :]))
 
 
 class State:
@@ -327,12 +325,14 @@ class History:
 
     def addresses_of(self, ids: Array) -> Array:
         """Returns the addresses of numbers from 1 on."""
+        listed = self._addresses
+        if listed is not None and len(ids) and ids.max() <= len(listed["place"]):
+            known: Array = listed["sorted"][listed["place"][ids - np.uint32(1)]]
+            return known
         addresses = np.zeros(len(ids), ADDRESS)
-        known = 1
-        if self._addresses is not None:
-            known += len(self._addresses["ids"])
-            old = ids < known
-            addresses[old] = self._addresses["sorted"][self._addresses["place"][ids[old].astype(np.int64) - 1]]
+        if listed is not None:
+            old = ids <= len(listed["place"])
+            addresses[old] = listed["sorted"][listed["place"][ids[old] - np.uint32(1)]]
         for changes in self._tail:
             ordered, place = changes.file["new_sorted"], changes.file["new_place"]
             new = (ids >= changes.first_new_id) & (ids < changes.first_new_id + len(place))

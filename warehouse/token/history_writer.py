@@ -250,7 +250,7 @@ def changes_of_window(base: History, window: Window) -> tuple[dict[str, int], di
         "balance": balance,
         "r_block": (blocks[by_block] - window.from_block).astype("<u4"),
         "r_row": by_block.astype("<u4"),
-        "r_id": ids[groups].astype("<u4"),
+        "r_place": groups.astype("<u4"),
         "levels": levels,
         "r_after": after_levels,
         "r_before": before_levels,
