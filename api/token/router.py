@@ -1,9 +1,14 @@
-"""Serves one address at any block from the published history: no request ever reaches the chain."""
+"""Serves one address at any block from the published history: no request ever reaches the chain.
+
+Answers are computed on the event loop: they take less than the way to a thread and back, where eight clients would wait
+for the interpreter. Long pages, and the first answer of a new generation, which opens it, are left to a thread.
+"""
 
 from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
 
 from api.publish.answers import computed_answer
 from api.publish.variants import body_of, entry_of
@@ -16,21 +21,37 @@ from contracts.token.history_documents import AddressTransfersParameters, TokenH
 from warehouse.document_context import DocumentContext
 from warehouse.publish.serving import ServedGenerations
 from warehouse.token.history_documents import HOLDERS_PATH, read_address_transfers, read_token_holder
+from warehouse.token.lists_at import REMEMBERED_VIEW
 
 _Address = Annotated[AskedAddress, Path(description="The address: lower case, or with its EIP-55 checksum")]
+
+
+_ROWS_ON_LOOP = 50
+"""Changes or transfers of a page that keep no other request waiting for long: a millisecond."""
 
 
 def token_router(served: ServedGenerations) -> APIRouter:
     router = APIRouter(tags=[TOKEN_HOLDER.group], route_class=WorkRoute)
 
-    def holder(request: Request, address: _Address, parameters: Annotated[TokenHolderParameters, Query()]) -> Response:
-        return computed_answer(request, holder_body(served, address, parameters))
+    async def answered(request: Request, rows: int, compute: Callable[[], bytes]) -> Response:
+        def answer() -> Response:
+            return computed_answer(request, compute())
 
-    def transfers(
+        is_light = rows <= _ROWS_ON_LOOP and served.remembers(REMEMBERED_VIEW)
+        return answer() if is_light else await run_in_threadpool(answer)
+
+    async def holder(
+        request: Request, address: _Address, parameters: Annotated[TokenHolderParameters, Query()]
+    ) -> Response:
+        return await answered(request, parameters.limit, lambda: holder_body(served, address, parameters))
+
+    async def transfers(
         request: Request, address: _Address, parameters: Annotated[AddressTransfersParameters, Query()]
     ) -> Response:
-        body = _body(served, ADDRESS_TRANSFERS, lambda context: read_address_transfers(context, address, parameters))
-        return computed_answer(request, body)
+        def read(context: DocumentContext) -> Fields:
+            return read_address_transfers(context, address, parameters)
+
+        return await answered(request, parameters.limit, lambda: _body(served, ADDRESS_TRANSFERS, read))
 
     for projection, endpoint in ((TOKEN_HOLDER, holder), (ADDRESS_TRANSFERS, transfers)):
         router.add_api_route(

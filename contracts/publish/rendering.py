@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -75,12 +75,8 @@ def rendered(projection: Projection, content: Content) -> Rendered:
     if model is None:
         raise ValueError(f"{projection.name}: fields without a model")
     values = _values(projection, model, content)
-    names = list(model.model_fields)
-    if "ok" in names:
-        names.remove("ok")
-        names.insert(0, "ok")
-    aliases = {name: model.model_fields[name].serialization_alias or name for name in names}
-    members = _encoded({aliases[name]: values[name] for name in names} | _dumped(content, values, aliases))
+    aliases = _aliases(model)
+    members = _encoded({alias: values[name] for name, alias in aliases.items()} | _dumped(content, values, aliases))
     body = _whole(projection, members)
     if projection.freshness is None:
         return Rendered(projection, body)
@@ -163,19 +159,32 @@ def _ends_by(now: datetime, part: Part) -> bool:
     return end is not None and datetime.fromisoformat(end) <= now
 
 
+@cache
+def _aliases(model: type[BaseModel]) -> Mapping[str, str]:
+    """Returns the alias of each field in the order of a body: pydantic takes longer to name them than to encode one."""
+    aliases = {name: field.serialization_alias or name for name, field in model.model_fields.items()}
+    return {"ok": aliases["ok"], **aliases} if "ok" in aliases else aliases
+
+
+@cache
+def _defaults(model: type[BaseModel]) -> dict[str, Any]:
+    """Returns the values of fields that content may leave out."""
+    return {name: field.default for name, field in model.model_fields.items() if not field.is_required()}
+
+
 def _values(projection: Projection, model: type[BaseModel], content: BaseModel | Fields) -> dict[str, Any]:
     """Returns the value of every field of the model, with `NOWHERE` as origin. One with a default may be left out."""
-    values = {name: field.default for name, field in model.model_fields.items() if not field.is_required()}
-    values |= dict(content)
+    names = _aliases(model).keys()
+    values = _defaults(model) | dict(content)
     if projection.freshness is not None:
         values = {"stale": False} | values
         values |= {"generation": NOWHERE.generation, "generated_at": NOWHERE.generated_at}
         values["stale_after"] = stale_after_of(projection, content)
         if values["stale"]:
             values |= projection.when_stale
-    if "ok" in model.model_fields:
+    if "ok" in names:
         values["ok"] = True
-    if difference := values.keys() ^ model.model_fields.keys():
+    if difference := values.keys() ^ names:
         raise ValueError(f"{projection.name}: fields and model differ in {', '.join(sorted(difference))}")
     return {name: _utc(value) if isinstance(value, datetime) else value for name, value in values.items()}
 

@@ -1,4 +1,4 @@
-"""Published documents and health are answered while every worker, every thread and the ledger's lock are taken."""
+"""Published documents, look-ups and health are answered while all workers, threads and the ledger's lock are taken."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Any
 
 import anyio.to_thread
 import httpx
+from costliest_requests import KNOWN_ADDRESS
 from whole_service import WholeService, whole_service
 
 from api.discovery.state import FRESH_FOR_S, UNANSWERED_AFTER_S, ServiceState, StateObserver
 
 HOLDERS = "/api/token/holders"
+LOOK_UP = f"{HOLDERS}/{KNOWN_ADDRESS}?block=20"
 BUILD = "/api/v2/knowledge-graph/build"
 FINE = ServiceState(True, None, 0)
 
@@ -25,7 +27,7 @@ class Taken:
         await asyncio.Event().wait()
 
 
-def test_documents_and_health_are_answered_while_all_threads_and_workers_are_taken(tmp_path: Path) -> None:
+def test_documents_look_ups_and_health_are_answered_while_all_threads_and_workers_are_taken(tmp_path: Path) -> None:
     released = threading.Event()
 
     async def scene(service: WholeService) -> list[int]:
@@ -34,14 +36,16 @@ def test_documents_and_health_are_answered_while_all_threads_and_workers_are_tak
         rooms._stores._workers = Taken()
         transport = httpx.ASGITransport(service.app)
         async with httpx.AsyncClient(transport=transport, base_url=service.settings.public_base_url) as client:
-            assert (await client.get("/health")).status_code == 200
+            for path in ("/health", LOOK_UP):  # the first look-up opens the generation
+                assert (await client.get(path)).status_code == 200
             threads = int(anyio.to_thread.current_default_thread_limiter().total_tokens)
             taken = [asyncio.create_task(anyio.to_thread.run_sync(released.wait)) for _ in range(threads)]
             taken += [asyncio.create_task(asyncio.to_thread(released.wait)) for _ in range(64)]
             key = {"X-Api-Key": service.key()}
             large = {"documents": [{"text": "# Heading\n" * 2000}]}
             heavy = asyncio.create_task(client.post(BUILD, json=large, headers=key))
-            statuses = [(await client.get(path)).status_code for path in ("/health", HOLDERS, "/llms.txt", "/health")]
+            paths = ("/health", HOLDERS, LOOK_UP, "/llms.txt", "/health")
+            statuses = [(await client.get(path)).status_code for path in paths]
             assert not heavy.done()
             heavy.cancel()
             released.set()
@@ -49,7 +53,7 @@ def test_documents_and_health_are_answered_while_all_threads_and_workers_are_tak
             return statuses
 
     with whole_service(tmp_path) as service:
-        assert asyncio.run(scene(service)) == [200] * 4
+        assert asyncio.run(scene(service)) == [200] * 5
 
 
 class Clock:

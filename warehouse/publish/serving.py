@@ -106,6 +106,11 @@ class ServedGenerations:
                 opened.readers -= 1
                 self._close_unless_needed(opened)
 
+    def remembers(self, name: str) -> bool:
+        """Decides whether the current generation is open and its readers remember `name`. Never waits for a thread."""
+        opened = self._open
+        return opened is not None and name in opened.memo and current_pointer(self.data_dir) == self._pointer
+
     def close(self) -> None:
         """Closes the open generation, at the latest when its last request ends."""
         with self._lock:

@@ -12,11 +12,11 @@ from the next older state on, except where the changes themselves are asked for.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import duckdb
 import numpy as np
@@ -25,15 +25,16 @@ from numpy.typing import NDArray
 from warehouse.duck.rows import aware_utc
 from warehouse.statements import read_sql
 from warehouse.token.history_files import (
+    ADDRESS_BYTES,
     WIDE,
     Array,
     ArrayFile,
     Bytes,
-    above_and_equal,
     integer,
     integers,
     is_positive,
-    key,
+    rank_key,
+    rank_keys,
     widened,
 )
 
@@ -44,9 +45,9 @@ Times = NDArray[np.int64]
 MINTED = 0
 """The number whose balance is the sum of all mints."""
 
-ZERO = bytes(20)
+ZERO = bytes(ADDRESS_BYTES)
 NEVER_S = -1
-ADDRESS = "S20"
+ADDRESS = f"S{ADDRESS_BYTES}"
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,7 @@ class HistoryFile:
     rows: int
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """The balance of an address behind one block that touched it, in smallest units."""
 
     block: int
@@ -71,8 +71,7 @@ class Change:
     change: int
 
 
-@dataclass(frozen=True)
-class TransferSeen:
+class TransferSeen(NamedTuple):
     """One transfer, with lower-case hexadecimal addresses."""
 
     block: int
@@ -98,7 +97,7 @@ class Holdings:
 
 def address_text(address: bytes) -> str:
     """Writes an address of an array, from which numpy drops trailing zeros."""
-    return "0x" + bytes(address).ljust(20, b"\0").hex()
+    return "0x" + bytes(address).ljust(ADDRESS_BYTES, b"\0").hex()
 
 
 def history_files(connection: duckdb.DuckDBPyConnection) -> list[HistoryFile]:
@@ -120,7 +119,7 @@ class Changes:
         self.first_new_id = file.facts["first_new_id"]
         self.zero_id = file.facts["zero_id"]
         self.ids, self.offsets = file["ids"], file["offsets"]
-        self.before, self.balance = file["before"], file["balance"]
+        self.last_block, self.before, self.balance = file["last_block"], file["before"], file["balance"]
         self.block, self.time_s = file["block"], file["time_s"]
 
     @property
@@ -146,50 +145,65 @@ class Changes:
         places = np.flatnonzero(reached)
         return places, self.offsets[:-1][places].astype(np.int64) + reached[places] - 1
 
-    def risen_above(self, balance: int, block: int, are_before: Callable[[Array], NDArray[np.bool_]]) -> int:
-        """Returns how many more addresses stand before a balance at the end of `block` than before these changes.
+    def risen_before(self, balance: int, address: bytes, block: int, history: History) -> int:
+        """Returns how many more holders stand before an address with this balance at the end of `block` than before
+        these changes.
 
-        Each row adds one where it lifts its address above, and takes one where it drops it. Keys decide nearly all of
-        them; numbers with the key of the balance are compared exactly, and equal ones by `are_before` of the address.
+        Each row adds one where it lifts its address before it, and takes one where it drops it behind. Its level, the
+        place of its key among a few thousand keys of the file, decides nearly all of them; keys of the same level are
+        compared.
         """
         file = self.file
         end = int(file["r_block"].searchsorted(np.uint32(min(block, self.to_block) - self.from_block), "right"))
-        wanted = np.int64(key(balance, self.balance.shape[1]))
-        risen = 0
-        for name, sign in (("r_after", 1), ("r_before", -1)):
-            found = file[name][:end]
-            risen += sign * int(np.count_nonzero(found > wanted))
-            near = found == wanted
-            equal = file["r_id"][:end][near]
-            if len(equal) and self.balance.shape[1] > 8:  # else keys are the numbers themselves
-                rows = file["r_row"][:end][near].astype(np.int64)
-                numbers = self.balance[rows] if sign == 1 else self._before_rows(rows)
-                larger, same = above_and_equal(numbers, balance)
-                risen += sign * int(np.count_nonzero(larger))
-                equal = equal[same]
-            if len(equal):
-                risen += sign * int(np.count_nonzero(are_before(equal)))
-        return risen
-
-    def _before_rows(self, rows: Array) -> Bytes:
-        """Returns the numbers before rows: of the row above, or before the changes for an address's first row."""
-        places = np.searchsorted(self.offsets, rows, "right") - 1
+        wanted = rank_key(balance, address, self.balance.shape[1])
+        level = np.uint16(file["levels"].searchsorted(wanted))
+        after, before = file["r_after"][:end], file["r_before"][:end]
+        risen = int(np.count_nonzero(after > level)) - int(np.count_nonzero(before > level))
+        near_after, near_before = np.flatnonzero(after == level), np.flatnonzero(before == level)
+        near = np.concatenate([near_after, near_before])
+        if not len(near):
+            return risen
+        rows, places = file["r_row"][near].astype(np.int64), file["r_place"][near]
         is_first = self.offsets[places] == rows
-        numbers: Bytes = self.balance[np.maximum(rows - 1, 0)]
+        is_first[: len(near_after)] = False
+        rows[len(near_after) :] -= 1  # the number before a row is that of the row above it
+        numbers = self.balance[rows]
         numbers[is_first] = self.before[places[is_first]]
-        return numbers
+        is_before = rank_keys(numbers, history.addresses_of(self.ids[places])) > wanted
+        lifted = int(np.count_nonzero(is_before[: len(near_after)]))
+        return risen + lifted - int(np.count_nonzero(is_before[len(near_after) :]))
 
 
 class State:
-    """A `state` file: the balance of every address at the end of a block, and the holders by rank."""
+    """A `state` file: balance and last change of every address at the end of a block, and the holders by rank."""
 
     def __init__(self, file: ArrayFile) -> None:
         self.block = file.facts["block"]
-        self.balances, self.last_active_s, self.by_rank = file["balances"], file["last_active_s"], file["by_rank"]
+        self.balances, self.by_rank = file["balances"], file["by_rank"]
+        self.last_block, self.last_active_s = file["last_block"], file["last_active_s"]
+        self._width = self.balances.shape[1]
+        self._content = self.balances.data.cast("B")
 
-    def balance_of_rank(self, position: int) -> int:
-        """Returns the balance of the holder at a position in the order of ranks, from 0."""
-        return integer(self.balances[self.by_rank[position]])
+    def balance_of(self, number: int) -> int:
+        """Returns the balance of an address."""
+        begin = number * self._width
+        return int.from_bytes(self._content[begin : begin + self._width], "big", signed=True)
+
+    def holders_before(self, balance: int, place: int, places: Array) -> int:
+        """Returns the number of holders with a larger balance, or the same and an address before `place`.
+
+        `places` are those of addresses in the order of all of them, by number from 1 on.
+        """
+        low, high, number_at, place_at = 0, len(self.by_rank), self.by_rank.item, places.item
+        while low < high:
+            middle = (low + high) // 2
+            number = number_at(middle)
+            found = self.balance_of(number)
+            if found > balance or (found == balance and place_at(number - 1) < place):
+                low = middle + 1
+            else:
+                high = middle
+        return low
 
 
 class History:
@@ -215,6 +229,27 @@ class History:
             if self._changes[index].to_block <= after:
                 return
             yield self._opened_changes(index)
+
+    def _changes_of(self, number: int, block: int) -> Iterator[tuple[Changes, int, int, int]]:
+        """Yields the changes files that touch an address up to the one that covers `block`, newest first.
+
+        Beside each are the address's place among the touched ones, its first and its next row. States and files say
+        where the change before them is, so that files without any are passed over.
+        """
+        index = bisect_right(self._first_blocks, block) - 1
+        while index >= 0:
+            changes = self._opened_changes(index)
+            place, first, end = changes.rows_of(number)
+            if end > first:
+                yield changes, place, first, end
+                last_block = changes.last_block.item(place)
+            else:
+                state = self._state_at(changes.from_block - 1)
+                if state is None or state.block != changes.from_block - 1:
+                    index -= 1
+                    continue
+                last_block = state.last_block.item(number) if number < len(state.last_block) else NEVER_S
+            index = bisect_right(self._first_blocks, last_block) - 1
 
     def _opened_changes(self, index: int) -> Changes:
         name = self._changes[index].name
@@ -290,12 +325,14 @@ class History:
 
     def addresses_of(self, ids: Array) -> Array:
         """Returns the addresses of numbers from 1 on."""
+        listed = self._addresses
+        if listed is not None and len(ids) and ids.max() <= len(listed["place"]):
+            known: Array = listed["sorted"][listed["place"][ids - np.uint32(1)]]
+            return known
         addresses = np.zeros(len(ids), ADDRESS)
-        known = 1
-        if self._addresses is not None:
-            known += len(self._addresses["ids"])
-            old = ids < known
-            addresses[old] = self._addresses["sorted"][self._addresses["place"][ids[old].astype(np.int64) - 1]]
+        if listed is not None:
+            old = ids <= len(listed["place"])
+            addresses[old] = listed["sorted"][listed["place"][ids[old] - np.uint32(1)]]
         for changes in self._tail:
             ordered, place = changes.file["new_sorted"], changes.file["new_place"]
             new = (ids >= changes.first_new_id) & (ids < changes.first_new_id + len(place))
@@ -376,7 +413,21 @@ class History:
                 return integer(changes.balance[first + reached - 1] if reached else changes.before[place])
         if state is None or number >= len(state.balances):
             return 0
-        return integer(state.balances[number])
+        return state.balance_of(number)
+
+    def _touched(self, ids: Array, block: int) -> Iterator[tuple[NDArray[np.bool_], Changes, Array]]:
+        """Yields the changes behind the newest state up to `block`, oldest first.
+
+        Beside them: which of the addresses they touch up to then, and the last row of each of these.
+        """
+        state = self._state_at(block)
+        for changes in reversed(list(self._changes_between(-1 if state is None else state.block, block))):
+            places, rows = changes.last_rows(block)
+            touched = changes.ids[places]
+            if len(touched):
+                at = np.minimum(np.searchsorted(touched, ids), len(touched) - 1)
+                here = touched[at] == ids
+                yield here, changes, rows[at[here]]
 
     def balances_at(self, ids: Array, block: int) -> Bytes:
         """Returns the balances of addresses at the end of `block`, as wide numbers."""
@@ -385,37 +436,42 @@ class History:
         if state is not None:
             old = ids < len(state.balances)
             balances[old] = widened(state.balances[ids[old]], WIDE)
-        for changes in reversed(list(self._changes_between(-1 if state is None else state.block, block))):
-            places, rows = changes.last_rows(block)
-            touched = changes.ids[places]
-            if len(touched):
-                at = np.minimum(np.searchsorted(touched, ids), len(touched) - 1)
-                here = touched[at] == ids
-                balances[here] = widened(changes.balance[rows[at[here]]], WIDE)
+        for here, changes, rows in self._touched(ids, block):
+            balances[here] = widened(changes.balance[rows], WIDE)
         return balances
+
+    def last_changes_at(self, ids: Array, block: int) -> tuple[Times, Times]:
+        """Returns block and time (s) of the last change of each address at or below `block`; -1 without any."""
+        blocks, times = np.full(len(ids), NEVER_S, np.int64), np.full(len(ids), NEVER_S, np.int64)
+        state = self._state_at(block)
+        if state is not None:
+            old = ids < len(state.last_block)
+            blocks[old], times[old] = state.last_block[ids[old]], state.last_active_s[ids[old]]
+        for here, changes, rows in self._touched(ids, block):
+            blocks[here], times[here] = changes.block[rows], changes.time_s[rows]
+        return blocks, times
 
     def changes_of(self, number: int, block: int, limit: int) -> list[Change]:
         """Returns the newest `limit` changes of an address at or below `block`, newest first."""
         found: list[Change] = []
-        for changes in self._changes_between(-1, block):
-            place, first, end = changes.rows_of(number)
-            if end == first:
-                continue
+        for changes, place, first, end in self._changes_of(number, block):
             if changes.to_block > block:
                 end = first + int(changes.block[first:end].searchsorted(block, "right"))
             begin = max(first, end - (limit - len(found)))
             if end == begin:
                 continue
             opening = changes.before[place] if begin == first else changes.balance[begin - 1]
-            values = [integer(opening), *integers(changes.balance[begin:end])]
-            steps = zip(
+            before = integer(opening)
+            steps = []
+            for at, time_s, after in zip(
                 changes.block[begin:end].tolist(),
                 changes.time_s[begin:end].tolist(),
-                values[1:],
-                values[:-1],
+                integers(changes.balance[begin:end]),
                 strict=True,
-            )
-            found += [Change(number_, time_s, after, after - before) for number_, time_s, after, before in steps][::-1]
+            ):
+                steps.append(Change(at, time_s, after, after - before))
+                before = after
+            found += reversed(steps)
             if len(found) >= limit:
                 break
         return found
@@ -425,41 +481,16 @@ class History:
 
         `zero_held` is the balance of the zero address then.
         """
-        state = self._state_at(block)
-        are_before = self._before(np.array(address, ADDRESS))
-        above = 0 if state is None else self._above_in_state(state, balance, are_before)
+        state, listed = self._state_at(block), self._addresses
+        above = 0
+        if state is not None and listed is not None:
+            place = int(listed["sorted"].searchsorted(np.array(address, ADDRESS)))
+            above = state.holders_before(balance, place, listed["place"])
         for changes in self._changes_between(-1 if state is None else state.block, block):
-            above += changes.risen_above(balance, block, are_before)
-        if address != ZERO and (zero_held > balance or zero_held == balance):
+            above += changes.risen_before(balance, address, block, self)
+        if address != ZERO and zero_held >= balance:
             above += 1  # the zero address is the smallest
         return above + 1
-
-    def _before(self, address: Array) -> Callable[[Array], NDArray[np.bool_]]:
-        """Returns a function that decides which numbers are of addresses before this one."""
-        listed = self._addresses
-        place_of_it = 0 if listed is None else int(np.searchsorted(listed["sorted"], address))
-        known = 0 if listed is None else len(listed["ids"])
-
-        def are_before(ids: Array) -> NDArray[np.bool_]:
-            if listed is not None and (not len(ids) or ids.max() <= known):
-                found: NDArray[np.bool_] = listed["place"][ids - np.uint32(1)] < place_of_it
-                return found
-            before = np.zeros(len(ids), np.bool_)
-            old = ids <= known
-            if listed is not None:
-                before[old] = listed["place"][ids[old].astype(np.int64) - 1] < place_of_it
-            before[~old] = self.addresses_of(ids[~old]) < address
-            return before
-
-        return are_before
-
-    def _above_in_state(self, state: State, balance: int, are_before: Callable[[Array], NDArray[np.bool_]]) -> int:
-        """Returns the number of holders in a state that stand before an address with this balance."""
-        ranks = range(len(state.by_rank))
-        first = bisect_left(ranks, -balance, key=lambda rank: -state.balance_of_rank(rank))
-        last = bisect_right(ranks, -balance, first, key=lambda rank: -state.balance_of_rank(rank))
-        # holders of the same balance stand in the order of their addresses
-        return bisect_left(ranks, True, first, last, key=lambda rank: not are_before(state.by_rank[rank : rank + 1])[0])
 
     def supply_at(self, block: int) -> tuple[int, int]:
         """Returns what was minted and what was sent to the zero address up to `block`, in smallest units."""
@@ -478,26 +509,15 @@ class History:
             balances[holding],
             self.first_seen(ids)[1],
             self.first_held(ids)[1],
-            self.last_active_at(block)[holding],
+            self.last_changes_at(ids, block)[1],
         )
-
-    def last_active_at(self, block: int) -> Times:
-        """Returns the time (s) of the last change of every address at or below `block`, by number."""
-        times = np.full(self.count, NEVER_S, np.int64)
-        state = self._state_at(block)
-        if state is not None:
-            times[: len(state.last_active_s)] = state.last_active_s
-        for changes in reversed(list(self._changes_between(-1 if state is None else state.block, block))):
-            places, rows = changes.last_rows(block)
-            times[changes.ids[places]] = changes.time_s[rows]
-        return times
 
     # Transfers
 
     def transfers_of(self, number: int, before: tuple[int, int], limit: int) -> list[TransferSeen]:
         """Returns the newest `limit` transfers of an address below the position `before` (block, log index)."""
         found: list[TransferSeen] = []
-        for changes in self._changes_between(-1, before[0]):
+        for changes in self._files_of_transfers(number, before[0]):
             file = changes.file
             ids = file["x_ids"]
             place = int(np.searchsorted(ids, np.uint32(number)))
@@ -512,6 +532,13 @@ class History:
             if len(found) >= limit:
                 break
         return found
+
+    def _files_of_transfers(self, number: int, block: int) -> Iterator[Changes]:
+        """Yields the changes that may have transfers of an address, newest first."""
+        if number == self.zero_id:  # a mint does not change what the zero address holds
+            yield from self._changes_between(-1, block)
+        else:
+            yield from (changes for changes, *_ in self._changes_of(number, block))
 
     def _transfers(self, file: ArrayFile, rows: Array) -> list[TransferSeen]:
         parties = (self.addresses_of(file[name][rows]) for name in ("t_from", "t_to"))

@@ -185,8 +185,8 @@ def _account(view: TokenView, address: bytes, block: int) -> _Account:
         return _Account(None, 0, None, None)
     if address == ZERO:
         balance = view.zero_held(block)
-        received = history.first_change_of(number)
-        held = (NEVER_S, NEVER_S) if received is None or not balance else (received.block, received.time_s)
+        received = history.first_change_of(number) if balance else None
+        held = (NEVER_S, NEVER_S) if received is None else (received.block, received.time_s)
     else:
         balance = history.balance_at(number, block)
     return _Account(number, balance, seen, held if NEVER_S < held[0] <= block else None)
@@ -210,7 +210,7 @@ def _points(changes: Sequence[Change], decimals: int | None) -> list[dict[str, A
     return [
         {
             "block": change.block,
-            "time": _text(change.time_s),
+            "time": _time(change.time_s),
             "balanceRaw": str(change.balance),
             "balance": _whole(change.balance, decimals),
             "changeRaw": str(change.change),
@@ -224,7 +224,7 @@ def _transfers(transfers: Sequence[TransferSeen], decimals: int | None) -> list[
         {
             "block": transfer.block,
             "logIndex": transfer.log_index,
-            "time": _text(transfer.time_s),
+            "time": _time(transfer.time_s),
             "transactionHash": transfer.tx_hash,
             "from": transfer.sender,
             "to": transfer.recipient,
@@ -248,7 +248,3 @@ def _whole(raw: int, decimals: int | None) -> str | None:
 
 def _time(time_s: int) -> datetime:
     return datetime.fromtimestamp(time_s, UTC)
-
-
-def _text(time_s: int) -> str:
-    return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

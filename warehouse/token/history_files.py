@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from contracts.errors import StoreUnusable
 
-_MAGIC = b"svchist1"
+_MAGIC = b"svchist2"
 _ALIGNED = 64
+ADDRESS_BYTES = 20
 _LIMBS = 9
 """32-bit places of a running balance: uint256 and a signed place above it, since a contract may emit more than that."""
 
@@ -63,6 +64,15 @@ def write_arrays(path: Path, facts: Mapping[str, int], arrays: Mapping[str, Arra
         file.flush()
         os.fsync(file.fileno())
     partial.replace(path)
+
+
+def is_readable(path: Path) -> bool:
+    """Decides whether there is a file at a path, in the format that is written now."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except FileNotFoundError:
+        return False
 
 
 class ArrayFile:
@@ -177,32 +187,23 @@ def doubles(numbers: Bytes) -> NDArray[np.float64]:
     return np.where(is_positive(numbers), nearest, 0.0)
 
 
-def keys(numbers: Bytes) -> NDArray[np.int64]:
-    """Returns the leading 8 bytes of numbers.
-
-    A larger number never has a smaller key; of two with equal keys either may be larger.
-    """
+def rank_keys(numbers: Bytes, addresses: Array) -> Array:
+    """Returns texts of bytes in the order of ranks: a larger key stands for a larger number, then a smaller address."""
     width = numbers.shape[1]
-    rows = numbers if width >= 8 else widened(numbers, 8)
-    return np.ascontiguousarray(rows[:, :8]).view(">i8")[:, 0].astype(np.int64)
+    rows = np.empty((len(numbers), width + ADDRESS_BYTES), np.uint8)
+    rows[:, :width] = numbers
+    rows[:, 0] ^= 128  # unsigned bytes then compare as the signed numbers do
+    rows[:, width:] = ~np.ascontiguousarray(addresses).view(np.uint8).reshape(-1, ADDRESS_BYTES)
+    return rows.view(f"S{width + ADDRESS_BYTES}")[:, 0]
 
 
-def key(number: int, width: int) -> int:
-    """Returns the key that a number would have among numbers of `width` bytes; beyond their range, the last key."""
-    return max(-(2**63), min(2**63 - 1, number >> (8 * max(0, width - 8))))
+def rank_key(number: int, address: bytes, width: int) -> Array:
+    """Returns the key of a number and an address among keys of numbers of `width` bytes.
 
-
-def above_and_equal(numbers: Bytes, threshold: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Decides for each number whether it is above `threshold`, and whether it equals it. Exact."""
-    width = max(numbers.shape[1], threshold.bit_length() // 8 + 1)
-    words = -(-width // 8)
-    rows = widened(numbers, 8 * words).view(">u8")
-    wanted = np.frombuffer(threshold.to_bytes(8 * words, "big", signed=True), ">u8")
-    above, equal = np.zeros(len(rows), np.bool_), np.ones(len(rows), np.bool_)
-    for word in range(words):
-        ours, theirs = rows[:, word], wanted[word]
-        if word == 0:
-            ours, theirs = ours.astype(np.int64), np.int64(int(theirs) - (1 << 64 if theirs >> np.uint64(63) else 0))
-        above |= equal & (ours > theirs)
-        equal &= ours == theirs
-    return above, equal
+    One beyond their range stands before or behind all of them.
+    """
+    limit = 1 << (8 * width - 1)
+    if not -limit <= number < limit:
+        return np.array((b"\xff" if number > 0 else b"\0") * (width + ADDRESS_BYTES), f"S{width + ADDRESS_BYTES}")
+    inverted = bytes(255 - byte for byte in address)
+    return np.array((number + limit).to_bytes(width, "big") + inverted, f"S{width + ADDRESS_BYTES}")

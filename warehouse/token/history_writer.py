@@ -25,11 +25,12 @@ from warehouse.token.history_files import (
     Array,
     Bytes,
     is_positive,
-    keys,
+    is_readable,
     narrowed,
     numbers_of,
     places_of,
     places_of_numbers,
+    rank_keys,
     write_arrays,
 )
 from warehouse.token.holders import FoldedState, first_row
@@ -51,6 +52,9 @@ class Sizes:
 
 
 SIZES = Sizes()
+
+_LEVELS = 4_096
+"""Keys that divide those of a file for ranks: some ten rows of a full one are then left to compare."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +86,12 @@ def extend_history(
 ) -> History:
     """Brings history and series up to the block of the last fold, and returns the history.
 
-    A history whose files are not all there is made again.
+    A history whose files are not all there, or are of another format, is made again.
     """
     directory = history_dir(data_dir)
     make_private_directory(directory)
     files = history_files(connection)
-    if not all((directory / file.name).exists() for file in files):
+    if not all(is_readable(directory / file.name) for file in files):
         files = []
     history = History(directory, files)
     if not files:
@@ -211,9 +215,13 @@ def changes_of_window(base: History, window: Window) -> tuple[dict[str, int], di
     previous[1:] = balance[:-1]
     previous[firsts] = before
     by_block = np.argsort(blocks, kind="stable")
-    who = ids[group_of_row[by_block]]
-    ranked = (who != MINTED) & (who != zero_id)
-    by_block, who = by_block[ranked], who[ranked]
+    groups = group_of_row[by_block]
+    ranked = (ids[groups] != MINTED) & (ids[groups] != zero_id)
+    by_block, groups = by_block[ranked], groups[ranked]
+    addresses = _addresses_of(base, new, ids)[groups]
+    levels, after_levels, before_levels = _levels(
+        rank_keys(balance[by_block], addresses), rank_keys(previous[by_block], addresses)
+    )
 
     listed = np.argsort(party, kind="stable")
     once = np.r_[True, (party[listed][1:] != party[listed][:-1]) | (listed[1:] // 2 != listed[:-1] // 2)][: len(listed)]
@@ -235,15 +243,17 @@ def changes_of_window(base: History, window: Window) -> tuple[dict[str, int], di
         "new_seen_time_s": window.time_s[new.first_row],
         "ids": ids,
         "offsets": np.r_[firsts, len(rows)].astype("<u4"),
+        "last_block": base.last_changes_at(ids, base.to_block)[0],
         "before": before,
         "block": blocks,
         "time_s": times,
         "balance": balance,
         "r_block": (blocks[by_block] - window.from_block).astype("<u4"),
         "r_row": by_block.astype("<u4"),
-        "r_id": who.astype("<u4"),
-        "r_after": keys(balance)[by_block],
-        "r_before": keys(previous)[by_block],
+        "r_place": groups.astype("<u4"),
+        "levels": levels,
+        "r_after": after_levels,
+        "r_before": before_levels,
         "held_ids": ids[group_of_row[held]],
         "held_block": blocks[held],
         "held_time_s": times[held],
@@ -282,6 +292,22 @@ def _numbered(base: History, window: Window) -> tuple[Array, _New]:
     ids[unknown] = base.count + np.arange(len(unknown), dtype=np.uint32)
     addresses = unique[unknown]
     return ids[inverse], _New(base.count, addresses, np.argsort(addresses), first[unknown] // 2)
+
+
+def _addresses_of(base: History, new: _New, ids: Array) -> Array:
+    """Returns the addresses of numbers, also of new ones; nothing for the number of the mints."""
+    addresses = np.zeros(len(ids), ADDRESS)
+    is_new, is_old = ids >= new.first_id, (ids < new.first_id) & (ids != MINTED)
+    addresses[is_new] = new.addresses[ids[is_new].astype(np.int64) - new.first_id]
+    addresses[is_old] = base.addresses_of(ids[is_old])
+    return addresses
+
+
+def _levels(after: Array, before: Array) -> tuple[Array, Array, Array]:
+    """Returns keys out of all keys of a file, in order, and the place of every key among them."""
+    keys = np.concatenate([after, before])
+    levels = np.unique(keys[:: max(1, len(keys) // _LEVELS)])
+    return levels, levels.searchsorted(after).astype("<u2"), levels.searchsorted(before).astype("<u2")
 
 
 def _running(
@@ -347,11 +373,12 @@ def _write_state(directory: Path, history: History, window: Window) -> list[Hist
     largest_first = (~words[:, word] for word in range(words.shape[1] - 1, -1, -1))
     by_rank = holders[np.lexsort((place[holders.astype(np.int64) - 1], *largest_first))]
     (balances,) = narrowed(wide)
+    last_block, last_active_s = history.last_changes_at(everybody, block)
     state = HistoryFile("state", f"state-{block}.bin", block, block, time_s, len(everybody))
     write_arrays(
         directory / state.name,
         {"block": block},
-        {"balances": balances, "last_active_s": history.last_active_at(block), "by_rank": by_rank},
+        {"balances": balances, "last_block": last_block, "last_active_s": last_active_s, "by_rank": by_rank},
     )
     seen_block, seen_time_s = history.first_seen(everybody[1:])
     held_block, held_time_s = history.first_held(everybody[1:])

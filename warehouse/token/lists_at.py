@@ -40,6 +40,9 @@ from warehouse.token.holders import concentration, first_row, rows_of
 REPLAYED = "replayed"
 """Reason of numbers that follow from the transfers up to a block at which no list was taken."""
 
+REMEMBERED_VIEW = "token_view"
+"""The name under which readers remember the `TokenView` of a generation."""
+
 COMPUTED_LISTS = 3
 """Computed lists that a process remembers of a generation: the pages of a walk, and both sides of a comparison."""
 
@@ -134,7 +137,8 @@ class TokenView:
 
     def taken_at(self, block: int) -> TakenList | None:
         """Returns the readable list of a block, or None."""
-        return next((taken for taken in self.lists if taken.block == block), None)
+        at = bisect_left(self._list_blocks, block)
+        return self.lists[-1 - at] if at < len(self.lists) and self._list_blocks[at] == block else None
 
     # Moments
 
@@ -270,8 +274,12 @@ class TokenView:
 
     def _proving(self, block: int) -> TakenList:
         """Returns the nearest list at or above a block."""
-        ordered = self.lists[::-1]
-        return ordered[bisect_left([taken.block for taken in ordered], block)]
+        return self.lists[-1 - bisect_left(self._list_blocks, block)]
+
+    @cached_property
+    def _list_blocks(self) -> list[int]:
+        """The blocks of all lists, oldest first."""
+        return [taken.block for taken in self.lists[::-1]]
 
     # Lists
 
@@ -329,7 +337,7 @@ class TokenView:
 
 def token_view(context: DocumentContext) -> TokenView:
     """Returns the token as this context has it."""
-    return context.remembered("token", lambda: TokenView(context))
+    return context.remembered(REMEMBERED_VIEW, lambda: TokenView(context))
 
 
 def _rows(history: History, block: int, zero_held: int) -> tuple[Any, int]:

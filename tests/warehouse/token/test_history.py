@@ -21,7 +21,15 @@ from contracts.token.holders import ZERO_ADDRESS
 from warehouse.duck.connection import Warehouse
 from warehouse.token.fold import fold_balances
 from warehouse.token.history import History
-from warehouse.token.history_files import above_and_equal, doubles, integers, narrowed, numbers_of, places_of_numbers
+from warehouse.token.history_files import (
+    doubles,
+    integers,
+    narrowed,
+    numbers_of,
+    places_of_numbers,
+    rank_key,
+    rank_keys,
+)
 from warehouse.token.history_writer import Sizes, extend_history, history_dir
 from warehouse.token.holders import read_state
 
@@ -199,18 +207,54 @@ def test_a_file_of_something_else_is_refused_with_a_cure(warehouse: Any, tmp_pat
         History(history_dir(tmp_path), history.files).balance_at(1, 1)
 
 
-@given(st.lists(st.integers(-(2**286), 2**286), min_size=1, max_size=8), st.integers(-(2**286), 2**286))
-def test_numbers_stay_exact_through_places_narrowing_and_comparison(values: list[int], threshold: int) -> None:
+def test_a_history_of_another_format_is_made_again(warehouse: Any, tmp_path: Path) -> None:
+    rows = [(block, ZERO_ADDRESS, A, block) for block in range(1, 9)]
+    extended(warehouse, tmp_path, rows, 8)
+    for path in history_dir(tmp_path).iterdir():
+        path.write_bytes(b"svchist0" + path.read_bytes()[8:])
+    history = extended(warehouse, tmp_path, [(9, A, B, 5)], 9)
+    assert_equal_to_replay(history, [*rows, (9, A, B, 5)], range(10))
+
+
+def test_files_that_do_not_touch_an_address_are_not_read_for_its_changes(warehouse: Any, tmp_path: Path) -> None:
+    often = [(block, ZERO_ADDRESS, A, 1) for block in range(1, 60)]
+    rows = sorted([*often, (2, A, B, 1), (30, B, C, 1)])
+    history = extended(warehouse, tmp_path, rows, 60)
+    touched = {2, 30}
+    changes = [file for file in history.files if file.kind == "changes"]
+    others = [file for file in changes[:-1] if not touched & set(range(file.from_block, file.to_block + 1))]
+    assert len(others) > 3
+    for file in others:
+        (history_dir(tmp_path) / file.name).unlink()
+    number = history.id_of(raw(B))
+    assert number is not None
+    assert [(change.block, change.balance) for change in history.changes_of(number, 60, 9)] == [(30, 0), (2, 1)]
+    assert [seen.block for seen in history.transfers_of(number, (61, 0), 9)] == [30, 2]
+
+
+numbers = st.integers(-(2**286), 2**286)
+addresses = st.binary(min_size=20, max_size=20) | st.sampled_from([bytes(20), bytes(19) + b"\1", b"\xff" * 20])
+
+
+@given(
+    st.lists(st.tuples(numbers | st.integers(-3, 3), addresses), min_size=1, max_size=8),
+    st.tuples(numbers | st.integers(-3, 3), addresses),
+)
+def test_numbers_stay_exact_through_places_narrowing_and_the_order_of_ranks(
+    holders: list[tuple[int, bytes]], other: tuple[int, bytes]
+) -> None:
+    values = [value for value, _ in holders]
     limbs = [[(value >> (32 * place)) & 0xFFFFFFFF for place in range(8)] + [value >> 256] for value in values]
     wide = numbers_of(np.array(limbs, np.int64))
     assert integers(wide) == values
     (narrow,) = narrowed(wide)
     assert integers(narrow) == values
     assert (numbers_of(places_of_numbers(narrow)) == wide).all()
-    for wanted in (threshold, values[0]):
-        above, equal = above_and_equal(narrow, wanted)
-        assert above.tolist() == [value > wanted for value in values]
-        assert equal.tolist() == [value == wanted for value in values]
+    keys = rank_keys(narrow, np.array([who for _, who in holders], "S20"))
+    for value, who in (other, (values[0], other[1]), holders[0]):
+        wanted = rank_key(value, who, narrow.shape[1])
+        stand_before = [held > value or (held == value and address < who) for held, address in holders]
+        assert (keys > wanted).tolist() == stand_before
     assert doubles(narrow).tolist() == pytest.approx([float(max(value, 0)) for value in values])
 
 
