@@ -69,6 +69,10 @@ class Reader:
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, values, strict=True)) for values in cursor.fetchall()]
 
+    def values(self, question: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        """Returns all rows of the statement `question` by the order of its columns, for very many rows."""
+        return list(self._execute(question, parameters).fetchall())
+
     def row(self, question: str, **parameters: Any) -> Row | None:
         """Returns the only row of the statement `question`, or None. More than one row is an error."""
         rows = self.rows(question, **parameters)

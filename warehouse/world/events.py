@@ -27,12 +27,12 @@ _edge = msgspec.json.Decoder(Edge).decode
 def events_after(reader: Reader, seq: int, limit: int) -> list[Event]:
     """Returns at most `limit` events above `seq`, oldest first. Other changes of the ledger use the seqs between
     them."""
-    return decode_events(event_rows_after(reader, seq, limit))
+    return decode_events(reader.rows("world_events_after", seq=seq, limit=limit))
 
 
-def event_rows_after(reader: Reader, seq: int, limit: int) -> list[Row]:
-    """Returns the same as rows with `seq`, `kind` and `body`."""
-    return reader.rows("world_events_after", seq=seq, limit=limit)
+def event_texts_after(reader: Reader, seq: int, limit: int) -> list[tuple[int, str, str]]:
+    """Returns the same as `seq`, kind and state as JSON."""
+    return reader.values("world_events_after", seq=seq, limit=limit)
 
 
 def events_of_decision(reader: Reader, decision_seq: int) -> list[Event]:
@@ -89,13 +89,12 @@ def decode_events(rows: Iterable[Row]) -> list[Event]:
 _LAST_FIELD, _WITHIN = '"origin":', 400
 
 
-def as_recorded(row: Row) -> str:
+def as_recorded(kind: str, body: str) -> str:
     """Returns the state of an event as JSON with all fields."""
-    body = row["body"]
-    if _LAST_FIELD in body[-_WITHIN:]:
-        return body  # type: ignore[no-any-return]
+    if body.find(_LAST_FIELD, -_WITHIN) >= 0:
+        return body
     # an earlier version knew fewer fields
-    return _encode(_node(body) if row["kind"] == "node" else _edge(body)).decode()
+    return _encode(_node(body) if kind == "node" else _edge(body)).decode()
 
 
 def event_body(event: Event) -> str:
