@@ -40,6 +40,7 @@ from contracts.world.import_file import (
     item_of,
     named_elsewhere,
     read_import,
+    read_nodes,
     refuse_faults,
     survey,
     words_after,
@@ -302,7 +303,7 @@ class _Importer:
             if isinstance(first, OntologyRecord):
                 self._words = words_after(first, self._known)
             self._index = survey(
-                read_import(self._lines()),
+                read_nodes(self._lines()),
                 self._owner,
                 lambda ids: _claimed_ids(reader, self._owner, ids),
                 self._ontology,
