@@ -16,9 +16,6 @@ from contracts.world.plain_import import EdgeForm, NewEdge, NewNode, recorded_at
 from contracts.world.records import Edge, Event, Node, due_at, is_live
 from warehouse.ledger.ledger import Reader, Row, Transaction
 
-NODE_CHANGED = "world_node"
-EDGE_CHANGED = "world_edge"
-
 _encode = msgspec.json.Encoder().encode
 _node = msgspec.json.Decoder(Node).decode
 _edge = msgspec.json.Decoder(Edge).decode
@@ -104,7 +101,7 @@ def event_body(event: Event) -> str:
 
 def append_states(tx: Transaction, states: Sequence[Node | Edge], decision_seq: int) -> list[Event]:
     """Writes new states, in order, as events and as current states. Returns the events with their revisions."""
-    seqs = tx.changed_each([(NODE_CHANGED if isinstance(state, Node) else EDGE_CHANGED, state.id) for state in states])
+    seqs = tx.next_seqs(len(states))
     written = [msgspec.structs.replace(state, revision=seq) for state, seq in zip(states, seqs, strict=True)]
     current = [(state, _encode(state).decode()) for state in written]
     tx.append_rows("world_events", _EVENT_COLUMNS, [_event_row(state, body, decision_seq) for state, body in current])
@@ -128,8 +125,7 @@ def append_batch(
 
     `forms` is what the new edges share.
     """
-    kinds = [NODE_CHANGED if isinstance(state, Node | NewNode) else EDGE_CHANGED for state in states]
-    seqs = tx.changed_each([(kind, state.id) for kind, state in zip(kinds, states, strict=True)])
+    seqs = tx.next_seqs(len(states))
     events: list[tuple[Any, ...]] = []
     nodes: list[tuple[Any, ...]] = []
     edges: list[tuple[Any, ...]] = []
