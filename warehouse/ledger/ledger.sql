@@ -20,7 +20,9 @@ from (
     from (
         select e.seq, 'world_' || e.kind as kind, e.entity_id, e.recorded_at
         from world_events e
-        where e.seq > :seq and not exists (select 1 from ledger_changes c where c.seq = e.seq)
+        where e.seq > :seq
+            and e.seq <= (select seq from ledger_head)
+            and not exists (select 1 from ledger_changes c where c.seq = e.seq)
         order by e.seq
         limit :limit
     ) as of_graph
