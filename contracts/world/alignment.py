@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from contracts.guardrail import loaded_guardrail
@@ -46,33 +46,37 @@ def aligned_with(guardrail: Guardrail, proposal: Proposal) -> Judgement:
     """
     warned: list[str] = []
     # names of properties are the same in many drafts, and most texts have no word that any rule asks for
-    verdicts: dict[tuple[str, Severity], Verdict | None] = {}
+    verdicts: dict[Severity, dict[str, Verdict | None]] = {severity: {} for severity in Severity}
     drafts: tuple[NodeDraft | EdgeDraft, ...] = (
         *proposal.nodes,
         *proposal.edges,
         *(act.edge() for act in proposal.acts),
     )
     for draft in drafts:
-        name = draft.id if isinstance(draft, NodeDraft) else f"{draft.source} {draft.type} {draft.target}"
         impact = _impact(draft)
+        known = verdicts[impact]
         matched = ""
-        for text in filter(str.strip, _texts(draft)):
-            if (text, impact) not in verdicts:
-                passes = guardrail.surely_passes(text)
-                verdicts[text, impact] = None if passes else guardrail.check(text, impact, _CONTEXT)
-            verdict = verdicts[text, impact]
+        for text in _texts(draft):
+            if text not in known:
+                passes = not text.strip() or guardrail.surely_passes(text)
+                known[text] = None if passes else guardrail.check(text, impact, _CONTEXT)
+            verdict = known[text]
             if verdict is None:
                 continue
             blocked = not verdict.passed and not (verdict.problem is None and _only_describes(draft))
             if blocked or _must_not_exist(verdict):
                 which = ", ".join(verdict.matched_guardrails) or "not judged"
-                return Judgement("fail", f"{name}: {verdict.reason} ({which})")
+                return Judgement("fail", f"{_name(draft)}: {verdict.reason} ({which})")
             matched = matched or next(iter(verdict.matched_guardrails), "")
         if matched:
-            warned.append(f"{name}: {matched}")
+            warned.append(f"{_name(draft)}: {matched}")
     if warned:
         return Judgement("warn", f"Below what blocks: {'; '.join(warned[:5])}")
     return Judgement("pass", f"None of {guardrail.rules_checked} rules of ruleset {guardrail.ruleset_version} matched.")
+
+
+def _name(draft: NodeDraft | EdgeDraft) -> str:
+    return draft.id if isinstance(draft, NodeDraft) else f"{draft.source} {draft.type} {draft.target}"
 
 
 def _impact(draft: NodeDraft | EdgeDraft) -> Severity:
@@ -92,25 +96,25 @@ def _must_not_exist(verdict: Verdict) -> bool:
     return any(match.severity.rank >= least and match.id.startswith(ABOUT_TEXT) for match in verdict.matches)
 
 
-def _texts(draft: NodeDraft | EdgeDraft) -> Iterator[str]:
-    """Yields the title, each text among the properties, and their names as one text of a line each.
+def _texts(draft: NodeDraft | EdgeDraft) -> list[str]:
+    """Returns the title, each text among the properties, and their names as one text of a line each.
 
     After a comma, `to_block` would be read as something to do.
     """
-    if isinstance(draft, NodeDraft):
-        yield draft.title
+    texts = [draft.title] if isinstance(draft, NodeDraft) else []
     names: list[str] = []
-    yield from _strings(draft.properties, names)
-    yield "\n".join(names)
+    _find_strings(draft.properties, texts, names)
+    texts.append("\n".join(names))
+    return texts
 
 
-def _strings(value: Any, names: list[str]) -> Iterator[str]:
+def _find_strings(value: Any, texts: list[str], names: list[str]) -> None:
     if isinstance(value, str):
-        yield value
+        texts.append(value)
     elif isinstance(value, dict):
         names.extend(value)
         for inner in value.values():
-            yield from _strings(inner, names)
+            _find_strings(inner, texts, names)
     elif isinstance(value, list):
         for inner in value:
-            yield from _strings(inner, names)
+            _find_strings(inner, texts, names)

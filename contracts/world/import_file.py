@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import islice
 from sys import intern
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from pydantic import ValidationError
@@ -23,9 +23,12 @@ from contracts.world.ontology import Ontology, load_ontology
 from contracts.world.own_ontology import NO_WORDS, OwnOntology, merged, unfit
 from contracts.world.own_ontology import refuse_faults as refuse_faulty_words
 from contracts.world.portable import (
+    COUNTING_EDGES,
     FORMAT,
     GONE,
     VERSION,
+    WHOLE,
+    CountedEdge,
     DecisionRecord,
     EdgeRecord,
     EndRecord,
@@ -33,6 +36,7 @@ from contracts.world.portable import (
     NodeRecord,
     OntologyRecord,
     Record,
+    RecordDecoder,
     StateRecord,
     is_other_version,
     origin_of,
@@ -86,10 +90,24 @@ def read_import(lines: Iterable[bytes]) -> Iterator[Item]:
     Only at its end it is sure that nothing is missing. Raises `ImportVersionUnsupported`, and `ImportInvalid` with the
     number of the line.
     """
+    return cast("Iterator[Item]", _read(lines, WHOLE))
+
+
+def read_nodes(lines: Iterable[bytes]) -> Iterator[Item | CountedEdge]:
+    """Yields the same, but of edges only that there is a state: most lines are edges, and a first reading needs none of
+    their fields."""
+    return _read(lines, COUNTING_EDGES)
+
+
+def _read(lines: Iterable[bytes], decoder: RecordDecoder) -> Iterator[Item | CountedEdge]:
     number, ended = 0, False
     states: list[StateRecord] = []
-    for number, record in enumerate(_records(lines), 1):
-        if isinstance(record, _STATES) and number > 1:
+    for number, record in enumerate(_records(lines, decoder), 1):
+        if isinstance(record, CountedEdge) and number > 1:
+            if states:
+                raise _invalid(number, "begins before the current state of the one before it")
+            yield record
+        elif isinstance(record, _STATES) and number > 1:
             record = _timed(number, record)
             if record.current and not states:
                 yield (
@@ -145,14 +163,14 @@ def _identity(record: StateRecord) -> tuple[str, ...]:
     return (record.source, record.type, record.target)
 
 
-def _records(lines: Iterable[bytes]) -> Iterator[Record]:
+def _records(lines: Iterable[bytes], decoder: RecordDecoder) -> Iterator[Record | CountedEdge]:
     """Yields the record of each line up to the end. Many are decoded at once; where that fails, each by itself."""
     rest = iter(lines)
     number, ended = 0, False
     while together := list(islice(rest, _LINES_AT_ONCE)):
         records = None
         if number and not ended and max(map(len, together)) <= LONGEST_LINE:
-            records = records_of(together)
+            records = records_of(together, decoder)
         if records is not None and EndRecord not in map(type, records):
             yield from records
             number += len(records)
@@ -161,12 +179,12 @@ def _records(lines: Iterable[bytes]) -> Iterator[Record]:
             number += 1
             if ended:
                 raise _invalid(number, "follows the end")
-            record = _record(number, line)
+            record = _record(number, line, decoder)
             ended = isinstance(record, EndRecord)
             yield record
 
 
-def _record(number: int, line: bytes) -> Record:
+def _record(number: int, line: bytes, decoder: RecordDecoder) -> Record | CountedEdge:
     if len(line) > LONGEST_LINE:
         raise _invalid(number, f"has more than {LONGEST_LINE:,} bytes")
     if number == 1 and is_other_version(line):
@@ -175,7 +193,7 @@ def _record(number: int, line: bytes) -> Record:
             errors=[("/lines/1", f"`version` has to be {VERSION}")],
         )
     try:
-        return record_of(line)
+        return record_of(line, decoder)
     except (ValueError, RecursionError) as error:
         raise _invalid(number, f"is no record: {str(error)[:200]}") from None
 
@@ -359,28 +377,35 @@ IDS_AT_ONCE = 5_000
 
 
 def survey(
-    items: Iterable[Item],
+    items: Iterable[Item | CountedEdge],
     owner: str,
     resolve: Resolve,
     ontology: Ontology,
     limits: Limits | None = None,
 ) -> FileIndex:
-    """Reads a whole file and returns its index. Raises `ImportInvalid`, `IdTaken` and the errors of `read_import`."""
+    """Reads a whole file, as `read_nodes` yields it, and returns its index.
+
+    Raises `ImportInvalid`, `IdTaken` and the errors of `read_import`.
+    """
     index = FileIndex(owner)
     pending: list[ImportedNode] = []
     nodes = 0
     for item in items:
-        if isinstance(item, DecisionRecord | OntologyRecord):
+        if isinstance(item, CountedEdge):
+            index.states += 1
+            index.edges += item.current
+        elif isinstance(item, DecisionRecord | OntologyRecord):
             continue
-        index.states += len(item.states)
-        if isinstance(item, ImportedNode):
+        elif isinstance(item, ImportedEdge):
+            index.states += len(item.states)
+            index.edges += 1
+        else:
+            index.states += len(item.states)
             nodes += 1
             pending.append(item)
             if len(pending) >= IDS_AT_ONCE:
                 _index_nodes(index, pending, resolve, ontology)
                 pending = []
-        else:
-            index.edges += 1
         if limits is not None and (nodes > limits.nodes or index.states > limits.states):
             raise ImportInvalid(
                 f"One import holds at most {limits.nodes:,} nodes, and {limits.states:,} states of nodes and edges. "
@@ -502,10 +527,7 @@ def in_one_form(record: StateRecord) -> StateRecord:
     times: tuple[str | None, ...] = (record.valid_from, record.valid_to, record.recorded_at)
     if isinstance(record, NodeRecord):
         times = (*times, record.stated_at, record.stated_to, record.confirmed_at)
-    for time in times:
-        if time is not None and not _is_normal(time):
-            break
-    else:
+    if _are_normal(times):
         return record
     fields = {"valid_from": record.valid_from, "valid_to": record.valid_to, "recorded_at": record.recorded_at}
     if isinstance(record, NodeRecord):
@@ -513,6 +535,11 @@ def in_one_form(record: StateRecord) -> StateRecord:
     return msgspec.structs.replace(
         record, **{name: normal_instant(time) for name, time in fields.items() if time is not None}
     )
+
+
+@lru_cache(maxsize=10_000)
+def _are_normal(times: tuple[str | None, ...]) -> bool:
+    return all(time is None or _is_normal(time) for time in times)
 
 
 _NORMAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)

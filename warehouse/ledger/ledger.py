@@ -69,6 +69,10 @@ class Reader:
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, values, strict=True)) for values in cursor.fetchall()]
 
+    def values(self, question: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        """Returns all rows of the statement `question` by the order of its columns, for very many rows."""
+        return list(self._execute(question, parameters).fetchall())
+
     def row(self, question: str, **parameters: Any) -> Row | None:
         """Returns the only row of the statement `question`, or None. More than one row is an error."""
         rows = self.rows(question, **parameters)
@@ -150,14 +154,18 @@ class Transaction(Reader):
 
     def changed_each(self, changes: Sequence[tuple[str, str]]) -> list[int]:
         """Puts a change on the feed for each kind and entity id, in order, and returns their `seq`s."""
-        if not changes:
-            return []
-        last = self._number("advance_head_by", count=len(changes))
-        seqs = list(range(last - len(changes) + 1, last + 1))
+        seqs = self.next_seqs(len(changes))
         now = utc_text(self._clock())
         rows = [(seq, kind, entity_id, now) for seq, (kind, entity_id) in zip(seqs, changes, strict=True)]
         self.append_rows("ledger_changes", ("seq", "kind", "entity_id", "recorded_at"), rows)
-        return seqs
+        return list(seqs)
+
+    def next_seqs(self, count: int) -> range:
+        """Takes the next `seq`s of the feed for events of the graph, which are on it by themselves."""
+        if not count:
+            return range(0)
+        last = self._number("advance_head_by", count=count)
+        return range(last - count + 1, last + 1)
 
 
 class Ledger:

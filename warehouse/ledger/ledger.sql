@@ -7,8 +7,28 @@ update ledger_head set seq = seq + 1 where only_row = 1 returning seq
 update ledger_head set seq = seq + :count where only_row = 1 returning seq
 
 -- name: changes_after
--- One row per change above :seq, oldest first, at most :limit; recorded_at in UTC.
-select seq, kind, entity_id, recorded_at from ledger_changes where seq > :seq order by seq limit :limit
+-- One row per change above :seq, oldest first, at most :limit; recorded_at in UTC. An event of the graph is a change by
+-- itself; earlier versions noted it a second time.
+select seq, kind, entity_id, recorded_at
+from (
+    select seq, kind, entity_id, recorded_at
+    from (
+        select seq, kind, entity_id, recorded_at from ledger_changes where seq > :seq order by seq limit :limit
+    ) as noted
+    union all
+    select seq, kind, entity_id, recorded_at
+    from (
+        select e.seq, 'world_' || e.kind as kind, e.entity_id, e.recorded_at
+        from world_events e
+        where e.seq > :seq
+            and e.seq <= (select seq from ledger_head)
+            and not exists (select 1 from ledger_changes c where c.seq = e.seq)
+        order by e.seq
+        limit :limit
+    ) as of_graph
+) as changes
+order by seq
+limit :limit
 
 -- name: head
 -- One row: seq of the newest change, 0 before the first.

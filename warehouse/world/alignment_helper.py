@@ -1,16 +1,8 @@
-"""Lets a second process judge the texts of a large import by the guardrail, while this one does everything else.
-
-The process is given proposals and answers with judgements; it opens no store. It ends with the pipe, so also if this
-process is killed.
-"""
+"""Lets a second process judge the texts of a large import by the guardrail, while this one does everything else."""
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from typing import TypeVar
 
 import msgspec
@@ -18,6 +10,7 @@ import msgspec
 from contracts.world.alignment import Alignment, alignment
 from contracts.world.proposal import Proposal
 from contracts.world.stages import Judgement
+from warehouse.world.side_process import SideProcess, side_process
 
 _encode = msgspec.msgpack.Encoder().encode
 _proposal = msgspec.msgpack.Decoder(Proposal).decode
@@ -30,49 +23,22 @@ def aligned_beside(
 ) -> Iterator[tuple[_Part, Judgement]]:
     """Yields each part with the judgement of its texts, which a second process makes one part ahead. If that process is
     gone, `judge` judges here."""
-    with _helper() as helper:
+    with side_process(judged) as helper:
         waiting: list[tuple[_Part, Proposal]] = []
         for part in parts:
             proposal = texts_of(part)
             answers = [(given, _answer(helper, asked, judge)) for given, asked in waiting]
-            _ask(helper, proposal)
+            helper.ask(_encode(proposal))
             waiting = [(part, proposal)]
             yield from answers
         yield from [(given, _answer(helper, asked, judge)) for given, asked in waiting]
 
 
-@contextmanager
-def _helper() -> Iterator[Connection]:
-    context = get_context("spawn")
-    here, there = context.Pipe()
-    process = context.Process(target=_serve, args=(there,), daemon=True)
-    process.start()
-    there.close()
-    try:
-        with closing(here):
-            yield here
-    finally:
-        process.join()
+def judged(content: bytes) -> bytes:
+    """Judges an encoded proposal."""
+    return _encode(alignment(_proposal(content)))
 
 
-def _ask(helper: Connection, proposal: Proposal) -> None:
-    with suppress(OSError):  # asking for the answer finds out
-        helper.send_bytes(_encode(proposal))
-
-
-def _answer(helper: Connection, proposal: Proposal, judge: Alignment) -> Judgement:
-    try:
-        return _judgement(helper.recv_bytes())
-    except (OSError, EOFError):
-        return judge(proposal)
-
-
-def _serve(connection: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the other process decides what an interrupted import does
-    with closing(connection):
-        while True:
-            try:
-                asked = connection.recv_bytes()
-            except EOFError:
-                return
-            connection.send_bytes(_encode(alignment(_proposal(asked))))
+def _answer(helper: SideProcess, proposal: Proposal, judge: Alignment) -> Judgement:
+    answer = helper.answer()
+    return judge(proposal) if answer is None else _judgement(answer)

@@ -16,9 +16,6 @@ from contracts.world.plain_import import EdgeForm, NewEdge, NewNode, recorded_at
 from contracts.world.records import Edge, Event, Node, due_at, is_live
 from warehouse.ledger.ledger import Reader, Row, Transaction
 
-NODE_CHANGED = "world_node"
-EDGE_CHANGED = "world_edge"
-
 _encode = msgspec.json.Encoder().encode
 _node = msgspec.json.Decoder(Node).decode
 _edge = msgspec.json.Decoder(Edge).decode
@@ -27,12 +24,12 @@ _edge = msgspec.json.Decoder(Edge).decode
 def events_after(reader: Reader, seq: int, limit: int) -> list[Event]:
     """Returns at most `limit` events above `seq`, oldest first. Other changes of the ledger use the seqs between
     them."""
-    return decode_events(event_rows_after(reader, seq, limit))
+    return decode_events(reader.rows("world_events_after", seq=seq, limit=limit))
 
 
-def event_rows_after(reader: Reader, seq: int, limit: int) -> list[Row]:
-    """Returns the same as rows with `seq`, `kind` and `body`."""
-    return reader.rows("world_events_after", seq=seq, limit=limit)
+def event_texts_after(reader: Reader, seq: int, limit: int) -> list[tuple[int, str, str]]:
+    """Returns the same as `seq`, kind and state as JSON."""
+    return reader.values("world_events_after", seq=seq, limit=limit)
 
 
 def events_of_decision(reader: Reader, decision_seq: int) -> list[Event]:
@@ -89,13 +86,12 @@ def decode_events(rows: Iterable[Row]) -> list[Event]:
 _LAST_FIELD, _WITHIN = '"origin":', 400
 
 
-def as_recorded(row: Row) -> str:
+def as_recorded(kind: str, body: str) -> str:
     """Returns the state of an event as JSON with all fields."""
-    body = row["body"]
-    if _LAST_FIELD in body[-_WITHIN:]:
-        return body  # type: ignore[no-any-return]
+    if body.find(_LAST_FIELD, -_WITHIN) >= 0:
+        return body
     # an earlier version knew fewer fields
-    return _encode(_node(body) if row["kind"] == "node" else _edge(body)).decode()
+    return _encode(_node(body) if kind == "node" else _edge(body)).decode()
 
 
 def event_body(event: Event) -> str:
@@ -105,7 +101,7 @@ def event_body(event: Event) -> str:
 
 def append_states(tx: Transaction, states: Sequence[Node | Edge], decision_seq: int) -> list[Event]:
     """Writes new states, in order, as events and as current states. Returns the events with their revisions."""
-    seqs = tx.changed_each([(NODE_CHANGED if isinstance(state, Node) else EDGE_CHANGED, state.id) for state in states])
+    seqs = tx.next_seqs(len(states))
     written = [msgspec.structs.replace(state, revision=seq) for state, seq in zip(states, seqs, strict=True)]
     current = [(state, _encode(state).decode()) for state in written]
     tx.append_rows("world_events", _EVENT_COLUMNS, [_event_row(state, body, decision_seq) for state, body in current])
@@ -129,8 +125,7 @@ def append_batch(
 
     `forms` is what the new edges share.
     """
-    kinds = [NODE_CHANGED if isinstance(state, Node | NewNode) else EDGE_CHANGED for state in states]
-    seqs = tx.changed_each([(kind, state.id) for kind, state in zip(kinds, states, strict=True)])
+    seqs = tx.next_seqs(len(states))
     events: list[tuple[Any, ...]] = []
     nodes: list[tuple[Any, ...]] = []
     edges: list[tuple[Any, ...]] = []

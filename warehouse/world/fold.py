@@ -11,9 +11,9 @@ import pyarrow as pa
 from contracts.world.ontology import DOMAINS
 from warehouse.duck.connection import Connection, transaction
 from warehouse.duck.rows import replace_all
-from warehouse.ledger.ledger import Ledger, Row
+from warehouse.ledger.ledger import Ledger
 from warehouse.statements import read_sql
-from warehouse.world.events import as_recorded, event_rows_after
+from warehouse.world.events import as_recorded, event_texts_after
 
 EVENTS_AT_ONCE = 200_000
 
@@ -37,22 +37,22 @@ def fold_events(connection: Connection, ledger: Ledger) -> WorldState:
     state = read_world_state(connection)
     while True:
         with ledger.read() as reader:
-            rows = event_rows_after(reader, state.revision, EVENTS_AT_ONCE)
+            rows = event_texts_after(reader, state.revision, EVENTS_AT_ONCE)
         if rows:
-            state = _fold(connection, rows, WorldState(rows[-1]["seq"], state.events + len(rows)))
+            state = _fold(connection, rows, WorldState(rows[-1][0], state.events + len(rows)))
         if len(rows) < EVENTS_AT_ONCE:
             break
     _count(connection, state.revision)
     return state
 
 
-def _fold(connection: Connection, rows: list[Row], reached: WorldState) -> WorldState:
+def _fold(connection: Connection, rows: list[tuple[int, str, str]], reached: WorldState) -> WorldState:
     with transaction(connection):
         for kind in ("node", "edge"):
-            bodies = [as_recorded(row) for row in rows if row["kind"] == kind]
+            bodies = [as_recorded(kind, body) for _, of_kind, body in rows if of_kind == kind]
             if bodies:
                 _fold_states(connection, f"{kind}s", bodies)
-        replace_all(connection, "core_world__state", asdict(reached) | {"recorded_at": _recorded_at(rows[-1]["body"])})
+        replace_all(connection, "core_world__state", asdict(reached) | {"recorded_at": _recorded_at(rows[-1][2])})
     return reached
 
 

@@ -40,6 +40,7 @@ from contracts.world.import_file import (
     item_of,
     named_elsewhere,
     read_import,
+    read_nodes,
     refuse_faults,
     survey,
     words_after,
@@ -280,6 +281,8 @@ class _Importer:
         """The words of the owner that were read, and those by which the file is judged."""
         self._seqs: list[int] = []
         self._states_written = 0
+        self._decided: list[tuple[StageResult, ...]] = []
+        """The stages of each part that was written."""
         self._index = FileIndex(self._owner)
         self._endings: set[tuple[str, str]] = set()
         self._confirmed: set[str] = set()
@@ -302,7 +305,7 @@ class _Importer:
             if isinstance(first, OntologyRecord):
                 self._words = words_after(first, self._known)
             self._index = survey(
-                read_import(self._lines()),
+                read_nodes(self._lines()),
                 self._owner,
                 lambda ids: _claimed_ids(reader, self._owner, ids),
                 self._ontology,
@@ -337,14 +340,15 @@ class _Importer:
             return outcome
 
     def write_in_parts(self, parts: _JudgedParts) -> ImportOutcome:
-        """Judges all parts before it writes any. What is not plain of a part is judged again as it is written."""
+        """Judges all parts before it writes any. What is not plain of a part is judged again as it is written, beside
+        the parts before it, and the outcome has the stages of that."""
         stages, verdict = self._judge(parts)
         if verdict != "approved":
             return self._refused(verdict, stages)
         with self._ledger.transaction() as tx:
             self._refuse_other_words(tx)
             self._take_over_words(tx)
-        self._known = self._words
+        self._known, self._decided = self._words, []
         done, waiting = 0, iter(parts)
         part = next(waiting, None)
         while part is not None:
@@ -356,7 +360,7 @@ class _Importer:
             else:
                 done, part = self._write_plain(part, waiting, done)
             self._on_progress("writing", done, self._size)
-        return self._outcome_of_parts("approved", stages)
+        return self._outcome_of_parts("approved", _merged(self._decided))
 
     def _write_plain(self, part: _Prepared, waiting: Iterator[_Prepared], done: int) -> tuple[int, _Prepared | None]:
         """Writes a part of which all is plain, and those behind it for as long as others may wait, in one transaction:
@@ -374,6 +378,7 @@ class _Importer:
                 self._refuse_known(tx, next_part)
                 now = utc_text(self._ledger.now())
                 appended += self._append(tx, next_part, replace(next_part.planned, now=now))
+                self._decided.append(next_part.planned.stages)
                 done, next_part = done + next_part.size, next(waiting, None)
             self._seen = head_revision(tx)
         self._count(appended)
@@ -442,6 +447,7 @@ class _Importer:
                 appended = self._append(tx, part, planned)
                 self._seen = head_revision(tx)
             self._count(appended)
+            self._decided.append(planned.stages)
             return planned
         raise overtaken()
 

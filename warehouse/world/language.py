@@ -5,6 +5,7 @@ The stemmers are Snowball's. A language is guessed by its function words, becaus
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -44,6 +45,7 @@ _split = (
     .filter(tantivy.Filter.lowercase())
     .build()
 )
+_ascii_words = re.compile("[a-z0-9]+").findall
 _fold = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(tantivy.Filter.ascii_fold()).build()
 
 
@@ -59,7 +61,11 @@ _stemmers = {name: _filtered(tantivy.Filter.stemmer(name)) for name in LANGUAGES
 
 def split_words(text: str) -> list[str]:
     """Returns the words of a text in order: runs of letters and digits, compatibility forms unified, in lower case."""
-    return list(_split.analyze(text if text.isascii() else unicodedata.normalize("NFKC", text)))
+    if not text.isascii():
+        return list(_split.analyze(unicodedata.normalize("NFKC", text)))
+    # the same in half the time: most texts of most graphs are ASCII
+    words = _ascii_words(text.lower())
+    return words if len(text) <= LONGEST_WORD_BYTES else [word for word in words if len(word) <= LONGEST_WORD_BYTES]
 
 
 @lru_cache(_WORDS_REMEMBERED)

@@ -13,7 +13,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import msgspec
 import numpy as np
 import pyarrow as pa
 import tantivy
@@ -21,6 +20,8 @@ import tantivy
 from warehouse.duck.connection import Connection
 from warehouse.file_modes import PRIVATE_DIRECTORY
 from warehouse.statements import read_sql
+from warehouse.world.index_entries import entries_of, packed_entries
+from warehouse.world.side_process import SideProcess, side_process
 from warehouse.world.snapshot import (
     FORMAT,
     MANIFEST,
@@ -34,7 +35,7 @@ from warehouse.world.snapshot import (
     sealed,
     separated,
 )
-from warehouse.world.text import MOST_EDGES, with_edges, words_of_edges, words_of_text
+from warehouse.world.text import MOST_EDGES
 
 BATCH_ROWS = 50_000
 MEMORY_LIMIT = "1500MB"
@@ -43,6 +44,10 @@ INDEX_HEAP_BYTES = 1_000_000_000
 
 SMALL_INDEX_HEAP_BYTES = 32_000_000
 SMALL_INDEX_NODES = 20_000
+
+NODES_WORTH_A_PROCESS = 50_000
+"""Nodes from which on a second process makes half of the index's entries; it takes a second to start."""
+
 _BUILDING = ".building-"
 
 
@@ -86,8 +91,9 @@ def _write_graph(connection: Connection, directory: Path, revision: int) -> Snap
         owners = columns.texts("owners")
         for batch in _batches(connection, "snapshot_owner_rows"):
             owners.append(batch["owner"])
+        helper = files.enter_context(side_process(packed_entries)) if nodes >= NODES_WORTH_A_PROCESS else None
         with _Indexes(directory, nodes, private_nodes) as indexes:
-            _write_nodes(connection, columns, indexes, types, domains)
+            _write_nodes(connection, columns, indexes, types, domains, helper)
         edges = _write_edges(connection, columns, nodes)
     for table in ("snapshot_owners", "snapshot_nodes", "snapshot_edge_texts"):
         connection.execute(f"drop table {table}")
@@ -98,7 +104,12 @@ def _write_graph(connection: Connection, directory: Path, revision: int) -> Snap
 
 
 def _write_nodes(
-    connection: Connection, columns: _Columns, indexes: _Indexes, types: list[str], domains: list[str]
+    connection: Connection,
+    columns: _Columns,
+    indexes: _Indexes,
+    types: list[str],
+    domains: list[str],
+    helper: SideProcess | None,
 ) -> None:
     number_of_type = {name: number for number, name in enumerate(types)}
     number_of_domain = {name: number for number, name in enumerate(domains)}
@@ -120,13 +131,13 @@ def _write_nodes(
         next_column.append(_numbers_of(batch["next"]))
         names = ("num", "owner", "body", "edge_types", "edge_properties", "aliases")
         numbers, owners, bodies, *of_edges = (batch[name].to_pylist() for name in names)
-        rows = zip(numbers, node_types, node_domains, owners, bodies, zip(*of_edges, strict=True), strict=True)
-        length_column.append(
-            [
-                0 if owner == NOBODY else indexes.add(number, node_type, domain, owner, body, edges)
-                for number, node_type, domain, owner, body, edges in rows
-            ]
-        )
+        rows = list(zip(numbers, node_types, node_domains, owners, bodies, *of_edges, strict=True))
+        live = [place for place, owner in enumerate(owners) if owner != NOBODY]
+        lengths = [0] * len(rows)
+        for place, (entry, length) in zip(live, entries_of([rows[place] for place in live], helper), strict=True):
+            indexes.add(entry, private=owners[place] != 0)
+            lengths[place] = length
+        length_column.append(lengths)
 
 
 def _write_edges(connection: Connection, columns: _Columns, nodes: int) -> int:
@@ -211,26 +222,6 @@ class _Texts:
         self._end += int(ends[-1] - ends[0])
 
 
-class _Text(msgspec.Struct):
-    title: str
-    properties: dict[str, Any]
-
-
-class _Entry(msgspec.Struct):
-    num: int
-    type: int
-    domain: int
-    owner: int
-    written: str
-    title: str
-    body: str
-    edges: str
-
-
-_OfEdges = tuple[list[str] | None, list[str] | None, list[str] | None]
-"""The types, the properties as JSON and the aliases' titles of the edges at a node."""
-
-
 class _Indexes:
     """Writes the full-text indexes. Private nodes have their own, so that they don't influence the ranking of public
     ones."""
@@ -238,31 +229,10 @@ class _Indexes:
     def __init__(self, directory: Path, nodes: int, private_nodes: int) -> None:
         self._public = _index_writer(directory / PUBLIC_TEXT, nodes)
         self._private = _index_writer(directory / PRIVATE_TEXT, private_nodes)
-        self._decode = msgspec.json.Decoder(_Text).decode
-        self._properties = msgspec.json.Decoder(dict[str, Any]).decode
-        self._encode = msgspec.json.Encoder().encode
 
-    def add(self, number: int, node_type: int, domain: int, owner: int, body: str, edges: _OfEdges) -> int:
-        """Adds a node; returns the number of its own words."""
-        text = self._decode(body)
-        words = words_of_text(text.title, text.properties)
-        types, properties, aliases = edges
-        if types:
-            decoded = [self._properties(values) for values in properties or ()]
-            words = with_edges(words, [words_of_edges(types, decoded, aliases or ())])
-        join = " ".join
-        entry = _Entry(
-            number,
-            node_type,
-            domain,
-            owner,
-            join((*words.written, *words.edges_written)),
-            join(words.title),
-            join(words.forms - words.title),
-            join(words.edges),
-        )
-        (self._private if owner else self._public).add_json(self._encode(entry).decode())
-        return len(words.written)
+    def add(self, entry: str, *, private: bool) -> None:
+        """Adds the entry of a node."""
+        (self._private if private else self._public).add_json(entry)
 
     def __enter__(self) -> _Indexes:
         return self

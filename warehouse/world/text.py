@@ -82,18 +82,16 @@ def words_of_text(title: str, properties: Mapping[str, Any]) -> NodeWords:
     """Returns the words of a title and of every value within the properties."""
     in_title, below = split_words(title), split_words("\n".join(_values(_told(properties))))
     languages = languages_of((*in_title, *below)) or DEFAULT
-    of_title = _forms_of(in_title, languages)
-    return NodeWords((*map(folded, in_title), *map(folded, below)), of_title | _forms_of(below, languages), of_title)
-
-
-def _forms_of(words: Iterable[str], languages: tuple[str, ...]) -> frozenset[str]:
-    """Returns words as they are written and folded, and the stems of the content words among them."""
-    return _NONE.union(*map(_forms_in(languages), words))
+    forms_of = _forms_in(languages)
+    of_title = _NONE.union(*map(forms_of, in_title))
+    written = (*map(folded, in_title), *map(folded, below))
+    return NodeWords(written, of_title.union(*map(forms_of, below)), of_title)
 
 
 @lru_cache(_LANGUAGES_REMEMBERED)
 def _forms_in(languages: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
-    """Returns what gives the forms of one word in a text of these languages."""
+    """Returns what gives the forms of one word in a text of these languages: as it is written and folded, and its
+    stems unless it is a function word."""
 
     @lru_cache(_WORDS_REMEMBERED)
     def forms(word: str) -> tuple[str, ...]:
@@ -260,7 +258,7 @@ def _values(value: Any) -> list[str]:
 def _find_values(value: Any, found: list[str]) -> None:
     if isinstance(value, str):
         found.append(value)
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         for item in value.values():
             _find_values(item, found)
     elif isinstance(value, list):

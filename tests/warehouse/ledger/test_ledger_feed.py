@@ -15,10 +15,12 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from ledger_process import started, write_pairs
 from patience import HANG_S
 from rounds import ROUNDS
+from world_writes import goal, no_rules, proposal
 
 from contracts.errors import StoreBusy
 from contracts.settings import Settings
 from warehouse.ledger.ledger import Ledger, open_ledger
+from warehouse.world.write import propose
 
 
 class Refused(Exception):
@@ -39,6 +41,19 @@ def test_a_change_is_on_the_feed_with_kind_entity_and_time(ledger_settings: Sett
     feed = [(change.seq, change.kind, change.entity_id, change.recorded_at) for change in ledger.changes_after(0, 10)]
     assert feed == [(1, "intake", "i1", noon), (2, "quote", "q1", noon)]
     ledger.close()
+
+
+def test_events_of_the_graph_are_on_the_feed_without_being_noted_again(ledger: Ledger) -> None:
+    with ledger.transaction() as tx:
+        tx.changed("key", "k1")
+    propose(ledger, proposal(goal("a"), goal("b")), alignment=no_rules)
+    with ledger.transaction() as tx:
+        tx.changed("key", "k2")
+    feed = [(change.seq, change.kind, change.entity_id) for change in ledger.changes_after(0, 10)]
+    graph = [(3, "world_node", "a"), (4, "world_node", "b")]
+    assert feed == [(1, "key", "k1"), (2, "world_decision", "approved"), *graph, (5, "key", "k2")]
+    assert [change.seq for change in ledger.changes_after(1, 2)] == [2, 3]
+    assert [change.seq for change in ledger.changes_after(3, 1)] == [4]
 
 
 def test_a_page_of_the_feed_goes_on_where_the_last_one_ended(ledger: Ledger) -> None:

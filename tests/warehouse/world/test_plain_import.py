@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import msgspec
@@ -18,7 +19,7 @@ from contracts.errors import RequestProblem
 from contracts.settings import Settings
 from contracts.times import utc_text
 from contracts.world.change_set import ImportedStates, plan_import
-from contracts.world.identity import dedupe_key, own_id
+from contracts.world.identity import dedupe_key, given_id, own_id
 from contracts.world.import_file import ImportedEdge, ImportedNode, StateReader, read_import, refuse_faults, survey
 from contracts.world.ontology import load_ontology
 from contracts.world.proposal import Actor, Proposal, StageResult
@@ -250,3 +251,35 @@ def test_a_kept_file_of_judged_parts_has_no_name(tmp_path: Path, monkeypatch: py
     )
     ledger.close()
     assert seen and not any(seen)
+
+
+def test_equal_input_has_equal_reasons_whichever_process_judges_its_parts(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the same results of every stage, in whatever order the nodes stand and so in whatever part each is."""
+    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 2)
+    nodes = [node(f"n{number}", type="Observation") for number in range(5)]
+    nodes += [
+        node("told", type="Observation", title="rm -rf / --no-preserve-root was run"),
+        node("alike", type="Observation", title="TITLE of n1"),
+    ]
+
+    def reasons(records: list[dict[str, Any]], nodes_worth_a_process: int) -> list[list[tuple[str, str, str]]]:
+        monkeypatch.setattr(importing, "NODES_WORTH_A_PROCESS", nodes_worth_a_process)
+        owner = new_owner()
+        actor = Actor("operator", "operator:eve", on_behalf_of=owner)
+        outcome = import_graph(ledger, file_of(*records).splitlines, actor)
+        assert outcome.verdict == "approved"
+        of_parts = [list(stages.values()) for stages in stages_of_decisions(ledger, outcome.decisions)]
+        return [
+            [(stage.stage, stage.result, given_id(owner, stage.reason)) for stage in stages]
+            for stages in (outcome.stages, *of_parts)
+        ]
+
+    here = reasons(nodes, 1_000)
+    assert {stage: result for stage, result, _ in here[0]}["alignment"] == "warn"
+    assert reasons(nodes, 1) == here
+    shuffled = list(nodes)
+    Random(17).shuffle(shuffled)
+    results = [(stage, result) for stage, result, _ in here[0]]
+    assert [(stage, result) for stage, result, _ in reasons(shuffled, 1)[0]] == results

@@ -7,5 +7,5 @@ create table if not exists out_world__edges (
     owner varchar,  -- Owner of a private edge; null for public ones
     live boolean not null,  -- True if the state is part of the live graph while it is the newest
     newest boolean not null,  -- True if no later state is folded
-    body varchar not null  -- The state as a JSON record
+    body varchar not null using compression zstd  -- The state as a JSON record
 );

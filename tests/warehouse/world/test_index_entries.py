@@ -1,0 +1,52 @@
+"""Entries of the full-text index are the same whoever makes them."""
+
+from __future__ import annotations
+
+from itertools import chain
+from multiprocessing import active_children
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warehouse.world.index_entries import ENTRIES_AT_ONCE, NodeRow, entries_of, packed_entries
+from warehouse.world.language import split_words
+from warehouse.world.side_process import side_process
+
+ROWS: list[NodeRow] = [
+    (
+        number,
+        1,
+        2,
+        3,
+        msgspec.json.encode({"title": f"Harbour {number}", "properties": {"description": "running boats"}}).decode(),
+        ["DEPENDS_ON"] if number % 2 else None,
+        ['{"note":"of the lighthouse"}'] if number % 2 else None,
+        None,
+    )
+    for number in range(2 * ENTRIES_AT_ONCE + 3)
+]
+
+
+def as_comparable(entry: str) -> dict[str, list[str]]:
+    return {name: sorted(str(value).split()) for name, value in msgspec.json.decode(entry).items()}
+
+
+def test_a_second_process_makes_the_entries_that_would_be_made_here_and_if_it_is_lost_they_are() -> None:
+    here = list(entries_of(ROWS, None))
+    with side_process(packed_entries) as helper:
+        beside = list(entries_of(ROWS, helper))
+        for child in active_children():
+            child.kill()
+            child.join()
+        without = list(entries_of(ROWS, helper))
+    assert active_children() == []
+    for made in (beside, without):
+        assert [length for _, length in made] == [length for _, length in here]
+        assert [as_comparable(entry) for entry, _ in made] == [as_comparable(entry) for entry, _ in here]
+
+
+@given(st.lists(st.text(st.characters(codec="ascii"), max_size=120)))
+def test_ascii_is_split_as_any_other_text(words: list[str]) -> None:
+    text = " ".join(words)
+    assert list(chain(split_words(text), ["é"])) == split_words(f"{text} é")
