@@ -39,6 +39,7 @@ from contracts.site.shown import (
 from contracts.site.token_pages import holder_figures, largest_holders, price_figures, since_yesterday, sparklines
 from contracts.token.holder_documents import Token
 
+_STATUS_HEADINGS = {Status.LIVE: "What is live here", Status.PLANNED: "Planned", Status.OFF: "Switched off here"}
 _DAYS_SHOWN = 60
 _HOURS_SHOWN = 72
 
@@ -204,7 +205,6 @@ def connect_page(documents: Documents) -> Mapping[str, Any]:
 def status_page(documents: Documents) -> Mapping[str, Any]:
     """Returns what is live, and how fresh every number is."""
     registry = documents.read(CAPABILITIES)
-    metrics = documents.read(METRICS)
     for shown in (HOLDERS, PRICE, BALANCE, TRUST):
         documents.source(shown)
     documents.source(METRICS)
@@ -214,6 +214,6 @@ def status_page(documents: Documents) -> Mapping[str, Any]:
             (status, [entry for entry in entries if entry.status == status])
             for status in (Status.LIVE, Status.PLANNED, Status.OFF)
         ],
-        "metrics": [] if metrics is None else list(metrics.metrics.model_dump(by_alias=True).items()),
+        "headings": _STATUS_HEADINGS,
         "lanes": list(documents.sources.values()),
     }

@@ -43,7 +43,7 @@ BALANCE = Shown(
     BidwallSnapshot,
     ("raw_chain__contract_transfers", "out_bidwall__status", "out_market__eth_price"),
 )
-_BALANCE_TABLES = ("raw_bidwall__balances",)
+_BALANCE_TABLES = ("out_bidwall__status",)
 BALANCE_DAYS = Shown(
     "balance-days", "The balance by day", "/api/bidwall/series/daily", ContractBalanceSeries, _BALANCE_TABLES
 )
