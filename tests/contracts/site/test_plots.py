@@ -166,7 +166,7 @@ def test_panels_lie_below_one_another_over_one_axis():
 @pytest.mark.parametrize(
     ("hours", "kept"),
     [
-        (range(72), ["25 Oct", "26 Oct"]),
+        (range(72), ["24 Oct", "25 Oct", "26 Oct"]),
         (range(0, 24, 1), ["24 Oct", "12:00"]),
         (range(0, 24 * 6, 24), ["24 Oct", "26 Oct", "28 Oct"]),
         (range(5, 9), ["05:00", "07:00"]),
