@@ -167,6 +167,32 @@ class BidwallEvents(TelemetryDocument):
     cache: CacheInfo
 
 
+class ContractBalancePoint(Document):
+    """The balance over one hour or day: the last that was read in it, and between what it lay."""
+
+    start: Timestamp = Field(description="Begin of the hour or day (UTC)")
+    balance_wei: RawAmount | None = Field(description="The last balance of a block in it; null where none was read")
+    balance_eth: DecimalAmount | None
+    lowest_wei: RawAmount | None = Field(description="The least balance that was read in it")
+    highest_wei: RawAmount | None
+    readings: int = Field(ge=0, description="Blocks in it at which the balance was read")
+    at: BlockRef | None = Field(description="The block of the last balance: anybody can ask a node for it again")
+    quality: Quality = Field(
+        description="`exact` at a final block, `estimated` at one that could still leave the chain"
+    )
+    reason: str | None = Field(description="Why there is no balance: `not_read`, or why reading failed last")
+
+
+class ContractBalanceSeries(TelemetryDocument):
+    """The contract's native balance over time, oldest first and without gaps. The last point goes on."""
+
+    contract: AddressText | None
+    chain_id: int | None
+    interval: Literal["day", "hour"]
+    trigger_wei: RawAmount | None = Field(description="Amount at which the contract triggers; null without one")
+    points: list[ContractBalancePoint]
+
+
 def trigger_of(balance_wei: int | None, trigger_wei: int | None, missing: str | None) -> Trigger:
     """Computes the progress towards the trigger. `missing` is the reason for a missing balance."""
     if trigger_wei is None or balance_wei is None:

@@ -1367,6 +1367,48 @@ export interface components {
             summary: string;
             title: string;
         };
+        /** @description The balance over one hour or day: the last that was read in it, and between what it lay. */
+        ContractBalancePoint: {
+            /** @description The block of the last balance: anybody can ask a node for it again */
+            at: components["schemas"]["BlockRef"] | components["schemas"]["Links_2"];
+            balanceEth: components["schemas"]["BalanceEth"];
+            /** @description The last balance of a block in it; null where none was read */
+            balanceWei: string | null;
+            highestWei: components["schemas"]["BalanceWei"];
+            /** @description The least balance that was read in it */
+            lowestWei: string | null;
+            /** @description `exact` at a final block, `estimated` at one that could still leave the chain */
+            quality: components["schemas"]["Quality"];
+            /** @description Blocks in it at which the balance was read */
+            readings: number;
+            /** @description Why there is no balance: `not_read`, or why reading failed last */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description Begin of the hour or day (UTC)
+             */
+            start: string;
+        };
+        /** @description The contract's native balance over time, oldest first and without gaps. The last point goes on. */
+        ContractBalanceSeries: {
+            chainId: number | null;
+            contract: components["schemas"]["Contract"];
+            fetchedAt: components["schemas"]["FetchedAt"];
+            generatedAt: components["schemas"]["GeneratedAt"];
+            generation: components["schemas"]["Generation"];
+            /** @enum {string} */
+            interval: "day" | "hour";
+            observedAt: components["schemas"]["ObservedAt"];
+            ok: components["schemas"]["Ok"];
+            points: components["schemas"]["ContractBalancePoint"][];
+            quality: components["schemas"]["Quality"];
+            reason: components["schemas"]["Reason"];
+            source: components["schemas"]["Source"];
+            stale: boolean;
+            staleAfter: components["schemas"]["StaleAfter"];
+            /** @description Amount at which the contract triggers; null without one */
+            triggerWei: string | null;
+        };
         /** @description One ERC-20 transfer from or to the contract. */
         ContractTransfer: {
             block: number;

@@ -23,6 +23,7 @@ from contracts.bidwall import (
     BidwallEventsParameters,
     BidwallSnapshot,
     BidwallSnapshotParameters,
+    ContractBalanceSeries,
 )
 from contracts.discovery import service
 from contracts.discovery.agent_card import API_V2_PATH
@@ -550,6 +551,31 @@ PROJECTIONS: tuple[Projection, ...] = (
         description="The contract's balance at a named block, its worth in USD, trigger progress and the newest ERC-20 "
         "transfers from or to it. Without a scope, transfers of any token are shown.",
         parameters=BidwallSnapshotParameters,
+    ),
+    Projection(
+        name="bidwall_series_daily",
+        path="/api/bidwall/series/daily",
+        model=ContractBalanceSeries,
+        group="contract_balance",
+        reader="bidwall.contract_balance:read_balance_series",
+        reader_argument="day",
+        capability="contract_balance",
+        max_age_s=bidwall.MAX_AGE_S,
+        summary="Balance of the contract by day",
+        description="Every UTC day since the balance was first read: the last balance at a named block, the least and "
+        "the greatest. A day without a reading says why.",
+    ),
+    Projection(
+        name="bidwall_series_hourly",
+        path="/api/bidwall/series/hourly",
+        model=ContractBalanceSeries,
+        group="contract_balance",
+        reader="bidwall.contract_balance:read_balance_series",
+        reader_argument="hour",
+        capability="contract_balance",
+        max_age_s=bidwall.MAX_AGE_S,
+        summary="Balance of the contract by hour",
+        description="The hours of the last 90 days, as the days have them.",
     ),
     Projection(
         name="bidwall_events",

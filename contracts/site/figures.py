@@ -161,8 +161,8 @@ def short(value: float | Decimal | str, digits: int = 3) -> str:
 
 
 def dollars(value: float | Decimal | str) -> str:
-    """Returns an amount in USD: `$24.5 M`."""
-    return f"${short(value)}"
+    """Returns an amount in USD: `$24.53 M`."""
+    return f"${short(value, 4)}"
 
 
 def percent(fraction: float, digits: int = 1) -> str:

@@ -225,9 +225,9 @@ _Extent = tuple[float, float, float, float]
 """Left, top, right, bottom."""
 
 
-def _labels(dots: Iterable[Dot], names: Iterable[_Extent]) -> Iterable[Label]:
-    """Yields labels of the dots with the most edges that stay in the picture and overlap no name of a domain and no
-    label before them."""
+def _labels(dots: Sequence[Dot], names: Iterable[_Extent]) -> Iterable[Label]:
+    """Yields labels of the dots with the most edges that stay in the picture, cover no other dot and overlap no name of
+    a domain and no label before them."""
     taken = list(names)
     for dot in dots:
         if len(taken) >= _LABELS:
@@ -237,9 +237,11 @@ def _labels(dots: Iterable[Dot], names: Iterable[_Extent]) -> Iterable[Label]:
         half = len(text) * _LETTER / 2
         x, y = min(max(dot.x, half + 2), WIDTH - half - 2), dot.y + dot.radius + _LINE - 2
         box = (x - half, y - _LINE, x + half, y + 3)
-        if y < HEIGHT and not any(
+        overlaps = any(
             box[0] < right and left < box[2] and box[1] < bottom and top < box[3] for left, top, right, bottom in taken
-        ):
+        )
+        covers = any(other is not dot and box[0] < other.x < box[2] and box[1] < other.y < box[3] for other in dots)
+        if y < HEIGHT and not overlaps and not covers:
             taken.append(box)
             yield Label(text, round(x, 1), round(y, 1))
 

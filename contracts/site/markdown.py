@@ -1,46 +1,58 @@
 """Turns a page for people into Markdown: its main part, without what only a browser can use."""
 
 import re
-from functools import cache, lru_cache
-from typing import Any
-from urllib.parse import urljoin
+from functools import lru_cache
 
-from bs4 import BeautifulSoup
-from markdownify import MarkdownConverter
+from html_to_markdown import ConversionOptions, convert
+
+_LEFT_OUT = (".outside", "button", "script", "form", "template", "nav", "[hidden]")
+"""What others wrote, which a program that reads it as an instruction must not find here, and what needs a browser."""
 
 
 @lru_cache(maxsize=64)
 def page_in_markdown(html: bytes, address: str) -> bytes:
     """Returns the main part of the page at an address in Markdown, with whole addresses for links.
 
-    Marks of figures become words, drawings their descriptions. What others wrote is left out: a program that reads it
-    as an instruction must not find it here. Most pages of a run are those of the last one, which are remembered.
+    Marks of figures become words, drawings their descriptions. Most pages of a run are those of the last one, which
+    are remembered.
     """
-    main = BeautifulSoup(_DRAWING.sub(_in_words, html), "html.parser").find("main")
+    main = _MAIN.search(html)
     if main is None:
         raise ValueError("the page has no main part")
-    for link in main.find_all("a", href=True):
-        link["href"] = urljoin(address, str(link["href"]))
-    for text_of_others in main.find_all(class_="outside"):
-        text_of_others.decompose()
-    for tool in main.find_all(["button", "script", "form", "template", "nav"]):
-        tool.decompose()
-    text: str = _converter().convert_soup(main)
-    lines = [line.rstrip() for line in text.strip().splitlines()]
-    kept = [line for at, line in enumerate(lines) if line or (at and lines[at - 1])]
-    return ("\n".join(kept) + "\n").encode()
+    text = _DRAWING.sub(_in_words, main[0]).decode()
+    for found, put in _FORMS:
+        text = found.sub(put, text)
+    options = ConversionOptions(
+        bullets="-",
+        autolinks=False,
+        compact_tables=True,
+        extract_metadata=False,
+        hidden_content="all",  # what stands in for a script is not hidden from programs
+        exclude_selectors=list(_LEFT_OUT),
+        base_url=address,
+    )
+    content = convert(text, options).content or ""
+    return (content.strip() + "\n").encode()
 
 
+_MAIN = re.compile(rb"<main\b.*</main>", re.DOTALL)
 _DRAWING = re.compile(rb"<svg\b([^>]*)>.*?</svg>", re.DOTALL)
-"""Drawings are taken out as text: they are half of a page, and parsing them takes most of the time."""
+"""Drawings are taken out as text: they are half of a page."""
 _LABEL = re.compile(rb'aria-label="([^"]*)"')
+
+_FORMS = tuple(
+    (re.compile(found), put)
+    for found, put in (
+        (r"<(/?)(?:dl|figcaption)\b[^>]*>", r"<\1div>"),
+        (r"<dt\b[^>]*>", "<p><strong>"),
+        (r"</dt>\s*<dd\b[^>]*>", ":</strong> "),
+        (r"<dd\b[^>]*>", "<p>"),
+        (r"</dd>", "</p>"),
+    )
+)
+"""What Markdown has no form for, as what it has one for: a term and what it is become one paragraph."""
 
 
 def _in_words(drawing: re.Match[bytes]) -> bytes:
     label = _LABEL.search(drawing[1])
     return b"" if label is None else b"(" + label[1] + b")"
-
-
-@cache
-def _converter() -> Any:
-    return MarkdownConverter(heading_style="ATX", bullets="-", escape_underscores=False, autolinks=False)

@@ -19,6 +19,8 @@ from contracts.site.page import Page
 from contracts.site.room_pages import bidwall_page, connect_page, home_page, status_page, trust_page
 from contracts.site.shown import (
     BALANCE,
+    BALANCE_DAYS,
+    BALANCE_HOURS,
     CAPABILITIES,
     CHECKS,
     COMPARISON,
@@ -103,10 +105,12 @@ PAGES: tuple[Page, ...] = (
         name="bidwall",
         path="/bidwall/",
         title="The wall",
-        description="The native balance of the watched contract, how near its trigger is, and its newest transfers.",
+        description="The native balance of the watched contract over time, how near its trigger is, and its newest "
+        "transfers.",
         view=bidwall_page,
-        shows=(BALANCE, HOLDERS),
+        shows=(BALANCE, BALANCE_DAYS, BALANCE_HOURS, HOLDERS),
         navigation="Wall",
+        scripts=("charts.js",),
     ),
     Page(
         name="trust",

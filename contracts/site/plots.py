@@ -38,7 +38,7 @@ Shown = Callable[[float, int], str]
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A mark of an axis: where it lies, and its text. Every second one is `minor`, for where there is little room."""
+    """A mark of an axis: where it lies, and its text. About half are `minor`, for where there is little room."""
 
     at: float
     text: str
@@ -170,6 +170,16 @@ def _day_or_hour(at: datetime) -> str:
     return f"{at:%H:%M}" if at.hour else f"{at.day} {at:%b}"
 
 
+def _minor(marks: Sequence[datetime]) -> list[bool]:
+    """Returns which marks go where there is little room: hours beside several days, else every second one. A mark that
+    names a day stays, since hours alone do not say which."""
+    days = [number for number, at in enumerate(marks) if not at.hour]
+    if 1 < len(days) < len(marks):
+        return [number not in days for number in range(len(marks))]
+    first = days[0] if days else 0
+    return [(number - first) % 2 == 1 for number in range(len(marks))]
+
+
 def line_panel(
     title: str,
     values: Sequence[Value],
@@ -253,9 +263,10 @@ def chart(
     ticks = []
     if len(times) > 1:
         width = times[1] - times[0]
-        for number, (at, text) in enumerate(time_ticks(times[0], times[-1])):
+        marks = time_ticks(times[0], times[-1])
+        for (at, text), is_minor in zip(marks, _minor([at for at, _ in marks]), strict=True):
             x = min(LEFT + (at - times[0]) / width * share, WIDTH - _TEXT_ROOM)
-            ticks.append(Tick(round(x, 1), text, number % 2 == 1))
+            ticks.append(Tick(round(x, 1), text, is_minor))
     elif times:
         ticks.append(Tick(xs[0], _day_or_hour(times[0])))
     rows = tuple(Row(at, x, tuple(row)) for at, x, row in zip(times, xs, texts, strict=True))

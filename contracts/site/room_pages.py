@@ -4,16 +4,44 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from contracts.bidwall import WEI_DECIMALS, ContractTransfer, UsdValue
+from contracts.base import Quality
+from contracts.bidwall import WEI_DECIMALS, ContractBalancePoint, ContractBalanceSeries, ContractTransfer, UsdValue
 from contracts.discovery.capabilities import Status
 from contracts.discovery.connect_page import connect_facts
 from contracts.discovery.texts import shared_facts
 from contracts.site.charts import lengths
-from contracts.site.figures import STATES, Figure, State, address, dollars, percent, tokens, whole
-from contracts.site.page import Documents
-from contracts.site.shown import BALANCE, CAPABILITIES, HOLDERS, METRICS, PRICE, TRUST, TRUST_RULES
+from contracts.site.figures import (
+    NO_VALUE,
+    STATES,
+    Figure,
+    State,
+    address,
+    dollars,
+    percent,
+    reason_in_words,
+    short,
+    tokens,
+    whole,
+)
+from contracts.site.page import Documents, Shown
+from contracts.site.plots import Chart, chart, line_panel
+from contracts.site.shown import (
+    BALANCE,
+    BALANCE_DAYS,
+    BALANCE_HOURS,
+    CAPABILITIES,
+    HOLDERS,
+    METRICS,
+    PRICE,
+    TRUST,
+    TRUST_RULES,
+)
 from contracts.site.token_pages import holder_figures, largest_holders, price_figures, since_yesterday, sparklines
 from contracts.token.holder_documents import Token
+
+_STATUS_HEADINGS = {Status.LIVE: "What is live here", Status.PLANNED: "Planned", Status.OFF: "Switched off here"}
+_DAYS_SHOWN = 60
+_HOURS_SHOWN = 72
 
 
 def home_page(documents: Documents) -> Mapping[str, Any]:
@@ -87,7 +115,55 @@ def _state_of(eth: UsdValue | None) -> State | None:
 
 def bidwall_page(documents: Documents) -> Mapping[str, Any]:
     """Returns the facts of the page of the watched contract."""
-    return bidwall_figures(documents)
+    drawn = (balance_chart(documents, BALANCE_DAYS, _DAYS_SHOWN), balance_chart(documents, BALANCE_HOURS, _HOURS_SHOWN))
+    return {**bidwall_figures(documents), "charts": [one for one in drawn if one is not None]}
+
+
+def balance_chart(documents: Documents, shown: Shown[ContractBalanceSeries], most: int) -> Chart | None:
+    """Returns the balance over the last points of a series, or None before the second one: one is the balance now."""
+    series = documents.read(shown)
+    points = series.points[-most:] if series else []
+    if series is None or len(points) < 2:
+        return None
+    source = documents.source(shown, block=next((point.at.block for point in reversed(points) if point.at), None))
+    by, last = ("day", "days") if shown is BALANCE_DAYS else ("hour", "hours")
+    values = [_ether(point.balance_wei) for point in points]
+    bounds = [(_ether(point.lowest_wei), _ether(point.highest_wei)) for point in points]
+    known = [value for value in values if value is not None]
+    reasons = [reason_in_words(point.reason) for point in points]
+    change = f"from {short(known[0], 4)} to {short(known[-1], 4)} ETH" if known else "no value"
+    return chart(
+        shown.id,
+        f"The last {len(points)} {last}",
+        f"By {by}: {change}",
+        [point.start for point in points],
+        [
+            line_panel(
+                "Balance, ETH",
+                values,
+                short,
+                height=180,
+                band=[None if least is None or most_ is None else (least, most_) for least, most_ in bounds],
+                reasons=reasons,
+            )
+        ],
+        ("Balance, ETH", "Lowest", "Highest", "Block"),
+        [_balance_row(point, reason) for point, reason in zip(points, reasons, strict=True)],
+        source,
+    )
+
+
+def _balance_row(point: ContractBalancePoint, reason: str | None) -> tuple[str, ...]:
+    if point.at is None:
+        return f"{NO_VALUE} ({reason})", NO_VALUE, NO_VALUE, NO_VALUE
+    amounts = (point.balance_wei, point.lowest_wei, point.highest_wei)
+    shown = tuple(NO_VALUE if wei is None else tokens(wei, WEI_DECIMALS, 6) for wei in amounts)
+    pending = "" if point.quality is Quality.EXACT else ", pending"
+    return *shown, f"{point.at.block}{pending}"
+
+
+def _ether(wei: str | None) -> float | None:
+    return None if wei is None else int(wei) / 10**WEI_DECIMALS
 
 
 def trust_page(documents: Documents) -> Mapping[str, Any]:
@@ -129,7 +205,6 @@ def connect_page(documents: Documents) -> Mapping[str, Any]:
 def status_page(documents: Documents) -> Mapping[str, Any]:
     """Returns what is live, and how fresh every number is."""
     registry = documents.read(CAPABILITIES)
-    metrics = documents.read(METRICS)
     for shown in (HOLDERS, PRICE, BALANCE, TRUST):
         documents.source(shown)
     documents.source(METRICS)
@@ -139,6 +214,6 @@ def status_page(documents: Documents) -> Mapping[str, Any]:
             (status, [entry for entry in entries if entry.status == status])
             for status in (Status.LIVE, Status.PLANNED, Status.OFF)
         ],
-        "metrics": [] if metrics is None else list(metrics.metrics.model_dump(by_alias=True).items()),
+        "headings": _STATUS_HEADINGS,
         "lanes": list(documents.sources.values()),
     }

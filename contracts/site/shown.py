@@ -1,6 +1,6 @@
 """The documents that several pages show."""
 
-from contracts.bidwall import BidwallSnapshot
+from contracts.bidwall import BidwallSnapshot, ContractBalanceSeries
 from contracts.discovery.checks_document import CHECKS_PATH, PublishedChecks
 from contracts.discovery.registry import CapabilityRegistry
 from contracts.discovery.service import CAPABILITIES_PATH, OPENAPI_PATH
@@ -42,6 +42,13 @@ BALANCE = Shown(
     "/api/bidwall/snapshot",
     BidwallSnapshot,
     ("raw_chain__contract_transfers", "out_bidwall__status", "out_market__eth_price"),
+)
+_BALANCE_TABLES = ("out_bidwall__status",)
+BALANCE_DAYS = Shown(
+    "balance-days", "The balance by day", "/api/bidwall/series/daily", ContractBalanceSeries, _BALANCE_TABLES
+)
+BALANCE_HOURS = Shown(
+    "balance-hours", "The balance by hour", "/api/bidwall/series/hourly", ContractBalanceSeries, _BALANCE_TABLES
 )
 TRUST = Shown("trust", "Trust registry", "/api/v2/trust/registry", TrustRegistry, _TRUST_TABLES)
 TRUST_RULES = Shown("rules", "Trust rules", "/api/v2/trust/protocol", TrustProtocol, _TRUST_TABLES)

@@ -260,6 +260,7 @@ def holders_page(documents: Documents) -> Mapping[str, Any]:
         "charts": _charts(holders_chart(documents), concentration_chart(documents)),
         "list_source": source,
         "data_prefix": DATA_PREFIX,
+        "cohort_shares": [(name, least and _percent(least, 1)) for name, least in SIZE_COHORTS],
         "size_cohorts": " ".join(f"{name}:{least:f}" for name, least in SIZE_COHORTS),
         "past": [(one, csv_path(one.block)) for one in figures["snapshots"]],
         "rows": [_row(holder) for holder in holders],

@@ -56,7 +56,7 @@ function begin() {
     try {
       await check(form, outcome);
     } catch (error) {
-      outcome.replaceChildren(element("p", `No answer that can be read: ${error.message}`, "verdict wrong"));
+      outcome.replaceChildren(element("p", `No answer that can be read (${error.message}). Try again in a minute.`, "verdict wrong"));
     } finally {
       button.disabled = false;
     }

@@ -12,7 +12,7 @@ for (const field of document.querySelectorAll('[data-filter]')) {
       if (row instanceof HTMLDetailsElement) row.open = words.length > 0 && !row.hidden
     })
     const left = leaves.filter((row) => !row.hidden && !row.parentElement.closest('[hidden]')).length
-    found.textContent = !words.length ? '' : left ? `${left} of ${leaves.length}` : `None of ${leaves.length}`
+    found.textContent = !words.length ? '' : left ? `${left} of ${leaves.length}` : field.dataset.none ?? `None of ${leaves.length}`
   })
 }
 

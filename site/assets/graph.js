@@ -192,7 +192,10 @@ class Explorer extends Plane {
     })
   }
 
-  /** Titles of the chosen node and its neighbours, else of the best connected ones, where no other title lies. */
+  /**
+   * Titles of the chosen node and its neighbours, else of the best connected ones, where no other title and no other
+   * node lies. A small picture has fewer.
+   */
   label (near, grown, names) {
     const { pen, colours, size: { width, height } } = this
     const taken = []
@@ -201,27 +204,33 @@ class Explorer extends Plane {
     pen.strokeStyle = colours.ground
     pen.font = '680 13px system-ui, sans-serif'
     pen.fillStyle = colours.soft
-    for (const { text, x, y } of names) {
+    for (const { text, x, y: above } of names) {
       const half = pen.measureText(text).width / 2
+      let y = above
+      while (taken.some(([left, top, right, bottom]) => x - half < right && left < x + half && y - 13 < bottom && top < y + 3)) y += 4
       taken.push([x - half, y - 13, x + half, y + 3])
       pen.strokeText(text, x, y)
       pen.fillText(text, x, y)
     }
     pen.font = '12px system-ui, sans-serif'
     pen.fillStyle = colours.ink
+    const most = near.size ? 60 : Math.min(width * height / 16_000, 45) + names.length
+    const middles = near.size ? [] : this.nodes.filter((node) => this.visible(node)).map((node) => [node, ...this.place(node)])
     for (const node of near.size ? near : this.nodes) {
-      if (taken.length >= 60) break
+      if (taken.length >= most) break
       if (!this.visible(node)) continue
       const [x, y] = this.place(node)
       if (x < 0 || y < 0 || x > width || y > height) continue
       const text = node.title.length > 34 ? `${[...node.title].slice(0, 33).join('')}…` : node.title
       const half = (node.width ??= pen.measureText(text).width) / 2
+      const middle = Math.min(Math.max(x, half + 4), width - half - 4)
       const base = y + node.radius * grown + 13
-      const box = [x - half - 2, base - 12, x + half + 2, base + 3]
+      const box = [middle - half - 2, base - 12, middle + half + 2, base + 3]
+      if (middles.some(([other, atX, atY]) => other !== node && box[0] < atX && atX < box[2] && box[1] < atY && atY < box[3])) continue
       if (taken.some(([left, top, right, bottom]) => box[0] < right && left < box[2] && box[1] < bottom && top < box[3])) continue
       taken.push(box)
-      pen.strokeText(text, x, base)
-      pen.fillText(text, x, base)
+      pen.strokeText(text, middle, base)
+      pen.fillText(text, middle, base)
     }
   }
 

@@ -172,7 +172,7 @@ async function begin () {
     const [answer, moves] = await Promise.all([read(`${path}?limit=500`), read(`${path}/transfers?limit=25`)])
     show(answer.address, answer, moves)
   } catch (error) {
-    room.replaceChildren(element('p', `No answer: ${error.message}`, { class: 'note', role: 'alert' }))
+    room.replaceChildren(element('p', `No answer: ${error instanceof TypeError ? 'nothing came that can be read. Try again in a minute.' : error.message}`, { class: 'note', role: 'alert' }))
   }
 }
 

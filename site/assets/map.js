@@ -123,7 +123,7 @@ class HolderMap extends Plane {
     }
     pen.textAlign = 'center'
     for (const [holder, x, y, r] of seen) {
-      if (r < 24 || !['whale', 'shark'].includes(holder.cohort)) continue
+      if (r < 34 || !['whale', 'shark'].includes(holder.cohort)) continue
       pen.fillStyle = colours['on-whale']
       pen.font = '620 14px system-ui, sans-serif'
       pen.fillText(percent(holder.share), x, y + (r > 55 ? 14 : 5))

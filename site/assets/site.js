@@ -74,6 +74,10 @@ function expire (source, since, reason = '') {
     const words = mark.querySelector('.unseen')
     if (words) mark.title = words.textContent = 'Stale'
   }
+  for (const lane of document.querySelectorAll(`[data-lane="${source.id}"]`)) {
+    lane.firstElementChild.className = 'mark stale'
+    lane.lastElementChild.textContent = 'stale'
+  }
   const line = element('p')
   line.append(element('strong', `${title}: stale`), ` since ${since}${reason}.`)
   notices().prepend(line)

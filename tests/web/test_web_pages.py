@@ -124,7 +124,7 @@ _NOT_BUYING = (
     "With a script, this page pays with a wallet of the browser. Without one, svc quote, svc pay and svc claim do "
     "the same."
 )
-_HEALTH = "All 17 documents are current."
+_HEALTH = "All 19 documents are current."
 SCRIPTED = {
     "/": _HEALTH,
     "/status/": _HEALTH,

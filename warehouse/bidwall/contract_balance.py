@@ -1,9 +1,9 @@
 """Stores the contract's balances, and reads the content of the room's documents."""
 
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 import duckdb
 
@@ -19,6 +19,8 @@ from contracts.bidwall import (
     BidwallSnapshotParameters,
     BlockRef,
     CacheInfo,
+    ContractBalancePoint,
+    ContractBalanceSeries,
     ContractTransfer,
     EventsInfo,
     Finality,
@@ -37,6 +39,11 @@ from warehouse.token.holders import first_row
 
 NOT_CONFIGURED = "not_configured"
 BACKFILLING = "backfilling"
+NOT_READ = "not_read"
+
+_WIDTHS = {"day": timedelta(days=1), "hour": timedelta(hours=1)}
+_MOST_POINTS = 90 * 24
+"""Points of a series: hours of 90 days, or days of six years."""
 
 
 @dataclass(frozen=True)
@@ -148,9 +155,7 @@ class _Status:
 
     @property
     def quality(self) -> Quality:
-        if self.at is None:
-            return Quality.UNAVAILABLE
-        return Quality.EXACT if self.at.finality is Finality.FINAL else Quality.ESTIMATED
+        return _quality_at(self.at)
 
     @property
     def balance_freshness(self) -> dict[str, Any]:
@@ -233,6 +238,56 @@ def read_bidwall_events(context: DocumentContext, parameters: BidwallEventsParam
         events_info=info,
         cache=status.cache(fetched_at),
     )
+
+
+def read_balance_series(context: DocumentContext, interval: Literal["day", "hour"]) -> ContractBalanceSeries:
+    """Reads the balance by `day`, or by each `hour` of the last 90 days."""
+    status = _status(context.connection)
+    values = {"contract": status.contract, "width": _WIDTHS[interval], "most": _MOST_POINTS}
+    rows = context.connection.execute(read_sql("bidwall_balance_series"), values).fetchall()
+    return ContractBalanceSeries(
+        **status.balance_freshness,
+        contract=status.contract,
+        chain_id=status.chain_id,
+        interval=interval,
+        trigger_wei=None if status.trigger_wei is None else str(status.trigger_wei),
+        points=[_point(*row) for row in rows],
+    )
+
+
+def _point(
+    start: datetime,
+    block: int | None,
+    block_hash: str | None,
+    block_time: datetime | None,
+    is_final: bool | None,
+    balance_wei: str | None,
+    lowest_wei: str | None,
+    highest_wei: str | None,
+    readings: int,
+    reason: str | None,
+) -> ContractBalancePoint:
+    at = None
+    if block is not None:
+        finality = Finality.FINAL if is_final else Finality.PENDING
+        at = BlockRef(block=block, block_hash=block_hash, time=aware_utc(block_time), finality=finality)
+    return ContractBalancePoint(
+        start=aware_utc(start),
+        balance_wei=balance_wei,
+        balance_eth=None if balance_wei is None else eth_text(int(balance_wei)),
+        lowest_wei=lowest_wei,
+        highest_wei=highest_wei,
+        readings=readings,
+        at=at,
+        quality=_quality_at(at),
+        reason=None if at is not None else reason or NOT_READ,
+    )
+
+
+def _quality_at(at: BlockRef | None) -> Quality:
+    if at is None:
+        return Quality.UNAVAILABLE
+    return Quality.EXACT if at.finality is Finality.FINAL else Quality.ESTIMATED
 
 
 def _scope(requested: Scope, token: str | None, service_token: str | None) -> ScopeInfo:

@@ -10,6 +10,43 @@ from (
 )
 order by fetched_at
 
+-- name: bidwall_balance_series
+-- One row per $width of time since the first reading of $contract, at most the newest $most: the last balance of a block
+-- in it, its block, the least and the greatest balance (wei as decimal text), readings, and why the last failed one did.
+with buckets as (
+    select
+        time_bucket($width::interval, coalesce(block_time, fetched_at)) as start,
+        max_by(
+            {block: block, hash: block_hash, time: block_time, is_final: is_final, balance_wei: balance_wei},
+            fetched_at
+        ) filter (where balance_wei is not null) as latest,
+        min(balance_wei) as lowest,
+        max(balance_wei) as highest,
+        count(balance_wei) as readings,
+        max_by(reason, fetched_at) filter (where balance_wei is null) as reason
+    from raw_bidwall__balances
+    where contract_address = $contract
+    group by all
+),
+spans as (
+    select unnest(generate_series(min(start), max(start), $width::interval)) as start
+    from buckets
+)
+select
+    start,
+    latest.block,
+    latest.hash,
+    latest.time,
+    latest.is_final,
+    latest.balance_wei::varchar,
+    lowest::varchar,
+    highest::varchar,
+    coalesce(readings, 0),
+    reason
+from (from spans order by start desc limit $most) as newest
+left join buckets using (start)
+order by start
+
 -- name: bidwall_eth_usd
 -- At most one row: ETH in USD as served. Times are UTC.
 select price, source, quality, stale, reason, observed_at, fetched_at

@@ -2202,6 +2202,36 @@ class ContractArtifact(TypedDict):
     title: str
 
 
+class ContractBalancePoint(TypedDict):
+    at: BlockRef | Links2
+    balanceEth: BalanceEth | None
+    balanceWei: str | None
+    highestWei: BalanceWei | None
+    lowestWei: str | None
+    quality: Quality
+    readings: int
+    reason: str | None
+    start: str
+
+
+class ContractBalanceSeries(TypedDict):
+    chainId: int | None
+    contract: Contract | None
+    fetchedAt: FetchedAt | None
+    generatedAt: GeneratedAt
+    generation: Generation
+    interval: Literal['day', 'hour']
+    observedAt: ObservedAt | None
+    ok: Ok
+    points: list[ContractBalancePoint]
+    quality: Quality
+    reason: Reason | None
+    source: Source | None
+    stale: bool
+    staleAfter: StaleAfter | None
+    triggerWei: str | None
+
+
 ContractTransfer = TypedDict(
     'ContractTransfer',
     {

@@ -163,6 +163,21 @@ def test_panels_lie_below_one_another_over_one_axis():
     ]
 
 
+@pytest.mark.parametrize(
+    ("hours", "kept"),
+    [
+        (range(72), ["24 Oct", "25 Oct", "26 Oct"]),
+        (range(0, 24, 1), ["24 Oct", "12:00"]),
+        (range(0, 24 * 6, 24), ["24 Oct", "26 Oct", "28 Oct"]),
+        (range(5, 9), ["05:00", "07:00"]),
+    ],
+)
+def test_where_there_is_little_room_marks_still_say_which_day_they_are_of(hours: range, kept: list[str]):
+    times = [MIDNIGHT + timedelta(hours=hour) for hour in hours]
+    drawn = chart("a", "A", "", times, [], (), [()] * len(times), SOURCE)
+    assert [tick.text for tick in drawn.ticks if not tick.minor] == kept
+
+
 def test_a_small_line_needs_two_values_side_by_side():
     assert sparkline([1, 3, 2]) == "M0 22L50 2L100 12"
     assert sparkline([1, None, 2]) is None

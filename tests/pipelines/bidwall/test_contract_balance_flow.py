@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from ingest_helpers import ingest_once, pool_of, warehouse
@@ -20,6 +20,7 @@ from pipelines.bidwall.source import read_balance
 from pipelines.token.sparse_events import ContractTransfers
 from warehouse.bidwall.contract_balance import (
     BalanceReading,
+    read_balance_series,
     read_bidwall_balance,
     read_bidwall_events,
     read_bidwall_snapshot,
@@ -217,3 +218,44 @@ def test_a_balance_that_fills_uint256_is_exact(place):
     body = read_bidwall_balance(place.context)
     assert int(body.balance_wei) == 2**256 - 1
     assert body.trigger.reached and body.trigger.progress == 1.0
+
+
+def test_the_series_has_a_point_of_every_hour_with_its_block_and_says_why_one_has_no_balance(tmp_path):
+    def read(minute: int, wei: int | None, block: int | None, final: bool | None = True, reason: str | None = None):
+        at = NOW + timedelta(minutes=minute)
+        block_hash = None if block is None else f"0x{block:064x}"
+        block_time = None if block is None else at
+        return BalanceReading(wei, block, block_hash, block_time, None if block is None else final, reason, at)
+
+    readings = [
+        read(1, 10**18, 5), read(20, 4 * 10**18, 6), read(50, 3 * 10**18, 7),
+        read(70, None, None, reason="rpc_unavailable"),
+        read(185, 2**200, 9), read(190, 5, 10, final=False), read(200, None, None, reason="timeout"),
+    ]  # fmt: skip
+    with warehouse(tmp_path) as connection:
+        for reading in readings:
+            record_balance(connection, WALL, reading)
+        record_balance(connection, "0x" + "cc" * 20, read(400, 1, 20))
+        record_bidwall_status(
+            connection, chain_id=8453, contract=WALL, service_token=None, trigger_wei=7, finalized_block=10, now=NOW
+        )
+        context = DocumentContext(connection, None, Installation("http://x"))
+        hours, days = (read_balance_series(context, interval) for interval in ("hour", "day"))
+    assert [
+        (point.start.hour, point.balance_wei, point.lowest_wei, point.highest_wei, point.readings,
+         point.at and point.at.block, point.quality, point.reason)
+        for point in hours.points
+    ] == [
+        (0, str(3 * 10**18), str(10**18), str(4 * 10**18), 3, 7, "exact", None),
+        (1, None, None, None, 0, None, "unavailable", "rpc_unavailable"),
+        (2, None, None, None, 0, None, "unavailable", "not_read"),
+        (3, "5", "5", str(2**200), 2, 10, "estimated", None),
+    ]  # fmt: skip
+    assert (hours.trigger_wei, hours.reason, hours.points[0].balance_eth) == ("7", "timeout", "3")
+    assert [(point.start, point.balance_wei, point.readings) for point in days.points] == [(NOW, "5", 5)]
+
+
+def test_without_a_contract_or_a_reading_the_series_is_empty_and_says_why(tmp_path):
+    with warehouse(tmp_path) as connection:
+        empty = read_balance_series(DocumentContext(connection, None, Installation("http://x")), "day")
+    assert (empty.points, empty.quality, empty.reason) == ([], "unavailable", "not_configured")

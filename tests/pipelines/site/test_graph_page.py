@@ -126,6 +126,9 @@ def test_a_picture_holds_every_dot_and_its_labels_don_t_overlap(places: list[tup
         for second in drawn.labels[:at]:
             wide = (len(first.text) + len(second.text)) * 6.6 / 2
             assert abs(first.x - second.x) >= wide - 1 or abs(first.y - second.y) >= 17
+        half = len(first.text) * 6.6 / 2 - 1
+        above = [dot for dot in drawn.dots if abs(dot.x - first.x) < half and first.y - 14 < dot.y < first.y + 2]
+        assert above == []
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=25))

@@ -399,3 +399,29 @@ def test_every_address_of_trust_and_of_the_wall_leads_to_what_it_holds(bodies: d
     assert f"{PREFIX}/holders/one/?address={other}" in links
     assert "123.4TKN" in page.text
     assert "12345 smallest units" in " ".join(page.text.split())
+
+
+def test_the_wall_draws_its_balance_with_gaps_and_names_the_block_of_each(bodies: dict[str, bytes]):
+    def point(hour: int, wei: int | None, finality: str = "final") -> dict[str, object]:
+        text = None if wei is None else str(wei)
+        block = {"block": hour, "blockHash": "0x" + "1" * 64, "time": f"2026-01-02T{hour:02}:30:00Z"}
+        return {
+            "start": f"2026-01-02T{hour:02}:00:00Z", "balanceWei": text, "balanceEth": text, "lowestWei": text,
+            "highestWei": text, "readings": 0 if wei is None else 1, "at": wei and {**block, "finality": finality},
+            "quality": "unavailable" if wei is None else "exact" if finality == "final" else "estimated",
+            "reason": "not_read" if wei is None else None,
+        }  # fmt: skip
+
+    points = [point(8, 10**18), point(9, None), point(10, 25 * 10**17), point(11, 10**60, "pending")]
+    series = json.loads(bodies["/api/bidwall/series/hourly"]) | {"points": points}
+    wall = json.loads(bodies["/api/bidwall/snapshot"]) | {"contract": "0x" + "b1" * 20}
+    made = {"/api/bidwall/snapshot": wall, "/api/bidwall/series/hourly": series}
+    html = page_of("/bidwall/", {**bodies, **{path: json.dumps(body).encode() for path, body in made.items()}}).fresh
+    rows = re.findall(r"<tr data-x.*?</tr>", html.decode())
+    assert [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rows] == [
+        [*("1\u202f×\u202f10⁴²",) * 3, "11, pending"],
+        ["2.5", "2.5", "2.5", "10"],
+        ["– (the balance was not read then)", "–", "–", "–"],
+        ["1", "1", "1", "8"],
+    ]
+    assert "The balance was not read then</title>" in html.decode()
