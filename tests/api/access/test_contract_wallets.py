@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -24,6 +25,7 @@ from contracts.settings import Settings
 from warehouse.connect.sessions import issue_code
 
 OWNER = Account.from_key("0x" + "77" * 32)
+
 
 class CutOff(PaidService):
     """A service whose chain nobody can ask."""
