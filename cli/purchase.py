@@ -27,8 +27,8 @@ from warehouse.file_modes import make_private_directory
 _TIMEOUT_S = 30.0
 _RETRY_S = 2.0
 _RETRY_AT_MOST_S = 60.0
-DEMO_MNEMONIC = "test test test test test test test test test test test junk"
-DEMO_PAYER = 9
+_DEMO_MNEMONIC = "test test test test test test test test test test test junk"
+_DEMO_PAYER = 9
 """Number of the demo chain's account that pays; nothing else is sent from it."""
 
 
@@ -319,10 +319,15 @@ def _demo_account(settings: Settings) -> Any:
             "This is not the demo chain, so nobody's address and key are known.",
             cure="Pass --payer ADDRESS to `svc quote` and --key-file FILE to `svc pay`.",
         )
+    return demo_payer()
+
+
+def demo_payer() -> Any:
+    """Returns the account of every demo chain that has coins to pay with."""
     from eth_account import Account
 
     Account.enable_unaudited_hdwallet_features()
-    return Account.from_mnemonic(DEMO_MNEMONIC, account_path=f"m/44'/60'/0'/0/{DEMO_PAYER}")
+    return Account.from_mnemonic(_DEMO_MNEMONIC, account_path=f"m/44'/60'/0'/0/{_DEMO_PAYER}")
 
 
 def _account_of(key_file: Path) -> Any:

@@ -17,7 +17,7 @@ from signing_wallets import RELAYER
 
 from cli.demo.anvil import Anvil
 from cli.demo.rpc import calldata
-from cli.purchase import DEMO_MNEMONIC, DEMO_PAYER
+from cli.purchase import demo_payer
 from svc_client import AsyncClient, Client, Forbidden, NotFound, PaymentNeeded, Unauthorized
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -111,8 +111,7 @@ def test_the_examples_of_both_readmes_run(setting: Setting) -> None:
 def test_the_x402_client_of_the_readme_buys_a_key_with_the_wallet_of_the_demo(setting: Setting) -> None:
     _, example = examples_of(README, "http://127.0.0.1:8000", setting)
     wallet = Account.from_key(re.findall(r"0x[0-9a-f]{64}", example)[0])
-    Account.enable_unaudited_hdwallet_features()
-    assert wallet == Account.from_mnemonic(DEMO_MNEMONIC, account_path=f"m/44'/60'/0'/0/{DEMO_PAYER}")
+    assert wallet == demo_payer()
     setting.fund(wallet.address)
     bought = run_example(example)["bought"]
     assert bought.status_code == 201, bought.text
