@@ -28,6 +28,8 @@ from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.ledger.master_secret import load_secrets
 
 MODERN = "2026-07-28"
+LONGEST_RESOURCE = 32_000
+"""Characters of a listed resource at most, so that it fits into a context."""
 JSON = {"content-type": "application/json"}
 
 
