@@ -112,7 +112,7 @@ def test_the_x402_client_of_the_readme_buys_a_key_with_the_wallet_of_the_demo(se
     _, example = examples_of(README, "http://127.0.0.1:8000", setting)
     wallet = Account.from_key(re.findall(r"0x[0-9a-f]{64}", example)[0])
     assert wallet == demo_payer()
-    setting.fund(wallet.address)
+    setting.new_wallet(wallet)
     bought = run_example(example)["bought"]
     assert bought.status_code == 201, bought.text
     with Client(setting.base_url, key=bought.json()["data"]["activationPacket"]["apiKey"]) as client:
