@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from api.discovery.state import StateObserver
     from api.key_gate import Admission, KeyGate
     from api.stores import Stores
-    from contracts.access.proofs import Proof
     from contracts.access.tiers import Caller
     from contracts.intake.answers import ServiceUrls
     from contracts.world.extraction.build import BuildRequest
@@ -260,13 +259,9 @@ def _edge(
     from api.guardrail.router import check_action
     from api.intake.router import intake_status
     from api.world.queries import answer_query
-    from contracts.access.proofs import Proved
 
     settings, desk = stores.settings, ApprovalDesk(lambda: stores.ledger, lambda: stores.secrets.approval_key)
     app_url, secret = settings.app_url, settings.handoff_secret
-
-    async def proves(proof: Proof) -> bool:
-        return isinstance(await settle(proof, providers, access.rail.quorum), Proved)
 
     def handoff() -> Handoff:
         assert app_url is not None
@@ -286,7 +281,7 @@ def _edge(
             lambda: stores.counters,
             None if app_url is None else handoff,
             settings.chain_id,
-            proves,
+            lambda proof: settle(proof, providers, access.rail.quorum),
         )
         capabilities = PairedCapabilities(
             judge=lambda request, session_id, owner: check_action(

@@ -12,6 +12,7 @@ import typer
 
 from benchmarks import (
     access,
+    first_use,
     guardrail,
     history,
     incremental,
@@ -70,6 +71,7 @@ def benches_of(transfers: int, graph_nodes: int) -> list[Bench]:
         Bench("serving", "serving a document of 50 kB", serving.run, tables.serving_text),
         Bench("keys", "asking with an API key", keys.measure, tables.keys_text),
         Bench("access", "selling keys", access.measure, tables.access_text),
+        Bench("firstUse", "buying, asking and remembering on the demo", first_use.measure, tables.first_use_text),
         Bench("guardrail", "judging actions by their effects", guardrail.measure, tables.guardrail_text),
         Bench("workTrees", "running commands in generated work trees", work_trees.measure, tables.work_trees_text),
         Bench(

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from benchmarks import (
     access,
+    first_use,
     guardrail,
     history,
     incremental,
@@ -156,6 +157,14 @@ def access_text(sales: access.AccessCost, earlier: Mapping[str, Any]) -> str:
     return (
         f"{costs}\n{access.WORKERS} processes accepted {sales.accepted} of {requests} requests of a key "
         f"with {sales.quota} a day\n"
+    )
+
+
+def first_use_text(uses: Sequence[first_use.FirstUse | NotRun], _: Mapping[str, Any]) -> str:
+    return contest_table(
+        ("a newcomer on the demo", "requests", "s", "s with the start of its process"),
+        uses,
+        lambda use: (use.what, str(use.requests), f"{use.took_s:.2f}", f"{use.process_s:.2f}"),
     )
 
 

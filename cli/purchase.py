@@ -319,6 +319,11 @@ def _demo_account(settings: Settings) -> Any:
             "This is not the demo chain, so nobody's address and key are known.",
             cure="Pass --payer ADDRESS to `svc quote` and --key-file FILE to `svc pay`.",
         )
+    return demo_payer()
+
+
+def demo_payer() -> Any:
+    """Returns the account of every demo chain that has coins to pay with."""
     from eth_account import Account
 
     Account.enable_unaudited_hdwallet_features()

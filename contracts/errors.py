@@ -73,7 +73,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar, Literal
 
-Lead = Literal["home", "docs", "description", "plans", "quote", "trial", "account", "query", "register"]
+Lead = Literal["home", "docs", "description", "plans", "quote", "trial", "challenge", "account", "query", "register"]
 """A relation by which a problem leads on: `contracts.problem_links` says where."""
 
 Leads = tuple[Lead, ...]

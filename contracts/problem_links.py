@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 import msgspec
 
@@ -40,7 +41,8 @@ RELATIONS: dict[Lead, Relation] = {
     "register": Relation("intake_register"),
     "description": Relation("openapi", "service-desc"),
 }
-"""Every relation but `home`, the front door, and `docs`, the page of the operation that was asked for."""
+"""Every relation but `home`, the front door, `docs`, the page of the operation that was asked for, and `challenge`,
+which a GET of the same path answers."""
 
 _REGISTERED = {"docs": "help"} | {lead: each.registered for lead, each in RELATIONS.items() if each.registered}
 
@@ -134,6 +136,8 @@ class ProblemLinks:
         if lead == "docs":
             operation = operation_at(method, path)
             return None if operation is None else operation_docs_path(operation)
+        if lead == "challenge":
+            return quote(path)
         return None if lead in self._closed else paths_by_operation()[RELATIONS[lead].operation]
 
 

@@ -69,12 +69,18 @@ class Problem(Document):
     links: dict[str, str] = Field(
         default={},
         description="Where to go on, by what is there, the nearest step first: `plans` and `quote` buy a key, `docs` "
-        "explains the operation that was asked for, `case` is about money that was sent, `account` about the key",
+        "explains the operation that was asked for, `case` is about money that was sent, `account` about the key, "
+        "`challenge` says what to sign",
     )
     retry_after: int = Field(default=0, ge=0, description="With a Retry-After field only: the same, in seconds")
     message: str = Field(default="", description="Under `/blink/` only: the detail, where wallets look for it")
     proof: dict[str, Any] = Field(
         default={}, description="With `payer_proof_required` only: the EIP-712 typed data that the payer has to sign"
+    )
+    next: dict[str, Any] = Field(
+        default={},
+        description="With `payer_proof_required` only: the same request again, as `quote` or `claim`, with the place "
+        "of the signature",
     )
 
 

@@ -50,6 +50,8 @@ class CoinChain(FakeChain):
     holding: bool = False
     mute: bool = False
     domain: str = field(default_factory=lambda: DOMAIN_SEPARATOR)
+    blocked: set[str] = field(default_factory=set)
+    """Payers whose transfers the coin refuses."""
     charged: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     """How often each authorization (payer and nonce) moved money."""
 
@@ -113,6 +115,8 @@ class CoinChain(FakeChain):
         key = (payer, nonce)
         signed = _signer(payer, to, value, after, before, nonce, v, r, s)
         if not after < now_s < before or key in self.spent or signed != payer or self.coins[payer] < value:
+            return None
+        if payer in self.blocked:
             return None
         if not dry:
             self.spent.add(key)

@@ -14,7 +14,7 @@ from patience import slowness_at_the_start
 
 from api.connect.handoff import Handoff
 from api.connect.service import ConnectService
-from contracts.access.proofs import Proof, Proved
+from contracts.access.proofs import AskContract, NotProved, Proof, Proved
 from contracts.connect.messages import HandshakeArguments, HandshakeResult, PlanArguments, ReportStepArguments
 from contracts.connect.tool_problems import ToolProblem
 from contracts.intake.answers import ServiceUrls
@@ -67,12 +67,13 @@ class Desk:
             lambda: self.counters,
             None if companion is None else self._handoff,
             settings.chain_id,
-            self._proves,
+            self._settled,
         )
 
     @staticmethod
-    async def _proves(proof: Proof) -> bool:
-        return isinstance(proof, Proved)
+    async def _settled(proof: Proof) -> Proved | NotProved:
+        assert not isinstance(proof, AskContract)
+        return proof
 
     def __enter__(self) -> Self:
         return self

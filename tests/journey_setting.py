@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,9 +29,9 @@ SVC = str(Path(sys.executable).parent / "svc")
 class Wallet:
     """An account with its key and a node: it signs and sends, as any wallet does."""
 
-    def __init__(self, rpc: Rpc) -> None:
+    def __init__(self, rpc: Rpc, account: Any = None) -> None:
         self._rpc = rpc
-        self._account = Account.create()
+        self._account = account or Account.create()
         self.address: str = self._account.address
         self.key = self._account.key
 
@@ -67,6 +67,8 @@ class Setting:
     base_url: str
     wallet: Wallet
     service: WholeService
+    new_wallet: Callable[..., Wallet]
+    """Makes another wallet with as many coins, of an account if one is given."""
 
     @property
     def settings(self) -> Settings:
@@ -87,11 +89,15 @@ def cold_start(data_dir: Path, anvil: Anvil, **settings: Any) -> Iterator[Settin
     """The service on the chain of `anvil`, with its usual rate limit, and a wallet of 1,000 coins."""
     deployer = anvil.rpc.call("eth_accounts")[0]
     coin = deploy(anvil.rpc, deployer, "UsdcStandIn")
-    wallet = Wallet(anvil.rpc)
-    data = calldata("mint(address,uint256)", wallet.address, 1_000_000_000)
-    mint = {"from": deployer, "to": coin, "data": data, "gas": hex(200_000)}
-    mined_receipt(anvil.rpc, anvil.rpc.call("eth_sendTransaction", mint))
-    anvil.rpc.call("anvil_setBalance", wallet.address, hex(10**18))
+
+    def new_wallet(account: Any = None) -> Wallet:
+        wallet = Wallet(anvil.rpc, account)
+        data = calldata("mint(address,uint256)", wallet.address, 1_000_000_000)
+        mint = {"from": deployer, "to": coin, "data": data, "gas": hex(200_000)}
+        mined_receipt(anvil.rpc, anvil.rpc.call("eth_sendTransaction", mint))
+        anvil.rpc.call("anvil_setBalance", wallet.address, hex(10**18))
+        return wallet
+
     sold = {"rpc_urls": (anvil.url,), "usdc_address": coin, "treasury_address": TREASURY}
     with addressed_service(data_dir, rate_limit_per_minute=20, **(sold | settings)) as (service, base_url):
-        yield Setting(base_url, wallet, service)
+        yield Setting(base_url, new_wallet(), service, new_wallet)

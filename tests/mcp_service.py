@@ -17,6 +17,7 @@ import uvicorn
 from keyed_service import with_secrets
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from patience import HANG_S
 from publishing import House, mint
 
 from api.app import create_app
@@ -28,6 +29,8 @@ from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.ledger.master_secret import load_secrets
 
 MODERN = "2026-07-28"
+LONGEST_RESOURCE = 32_000
+"""Characters of a listed resource at most, so that it fits into a context."""
 JSON = {"content-type": "application/json"}
 
 
@@ -80,7 +83,13 @@ class McpService:
 
     def start(self) -> None:
         config = uvicorn.Config(
-            create_app(self.settings), host="127.0.0.1", port=self.settings.port, log_level="critical", lifespan="on"
+            create_app(self.settings),
+            host="127.0.0.1",
+            port=self.settings.port,
+            log_level="critical",
+            lifespan="on",
+            # On a busy machine a client would reuse a connection at the moment at which the usual 5 s are over.
+            timeout_keep_alive=HANG_S,
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run)

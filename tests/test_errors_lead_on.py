@@ -11,6 +11,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -19,6 +20,7 @@ from journey_setting import Setting, cold_start
 from patience import HANG_S
 
 from cli.demo.anvil import PRUNED, Anvil
+from contracts.access.quotes import LIVE_QUOTES_MAX
 from contracts.problem_links import paths_by_operation
 
 MOST_REQUESTS = 6
@@ -70,6 +72,38 @@ WRONG: list[tuple[str, str, dict[str, Any], int, str]] = [
     ("POST", "/mcp", {"json": {}, "headers": {"Origin": "https://elsewhere.example"}}, 403, "origin_forbidden"),
 ]
 
+SIGNED_BY_NOBODY = {"issuedAt": 1, "proof": {"type": "eip712", "signature": "0x" + "11" * 65}}
+ADDRESS = "0x" + "ab" * 20
+RECOVERY = "/api/agent-access/claims/claim_nothing/recovery"
+MISPLACED = {"json": {"payerAddress": ADDRESS}, "headers": {"PAYMENT-SIGNATURE": "e30="}}
+
+# method, path, what httpx takes, status and code of the answer, and its link that leads nearest to a paid answer
+MORE_WRONG: list[tuple[str, str, dict[str, Any], int, str, str]] = [
+    ("POST", "/api/v2/me/revoke", {}, 401, "unauthorized", "plans"),
+    ("GET", "/api/v2/world-model/nodes/x?asOf=yesterday", {}, 401, "unauthorized", "plans"),
+    ("POST", "/api/v2/mcp", {"json": {"jsonrpc": "2.0", "id": 1, "method": "ping"}}, 401, "unauthorized", "plans"),
+    ("GET", "/api/v2/mcp", {}, 405, "method_not_allowed", "home"),
+    ("GET", "/api/v2/world-model/query", {}, 405, "method_not_allowed", "home"),
+    ("POST", "/", {}, 405, "method_not_allowed", "home"),
+    ("GET", "/api/agent-access/trials/nobody", {}, 400, "parameter_invalid", "home"),
+    ("POST", f"/api/agent-access/trials/{ADDRESS}", {"json": SIGNED_BY_NOBODY}, 403, "trial_refused", "challenge"),
+    ("POST", RECOVERY, {"json": SIGNED_BY_NOBODY}, 404, "claim_not_found", "plans"),
+    ("GET", "/api/agent-access/claims/claim_nothing/operator", {}, 404, "claim_not_found", "plans"),
+    ("POST", "/api/agent-access/cases/case_nothing", {"json": SIGNED_BY_NOBODY}, 404, "case_not_found", "home"),
+    ("POST", "/api/intake", {"json": {}}, 400, "body_invalid", "home"),
+    ("GET", "/api/intake/xyz", {}, 404, "intake_not_found", "home"),
+    ("GET", "/api/token/holders/0xabc", {}, 400, "parameter_invalid", "home"),
+    ("GET", f"/api/token/holders/{ADDRESS}/transfers?cursor=bad", {}, 400, "cursor_invalid", "home"),
+    ("GET", "/api/token/holders", {"headers": {"Accept-Encoding": "identity;q=0"}}, 406, "not_acceptable", "home"),
+    ("GET", "/data/manifest.json", {"headers": {"Range": "bytes=9999999-"}}, 416, "range_not_satisfiable", "home"),
+    ("GET", "/data/nothing.parquet", {}, 404, "route_unknown", "plans"),
+    ("GET", "/docs/operations/nothing/", {}, 404, "route_unknown", "plans"),
+    ("POST", "/blink/guardrail", {"json": {}}, 400, "body_invalid", "home"),
+    ("POST", "/mcp", {"content": b"hello"}, 415, "media_type_unsupported", "home"),
+    ("POST", "/api/agent-access/quote", {"json": {"planId": "x" * 70_000}}, 413, "body_too_large", "home"),
+    ("POST", "/api/agent-access/quote", MISPLACED, 400, "payment_signature_not_live", "plans"),
+]
+
 
 class Agent:
     """Follows answers. `requests` counts what it has sent."""
@@ -108,13 +142,14 @@ class Agent:
             method, url = packet["firstRequest"].split(" ")
             return self.ask(method, url, headers={"Authorization": packet["headers"]["Authorization"]})
         for step in (each[name] for each in steps for name in ("claim", "quote") if "url" in (each.get(name) or {})):
-            return self._send(step, steps[2].get("pay"), None)
+            return self._send(step, steps[2].get("pay"), body.get("proof"))
         if "typedData" in body:
             return self._send(body, None, body["typedData"])
         if body.get("next", {}).get("action") == "pay_difference":
             return self.ask("POST", body["next"]["url"], json=self._sent)
         links = body.get("links", {}) | {name: link["url"] for name, link in answer.links.items()}
-        target = next((links[name] for name in ("case", "plans", "payment", "home") if name in links), None)
+        ways = ("case", "challenge", "plans", "payment", "home")
+        target = next((links[name] for name in ways if name in links), None)
         if target is None or "data" in body:
             return None
         return self.ask("GET", str(answer.url.join(target)))
@@ -176,6 +211,18 @@ def test_a_wrong_first_request_leads_to_a_paid_answer(setting: Setting, client: 
     assert agent.requests <= MOST_REQUESTS
 
 
+def test_every_other_refusal_names_a_link_that_leads_on(setting: Setting, client: httpx.Client) -> None:
+    """From each of these links the paid answer is as near as from those above."""
+    seen = []
+    for number, (method, path, options, *_) in enumerate(MORE_WRONG):
+        refused = Agent(setting, client, 60 + number).ask(method, setting.base_url + path, **options)
+        links = members(refused)["links"]
+        nearest = next(name for name in ("challenge", "plans", "home") if name in links)
+        seen.append((method, path, options, refused.status_code, members(refused)["code"], nearest))
+        assert str(refused.url.join(links[nearest])).startswith(setting.base_url)
+    assert seen == MORE_WRONG
+
+
 def test_an_agent_that_was_sent_away_waits_as_long_as_it_is_told(setting: Setting, client: httpx.Client) -> None:
     agent = Agent(setting, client, 100)
     for _ in range(20):
@@ -198,6 +245,36 @@ def test_a_payment_of_too_little_leads_over_its_case_to_a_paid_answer(setting: S
     assert (refused.status_code, refused.json()["code"]) == (402, "amount_mismatch")
     paid = agent.goes_on_from(refused)
     assert (paid.status_code, agent.requests) == (200, MOST_REQUESTS)
+
+
+def test_a_payer_with_too_many_quotes_signs_the_same_request_and_goes_on(
+    setting: Setting, client: httpx.Client
+) -> None:
+    wallet = setting.new_wallet()
+    agent = Agent(replace(setting, wallet=wallet), client, 102)
+    plans = agent.ask("GET", f"{setting.base_url}/api/agent-access/plans").json()["next"]["quote"]
+    body = plans["body"] | {"payerAddress": wallet.address}
+    for number in range(LIVE_QUOTES_MAX):
+        Agent(setting, client, 200 + number // 10).ask("POST", plans["url"], json=body)
+    agent.requests = 0
+    refused = agent.ask("POST", plans["url"], json=body | {"agentName": "Ada"})
+    assert (refused.status_code, refused.json()["code"]) == (400, "payer_proof_required")
+    assert refused.json()["next"]["quote"]["body"]["agentName"] == "Ada"
+    paid = agent.goes_on_from(refused)
+    assert (paid.status_code, agent.requests) == (200, 4)
+
+
+def test_a_signature_that_is_refused_leads_to_the_message_that_is_to_be_signed(
+    setting: Setting, client: httpx.Client
+) -> None:
+    agent = Agent(setting, client, 103)
+    address = setting.new_wallet().address
+    wrong = {"issuedAt": int(time.time()), "proof": {"type": "eip712", "signature": "0x" + "11" * 65}}
+    refused = agent.ask("POST", f"{setting.base_url}/api/agent-access/trials/{address}", json=wrong)
+    assert (refused.status_code, refused.json()["code"]) == (403, "trial_refused")
+    challenge = agent.ask("GET", refused.json()["links"]["challenge"]).json()
+    assert challenge["url"].endswith(address.lower())
+    assert challenge["typedData"]["primaryType"] == "TrialKey"
 
 
 def test_the_agent_knows_no_path_of_the_service() -> None:

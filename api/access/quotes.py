@@ -9,7 +9,7 @@ from typing import Any
 
 from api.access.rpc import Providers, settle
 from contracts.access.plan_warnings import plan_active
-from contracts.access.plans import Plan, load_plans
+from contracts.access.plans import QUOTE_PATH, Plan, load_plans
 from contracts.access.proofs import (
     NotProved,
     Proof,
@@ -33,6 +33,7 @@ from contracts.access.refusals import (
     PlanUnknown,
     QuoteUnknown,
     payer_contract_unsure,
+    to_be_signed,
 )
 from contracts.access.signing import JWKS_PATH, KeySet
 from contracts.errors import RequestProblem
@@ -105,7 +106,7 @@ class QuoteService:
             raise PayerProofRequired(
                 "`integrity` is not the payer's signature of this request, or it is too old.",
                 errors=[("/integrity", "sign the typed data in `proof`")],
-                extensions={"proof": self._quote_proof(request, self.clock())},
+                extensions=self._to_be_signed(request, self.clock()),
             )
 
     def _check_request(self, request: QuoteRequest) -> Proof:
@@ -123,8 +124,10 @@ class QuoteService:
         return PayerProofRequired(
             f"The payer has {LIVE_QUOTES_MAX} open quotes. For more, the payer has to ask with a signature.",
             errors=[("/integrity", "sign the typed data in `proof`")],
-            extensions={"proof": self._quote_proof(request, now)},
+            extensions=self._to_be_signed(request, now),
         )
 
-    def _quote_proof(self, request: QuoteRequest, now: datetime) -> dict[str, Any]:
-        return quote_typed_data(request.payer, request.plan_id, int(now.timestamp()), self.rail.chain_id)
+    def _to_be_signed(self, request: QuoteRequest, now: datetime) -> dict[str, Any]:
+        issued_at = int(now.timestamp())
+        message = quote_typed_data(request.payer, request.plan_id, issued_at, self.rail.chain_id)
+        return to_be_signed("quote", self.base_url + QUOTE_PATH, request, message, issuedAt=issued_at)

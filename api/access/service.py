@@ -32,7 +32,7 @@ from contracts.access.claims import (
     recovery_url,
 )
 from contracts.access.matching import Mismatch, Unknown
-from contracts.access.plans import PlansAnswer, plans_answer
+from contracts.access.plans import CLAIM_PATH, PlansAnswer, plans_answer
 from contracts.access.proofs import (
     AskContract,
     NotProved,
@@ -55,6 +55,7 @@ from contracts.access.refusals import (
     PaymentsNotConfigured,
     QuoteMismatch,
     refusal_of,
+    to_be_signed,
 )
 from contracts.access.signing import KeySet
 from contracts.access.tiers import Tier
@@ -263,7 +264,12 @@ class AccessService:
                 raise PayerProofRequired(
                     "A claim of this amount needs the payer's signature.",
                     errors=[("/integrity", "sign the typed data in `proof`")],
-                    extensions={"proof": claim_typed_data(quote.quote_hash, self.rail.chain_id)},
+                    extensions=to_be_signed(
+                        "claim",
+                        self._base_url + CLAIM_PATH,
+                        request,
+                        claim_typed_data(quote.quote_hash, self.rail.chain_id),
+                    ),
                 )
             return None
         proof = check_claim_proof(

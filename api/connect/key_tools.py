@@ -49,7 +49,6 @@ from contracts.connect.key_results import (
 from contracts.connect.key_server import RESOURCE_BYTES
 from contracts.connect.key_tools import KEY_TEMPLATES, KEY_TOOLS, KeyTool, ResourceTemplate
 from contracts.connect.tool_problems import ToolProblem
-from contracts.discovery.service import OPENAPI_PATH
 from contracts.errors import NotReady, RequestProblem
 from contracts.guardrail import GuardrailRequest, GuardrailResult
 from contracts.secret_texts import refuse_secrets
@@ -218,7 +217,7 @@ class KeyResources:
     def listed(self) -> list[Resource]:
         """Returns the published resources, in their order."""
         site = self.capabilities.site()
-        return [] if site is None else [resource for resource in _SHORT if resource.path in site.documents]
+        return [] if site is None else [resource for resource in RESOURCES if resource.path in site.documents]
 
     async def read(self, uri: str, scope: MutableMapping[str, Any]) -> tuple[str, str] | None:
         """Returns the media type and text of a resource, or None if the caller can't see one of this URI."""
@@ -242,12 +241,10 @@ class KeyResources:
             except ValueError:
                 return None
             return "application/json", (await self.capabilities.holder(address, TokenHolderParameters())).decode()
-        return published_resource(self.capabilities.site(), _SHORT, uri)
+        return published_resource(self.capabilities.site(), RESOURCES, uri)
 
 
 _NOW = PastParameters()
-_SHORT = tuple(resource for resource in RESOURCES if resource.path != OPENAPI_PATH)
-"""The description of the API is longer than any context."""
 
 
 def _caller(call: ToolCall) -> Caller:

@@ -9,7 +9,7 @@ from typing import Any
 from api.publish.negotiation import IDENTITY
 from api.publish.site import PublishedSite
 from contracts.connect.key_tools import ResourceTemplate
-from contracts.discovery.service import CAPABILITIES_PATH, OPENAPI_PATH, SKILL_PATH
+from contracts.discovery.service import CAPABILITIES_PATH, OPERATIONS_PATH, SKILL_PATH
 from contracts.intake.links import artifact_path
 
 
@@ -27,7 +27,13 @@ class Resource:
 
 RESOURCES: tuple[Resource, ...] = (
     Resource(
-        "svc://openapi", OPENAPI_PATH, "openapi", "OpenAPI description", "Every route with its bodies and errors."
+        "svc://openapi",
+        OPERATIONS_PATH,
+        "openapi",
+        "Index of operations",
+        "Every operation of the OpenAPI description, each with the address of its page. The description itself is "
+        "longer than a context: read it at the address that the index begins with.",
+        "text/markdown",
     ),
     Resource("svc://skill", SKILL_PATH, "skill", "Skill", "How an agent works with this service.", "text/markdown"),
     Resource(

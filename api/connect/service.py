@@ -26,7 +26,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from contracts.access.proofs import Proof
+from contracts.access.proofs import NotProved, Proof, Proved, Unsure
 from contracts.connect import tool_problems
 from contracts.connect.graph_access import check_graph_proof, graph_typed_data
 from contracts.connect.messages import (
@@ -87,7 +87,7 @@ class ConnectService:
     counters: Callable[[], Counters]
     handoff: Callable[[], Handoff] | None
     chain_id: int
-    proves: Callable[[Proof], Awaitable[bool]]
+    settle: Callable[[Proof], Awaitable[Proved | NotProved | Unsure]]
     """Decides a signature, after asking the signer's contract where only that can decide."""
 
     async def handshake(self, arguments: HandshakeArguments, client: str) -> HandshakeResult:
@@ -191,7 +191,7 @@ class ConnectService:
     async def open_graph(self, session: Session, arguments: GraphArguments, presented: str | None) -> GraphResult:
         """Lets a session see the graph of a key's owner, or of an address that signs. `presented` is the request's key.
 
-        Raises `key_rejected`, `signature_rejected`.
+        Raises `key_rejected`, `signature_rejected`, `contract_unsure`.
         """
         with _failing_closed():
             if arguments.address is not None:
@@ -243,7 +243,10 @@ class ConnectService:
             chain_id=self.chain_id,
             now=now,
         )
-        if not await self.proves(proof):
+        settled = await self.settle(proof)
+        if isinstance(settled, str):
+            raise tool_problems.contract_unsure()
+        if isinstance(settled, NotProved):
             raise tool_problems.signature_rejected()
         await asyncio.to_thread(self._open_by_signature, session, owner)
         return GraphResult(owner=owner, by="signature", expires_at=session.expires_at)

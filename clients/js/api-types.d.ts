@@ -3791,7 +3791,7 @@ export interface components {
             /** @description The path that was asked for */
             instance: string;
             /**
-             * @description Where to go on, by what is there, the nearest step first: `plans` and `quote` buy a key, `docs` explains the operation that was asked for, `case` is about money that was sent, `account` about the key
+             * @description Where to go on, by what is there, the nearest step first: `plans` and `quote` buy a key, `docs` explains the operation that was asked for, `case` is about money that was sent, `account` about the key, `challenge` says what to sign
              * @default {}
              */
             links?: {
@@ -3808,6 +3808,13 @@ export interface components {
              */
             nearest?: {
                 [key: string]: string;
+            };
+            /**
+             * @description With `payer_proof_required` only: the same request again, as `quote` or `claim`, with the place of the signature
+             * @default {}
+             */
+            next?: {
+                [key: string]: unknown;
             };
             /** @enum {boolean} */
             ok: false;

@@ -27,6 +27,10 @@ LEAST_LEFT_S = 6
 MOST_AHEAD_S = 3600
 """Seconds from now by which an authorization has to end, so that nobody is charged long after asking."""
 
+HIGHEST_S = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0
+"""Half the order of secp256k1. A signature with a larger s mirrors one that was given already (EIP-2); the coin refuses
+it."""
+
 TRANSFER_WITH_AUTHORIZATION = (
     "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)"
 )
@@ -209,8 +213,11 @@ def _is_signed(authorization: Authorization) -> bool:
     digest = hash_eip3009_authorization(
         signed, authorization.chain_id, checksum_address(authorization.asset), ASSET_NAME, ASSET_VERSION
     )
+    signature = bytes.fromhex(authorization.signature[2:])
+    if int.from_bytes(signature[32:64]) > HIGHEST_S:
+        return False
     try:
-        return verify_eoa_signature(digest, bytes.fromhex(authorization.signature[2:]), authorization.payer)
+        return verify_eoa_signature(digest, signature, authorization.payer)
     except ValueError:
         return False
 

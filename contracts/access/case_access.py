@@ -1,7 +1,7 @@
 """Lets the sender of a case's money read the case: a challenge to sign, and the answer."""
 
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -14,7 +14,7 @@ from contracts.access.rail import network_of, usd_of
 from contracts.access.recovery import CHALLENGE_FOR, RecoveryRequest, SignedBody, check_challenge
 from contracts.access.refusals import Recorded
 from contracts.base import Document, Timestamp
-from contracts.errors import Conflict, NotFound, RequestProblem
+from contracts.errors import Conflict, Leads, NotFound, RequestProblem
 
 
 class CaseUnknown(NotFound):
@@ -26,6 +26,7 @@ class CaseRefused(RequestProblem):
     status = 403
     code = "case_refused"
     title = "The signature is not that of the sender of the money, or not of this challenge"
+    leads: ClassVar[Leads] = ("challenge", "docs")
 
 
 class SupplementNotOffered(Conflict):

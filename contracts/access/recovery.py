@@ -4,7 +4,7 @@ A challenge is good for one rotation, because that revokes the key that it names
 """
 
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -21,7 +21,7 @@ from contracts.access.proofs import (
     typed_data,
 )
 from contracts.base import Document, Timestamp
-from contracts.errors import Conflict, RequestProblem
+from contracts.errors import Conflict, Leads, RequestProblem
 
 RECOVERY_PATH = RECEIPT_PATH + "/recovery"
 CHALLENGE_FOR = timedelta(minutes=10)
@@ -31,11 +31,13 @@ class RecoveryRefused(RequestProblem):
     status = 403
     code = "recovery_refused"
     title = "The signature is not the owner's, or not of this challenge"
+    leads: ClassVar[Leads] = ("challenge", "docs")
 
 
 class KeyNotRecoverable(Conflict):
     code = "key_not_recoverable"
     title = "The claim has no key that could be replaced"
+    leads: ClassVar[Leads] = ("plans", "quote", "docs")
 
 
 class RecoveryProof(Document):

@@ -1,12 +1,13 @@
 """Lists the refusals of quotes and claims, each with a stable code. An unknown payment is a 202, not a refusal."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 from contracts.access.consent import CONTRACT_UNSURE
 from contracts.access.matching import MismatchCode
 from contracts.access.rail import usd_of
 from contracts.access.waiting import RETRY_AFTER_S
+from contracts.base import Document
 from contracts.errors import (
     BadRequest,
     Conflict,
@@ -103,6 +104,7 @@ class ClaimExists(Conflict):
 class TransferAlreadyUsed(Conflict):
     code = "transfer_already_used"
     title = "The transfer has paid another quote"
+    leads: ClassVar[Leads] = ("quote", "plans", "docs")
 
 
 class ClaimInProgress(Conflict):
@@ -139,6 +141,19 @@ class PayerProofRequired(BadRequest):
     title = "The payer's signature is needed"
 
 
+def to_be_signed(
+    step: Literal["quote", "claim"], url: str, request: Document, typed_data: dict[str, Any], **signed: Any
+) -> dict[str, Any]:
+    """Returns what a client needs to send `request` again with the payer's signature: the message, and the whole
+    request with the place of the signature. `signed` are further members of that place."""
+    body = request.model_dump(mode="json", by_alias=True, exclude_none=True)
+    place = {"type": "eip712", "signature": "0x<the payer's signature of proof>", **signed}
+    integrity = {**body.get("integrity", {}), **place}
+    headers = {"Content-Type": "application/json"}
+    again = {"method": "POST", "url": url, "headers": headers, "body": {**body, "integrity": integrity}}
+    return {"proof": typed_data, "next": {step: again}}
+
+
 class OperatorProofInvalid(BadRequest):
     code = "operator_proof_invalid"
     title = "The signature is not the operator's consent to this quote"
@@ -162,6 +177,7 @@ class ConsentRefused(RequestProblem):
     status = 403
     code = "operator_consent_refused"
     title = "The signature is not the consent of the claim's operator"
+    leads: ClassVar[Leads] = ("challenge", "docs")
 
 
 class OperatorNotProvable(Conflict):

@@ -8,7 +8,7 @@ import hashlib
 import hmac
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ from contracts.access.trial_offer import TRIAL_PATH, TrialOffer, trial_offer
 from contracts.access.trial_plan import trial_plan
 from contracts.base import AddressText, Document, Timestamp
 from contracts.canonical import canonical_sha256
-from contracts.errors import Conflict, RequestProblem, StoreUnavailable
+from contracts.errors import Conflict, Leads, RequestProblem, StoreUnavailable
 
 STATEMENT = "Issue a trial API key to this wallet. It costs nothing."
 """Stands in the message, for the person who signs it."""
@@ -30,6 +30,7 @@ class TrialRefused(RequestProblem):
     status = 403
     code = "trial_refused"
     title = "The signature is not the wallet's, or not of a challenge of the last minutes"
+    leads: ClassVar[Leads] = ("challenge", "docs")
 
 
 class TrialTaken(Conflict):
@@ -37,17 +38,20 @@ class TrialTaken(Conflict):
 
     code = "trial_taken"
     title = "The wallet has had a trial key in the last month, or has another key"
+    leads: ClassVar[Leads] = ("plans", "quote", "docs")
 
 
 class TrialAnswered(Conflict):
     code = "trial_answered"
     title = "The challenge was answered with a key, which was used or is no longer kept"
+    leads: ClassVar[Leads] = ("plans", "quote", "docs")
 
 
 class TrialsExhausted(RequestProblem):
     status = 429
     code = "trials_exhausted"
     title = "No more trial keys are issued today, to this network or to anybody"
+    leads: ClassVar[Leads] = ("plans", "quote", "docs")
     retryable = True
 
 

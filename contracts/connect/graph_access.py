@@ -3,7 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from contracts.access.proofs import NotProved, PayerProof, Proof, check_typed_data, contract_question, typed_data
+from contracts.access.proofs import NotProved, Proof, typed_data
+from contracts.access.recovery import RecoveryProof, check_proof
 from contracts.canonical import sha256_hex
 
 SIGNED_FOR_S = 600
@@ -18,12 +19,9 @@ def graph_typed_data(session_id: str, owner: str, issued_at: int, chain_id: int)
 
 
 def check_graph_proof(
-    proof: PayerProof, *, session_id: str, owner: str, issued_at: int, chain_id: int, now: datetime
+    proof: RecoveryProof, *, session_id: str, owner: str, issued_at: int, chain_id: int, now: datetime
 ) -> Proof:
     """Decides whether `owner` (lower case) signed a recent message for this session."""
-    if proof.type == "eip191" or not -SKEW_S <= now.timestamp() - issued_at <= SIGNED_FOR_S:
+    if not -SKEW_S <= now.timestamp() - issued_at <= SIGNED_FOR_S:
         return NotProved()
-    message = graph_typed_data(session_id, owner, issued_at, chain_id)
-    if proof.type == "erc1271":
-        return contract_question(message, proof.signature, owner)
-    return check_typed_data(message, proof.signature, owner)
+    return check_proof(proof, graph_typed_data(session_id, owner, issued_at, chain_id), signer=owner)

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema
 
-from contracts.access.proofs import PayerProof
+from contracts.access.recovery import RecoveryProof
 from contracts.addresses import AskedAddress
 from contracts.base import Timestamp
 from contracts.connect.progress import ProgressStatus, StepReport
@@ -126,7 +126,7 @@ class GraphArguments(SessionArguments):
         default=None, description="Without a key: the address whose graph it is; answers what to sign"
     )
     issued_at: int | None = Field(default=None, description="Of the signature: as the first call answered it")
-    proof: PayerProof | None = Field(default=None, description="The address's signature of `typed_data`")
+    proof: RecoveryProof | None = Field(default=None, description="The address's signature of `typed_data`")
 
 
 class GraphResult(ToolModel):

@@ -73,6 +73,16 @@ def signature_rejected() -> ToolProblem:
     )
 
 
+def contract_unsure() -> ToolProblem:
+    """Returns the problem for a signature that only the address's contract can check, while nobody can ask it."""
+    return ToolProblem(
+        "contract_unsure",
+        "The address's contract can't be asked at the moment, so its signature was neither accepted nor refused.",
+        fix="Send the same issued_at and proof again in a few seconds.",
+        retryable=True,
+    )
+
+
 def plan_required() -> ToolProblem:
     """Returns the problem for a report before there is a plan."""
     return ToolProblem(

@@ -12,6 +12,7 @@ SERVICE_DESCRIPTION = (
 
 HEALTH_PATH = "/health"
 OPENAPI_PATH = "/openapi.json"
+OPERATIONS_PATH = "/docs/index.md"
 OPENAPI_V2_PATH = "/openapi-v2.yaml"
 CONNECT_PAGE_PATH = "/connect/"
 LLMS_PATH = "/llms.txt"

@@ -13,9 +13,11 @@ import httpx
 import pytest
 from eth_account import Account
 from journey_setting import Setting, cold_start
+from signing_wallets import RELAYER
 
 from cli.demo.anvil import Anvil
 from cli.demo.rpc import calldata
+from cli.purchase import demo_payer
 from svc_client import AsyncClient, Client, Forbidden, NotFound, PaymentNeeded, Unauthorized
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,7 +27,14 @@ MOST_REQUESTS, MOST_SECONDS = 8, 5.0
 
 @pytest.fixture(scope="module")
 def setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
-    with Anvil() as anvil, cold_start(tmp_path_factory.mktemp("client"), anvil) as made:
+    directory = tmp_path_factory.mktemp("client")
+    key_file = directory / "relayer.key"
+    key_file.write_text(RELAYER.key.hex())
+    with (
+        Anvil() as anvil,
+        cold_start(directory, anvil, relayer_key_file=key_file, claim_confirmations=1) as made,
+    ):
+        anvil.rpc.call("anvil_setBalance", RELAYER.address, hex(10**18))
         yield made
 
 
@@ -85,26 +94,41 @@ def test_a_trial_key_reads_asks_writes_designs_and_builds(setting: Setting) -> N
 
 
 def test_the_examples_of_both_readmes_run(setting: Setting) -> None:
-    first = run_example(README, "http://127.0.0.1:8000", setting)
+    first, _ = examples_of(README, "http://127.0.0.1:8000", setting)
+    first = run_example(first)
     client = first["client"]
     assert client.key.startswith("svc_free_")
     nodes = client.query(search="hour day", scope="own")["data"]["nodes"]
     assert [node["title"] for node in nodes] == ["Answer in a day"]
     # The second has the same key, since this network has three trials a day.
-    second = run_example(
-        PACKAGE_README, "https://svc.example", setting, trial_key=lambda made, _: setattr(made, "key", client.key)
-    )
+    (second,) = examples_of(PACKAGE_README, "https://svc.example", setting)
+    second = second.replace("client.trial_key(Account", "trial_key(client, Account")
+    second = run_example(second, trial_key=lambda made, _: setattr(made, "key", client.key))
     client.close()
     assert (len(second["nodes"]), second["allowed"], second["holders"].holder_count > 0) == (1, True, True)
 
 
-def run_example(page: Path, address: str, setting: Setting, trial_key: Any = None) -> dict[str, Any]:
-    """What the names of the page's Python example are after it has run against the service."""
-    (example,) = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
-    if trial_key is not None:
-        example = example.replace("client.trial_key(Account", "trial_key(client, Account")
-    names: dict[str, Any] = {"trial_key": trial_key}
-    exec(example.replace(address, setting.base_url), names)
+def test_the_x402_client_of_the_readme_buys_a_key_with_the_wallet_of_the_demo(setting: Setting) -> None:
+    _, example = examples_of(README, "http://127.0.0.1:8000", setting)
+    wallet = Account.from_key(re.findall(r"0x[0-9a-f]{64}", example)[0])
+    assert wallet == demo_payer()
+    setting.new_wallet(wallet)
+    bought = run_example(example)["bought"]
+    assert bought.status_code == 201, bought.text
+    with Client(setting.base_url, key=bought.json()["data"]["activationPacket"]["apiKey"]) as client:
+        assert client.check(action="ls -la")["data"]["passed"] is True
+
+
+def examples_of(page: Path, address: str, setting: Setting) -> list[str]:
+    """The Python examples of a page, with the service's address in place of `address`."""
+    found = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    return [example.replace(address, setting.base_url) for example in found]
+
+
+def run_example(example: str, **given: Any) -> dict[str, Any]:
+    """What the names of an example are after it has run."""
+    names: dict[str, Any] = {**given}
+    exec(example, names)
     return names
 
 

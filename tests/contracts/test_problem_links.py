@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from contracts.access.recovery import RecoveryRefused
 from contracts.discovery.examples import DEFINING_PROBLEMS
 from contracts.errors import (
     BodyInvalid,
@@ -60,7 +61,7 @@ def test_every_refusal_leads_on_wherever_it_is_met(problem: type[RequestProblem]
     assert len(links) > 1, problem.code
     assert all(url.startswith(f"{BASE}/") for url in links.values())
     for lead in problem.leads:
-        assert lead in ("docs", "home") or RELATIONS[lead].operation in paths_by_operation()
+        assert lead in ("docs", "home", "challenge") or RELATIONS[lead].operation in paths_by_operation()
 
 
 LINKS: list[tuple[RequestProblem, str, str, dict[str, str]]] = [
@@ -72,6 +73,16 @@ LINKS: list[tuple[RequestProblem, str, str, dict[str, str]]] = [
     (NodeUnknown("x"), "GET", "/nowhere", {"query": QUERY, "home": HOME}),
     (RevisionConflict("x"), "POST", CHECK, {"query": QUERY, "docs": DOCS, "home": HOME}),
     (BodyInvalid("x"), "POST", CHECK, {"docs": DOCS, "home": HOME}),
+    (
+        RecoveryRefused("x"),
+        "POST",
+        "/api/agent-access/claims/claim_1/recovery",
+        {
+            "challenge": f"{BASE}/api/agent-access/claims/claim_1/recovery",
+            "docs": f"{BASE}/docs/operations/agent_access_recovery/",
+            "home": HOME,
+        },
+    ),
     (
         RouteUnknown("x"),
         "GET",

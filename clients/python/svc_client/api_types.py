@@ -2853,6 +2853,7 @@ Problem = TypedDict(
         'links': NotRequired[dict[str, str]],
         'message': NotRequired[str],
         'nearest': NotRequired[dict[str, str]],
+        'next': NotRequired[dict[str, Any]],
         'ok': Literal[False],
         'proof': NotRequired[dict[str, Any]],
         'requestId': str,

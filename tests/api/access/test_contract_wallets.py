@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from contract_wallets import owned_wallet, proof_of, undeployed
 from eth_account import Account
-from paid_service import CLAIM, STRANGER, PaidService, claim_body
+from keyed_service import KeyedService, serving
+from mcp_service import JSON, message
+from paid_service import CLAIM, QUOTE, STRANGER, PaidService, claim_body
 from signing_wallets import CHECK, CHECKED, balance, header, offered, payment, taken, taking_signatures
 from trial_wallets import PATH as TRIALS
 
 from cli.demo.anvil import PRUNED, Anvil
+from contracts.access.plans import DEFAULT_PLAN
+from contracts.access.proofs import quote_typed_data
 from contracts.settings import Settings
+from warehouse.connect.sessions import issue_code
 
 OWNER = Account.from_key("0x" + "77" * 32)
+
+
+class CutOff(PaidService):
+    """A service whose chain nobody can ask."""
+
+    def __init__(self, service: KeyedService) -> None:
+        self.service = service
+
 
 Send = Callable[[dict[str, str]], httpx.Response]
 """Sends a proof in answer to a challenge."""
@@ -86,6 +102,28 @@ def case(paid: PaidService, wallet: str) -> tuple[dict[str, Any], Send]:
     return challenge(paid, f"/api/agent-access/cases/{refused.json()['caseId']}")
 
 
+def quote(paid: PaidService, wallet: str) -> tuple[dict[str, Any], Send]:
+    issued_at = int(time.time())
+    typed_data = quote_typed_data(wallet.lower(), DEFAULT_PLAN, issued_at, paid.service.settings.chain_id)
+    body = {"payerAddress": wallet}
+    return typed_data, lambda proof: paid.post(QUOTE, body | {"integrity": proof | {"issuedAt": issued_at}})
+
+
+def called(paid: PaidService, tool: str, **arguments: Any) -> tuple[bool, dict[str, Any]]:
+    """Whether a tool of a paired session failed, and what it answered."""
+    body = message("tools/call", {"name": tool, "arguments": arguments})
+    answer = paid.service.ask(("POST", "/mcp", JSON, {"content": body}))[0].json()["result"]
+    return answer.get("isError", False), json.loads(answer["content"][0]["text"])
+
+
+def session(paid: PaidService, wallet: str) -> tuple[str, dict[str, Any]]:
+    """A new session's token, and what the wallet has to sign so that the session sees its graph."""
+    with paid.service.ledger.transaction() as tx:
+        code = issue_code(tx, paid.service.pepper).code
+    token = called(paid, "svc_connect_handshake", pairing_code=code)[1]["session_token"]
+    return token, called(paid, "svc_connect_graph", session_token=token, address=wallet)[1]
+
+
 @pytest.mark.parametrize(
     ("challenged", "accepted", "refused"),
     [
@@ -94,6 +132,7 @@ def case(paid: PaidService, wallet: str) -> tuple[dict[str, Any], Send]:
         (recovery, 201, (403, "recovery_refused")),
         (consent, 200, (403, "operator_consent_refused")),
         (case, 200, (403, "case_refused")),
+        (quote, 201, (400, "payer_proof_required")),
     ],
 )
 def test_what_its_owner_signed_is_accepted_and_nothing_else(
@@ -114,6 +153,42 @@ def test_what_its_owner_signed_is_accepted_and_nothing_else(
     assert "ERC-6492" in unknown.text
     answer = send(right)
     assert answer.status_code == accepted, answer.text
+
+
+def test_a_session_of_mcp_sees_its_graph_after_what_its_owner_signed_and_nothing_else(
+    paid: PaidService, wallet: str
+) -> None:
+    token, asked = session(paid, wallet)
+
+    def opened(proof: dict[str, str]) -> tuple[bool, dict[str, Any]]:
+        sent = {"session_token": token, "address": wallet, "issued_at": asked["issued_at"], "proof": proof}
+        return called(paid, "svc_connect_graph", **sent)
+
+    right = proof_of(OWNER, asked["typed_data"])
+    other_message = session(paid, wallet)[1]["typed_data"]
+    wrong = (proof_of(STRANGER, asked["typed_data"]), proof_of(OWNER, other_message), right | {"type": "eip712"})
+    assert [opened(each)[1]["code"] for each in wrong] == ["signature_rejected"] * 3
+    assert opened(undeployed(right))[1]["code"] == "arguments_invalid"
+    is_error, answered = opened(right)
+    assert (is_error, answered["owner"], answered["by"]) == (False, wallet.lower(), "signature")
+
+
+def test_its_signature_is_not_refused_while_nobody_can_ask_the_contract(
+    tmp_path: Path, paid: PaidService, wallet: str
+) -> None:
+    """L1: unknown is neither refused nor accepted, wherever the signature goes."""
+    settings = paid.service.settings.model_copy(update={"data_dir": tmp_path, "rpc_urls": ("http://127.0.0.1:9",)})
+    with serving(settings) as silent:
+        cut_off = CutOff(silent)
+        for challenged in (trial, quote):
+            typed_data, send = challenged(cut_off, wallet)
+            answer = send(proof_of(OWNER, typed_data))
+            assert (answer.status_code, answer.json()["retryable"]) == (503, True), answer.text
+        token, asked = session(cut_off, wallet)
+        proof = proof_of(OWNER, asked["typed_data"])
+        sent = {"session_token": token, "address": wallet, "issued_at": asked["issued_at"], "proof": proof}
+        is_error, problem = called(cut_off, "svc_connect_graph", **sent)
+        assert (is_error, problem["code"], problem["retryable"]) == (True, "contract_unsure", True)
 
 
 def test_its_signed_payment_is_refused_and_nothing_is_taken(paid: PaidService, wallet: str) -> None:

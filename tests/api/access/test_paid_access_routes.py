@@ -317,6 +317,8 @@ def test_above_an_amount_the_payer_has_to_sign_the_quote(tmp_path, anvil):
         body = claim_body(quote, transaction)
         problem = refused(paid.post(CLAIM, body), 400, "payer_proof_required")
         assert problem["proof"] == claim_typed_data(quote["quoteHash"], 8453)
+        place = {"type": "eip712", "signature": "0x<the payer's signature of proof>"}
+        assert problem["next"]["claim"]["body"] == body | {"integrity": place}
         for signer, status in ((STRANGER, 402), (PAYER, 201)):
             signature = Account.sign_typed_data(signer.key, full_message=problem["proof"]).signature.hex()
             answer = paid.post(CLAIM, body | {"integrity": {"type": "eip712", "signature": f"0x{signature}"}})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from seeds import seed_of_run
 from settling_rounds import RELAYER, Paying, paying, rounds_of
 from signing_wallets import CHECK, LIVE, header, offered, settled
 
+from contracts.access.authorizations import Presented, read_presented
 from contracts.access.provider_views import read_block
 from contracts.access.watching import Sighting
 from contracts.settings import Settings
@@ -245,6 +246,48 @@ def test_a_relayer_that_runs_dry_after_a_payment_is_stored_sends_it_when_it_has_
     service.chain.gas[RELAYER.address.lower()] = 10**21
     assert answered(service, payload).status_code == 200
     assert charged(service, payload) == 2_000
+
+
+def cancels(service: Paying, payload: dict[str, Any]) -> None:
+    said = payload["payload"]["authorization"]
+    service.chain.cancel(said["from"].lower(), said["nonce"])
+
+
+def sends_itself(service: Paying, payload: dict[str, Any]) -> None:
+    presented = read_presented(header(payload)["PAYMENT-SIGNATURE"], service.settlements.rail)
+    assert isinstance(presented, Presented)
+    service.chain.settle_by_other(presented.authorization.call)
+
+
+def spends(service: Paying, payload: dict[str, Any]) -> None:
+    service.chain.coins[payload["payload"]["authorization"]["from"].lower()] = 1_999
+
+
+def is_blocked(service: Paying, payload: dict[str, Any]) -> None:
+    service.chain.blocked.add(payload["payload"]["authorization"]["from"].lower())
+
+
+@pytest.mark.parametrize(
+    ("before", "code"),
+    [
+        (cancels, "nonce_already_used"),
+        (sends_itself, "nonce_already_used"),
+        (spends, "insufficient_balance"),
+        (is_blocked, "transaction_simulation_failed"),
+    ],
+)
+def test_what_the_chain_would_refuse_is_refused_before_anything_is_stored(
+    service: Paying, before: Callable[[Paying, dict[str, Any]], None], code: str
+) -> None:
+    payload = service.signed()
+    before(service, payload)
+    held = charged(service, payload)
+    refused = service.ask(payload)
+    assert code_of(refused) == (402, "payment_refused")
+    assert refused.json()["errors"][0]["detail"] == f"invalid_exact_evm_{code}"
+    assert offered(refused)["accepts"]
+    assert count(service.ledger, "access_authorizations") == 0
+    assert charged(service, payload) == held
 
 
 def test_a_payer_cannot_spend_the_same_coins_in_two_payments_at_once(service: Paying) -> None:

@@ -5,7 +5,7 @@ import json
 
 import pytest
 from mcp import Client, MCPError
-from mcp_service import McpService
+from mcp_service import LONGEST_RESOURCE, McpService
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 from postgres_fixtures import ENGINES
 from rounds import ROUNDS
@@ -13,6 +13,7 @@ from rounds import ROUNDS
 from api.connect.resources import RESOURCES
 from contracts.connect.server import INSTRUCTIONS, PROTOCOL_VERSIONS, SERVER_NAME, SERVER_VERSION
 from contracts.connect.tools import TOOLS
+from contracts.problem_links import paths_by_operation
 
 NEGOTIATED = {"auto": "2026-07-28", "legacy": "2025-11-25", "2026-07-28": "2026-07-28"}
 
@@ -96,12 +97,23 @@ def test_resources_are_what_is_published(service, mode):
             for each in listed:
                 (contents,) = (await client.read_resource(each.uri)).contents
                 assert (contents.uri, contents.mime_type) == (each.uri, each.mime_type)
-                assert contents.text
+                assert 0 < len(contents.text) < LONGEST_RESOURCE
             with pytest.raises(MCPError) as refused:
                 await client.read_resource("svc://nothing")
             assert (refused.value.error.code, refused.value.error.data) == (-32602, {"uri": "svc://nothing"})
 
     asyncio.run(read())
+
+
+def test_the_index_of_operations_leads_to_the_page_of_each_and_to_the_whole_description(service):
+    async def read():
+        async with Client(service.url) as client:
+            return (await client.read_resource("svc://openapi")).contents[0].text
+
+    index = asyncio.run(read())
+    base_url = service.settings.public_base_url
+    assert f"({base_url}/openapi.json)" in index
+    assert [one for one in paths_by_operation() if f"({base_url}/docs/operations/{one}/)" not in index] == []
 
 
 @pytest.mark.parametrize("mode", NEGOTIATED)

@@ -16,7 +16,14 @@ from hypothesis import strategies as st
 from signing_wallets import BUYER, payment
 from x402.schemas import PaymentRequired
 
-from contracts.access.authorizations import Authorization, Presented, Refused, offer_paid, read_presented
+from contracts.access.authorizations import (
+    HIGHEST_S,
+    Authorization,
+    Presented,
+    Refused,
+    offer_paid,
+    read_presented,
+)
 from contracts.access.offers import Offer, offers_at, payment_required
 from contracts.access.plans import load_calls, load_plans
 from contracts.access.rail import PaymentRail
@@ -62,6 +69,26 @@ def put(*path: str, to: Any) -> Callable[[Payload], None]:
     return change
 
 
+def mirrored(payload: Payload) -> None:
+    """The other signature of the same payer and message, which anybody can derive (S18)."""
+    signature = bytes.fromhex(payload["payload"]["signature"][2:])
+    s, order = int.from_bytes(signature[32:64]), 2 * HIGHEST_S + 1
+    other = signature[:32] + (order - s).to_bytes(32) + bytes([55 - signature[64]])
+    payload["payload"]["signature"] = "0x" + other.hex()
+
+
+def without(*path: str) -> Callable[[Payload], None]:
+    """Leaves a member out."""
+
+    def change(payload: Payload) -> None:
+        inner = payload
+        for name in path[:-1]:
+            inner = inner[name]
+        del inner[path[-1]]
+
+    return change
+
+
 def test_every_offer_of_a_route_is_taken_as_it_is_offered() -> None:
     PaymentRequired.model_validate(REQUIRED)
     ids = [each["extra"]["offer"] for each in REQUIRED["accepts"]]
@@ -88,6 +115,12 @@ TAMPERED: dict[str, tuple[Callable[[Payload], None], str]] = {
     "valid before": (put("payload", "authorization", "validBefore", to=str(NOW_S + 61)), SIGNATURE),
     "nonce": (put("payload", "authorization", "nonce", to="0x" + "00" * 32), SIGNATURE),
     "signature": (put("payload", "signature", to="0x" + "11" * 64 + "1b"), SIGNATURE),
+    "mirrored signature": (mirrored, SIGNATURE),
+    "signature of a coin that counts otherwise": (put("payload", "signature", to="0x" + "11" * 64 + "1d"), SIGNATURE),
+    "further member of the authorization": (put("payload", "authorization", "more", to="1"), "invalid_payload"),
+    "authorization without a nonce": (without("payload", "authorization", "nonce"), "invalid_payload"),
+    "further member of the payload": (put("payload", "more", to="1"), "invalid_payload"),
+    "nothing accepted": (without("accepted"), "invalid_payload"),
     "version of x402": (put("x402Version", to=1), "invalid_payload"),
     "scheme": (put("accepted", "scheme", to="upto"), "unsupported_scheme"),
     "network": (put("accepted", "network", to="eip155:1"), "network_mismatch"),
@@ -98,9 +131,14 @@ TAMPERED: dict[str, tuple[Callable[[Payload], None], str]] = {
     "domain name": (put("accepted", "extra", "name", to="USDC"), UNLIKE),
     "domain version": (put("accepted", "extra", "version", to="1"), UNLIKE),
     "offer": (put("accepted", "extra", "offer", to="api_pro_monthly"), UNLIKE),
+    "no domain": (without("accepted", "extra", "name"), UNLIKE),
+    "further member of extra": (put("accepted", "extra", "more", to=1), UNLIKE),
+    "no extra": (without("accepted", "extra"), UNLIKE),
     "no such offer": (put("accepted", "extra", "offer", to="call_of_nature"), UNLIKE),
     "further member": (put("accepted", "more", to=1), UNLIKE),
     "resource": (put("resource", "url", to="https://svc.example/api/v2/world-model/query"), "invalid_resource"),
+    "query of the resource": (put("resource", "url", to=f"{URL}?x=1"), "invalid_resource"),
+    "scheme of the resource": (put("resource", "url", to=URL.replace("https", "http")), "invalid_resource"),
 }
 """Changes after signing. What is signed no longer fits its signature; what is named no longer fits an offer."""
 
@@ -182,6 +220,9 @@ def test_what_is_written_otherwise_but_says_the_same_is_taken() -> None:
     payload["accepted"]["payTo"] = payload["accepted"]["payTo"].lower()
     payload["accepted"]["asset"] = payload["accepted"]["asset"].lower()
     payload["resource"] = None
+    assert isinstance(judged(payload), Offer)
+    signature = payload["payload"]["signature"]
+    payload["payload"]["signature"] = signature[:-2] + f"{int(signature[-2:], 16) - 27:02x}"
     assert isinstance(judged(payload), Offer)
 
 
