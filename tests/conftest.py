@@ -127,10 +127,6 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_sessionfinish() -> None:
-    gc.unfreeze()
-
-
 def pytest_xdist_auto_num_workers() -> int:
     """Half again as many as processors, since tests wait for servers and clocks too."""
     return (os.cpu_count() or 2) * 3 // 2
