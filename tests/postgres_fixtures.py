@@ -188,6 +188,9 @@ def _start(binaries: Path, data: Path, home: Path, user: pwd.struct_passwd | Non
         "fsync": "off",
         "synchronous_commit": "off",
         "full_page_writes": "off",
+        "wal_level": "minimal",
+        "max_wal_senders": "0",
+        "autovacuum": "off",  # it would visit each of hundreds of databases that live for a test
         "shared_buffers": "32MB",
         "max_connections": 60,
     }

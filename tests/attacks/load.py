@@ -16,7 +16,7 @@ from .service import Service
 
 LIGHT = ("/health", "/llms.txt", "/api/token/holders")
 HEAVY = 45
-WATCHED_S = 8.0
+WATCHED_S = 4.0
 SLOWEST_MEDIAN_S = 1.0
 HALF_OPEN = 300
 ANSWERED_WITHIN_S = 20.0

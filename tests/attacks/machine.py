@@ -6,7 +6,7 @@ import gzip
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -137,19 +137,24 @@ def _readings(path: Path) -> Iterator[bytes]:
 def corrupt_store(service: Service) -> Outcome:
     sound = (service.data_dir / "warehouse.duckdb").read_bytes()
     stores = {"noise": os.urandom(len(sound)), "cut": sound[: len(sound) // 3]}
+    # Each command on one of them: `tests/cli/test_broken_stores.py` has every command and every store.
+    commands = [STOPPED[number :: len(stores)] for number in range(len(stores))]
     with ThreadPoolExecutor(len(stores)) as pool:
-        broken = pool.map(partial(_tracebacks, service), stores, stores.values())
+        broken = pool.map(partial(_tracebacks, service), stores, stores.values(), commands)
     return Outcome([line for lines in broken for line in lines])
 
 
-def _tracebacks(service: Service, name: str, content: bytes) -> list[str]:
+STOPPED = (("doctor",), ("pipeline", "run"), ("pipeline", "status"), ("world", "forget", "local:one"))
+
+
+def _tracebacks(service: Service, name: str, content: bytes, commands: Sequence[tuple[str, ...]]) -> list[str]:
     """What commands print that end in a traceback, on a copy of the installation with this warehouse."""
     copy = service.data_dir.with_name(name)
     # The service goes on to publish: what it is building may be gone before it is copied. A pipe can't be copied.
     shutil.copytree(service.data_dir, copy, symlinks=True, ignore=shutil.ignore_patterns(".*", "*.pipe"))
     (copy / "warehouse.duckdb").write_bytes(content)
     broken = []
-    for command in (("doctor",), ("pipeline", "run"), ("pipeline", "status"), ("world", "forget", "local:one")):
+    for command in commands:
         ran = service.svc_result(*command, data_dir=copy)
         if "Traceback" in ran.stderr + ran.stdout:
             broken.append(f"svc {' '.join(command)} on {name}: {ran.stderr.strip().splitlines()[-1][:80]}")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 
 import guardrail
 from guardrail import language
@@ -172,7 +173,7 @@ texts = st.lists(
 ).map(" ".join)
 
 
-@settings(max_examples=800)
+@settings(max_examples=160 * ROUNDS)
 @given(texts)
 def test_no_text_of_words_that_mean_something_is_missed(engine: Guardrail, text: str) -> None:
     assert_nothing_is_missed(engine, text)

@@ -15,13 +15,14 @@ import psutil
 import pytest
 from collector import CollectedSpan, Collector, collector
 from patience import HANG_S
+from rounds import ROUNDS
 
 from contracts.settings import Settings
 from pipelines.definitions import build_definitions
 from pipelines.instance import prepare_home
 from pipelines.launcher import PIPE, hand_over
 from pipelines.runs import end_lost_runs, is_taken, opened_instance, process_of, unfinished_runs
-from pipelines.worker import Worker
+from pipelines.worker import Worker, WorkerRunning, only_worker
 from warehouse.discovery.run_status import read_run_status
 from warehouse.duck.connection import run_lock
 
@@ -114,9 +115,11 @@ def test_runs_are_executed_killed_taken_up_and_ended(tmp_path: Path):
         assert run.attributes == {"svc.run_id": waiting, "svc.job": "upkeep"}
         assert {(span.name.split()[0], span.attributes["svc.succeeded"]) for span in steps} == {("step", True)}
 
-        second = at.worker()
-        assert second.wait(HANG_S) != 0, "two workers would write one warehouse"
-        assert "A worker runs already" in (tmp_path / "worker.log").read_text()
+        with pytest.raises(WorkerRunning, match="A worker runs already"), only_worker(prepare_home(tmp_path)):
+            pass  # two workers would write one warehouse
+        if ROUNDS > 1:
+            assert at.worker().wait(HANG_S) != 0
+            assert "A worker runs already" in (tmp_path / "worker.log").read_text()
 
         runs = [at.launch(name) for name in ("upkeep", "prices") * 2]
         assert {at.ended(run) for run in runs} == {STATUS.SUCCESS}, "lanes side by side"

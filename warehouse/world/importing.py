@@ -45,7 +45,7 @@ from contracts.world.import_file import (
     survey,
     words_after,
 )
-from contracts.world.ontology import Ontology
+from contracts.world.ontology import SUPERSEDES, Ontology
 from contracts.world.own_ontology import ontology_with
 from contracts.world.plain_import import EdgeForm, NewEdge, NewNode, PlainReader
 from contracts.world.portable import DecisionRecord, NodeRecord, OntologyRecord, StateRecord
@@ -566,8 +566,10 @@ class _Importer:
         edge_items = [item for item in part.items if isinstance(item, ImportedEdge)]
         plain = PlainReader(self._index, self._owner, self._actor, self._ontology, utc_text(self._ledger.now()))
         is_possible = self._index.twice is None and self._actor.kind in ("caller", "operator")
-        nodes = [plain.node(item) if is_possible else None for item in node_items]
         edges = [plain.edge(item) if is_possible else None for item in edge_items]
+        # whether a node may succeed another one is judged of both states
+        succeeding = {end for item in edge_items for end in _ends_of_succession(item)}
+        nodes = [plain.node(item) if is_possible and item.id not in succeeding else None for item in node_items]
         keys = [
             self._title_key(item) if node is None else node.dedupe_key
             for item, node in zip(node_items, nodes, strict=True)
@@ -702,6 +704,11 @@ def _read_together(view: BulkView, imported: ImportedStates, ontology: Ontology)
         {key for key in keys if key is not None},
         {dedupe_key(owner, node.type, node.title) for node in newest},
     )
+
+
+def _ends_of_succession(item: ImportedEdge) -> tuple[str, ...]:
+    newest = item.states[-1]
+    return (newest.source, newest.target) if newest.type == SUPERSEDES else ()
 
 
 def _source_of(part: _Part) -> str:

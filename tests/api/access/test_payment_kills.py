@@ -13,7 +13,7 @@ from contracts.settings import Settings
 def test_a_server_that_is_killed_while_it_settles_charges_once_and_answers_what_was_paid(
     ledger_settings: Settings, anvil: Anvil
 ) -> None:
-    steps = chosen(list(STEPS), others=3)
+    steps = chosen(list(STEPS), others=len(STEPS))
     outcome = killed_at(ledger_settings, anvil, steps)
     price = load_calls()["POST /api/v2/guardrail/check"].price
     assert (outcome.kills, outcome.unanswered) == (len(steps), len(steps))

@@ -32,6 +32,7 @@ def companion() -> Iterator[Companion]:
 def service(companion: Companion, ledger_settings: Settings) -> Iterator[McpService]:
     with McpService(
         ledger_settings.data_dir,
+        documents=("/api/token/holders",),
         ledger_url=ledger_settings.ledger_url,
         app_url=companion.url,
         handoff_secret=SecretStr(SECRET),

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from holder_rows import address, block_time, replay
 from publishing import House
+from rounds import ROUNDS
 
 from contracts.evm.codec import checksum_address
 from contracts.token.holders import ZERO_ADDRESS
@@ -61,7 +62,7 @@ def holders_at(block):
 
 def test_random_addresses_at_random_blocks_equal_a_replay(house):
     dice = random.Random(3)
-    for _ in range(60):
+    for _ in range(12 * ROUNDS):
         party, block = dice.choice(PARTIES), dice.randint(10, LAST)
         body = get(house, f"{HOLDERS}/{party}?block={block}").json()
         order = holders_at(block)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from object_stores import BUCKET, local_s3
+from rounds import ROUNDS
 
 from contracts.access.signing import key_text, new_private_key
 from contracts.errors import GenerationBroken, GenerationUnknown, ObjectStoreAway, SettingsInvalid
@@ -281,7 +282,7 @@ STEP = st.tuples(st.sampled_from(["publish a", "publish b", "push a", "push b", 
 
 
 @given(st.lists(STEP, max_size=12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=12 * ROUNDS, deadline=None)
 def test_whatever_fails_where_every_host_serves_whole_generations_and_catches_up(tmp_path_factory, steps):
     hosts = Hosts(tmp_path_factory.mktemp("hosts"))
     numbers = itertools.count()

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 from world_writes import NOW, at, goal, no_rules, proposal
 
 from contracts.errors import RequestProblem
@@ -154,7 +155,7 @@ def judged_one_by_one(ledger: Ledger, content: bytes, actor: Actor) -> tuple[str
     return judged.verdict, judged.stages, list(planned.written)
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40 * ROUNDS, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(nodes, edges, st.booleans())
 def test_a_file_is_judged_and_stored_as_if_nothing_were_plain(
     still: Ledger, drawn_nodes: list[dict[str, Any]], drawn_edges: list[dict[str, Any]], by_operator: bool
