@@ -122,7 +122,8 @@ def publish_generation(
     with runtime.warehouse.connect() as connection:
         documents = context_for(connection, runtime.settings)
         if context.run.tags.get(QUERY_COPY) == LINKED:
-            report = republish(documents, runtime.settings, chosen)
+            made = {key.path[-1] for key in context.job_def.asset_layer.selected_asset_keys}
+            report = republish(documents, runtime.settings, chosen, moved_tables=made)
         else:
             names = {row.name for row in chosen}
             unmoved = [row for row in PROJECTIONS if row.name not in names]

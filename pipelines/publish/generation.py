@@ -121,9 +121,16 @@ def republish_stale(
 
 
 def republish(
-    context: DocumentContext, settings: Settings, projections: Iterable[Projection], *, now: datetime | None = None
+    context: DocumentContext,
+    settings: Settings,
+    projections: Iterable[Projection],
+    *,
+    moved_tables: Collection[str] | None = None,
+    now: datetime | None = None,
 ) -> PublishReport:
     """Publishes the last generation with these documents, and those that show them, made again; links the rest.
+
+    `moved_tables` are those that may have changed since, None where any may.
 
     A document that is marked stale stays as it is: its sources have to pass a whole run first. Before the first
     generation there is nothing to do. Raises as `publish`.
@@ -142,6 +149,8 @@ def republish(
         shown_in = [row for row in rows_that_show({row.path for row in rows}) if row.path in entries]
         chosen = [*rows, *(row for row in shown_in if row not in rows)]
         data = recent_day_parts(context.connection, draft)
+        published = _bodies_of(draft.previous, [row.path for row in rows])
+        context = replace(context, moved_tables=moved_tables, bodies=published)
         documents, _ = _documents(chosen, context, draft)
         return _report(draft, _with(settings, draft.previous, draft, documents, data), started)
 
