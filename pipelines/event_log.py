@@ -265,13 +265,13 @@ class OneFileEventLog(SqliteEventLogStorage):
 
     def _show_unjudged_checks(self, connection: Any, run_id: str) -> None:
         """Adds the rows without a verdict of those checks that an ended run has planned and not judged."""
-        planned = SqlEventLogStorageTable.select().where(
-            _EVENTS.run_id == run_id, _EVENTS.dagster_event_type == _PLANNED.value
-        )
-        rows = connection.execute(planned).fetchall()
-        shown = AssetCheckExecutionsTable.select().where(_CHECKS.run_id == run_id)
-        judged = {(row.asset_key, row.check_name) for row in connection.execute(shown)} if rows else set()
-        for row in rows:
+        planned = (_EVENTS.run_id == run_id, _EVENTS.dagster_event_type == _PLANNED.value)
+        count = connection.execute(select(func.count()).where(*planned)).scalar()
+        shown = select(_CHECKS.asset_key, _CHECKS.check_name).where(_CHECKS.run_id == run_id)
+        judged = {tuple(row) for row in connection.execute(shown)}
+        if len(judged) == count:
+            return
+        for row in connection.execute(SqlEventLogStorageTable.select().where(*planned)).fetchall():
             event = deserialize_value(row.event, dg.EventLogEntry)
             check = event.get_dagster_event().asset_check_planned_data
             if (check.asset_key.to_string(), check.check_name) not in judged:
