@@ -57,7 +57,8 @@ class OneEngineRuns(_OneEngine, SqliteRunStorage):
 
     @classmethod
     def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, Any]) -> Self:
-        return _opened(cls, "runs", inst_data, **config_value)
+        opened: Self = _opened(cls, "runs", inst_data, **config_value)
+        return opened
 
 
 class OneEngineTicks(_OneEngine, SqliteScheduleStorage):
@@ -65,7 +66,8 @@ class OneEngineTicks(_OneEngine, SqliteScheduleStorage):
 
     @classmethod
     def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, Any]) -> Self:
-        return _opened(cls, "schedules", inst_data, **config_value)
+        opened: Self = _opened(cls, "schedules", inst_data, **config_value)
+        return opened
 
 
 def _opened(storage: Any, name: str, inst_data: ConfigurableClassData | None, base_dir: str) -> Any:
