@@ -22,8 +22,6 @@ from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_
 from dagster._core.storage.sql import create_engine
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._serdes import ConfigurableClassData, deserialize_value
-from sqlalchemy import func, select
-from sqlalchemy.dialects.sqlite import insert
 
 from warehouse.file_modes import keep_files_private
 
@@ -67,6 +65,11 @@ def lean(event: dg.EventLogEntry) -> dg.EventLogEntry | None:
         told = told._replace(event_specific_data=told.event_specific_data._replace(metadata={}))
     message = event.user_message if told.message is None else ""
     return event._replace(user_message=message, dagster_event=told._replace(logging_tags={}))
+
+
+def _stored(value: Any) -> Any:
+    """Converts a time in UTC to the text that Dagster stores; other values stay as they are."""
+    return value.replace(tzinfo=None).isoformat(" ", "microseconds") if isinstance(value, datetime) else value
 
 
 class OneFileEventLog(SqliteEventLogStorage):
@@ -157,13 +160,11 @@ class OneFileEventLog(SqliteEventLogStorage):
         alike = defaultdict(list)
         for key, values in told.items():
             if values:
-                alike[tuple(values)].append({"asset_key": key.to_string(), **values})
+                alike[tuple(values)].append((key.to_string(), *map(_stored, values.values())))
         for columns, rows in alike.items():
-            entry = insert(AssetKeyTable)
-            connection.execute(
-                entry.on_conflict_do_update(
-                    index_elements=["asset_key"], set_={name: entry.excluded[name] for name in columns}
-                ),
+            connection.exec_driver_sql(
+                f"insert into asset_keys (asset_key, {', '.join(columns)}) values ({', '.join('?' * len(rows[0]))}) "  # noqa: S608
+                f"on conflict (asset_key) do update set {', '.join(f'{name} = excluded.{name}' for name in columns)}",
                 rows,
             )
         self._store_asset_event_tags(connection, [event for event, _ in tagged], [event_id for _, event_id in tagged])
@@ -214,12 +215,13 @@ class OneFileEventLog(SqliteEventLogStorage):
 
     def delete_freshness_before(self, moment: datetime) -> int:
         """Deletes changes of freshness, which belong to no run, except the last of each asset. Returns their number."""
-        changes = _EVENTS.dagster_event_type == dg.DagsterEventType.FRESHNESS_STATE_CHANGE.value
-        last = select(func.max(_EVENTS.id)).where(changes).group_by(_EVENTS.asset_key)
-        before = moment.astimezone(UTC).replace(tzinfo=None)
+        kind = dg.DagsterEventType.FRESHNESS_STATE_CHANGE.value
+        before = _stored(moment.astimezone(UTC))
         with self._connect(INDEX_SHARD_NAME) as connection:
-            deleted: int = connection.execute(
-                SqlEventLogStorageTable.delete().where(changes, _EVENTS.timestamp < before, _EVENTS.id.not_in(last))
+            deleted: int = connection.exec_driver_sql(
+                "delete from event_logs where dagster_event_type = ? and timestamp < ? and id not in "
+                "(select max(id) from event_logs where dagster_event_type = ? group by asset_key)",
+                (kind, before, kind),
             ).rowcount
         return deleted
 
@@ -266,9 +268,15 @@ class OneFileEventLog(SqliteEventLogStorage):
     def _show_unjudged_checks(self, connection: Any, run_id: str) -> None:
         """Adds the rows without a verdict of those checks that an ended run has planned and not judged."""
         planned = (_EVENTS.run_id == run_id, _EVENTS.dagster_event_type == _PLANNED.value)
-        count = connection.execute(select(func.count()).where(*planned)).scalar()
-        shown = select(_CHECKS.asset_key, _CHECKS.check_name).where(_CHECKS.run_id == run_id)
-        judged = {tuple(row) for row in connection.execute(shown)}
+        judged = {
+            tuple(row)
+            for row in connection.exec_driver_sql(
+                "select asset_key, check_name from asset_check_executions where run_id = ?", (run_id,)
+            )
+        }
+        (count,) = connection.exec_driver_sql(
+            "select count(*) from event_logs where run_id = ? and dagster_event_type = ?", (run_id, _PLANNED.value)
+        ).one()
         if len(judged) == count:
             return
         for row in connection.execute(SqlEventLogStorageTable.select().where(*planned)).fetchall():

@@ -4,6 +4,7 @@ Dagster's own classes make an engine for every question, whose closing writes th
 look for migrations whenever an instance is opened, which each evaluation of a schedule does.
 """
 
+import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -15,7 +16,6 @@ from dagster._core.storage.schedules import SqliteScheduleStorage
 from dagster._core.storage.sql import create_engine
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS, create_db_conn_string
 from dagster._serdes import ConfigurableClassData
-from sqlalchemy import event
 
 from warehouse.file_modes import keep_files_private
 
@@ -23,11 +23,16 @@ _PREPARED: set[str] = set()
 """The databases whose tables this process has seen to."""
 
 
-class _OneEngine:
-    """A storage that asks through one engine until it is disposed of.
+class _Unsynced(sqlite3.Connection):
+    """A connection whose commits are not synced to the disk: what a power failure may lose is a diary, not data."""
 
-    A commit is not synced to the disk: what a power failure may lose is a diary, not data.
-    """
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.execute("pragma synchronous = normal")
+
+
+class _OneEngine:
+    """A storage that asks through one engine until it is disposed of."""
 
     _conn_string: str
 
@@ -43,13 +48,8 @@ class _OneEngine:
 
     @cached_property
     def _engine(self) -> Any:
-        engine = create_engine(self._conn_string, connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS})
-
-        @event.listens_for(engine, "connect")
-        def without_sync(connection: Any, _: object) -> None:
-            connection.execute("pragma synchronous = normal")
-
-        return engine
+        options = {"timeout": SQLITE_BUSY_TIMEOUT_SECONDS, "factory": _Unsynced}
+        return create_engine(self._conn_string, connect_args=options)
 
 
 class OneEngineRuns(_OneEngine, SqliteRunStorage):

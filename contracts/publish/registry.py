@@ -912,7 +912,7 @@ def rows_that_show(paths: Iterable[str]) -> list[Projection]:
 
 @cache
 def _rows_of_tables() -> frozenset[str]:
-    """Returns the paths of the documents that are read from tables, and of those that show them or the files of data."""
+    """Returns the paths of the documents that are read from tables, and of those that show them or the files' list."""
     read = [row.path for row in PROJECTIONS if row.make is None and row.describe is None]
     return frozenset((*read, *(row.path for row in rows_that_show((*read, INDEX_PATH)))))
 

@@ -48,6 +48,9 @@ def test_all_events_of_all_runs_are_once_in_one_file_that_dagsters_own_log_reads
     history = tmp_path / "dagster" / "history" / "runs"
     assert {path.name for path in history.glob("*.db")} == {"index.db"}
     assert rows(tmp_path, f"select count(*) from event_logs where run_id = '{runs[0]}'") == [(len(events),)]
+    as_dagster_stores_it = "glob '????-??-?? ??:??:??.??????'"
+    written = f"select asset_key from asset_keys where last_materialization_timestamp {as_dagster_stores_it}"
+    assert rows(tmp_path, written) == [(ASSET.to_string(),)]
     own = SqliteEventLogStorage(str(history))
     assert own.get_latest_materialization_events([ASSET])[ASSET].run_id == runs[-1]
 
