@@ -17,7 +17,7 @@ from pipelines.instance import diary_unusable, prepare_home
 from warehouse.ledger.drivers import problem_of
 
 RUNS_KEPT_FOR = timedelta(days=1)
-"""Growth that this bounds: prices every minute at 66 kB and a chain that moves every two minutes at 0.6 MB make 0.5 GB.
+"""Growth that this bounds: prices every minute at 71 kB and a chain that moves every two minutes at 0.6 MB make 0.5 GB.
 """
 
 RUNS_DELETED_AT_ONCE = 500
