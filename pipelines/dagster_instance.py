@@ -31,6 +31,12 @@ class ThreadedInstance(dg.DagsterInstance):
         """Returns Dagster's own defaults."""
         return InstanceRef.config_defaults(base_dir)
 
+    def dispose(self) -> None:
+        """Closes the storages, also that of ticks, which Dagster forgets."""
+        super().dispose()
+        if self.schedule_storage is not None:
+            self.schedule_storage.dispose()
+
     def get_yaml_python_handlers(self) -> Sequence[logging.Handler]:
         """Returns the handlers that `dagster.yaml` names: none."""
         return []

@@ -1,14 +1,18 @@
 """Keeps Dagster's event log: the events of all runs in one SQLite file, which stays open between them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import RLock
 from typing import Any, Self
 
 import dagster as dg
+from dagster._core.events import ASSET_CHECK_EVENTS, ASSET_EVENTS
 from dagster._core.execution.plan.outputs import StepOutputData
 from dagster._core.storage.event_log import SqlEventLogStorage, SqliteEventLogStorage, SqlPollingEventWatcher
+from dagster._core.storage.event_log.base import AssetRecord
 from dagster._core.storage.event_log.schema import (
     AssetCheckExecutionsTable,
     AssetKeyTable,
@@ -30,6 +34,19 @@ _PLANNED = dg.DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED
 
 _EVENTS, _CHECKS = SqlEventLogStorageTable.c, AssetCheckExecutionsTable.c
 
+WAITING = frozenset(
+    {
+        dg.DagsterEventType.LOADED_INPUT,
+        dg.DagsterEventType.STEP_INPUT,
+        dg.DagsterEventType.HANDLED_OUTPUT,
+        dg.DagsterEventType.STEP_OUTPUT,
+        dg.DagsterEventType.ASSET_MATERIALIZATION,
+        dg.DagsterEventType.ASSET_CHECK_EVALUATION,
+        dg.DagsterEventType.STEP_SUCCESS,
+    }
+)
+"""Events that a step ends with, one right after the other. They are stored with the event after them."""
+
 UNTOLD = frozenset({dg.DagsterEventType.HOOK_SKIPPED, dg.DagsterEventType.LOGS_CAPTURED})
 """Events that say nothing here: each step of the chain job skips its hook, and no output is captured."""
 
@@ -50,12 +67,18 @@ def lean(event: dg.EventLogEntry) -> dg.EventLogEntry | None:
     return event._replace(user_message=message, dagster_event=told._replace(logging_tags={}))
 
 
+def _stored(value: Any) -> Any:
+    """Converts a time in UTC to the text that Dagster stores; other values stay as they are."""
+    return value.replace(tzinfo=None).isoformat(" ", "microseconds") if isinstance(value, datetime) else value
+
+
 class OneFileEventLog(SqliteEventLogStorage):
     """Dagster's event log, in the file where its default mirrors the events of assets.
 
     The default makes a database for each run, which it never deletes, stores events of assets and checks twice, and
-    opens its files five times for each of hundreds of events: that took a third of a run's CPU. A commit is not synced
-    to the disk here, so a power failure may lose the newest events: they are a diary, not data.
+    opens its files five times for each of hundreds of events: that took a third of a run's CPU. Here the events of a
+    step are one transaction. A commit is not synced to the disk, so a power failure may lose the newest events, as a
+    kill may those of the step that just ends: they are a diary, not data.
 
     A check keeps its last verdict while a run goes on that will judge it again. If the run ends without a new one, the
     check shows that, as always in Dagster.
@@ -67,6 +90,9 @@ class OneFileEventLog(SqliteEventLogStorage):
         self._engine: Any = None
         self._transaction: Any = None
         self._tables: set[str] = set()
+        self._waiting: list[dg.EventLogEntry] = []
+        self._records: dict[dg.AssetKey, AssetRecord | None] = {}
+        self._records_at: Any = None
         self._last_records: dict[str, tuple[str | None, Any]] = {}
         self._watcher = SqlPollingEventWatcher(self)
         super().__init__(base_dir, inst_data)
@@ -80,17 +106,89 @@ class OneFileEventLog(SqliteEventLogStorage):
         return False
 
     def store_event(self, event: dg.EventLogEntry) -> None:
+        """Stores an event, or lets it wait for the next one. Whoever reads through this object finds both."""
         kept = lean(event)
         if kept is None:
             return
-        with self._connect(INDEX_SHARD_NAME) as connection:
-            SqlEventLogStorage.store_event(self, kept)
-            if event.dagster_event is not None and event.dagster_event.event_type in RUN_ENDS:
-                self._show_unjudged_checks(connection, event.run_id)
+        with self._lock:
+            self._waiting.append(kept)
+            told = event.dagster_event
+            if told is None or told.event_type not in WAITING:
+                with self._connect(INDEX_SHARD_NAME) as connection:
+                    if told is not None and told.event_type in RUN_ENDS:
+                        self._show_unjudged_checks(connection, event.run_id)
 
     def store_event_batch(self, events: Sequence[dg.EventLogEntry]) -> None:
-        with self._connect(INDEX_SHARD_NAME):
-            super().store_event_batch(events)
+        with self._lock:
+            self._waiting += [kept for event in events if (kept := lean(event)) is not None]
+            with self._connect(INDEX_SHARD_NAME):
+                pass
+
+    def _store_waiting(self, connection: Any) -> None:
+        """Stores the events that wait, in order. Dagster stores them one by one, each with several statements."""
+        events, self._waiting = self._waiting, []
+        if not events:
+            return
+        known = self._state(connection)
+        first_row, *rows = map(self._event_to_row, events)
+        # The first row takes the lock of the file, so the ids after its own are free.
+        first_id = connection.execute(SqlEventLogStorageTable.insert().values(first_row)).inserted_primary_key[0]
+        ids = range(first_id, first_id + len(events))
+        if rows:
+            connection.execute(
+                SqlEventLogStorageTable.insert(),
+                [{"id": event_id, **row} for event_id, row in zip(ids[1:], rows, strict=True)],
+            )
+        changed = self._store_assets(connection, zip(events, ids, strict=True))
+        for event, event_id in zip(events, ids, strict=True):
+            if event.is_dagster_event and event.dagster_event_type in ASSET_CHECK_EVENTS:
+                self.store_asset_check_event(event, event_id)
+        if known == self._records_at:
+            for key in changed:
+                self._records.pop(key, None)
+            self._records_at = self._state(connection)
+
+    def _store_assets(self, connection: Any, stored: Iterable[tuple[dg.EventLogEntry, int]]) -> set[dg.AssetKey]:
+        """Stores what these events tell of assets, and returns the assets."""
+        told: dict[dg.AssetKey, dict[str, Any]] = {}
+        tagged: list[tuple[dg.EventLogEntry, int]] = []
+        for event, event_id in stored:
+            key = event.dagster_event.asset_key if event.dagster_event is not None else None
+            if key is not None and event.dagster_event_type in ASSET_EVENTS:
+                told[key] = told.get(key, {}) | self._get_asset_entry_values(event, event_id, True)
+                tagged.append((event, event_id))
+        alike = defaultdict(list)
+        for key, values in told.items():
+            if values:
+                alike[tuple(values)].append((key.to_string(), *map(_stored, values.values())))
+        for columns, rows in alike.items():
+            connection.exec_driver_sql(
+                f"insert into asset_keys (asset_key, {', '.join(columns)}) values ({', '.join('?' * len(rows[0]))}) "  # noqa: S608
+                f"on conflict (asset_key) do update set {', '.join(f'{name} = excluded.{name}' for name in columns)}",
+                rows,
+            )
+        self._store_asset_event_tags(connection, [event for event, _ in tagged], [event_id for _, event_id in tagged])
+        return set(told)
+
+    def get_asset_records(self, asset_keys: Sequence[dg.AssetKey] | None = None) -> Sequence[AssetRecord]:
+        """Reads again only what was written since: each step asks for its inputs, and most have many in common."""
+        if asset_keys is None:
+            return super().get_asset_records()
+        with self._connect(INDEX_SHARD_NAME) as connection:
+            state = self._state(connection)
+            if state != self._records_at:
+                self._records.clear()
+                self._records_at = state
+            unknown = [key for key in asset_keys if key not in self._records]
+            if unknown:
+                read = super().get_asset_records(unknown)
+                self._records |= dict.fromkeys(unknown) | {record.asset_entry.asset_key: record for record in read}
+            found = [self._records[key] for key in dict.fromkeys(asset_keys)]
+        return [record for record in found if record is not None]
+
+    def _state(self, connection: Any) -> Any:
+        """Returns what changes with each write to the file, by this process or another."""
+        return tuple(connection.exec_driver_sql("select total_changes(), data_version from pragma_data_version").one())
 
     get_event_records = SqlEventLogStorage.get_event_records
 
@@ -115,12 +213,28 @@ class OneFileEventLog(SqliteEventLogStorage):
     def end_watch(self, run_id: str, handler: Any) -> None:
         self._watcher.unwatch_run(run_id, handler)
 
+    def delete_freshness_before(self, moment: datetime) -> int:
+        """Deletes changes of freshness, which belong to no run, except the last of each asset. Returns their number."""
+        kind = dg.DagsterEventType.FRESHNESS_STATE_CHANGE.value
+        before = _stored(moment.astimezone(UTC))
+        with self._connect(INDEX_SHARD_NAME) as connection:
+            deleted: int = connection.exec_driver_sql(
+                "delete from event_logs where dagster_event_type = ? and timestamp < ? and id not in "
+                "(select max(id) from event_logs where dagster_event_type = ? group by asset_key)",
+                (kind, before, kind),
+            ).rowcount
+        return deleted
+
     def dispose(self) -> None:
         self._watcher.close()
         with self._lock:
+            if self._waiting:
+                with self._connect(INDEX_SHARD_NAME):
+                    pass
             if self._engine is not None:
                 self._engine.dispose()
                 self._engine = None
+                self._records_at = None
 
     def has_table(self, table_name: str) -> bool:
         if table_name not in self._tables and super().has_table(table_name):
@@ -153,13 +267,19 @@ class OneFileEventLog(SqliteEventLogStorage):
 
     def _show_unjudged_checks(self, connection: Any, run_id: str) -> None:
         """Adds the rows without a verdict of those checks that an ended run has planned and not judged."""
-        planned = SqlEventLogStorageTable.select().where(
-            _EVENTS.run_id == run_id, _EVENTS.dagster_event_type == _PLANNED.value
-        )
-        rows = connection.execute(planned).fetchall()
-        shown = AssetCheckExecutionsTable.select().where(_CHECKS.run_id == run_id)
-        judged = {(row.asset_key, row.check_name) for row in connection.execute(shown)} if rows else set()
-        for row in rows:
+        planned = (_EVENTS.run_id == run_id, _EVENTS.dagster_event_type == _PLANNED.value)
+        judged = {
+            tuple(row)
+            for row in connection.exec_driver_sql(
+                "select asset_key, check_name from asset_check_executions where run_id = ?", (run_id,)
+            )
+        }
+        (count,) = connection.exec_driver_sql(
+            "select count(*) from event_logs where run_id = ? and dagster_event_type = ?", (run_id, _PLANNED.value)
+        ).one()
+        if len(judged) == count:
+            return
+        for row in connection.execute(SqlEventLogStorageTable.select().where(*planned)).fetchall():
             event = deserialize_value(row.event, dg.EventLogEntry)
             check = event.get_dagster_event().asset_check_planned_data
             if (check.asset_key.to_string(), check.check_name) not in judged:
@@ -167,7 +287,8 @@ class OneFileEventLog(SqliteEventLogStorage):
 
     @contextmanager
     def _connect(self, shard: str) -> Iterator[Any]:
-        """Opens a transaction, or goes on with the one that this thread has opened."""
+        """Opens a transaction, which begins with the events that wait, or goes on with the one that this thread has
+        opened."""
         with self._lock:
             if self._transaction is not None:
                 yield self._transaction
@@ -175,6 +296,7 @@ class OneFileEventLog(SqliteEventLogStorage):
             with self._opened().begin() as connection:
                 self._transaction = connection
                 try:
+                    self._store_waiting(connection)
                     yield connection
                 finally:
                     self._transaction = None

@@ -1,6 +1,7 @@
 """Configures Dagster's home: where runs and ticks are stored, and how many runs may go at once."""
 
 import json
+from functools import reduce
 from pathlib import Path
 
 from contracts.errors import StoreUnusable
@@ -10,7 +11,7 @@ from warehouse.file_modes import make_data_directory, make_private_directory
 # Monitoring ends runs that no worker takes, that outlive their worker or that hang. A slice of a chain takes a minute.
 # The worker runs jobs in threads, which can't have their output captured one by one.
 # No asset has an automation condition, so nothing evaluates them.
-# The event log lies where Dagster's default lies.
+# Records, ticks and the event log lie where Dagster's defaults lie.
 DAGSTER_YAML = """\
 telemetry:
   enabled: false
@@ -34,11 +35,21 @@ concurrency:
 instance_class:
   module: pipelines.dagster_instance
   class: ThreadedInstance
+run_storage:
+  module: pipelines.records
+  class: OneEngineRuns
+  config:
+    base_dir: {runs}
 event_log_storage:
   module: pipelines.event_log
   class: OneFileEventLog
   config:
-    base_dir: {history}
+    base_dir: {events}
+schedule_storage:
+  module: pipelines.records
+  class: OneEngineTicks
+  config:
+    base_dir: {ticks}
 run_monitoring:
   enabled: true
   start_timeout_seconds: 600
@@ -80,7 +91,8 @@ def prepare_home(data_dir: Path) -> Path:
     """
     home = data_dir.absolute() / "dagster"
     config = home / "dagster.yaml"
-    wanted = DAGSTER_YAML.replace("{history}", json.dumps(str(home / "history" / "runs")))
+    places = {"{runs}": home / "history", "{events}": home / "history" / "runs", "{ticks}": home / "schedules"}
+    wanted = reduce(lambda text, name: text.replace(name, json.dumps(str(places[name]))), places, DAGSTER_YAML)
     try:
         make_data_directory(data_dir.absolute())
         make_private_directory(home)

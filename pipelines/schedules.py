@@ -3,7 +3,7 @@
 `definitions.py` gives jobs and schedules to Dagster; `headless.py` runs the jobs that are due without its daemon.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,7 +12,8 @@ from typing import Any
 import dagster as dg
 
 from contracts.errors import OperatorProblem, RunBusy
-from contracts.publish.registry import PROJECTIONS
+from contracts.open_data.names import INDEX_PATH
+from contracts.publish.registry import PROJECTIONS, rows_that_show
 from contracts.settings import Settings
 from pipelines.access.trials import end_trials, trials_due
 from pipelines.access.watch import claims_due, watch_claims
@@ -272,11 +273,18 @@ def dagster_schedule(job: Job, settings: Settings) -> dg.ScheduleDefinition:
 def moved_assets(graph: Any, moved: frozenset[str]) -> list[dg.AssetKey]:
     """Returns what a run of the chain job makes when these assets have moved: they, and all that follows from them.
 
-    Prices have a job of their own. Documents that show other documents follow from each of them. Steps that make
-    several tables make all of them.
+    Prices have a job of their own. Steps that make several tables make all of them, and what follows from those that
+    have moved. Documents that show other documents follow from these, or from the list of files, as every change does.
     """
-    roots = dg.AssetSelection.assets(*moved)
-    chosen = (roots | roots.downstream()) & everything_but("market")
-    described = {document_key(row) for row in PROJECTIONS if row.describe is not None}
-    together = {key for made in chosen.resolve(graph) for key in graph.get(made).execution_set_asset_keys} | described
-    return sorted(together & set(graph.materializable_asset_keys), key=dg.AssetKey.to_user_string)
+
+    made_here = set(graph.materializable_asset_keys)
+
+    def with_those_of_their_steps(keys: Iterable[dg.AssetKey]) -> set[dg.AssetKey]:
+        return {key for made in keys if made in made_here for key in graph.get(made).execution_set_asset_keys}
+
+    named = {dg.AssetKey(name) for name in moved}
+    roots = dg.AssetSelection.assets(*named, *with_those_of_their_steps(named))
+    chosen = with_those_of_their_steps(((roots | roots.downstream()) & everything_but("market")).resolve(graph))
+    moved_paths = [path for row in PROJECTIONS if document_key(row) in chosen for path in row.paths]
+    chosen |= {document_key(row) for row in rows_that_show((*moved_paths, INDEX_PATH))}
+    return sorted(chosen & made_here, key=dg.AssetKey.to_user_string)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 import dagster as dg
@@ -80,9 +81,18 @@ class _HookedJob(InMemoryJob):
         asset_selection: Set[dg.AssetKey] | None = None,
         asset_check_selection: Set[dg.AssetCheckKey] | None = None,
     ) -> InMemoryJob:
-        job = self._job_def
-        chosen = job.get_subset(asset_selection=asset_selection, asset_check_selection=asset_check_selection)
-        return InMemoryJob(chosen.with_hooks(job.hook_defs) if job.hook_defs else chosen)
+        assets = None if asset_selection is None else frozenset(asset_selection)
+        checks = None if asset_check_selection is None else frozenset(asset_check_selection)
+        return InMemoryJob(_chosen(self._job_def, assets, checks))
+
+
+@lru_cache(maxsize=16)
+def _chosen(
+    job: dg.JobDefinition, assets: frozenset[dg.AssetKey] | None, checks: frozenset[dg.AssetCheckKey] | None
+) -> dg.JobDefinition:
+    """Returns the part of a job that makes these assets, which most runs choose as those before them did."""
+    chosen = job.get_subset(asset_selection=assets, asset_check_selection=checks)
+    return chosen.with_hooks(job.hook_defs) if job.hook_defs else chosen
 
 
 class Worker:

@@ -1,6 +1,6 @@
 """The inputs from which a room reads a document. Publishing and the API make them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,6 +29,8 @@ class DocumentContext:
     """Published bodies by path, for documents that show others (`Projection.describe`), and for variants that show a
     document which is published more often than their tables (`SHOWN_IN_VARIANTS`)."""
 
+    moved_tables: Collection[str] | None = None
+    """The tables that may have changed since `bodies` were published; None where any may."""
     computes_lists: bool = True
     """Whether a list that was not taken may be computed here, which takes a second for half a million addresses."""
     memo: dict[str, Any] | None = None

@@ -73,6 +73,7 @@ from contracts.intake.artifacts import ARTIFACT_KINDS, artifact_texts
 from contracts.intake.links import artifact_path
 from contracts.market import MAX_AGE, EthPrice, TokenPrice
 from contracts.open_data.first_rows import FIRST_ROWS_PATH, PublishedFirstRows
+from contracts.open_data.names import INDEX_PATH
 from contracts.partner import MARKETPLACE_MAX_AGE_S, PARTNER_MAX_AGE_S, MarketplaceRevenue, PartnerSnapshot
 from contracts.publish.deprecations import COMPATIBILITY_PATH, DEPRECATED
 from contracts.publish.overview import OVERVIEW_MAX_AGE_S, ContextSnapshot, OverviewMode, ServiceContext, SiteMetrics
@@ -937,14 +938,14 @@ def rows_that_show(paths: Iterable[str]) -> list[Projection]:
 
 @cache
 def _rows_of_tables() -> frozenset[str]:
-    """Returns the paths of the documents that are read from tables, and of those that show them."""
-    read = [row.path for row in PROJECTIONS if row.reader is not None]
-    return frozenset((*read, *(row.path for row in rows_that_show(read))))
+    """Returns the paths of the documents that are read from tables, and of those that show them or the files' list."""
+    read = [row.path for row in PROJECTIONS if row.make is None and row.describe is None]
+    return frozenset((*read, *(row.path for row in rows_that_show((*read, INDEX_PATH)))))
 
 
 def lives_for_minutes(row: Projection) -> bool:
     """Returns whether a document shows what is read from tables, so that the next run may replace it."""
-    return row.describe is not None and row.path in _rows_of_tables()
+    return row.path in _rows_of_tables()
 
 
 TRUST_SCORE = Projection(

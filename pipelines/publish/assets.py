@@ -93,7 +93,10 @@ def numbers_passed_their_checks(
     """Shows on each document what was judged of its numbers. Blocks nothing: the checks themselves do."""
     with runtime.warehouse.connect() as connection:
         results = check_results(connection)
-    for check_key in sorted(context.selected_asset_check_keys, key=str):
+    checked = sorted(context.selected_asset_check_keys, key=str)
+    # Asked at once, and remembered: Dagster asks for the record of each document with its result.
+    context.instance.get_asset_records([check_key.asset_key for check_key in checked])
+    for check_key in checked:
         of_document = [result for result in results if room_of(result.table_name) in CHECKED[check_key.asset_key]]
         failed = [f"{result.table_name}: {result.fact}" for result in of_document if not result.passed]
         yield dg.AssetCheckResult(
@@ -122,7 +125,8 @@ def publish_generation(
     with runtime.warehouse.connect() as connection:
         documents = context_for(connection, runtime.settings)
         if context.run.tags.get(QUERY_COPY) == LINKED:
-            report = republish(documents, runtime.settings, chosen)
+            made = {key.path[-1] for key in context.job_def.asset_layer.selected_asset_keys}
+            report = republish(documents, runtime.settings, chosen, moved_tables=made)
         else:
             names = {row.name for row in chosen}
             unmoved = [row for row in PROJECTIONS if row.name not in names]

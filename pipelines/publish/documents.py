@@ -68,7 +68,7 @@ def published_document(
     entry = msgspec.structs.replace(_entry(draft, path, document.inputs_sha256, document.stale_after), made_of=made_of)
     origin = Origin(entry.generation, entry.generated_at)
     stale_body = None if entry.stale_after is None else document.body(origin, now=entry.stale_after)
-    encoders = ENCODERS if stale_body is None and not lives_for_minutes(projection) else QUICK_ENCODERS
+    encoders = QUICK_ENCODERS if lives_for_minutes(projection) else ENCODERS
     if projection.collection is not None:
         encoders = COLLECTION_ENCODERS
     return PublishedDocument(path, entry, document.body(origin), stale_body, encoders)

@@ -113,16 +113,24 @@ def republish_stale(
         if draft.previous is None:
             return PublishReport(None, published=False)
         marked = _mark(draft.previous.path, draft.previous.manifest.documents, projections, reason)
-        bodies = _bodies_of(draft.previous) | {document.path: document.body for document in marked}
+        bodies = _bodies_of(draft.previous, draft.previous.manifest.documents)
+        bodies |= {document.path: document.body for document in marked}
         shown_in = rows_that_show({document.path for document in marked} & bodies.keys())
         marked += described_documents(shown_in, installation_of(settings), bodies, draft)[0]
         return _report(draft, _with(settings, draft.previous, draft, marked), started)
 
 
 def republish(
-    context: DocumentContext, settings: Settings, projections: Iterable[Projection], *, now: datetime | None = None
+    context: DocumentContext,
+    settings: Settings,
+    projections: Iterable[Projection],
+    *,
+    moved_tables: Collection[str] | None = None,
+    now: datetime | None = None,
 ) -> PublishReport:
     """Publishes the last generation with these documents, and those that show them, made again; links the rest.
+
+    `moved_tables` are those that may have changed since, None where any may.
 
     A document that is marked stale stays as it is: its sources have to pass a whole run first. Before the first
     generation there is nothing to do. Raises as `publish`.
@@ -141,6 +149,8 @@ def republish(
         shown_in = [row for row in rows_that_show({row.path for row in rows}) if row.path in entries]
         chosen = [*rows, *(row for row in shown_in if row not in rows)]
         data = recent_day_parts(context.connection, draft)
+        published = _bodies_of(draft.previous, [row.path for row in rows])
+        context = replace(context, moved_tables=moved_tables, bodies=published)
         documents, _ = _documents(chosen, context, draft)
         return _report(draft, _with(settings, draft.previous, draft, documents, data), started)
 
@@ -193,17 +203,20 @@ def _documents(
     describing = [row for row in chosen if row.describe is not None]
     if not describing:
         return documents, []
-    bodies = {} if draft.previous is None else _bodies_of(draft.previous)
+    aliases = {alias.path: row.path for row in PROJECTIONS for alias in row.aliases}
+    shown = {path for row in describing for path in row.shows}
+    shown |= {aliases[path] for path in shown & aliases.keys()}
+    bodies = {} if draft.previous is None else _bodies_of(draft.previous, shown)
     bodies |= {document.path: document.body for document in documents}
-    bodies |= {alias.path: bodies[row.path] for row in PROJECTIONS if row.path in bodies for alias in row.aliases}
+    bodies |= {alias: bodies[path] for alias, path in aliases.items() if path in bodies}
     described, unchanged = described_documents(describing, context.installation, bodies, draft)
     return documents + described, unchanged
 
 
-def _bodies_of(generation: Generation) -> dict[str, bytes]:
-    """Returns the bodies of a generation by path."""
+def _bodies_of(generation: Generation, paths: Collection[str]) -> dict[str, bytes]:
+    """Returns the bodies of those of these documents that a generation has, by path."""
     public = generation.path / "public"
-    return {path: (public / file_of(path)).read_bytes() for path in generation.manifest.documents}
+    return {path: (public / file_of(path)).read_bytes() for path in paths if path in generation.manifest.documents}
 
 
 def _read_all(rows: Iterable[Projection], context: DocumentContext, draft: Draft) -> list[PublishedDocument]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 
 import msgspec
 import yaml
@@ -109,13 +110,22 @@ def _descriptions(components: Mapping[str, Component], draft: Draft, base_url: s
         DATA_PACKAGE_PATH: _json(data_package(base_url, datasets, files)),
         CROISSANT_PATH: _json(croissant(base_url, datasets, files)),
     }
-    described |= {
-        contract_path(dataset.name): yaml.dump(
-            data_contract(base_url, dataset), Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=120
+    return {f"public{path}": content for path, content in (described | _contracts(base_url)).items()}
+
+
+@lru_cache(maxsize=2)
+def _contracts(base_url: str) -> dict[str, bytes]:
+    """Returns the contract of every dataset by path: they follow from the code alone."""
+    return {
+        contract_path(public.dataset.name): yaml.dump(
+            data_contract(base_url, public.dataset),
+            Dumper=yaml.CSafeDumper,
+            sort_keys=False,
+            allow_unicode=True,
+            width=120,
         ).encode()
-        for dataset in datasets
+        for public in public_tables().values()
     }
-    return {f"public{path}": content for path, content in described.items()}
 
 
 def _now(components: Mapping[str, Component], draft: Draft, documents: Mapping[str, DocumentEntry]) -> bytes:

@@ -212,6 +212,17 @@ def test_what_moved_and_what_follows_from_it_is_made_and_nothing_else(graph: Any
     assert not {name for name in chain if "_market__" in name or name.startswith("raw_ledger__")}
 
 
+def test_what_follows_from_another_table_of_the_step_that_moved_is_made_too(graph: Any):
+    made = {name_of(key) for key in moved_assets(graph, frozenset({"core_world__nodes"}))}
+    assert {"out_world__nodes", "out_world__positions", "document/api/worldmodel/live", "document/graph"} <= made
+
+
+def test_documents_that_show_nothing_that_moved_are_not_made(graph: Any):
+    chain = {name_of(key) for key in moved_assets(graph, frozenset({"evm_chain"}))}
+    assert {"document/index.html", "document/holders", "document/data/index.html"} <= chain
+    assert not {"document/guardrail", "document/docs/errors", "document/openapi.json"} & chain
+
+
 def test_the_results_of_checks_are_published_whatever_moved(graph: Any):
     for moved in ({"evm_chain"}, {"raw_ledger__quotes"}, {"core_world__nodes"}):
         assert dg.AssetKey(["document", "checks.json"]) in moved_assets(graph, frozenset(moved)), moved

@@ -5,9 +5,11 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import dagster as dg
+from dagster._core.definitions.freshness import FreshnessState, FreshnessStateChange
 from dagster._core.loader import LoadingContextForTest
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionResolvedStatus as Shown
 from dagster._core.storage.event_log import SqliteEventLogStorage
@@ -46,6 +48,9 @@ def test_all_events_of_all_runs_are_once_in_one_file_that_dagsters_own_log_reads
     history = tmp_path / "dagster" / "history" / "runs"
     assert {path.name for path in history.glob("*.db")} == {"index.db"}
     assert rows(tmp_path, f"select count(*) from event_logs where run_id = '{runs[0]}'") == [(len(events),)]
+    as_dagster_stores_it = "glob '????-??-?? ??:??:??.??????'"
+    written = f"select asset_key from asset_keys where last_materialization_timestamp {as_dagster_stores_it}"
+    assert rows(tmp_path, written) == [(ASSET.to_string(),)]
     own = SqliteEventLogStorage(str(history))
     assert own.get_latest_materialization_events([ASSET])[ASSET].run_id == runs[-1]
 
@@ -171,6 +176,58 @@ def test_an_event_is_kept_without_what_it_repeats_and_one_that_says_nothing_is_n
     assert materialization.metadata == {"rows": dg.IntMetadataValue(1)}
     assert kept[kinds.STEP_SUCCESS].message
     assert not any(told.logging_tags for told in kept.values())
+
+
+def test_others_see_a_step_as_soon_as_it_starts_and_all_of_the_step_before_it(tmp_path: Path):
+    seen: list[list[tuple[object, ...]]] = []
+
+    def look() -> None:
+        seen.append(rows(tmp_path, "select step_key, dagster_event_type from event_logs where step_key is not null"))
+
+    @dg.asset
+    def first() -> dg.MaterializeResult:
+        look()
+        return dg.MaterializeResult()
+
+    @dg.asset(deps=[first])
+    def second() -> dg.MaterializeResult:
+        look()
+        return dg.MaterializeResult()
+
+    with opened(tmp_path) as instance:
+        dg.materialize([first, second], instance=instance)
+        (made,) = instance.fetch_materializations(first.key, limit=1).records
+        (last,) = instance.fetch_materializations(second.key, limit=1).records
+    assert seen[0][-1] == ("first", "STEP_START")
+    assert ("first", "STEP_SUCCESS") in seen[1]
+    assert ("first", "ASSET_MATERIALIZATION") in seen[1]
+    assert seen[1][-1] == ("second", "STEP_START")
+    made_of = last.event_log_entry.asset_materialization.tags["dagster/input_event_pointer/first"]
+    assert made_of == str(made.storage_id)
+    stored = f"select asset_key, dagster_event_type from event_logs where id = {made_of}"
+    assert rows(tmp_path, stored) == [(first.key.to_string(), "ASSET_MATERIALIZATION")]
+    tagged = f"select asset_key, key from asset_event_tags where event_id = {made_of}"
+    assert rows(tmp_path, tagged) == [(first.key.to_string(), "dagster/data_version")]
+
+
+def test_of_old_changes_of_freshness_the_last_of_each_asset_is_kept(tmp_path: Path):
+    other = dg.AssetKey("other_row")
+    with opened(tmp_path) as instance:
+        for key, state in ((ASSET, FreshnessState.PASS), (ASSET, FreshnessState.WARN), (other, FreshnessState.FAIL)):
+            change = FreshnessStateChange(
+                key=key, new_state=state, previous_state=FreshnessState.UNKNOWN, state_change_timestamp=0.0
+            )
+            instance._report_runless_asset_event(change)
+        log = instance.event_log_storage
+        assert isinstance(log, OneFileEventLog)
+        now = datetime.now(UTC)
+        assert log.delete_freshness_before(now - timedelta(hours=1)) == 0
+        assert log.delete_freshness_before(now + timedelta(hours=1)) == 1
+        kept = log.get_freshness_state_records([ASSET, other])
+    assert {key: record.freshness_state for key, record in kept.items()} == {
+        ASSET: FreshnessState.WARN,
+        other: FreshnessState.FAIL,
+    }
 
 
 def test_the_last_record_of_an_asset_is_read_again_where_it_changed_also_by_another_process(tmp_path: Path):

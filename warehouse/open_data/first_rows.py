@@ -2,7 +2,14 @@
 
 import duckdb
 
-from contracts.open_data.first_rows import ROWS_SHOWN, FirstColumn, FirstRows, PublishedFirstRows, first_rows_path
+from contracts.open_data.first_rows import (
+    FIRST_ROWS_PATH,
+    ROWS_SHOWN,
+    FirstColumn,
+    FirstRows,
+    PublishedFirstRows,
+    first_rows_path,
+)
 from contracts.token.holders import list_file_name
 from warehouse.document_context import DocumentContext
 from warehouse.open_data.public_tables import HOLDERS, PublicTable, Unit, prepare, public_tables, service_unit
@@ -12,19 +19,30 @@ _PART_OF_AMOUNT = ("_limb0", "_limb1", "_limb2")
 
 
 def read_first_rows(context: DocumentContext) -> PublishedFirstRows:
-    """Returns the newest rows of every public table that has a place to read them from."""
+    """Returns the newest rows of every public table that has a place to read them from: of a table that has not moved
+    those that are published, since prices are published every minute and the other tables are large."""
     connection = context.connection
+    published = _published(context)
     prepare(connection)
     unit = service_unit(connection)
     newest = connection.execute("select max(block) from out_holders__lists").fetchall()[0][0]
     tables = []
     for public in public_tables().values():
-        if public.dataset.name != HOLDERS:
+        if public.dataset.name in published and public.source.name not in (context.moved_tables or ()):
+            tables.append(published[public.dataset.name])
+        elif public.dataset.name != HOLDERS:
             tables.append(_first_rows(connection, public, unit, public.source.name))
         elif newest is not None:
             source = rows_of(context.holders_dir / list_file_name(newest))
             tables.append(_first_rows(connection, public, unit, source))
     return PublishedFirstRows(tables=tables)
+
+
+def _published(context: DocumentContext) -> dict[str, FirstRows]:
+    body = context.bodies.get(FIRST_ROWS_PATH)
+    if context.moved_tables is None or body is None:
+        return {}
+    return {shown.dataset: shown for shown in PublishedFirstRows.model_validate_json(body).tables}
 
 
 def newest_rows(public: PublicTable, unit: Unit, source: str, most: int) -> str:

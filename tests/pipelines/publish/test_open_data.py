@@ -17,7 +17,9 @@ from publishing import House, mint
 
 from contracts.canonical import sha256_hex
 from contracts.errors import DiskFull
+from contracts.open_data.first_rows import FIRST_ROWS_PATH
 from contracts.open_data.manifest import SIGNED_AGAIN_AFTER, VALID_FOR, judge_manifest
+from contracts.publish.registry import PROJECTIONS
 from contracts.token.holders import ZERO_ADDRESS
 from pipelines.publish import open_data
 from pipelines.publish.generation import publish, republish
@@ -102,6 +104,24 @@ def test_lists_transfers_and_prices_are_read_with_exact_and_rounded_amounts(publ
         (1.23456789012e-13, "0.000000000000123456789012")
     ]
     assert rows(published, "select block, holders from 'DATA/holder_lists.csv' order by block") == [(20, 70), (40, 70)]
+
+
+def test_a_minute_reads_the_first_rows_of_what_moved_and_takes_the_others_as_they_are_published(house):
+    def shown() -> dict[str, tuple[int, list[str | None]]]:
+        tables = json.loads((house.current / "public/first-rows.json").read_bytes())["tables"]
+        return {table["dataset"]: (table["total"], table["rows"][0]) for table in tables if table["rows"]}
+
+    before = shown()
+    rows_page = [row for row in PROJECTIONS if row.path == FIRST_ROWS_PATH]
+    put_prices(house, (house.now, "0.75"))
+    house.now += timedelta(minutes=1)
+    with Warehouse(house.data_dir).connect() as connection:
+        connection.execute("delete from raw_chain__transfers")  # as a run that reads the chain beside this one might
+        context = context_for(connection, house.settings)
+        republish(context, house.settings, rows_page, moved_tables={"raw_market__token_prices"}, now=house.now)
+    after = shown()
+    assert changed(before, after) == {"token_prices"}
+    assert (after["token_prices"][0], "0.75" in after["token_prices"][1]) == (3, True)
 
 
 def test_one_duckdb_file_has_every_dataset_with_its_comments_for_duckdb_1_5(published):
