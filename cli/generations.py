@@ -1,6 +1,7 @@
 """Implements `svc generations`: takes generations to an object store and from it, lists them, and rolls one back."""
 
 import logging
+import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -34,7 +35,7 @@ def push(*, once: bool, as_json: bool) -> None:
             _print_taken(pointer, as_json, "is stored already, or nothing is published yet")
             return
         pusher = _Pusher(settings, origin)
-        _forever(pusher.look, PUSH_EVERY_S)
+        _forever(pusher.look, PUSH_EVERY_S, threading.Event())
 
 
 def follow(*, once: bool, as_json: bool) -> None:
@@ -46,8 +47,12 @@ def follow(*, once: bool, as_json: bool) -> None:
         if once:
             _print_taken(stored_generations.follow(origin, settings.data_dir), as_json, "the store points to none")
             return
-        follower = _Follower(settings, origin)
-        _forever(follower.look, FOLLOW_EVERY_S)
+        follow_until(threading.Event(), settings, origin)
+
+
+def follow_until(stopping: threading.Event, settings: Settings, origin: stored_generations.Origin) -> None:
+    """Takes over each generation that the store points to, until `stopping` is set."""
+    _forever(_Follower(settings, origin).look, FOLLOW_EVERY_S, stopping)
 
 
 def list_(as_json: bool) -> None:
@@ -134,22 +139,22 @@ class _Follower:
             _log.info("took over %s from pointer %d", pointer.generation, pointer.number)
 
 
-def _forever(look: Callable[[], None], every_s: float) -> None:
-    """Looks until the process is stopped. A fault is said once, and what is served stays meanwhile."""
+def _forever(look: Callable[[], None], every_s: float, stopping: threading.Event) -> None:
+    """Looks until `stopping` is set. A fault is said once, and what is served stays meanwhile."""
     said = ""
-    while True:
+    while not stopping.is_set():
         try:
             look()
         except (ObjectStoreAway, GenerationBroken) as problem:
             if str(problem) != said:
                 _log.warning("%s", problem)
             said = str(problem)
-            time.sleep(AGAIN_AFTER_S)
+            stopping.wait(AGAIN_AFTER_S)
         else:
             if said:
                 _log.warning("The object store can be used again.")
             said = ""
-            time.sleep(every_s)
+            stopping.wait(every_s)
 
 
 def _settings_and_origin() -> tuple[Settings, stored_generations.Origin]:

@@ -36,13 +36,14 @@ from contracts.publish.routes import METRICS_PATH, file_of
 
 def discovery_router(
     site: Callable[[], PublishedSite | None],
+    host: str,
     state: Callable[[], Awaitable[tuple[ServiceState, int]]],
     claims: Callable[[], Mapping[str, int]],
     answered: Callable[[], Mapping[tuple[str, int], int]],
 ) -> APIRouter:
     """Creates the routes. `site` returns the published site, `state` the newest observation of the service and its age
-    in seconds; neither may wait for a thread that requests share. `claims` counts claims by state; `answered` returns
-    the answers that this process gave."""
+    in seconds; neither may wait for a thread that requests share. `host` names this machine; `claims` counts claims by
+    state; `answered` returns the answers that this process gave."""
     router = APIRouter(tags=["discovery"], route_class=WorkRoute)
 
     @router.get(
@@ -80,6 +81,7 @@ def discovery_router(
         observed, observed_age_s = await state()
         return ServiceFacts(
             now=now,
+            host=host,
             generation=manifest.generation,
             generated_at=manifest.created_at,
             documents={
