@@ -40,7 +40,7 @@ def api(workers: int, as_json: bool) -> None:
             else:
                 say(progress_line("api", f"{settings.host}:{settings.port} serves what {origin.store.url} points to"))
             with _following(settings, origin):
-                _serve(settings, Children(record, stop_timeout_s=STOP_WITHIN_S + 1.0), workers)
+                _serve(settings, Children(record, settings.drain_seconds + STOP_WITHIN_S + 1.0), workers)
 
 
 def require_shared_ledger(settings: Settings) -> None:

@@ -18,7 +18,7 @@ from warehouse.publish.generations import current_generation, current_pointer, k
 
 PUSH_EVERY_S = 0.25
 FOLLOW_EVERY_S = 0.5
-AGAIN_AFTER_S = 5.0
+AGAIN_AFTER_S = 2.0
 PRUNE_EVERY_S = 600.0
 LOCK_WAIT_S = 60.0
 

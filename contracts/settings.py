@@ -75,6 +75,12 @@ class Settings(BaseSettings):
     host_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,100}$")] | None = Field(
         default=None, description="Name of this host in /health; default the machine's name"
     )
+    drain_seconds: int = Field(
+        default=0,
+        ge=0,
+        le=300,
+        description="Seconds before a stop by SIGTERM in which /health is 503, so that a balancer that checks it leaves",
+    )
     port: int = Field(default=8000, ge=1, le=65535, description="Port of the API")
     dagster_port: int = Field(default=3000, ge=1, le=65535, description="Port of Dagster's web server, on 127.0.0.1")
     data_dir: Path = Field(default=Path("var"), description="Where warehouse, ledger and generations live")
