@@ -79,7 +79,7 @@ class Settings(BaseSettings):
         default=0,
         ge=0,
         le=300,
-        description="Seconds before a stop by SIGTERM in which /health is 503, so that a balancer that checks it leaves",
+        description="Seconds before a stop by SIGTERM in which /health is 503, so that balancers that look at it leave",
     )
     port: int = Field(default=8000, ge=1, le=65535, description="Port of the API")
     dagster_port: int = Field(default=3000, ge=1, le=65535, description="Port of Dagster's web server, on 127.0.0.1")
