@@ -20,6 +20,7 @@ from warehouse.publish.stored_generations import Origin, origin_of
 
 SVC = Path(sys.executable).with_name("svc")
 LOOK_EVERY_S = 0.2
+FOLLOWER_ENDS_S = 1.0
 
 
 def api(workers: int, as_json: bool) -> None:
@@ -55,7 +56,8 @@ def require_shared_ledger(settings: Settings) -> None:
 def _following(settings: Settings, origin: Origin) -> Iterator[None]:
     """Takes over generations in a thread while the context is open.
 
-    One that is just being taken over is left behind half-built and swept by the next start, as after a kill.
+    One that is still being taken over at the end is left behind half-built and swept by the next start, as after a
+    kill.
     """
     stopping = threading.Event()
     follower = threading.Thread(target=follow_until, args=(stopping, settings, origin), name="follower", daemon=True)
@@ -64,6 +66,7 @@ def _following(settings: Settings, origin: Origin) -> Iterator[None]:
         yield
     finally:
         stopping.set()
+        follower.join(FOLLOWER_ENDS_S)
 
 
 def _serve(settings: Settings, children: Children, workers: int) -> None:

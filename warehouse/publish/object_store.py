@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ AT_ONCE = 16
 """Transfers that are under way together."""
 
 _TIMEOUT_S = 10
+_TOOK = re.compile(r" in [0-9.]+(?:ns|µs|ms|s)\b")
 _CLIENT: ClientConfig = {"timeout": f"{_TIMEOUT_S}s", "connect_timeout": "3s", "allow_http": True}
 _RETRIES: RetryConfig = {"max_retries": 2, "retry_timeout": timedelta(seconds=_TIMEOUT_S)}
 
@@ -173,4 +175,5 @@ def _path_of(sha256: str) -> str:
 
 
 def _first_line(error: BaseException) -> str:
-    return str(error).strip().partition("\n")[0].rstrip(".")
+    """Returns what a client says, but for how long it took: the same fault has the same words."""
+    return _TOOK.sub("", str(error).strip().partition("\n")[0]).rstrip(".")

@@ -241,9 +241,9 @@ def _new_numbers(origin: Origin, taken: list[int] | None) -> list[int]:
     """
     numbers = origin.store.pointer_numbers()
     if taken is not None and numbers == taken:
+        newest = max(taken, default=0)
         raise ObjectStoreAway(
-            f"The object store {origin.store.url} lists pointer {max(taken, default=0)} as its newest, but holds a newer "
-            "one.",
+            f"The object store {origin.store.url} lists pointer {newest} as its newest, but holds a newer one.",
             cure="What is served stays; it is tried again.",
         )
     return numbers
