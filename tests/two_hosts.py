@@ -34,7 +34,12 @@ class Process:
     def start(self) -> None:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                self.command, env=self.environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL
+                self.command,
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,  # a Ctrl-C is for who started it
             )
 
     def whole(self) -> list[psutil.Process]:
@@ -126,7 +131,7 @@ def balancing(directory: Path, port: int, hosts: Sequence[ApiHost]) -> Iterator[
     user = "user root; " if os.geteuid() == 0 else ""
     command = ["nginx", "-p", str(directory), "-c", "balancer.conf", "-g", f"{user}daemon off;"]
     with (directory / "log").open("w") as log:
-        nginx = subprocess.Popen(command, stdout=log, stderr=log, text=True)
+        nginx = subprocess.Popen(command, stdout=log, stderr=log, text=True, start_new_session=True)
     try:
         wait_until_listening(port, nginx)
         yield
