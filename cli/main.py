@@ -134,7 +134,7 @@ def api(
 
     It takes over each generation that SVC_PUBLISH_URL points to, and shares the PostgreSQL ledger of SVC_LEDGER_URL.
 
-    Example: `SVC_PUBLISH_URL=s3://bucket/svc svc api --workers 4`
+    Example: `SVC_PUBLISH_URL=s3://bucket/svc svc api`
     """
 
 
