@@ -4,7 +4,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
+
+import msgspec
 
 from cli.environment import effective_settings, make_data_dir
 from cli.logs import configure_logs
@@ -12,6 +15,7 @@ from cli.output import operator_problems, print_json, say
 from contracts.errors import GenerationBroken, GenerationUnknown, ObjectStoreAway
 from contracts.publish.pointers import Pointer
 from contracts.settings import Settings
+from warehouse.discovery.run_status import RunStatus, read_run_status, update_run_status
 from warehouse.duck.connection import run_lock
 from warehouse.publish import stored_generations
 from warehouse.publish.generations import current_generation, current_pointer, kept_manifests, point_to
@@ -20,6 +24,7 @@ PUSH_EVERY_S = 0.25
 FOLLOW_EVERY_S = 0.5
 AGAIN_AFTER_S = 2.0
 PRUNE_EVERY_S = 600.0
+RUNS_EVERY_S = 5.0
 LOCK_WAIT_S = 60.0
 
 _log = logging.getLogger(__name__)
@@ -101,15 +106,25 @@ def rollback(generation_id: str, as_json: bool) -> None:
 
 
 class _Pusher:
-    """Stores a generation as soon as this host points to it, and deletes what no reader needs."""
+    """Stores a generation as soon as this host points to it, how its jobs go, and deletes what no reader needs."""
 
     def __init__(self, settings: Settings, origin: stored_generations.Origin) -> None:
         self._settings = settings
         self._origin = origin
         self._pointer: str | None = None
         self._prune_at = 0.0
+        self._runs: RunStatus | None = None
+        self._runs_at = 0.0
 
     def look(self) -> None:
+        self._push_generation()
+        if time.monotonic() >= self._runs_at:
+            runs = read_run_status(self._settings.data_dir)
+            if runs != self._runs:
+                self._origin.store.put_runs(msgspec.json.encode(runs))
+            self._runs, self._runs_at = runs, time.monotonic() + RUNS_EVERY_S
+
+    def _push_generation(self) -> None:
         pointer = current_pointer(self._settings.data_dir)
         if pointer is None or pointer == self._pointer:
             return
@@ -131,8 +146,22 @@ class _Follower:
         self._settings = settings
         self._origin = origin
         self._number = 0
+        self._runs_at = 0.0
 
     def look(self) -> None:
+        self._follow()
+        if time.monotonic() >= self._runs_at:
+            self._take_runs(self._origin.store.runs())
+            self._runs_at = time.monotonic() + RUNS_EVERY_S
+
+    def _take_runs(self, stored: bytes | None) -> None:
+        """Keeps how the publishing host's jobs went, for `/health` here. What can't be read says nothing."""
+        with suppress(msgspec.MsgspecError, UnicodeDecodeError):
+            if stored is not None:
+                runs = msgspec.json.decode(stored, type=RunStatus)
+                update_run_status(self._settings.data_dir, lambda _: runs)
+
+    def _follow(self) -> None:
         pointer = stored_generations.follow(self._origin, self._settings.data_dir, after=self._number)
         if pointer is not None:
             self._number = pointer.number

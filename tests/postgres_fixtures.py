@@ -62,13 +62,17 @@ class TemporaryPostgres:
     def connect(self, database: str = "postgres") -> psycopg.Connection:
         return psycopg.connect(host=str(self.socket_dir), user="svc", dbname=database, autocommit=True)
 
+    @property
+    def last_database(self) -> str:
+        """The name of the database that was made last."""
+        return f"test_{self.made}"
+
     def new_database(self) -> str:
         """Make an empty database and give its name."""
         self.made += 1
-        name = f"test_{self.made}"
         with self.connect() as connection:
-            connection.execute(f"create database {name}")
-        return name
+            connection.execute(f"create database {self.last_database}")
+        return self.last_database
 
     def new_ledger(self) -> str:
         """Makes a database with an empty ledger, a copy of one that was migrated once, and gives its name."""

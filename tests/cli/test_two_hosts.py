@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import httpx
 import pytest
@@ -16,6 +17,9 @@ from host_faults import Faults, Limits, Readers, Registrations, Service, Writers
 from nginx import have_nginx
 from patience import HANG_S
 from rounds import chosen
+from two_hosts import until
+
+from warehouse.discovery.run_status import EndedRun, update_run_status, with_run
 
 FAULTS = 200
 CLOCK_LATE = "-2h"
@@ -51,6 +55,14 @@ def test_health_names_host_and_generation(hosts: Service) -> None:
         ("a", generation),
         ("b", generation),
     ]
+
+
+def test_health_of_every_host_says_which_jobs_of_the_publishing_host_fail(hosts: Service) -> None:
+    failed = EndedRun("chain", "failure", datetime(2026, 1, 1, tzinfo=UTC), 3.0, reason="rpc_unavailable")
+    update_run_status(hosts.house.data_dir, lambda status: with_run(status, failed))
+    for host in hosts.hosts:
+        until(lambda host=host: bool((host.health() or {}).get("failingJobs")), host.said)
+        assert host.health()["failingJobs"][0]["reason"] == "rpc_unavailable"
 
 
 def test_a_host_with_an_old_clock_says_so_and_counts_as_the_other_does(hosts: Service) -> None:

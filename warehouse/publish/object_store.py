@@ -26,7 +26,7 @@ from contracts.publish.pointers import pointer_name, pointer_number
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig
 
-POINTERS, OBJECTS = "pointers", "objects"
+POINTERS, OBJECTS, RUNS = "pointers", "objects", "runs.json"
 AT_ONCE = 16
 """Transfers that are under way together."""
 
@@ -87,6 +87,19 @@ class ObjectStore:
             except AlreadyExistsError:
                 return False
         return True
+
+    def put_runs(self, content: bytes) -> None:
+        """Stores how the publishing host's jobs went, in place of what was stored before."""
+        with self._at_hand():
+            obstore.put(self._store, RUNS, content)
+
+    def runs(self) -> bytes | None:
+        """Returns what `put_runs` stored, or None before."""
+        with self._at_hand():
+            try:
+                return bytes(obstore.get(self._store, RUNS).bytes())
+            except FileNotFoundError:
+                return None
 
     def put_bytes(self, content: bytes) -> str:
         """Stores an object, and returns its SHA-256."""
