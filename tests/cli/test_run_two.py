@@ -33,10 +33,7 @@ def test_two_hosts_answer_behind_one_address_and_nothing_is_left_of_them(tmp_pat
         reader = threading.Thread(target=lambda: lines.extend(output), daemon=True)
         reader.start()
         try:
-            until(
-                lambda: any("leads to both" in line for line in list(lines)) or running.poll() is not None,
-                lambda: str(lines),
-            )
+            until(lambda: running.poll() is not None or "leads to both" in "".join(lines), lambda: str(lines))
             health = httpx.get(f"http://127.0.0.1:{port}/health", timeout=HANG_S, trust_env=False).json()
             assert health["host"] in ("host-a", "host-b")
             everything = psutil.Process(running.pid).children(recursive=True)

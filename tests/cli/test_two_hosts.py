@@ -21,7 +21,8 @@ from two_hosts import until
 
 from warehouse.discovery.run_status import EndedRun, update_run_status, with_run
 
-FAULTS = 200
+FAULTS, BATCHES = 200, 10
+"""A run does one batch, a soak all."""
 CLOCK_LATE = "-2h"
 
 
@@ -88,13 +89,14 @@ def test_a_rolling_restart_loses_no_request(hosts: Service) -> None:
     assert invisible(hosts, writers.written, writers.headers) == []
 
 
-def test_no_fault_shows_half_a_generation_fails_a_read_or_loses_a_write(hosts: Service) -> None:
-    random_ = random.Random(21)
+@pytest.mark.parametrize("batch", chosen(list(range(BATCHES)), others=BATCHES))
+def test_no_fault_shows_half_a_generation_fails_a_read_or_loses_a_write(hosts: Service, batch: int) -> None:
+    random_ = random.Random(batch)
     faults, limits = Faults(hosts, random_), Limits(hosts)
     readers, writers = Readers(hosts), Writers(hosts, hosts.key())
     rows = [faults.kinds[number % len(faults.kinds)] for number in range(FAULTS)]
-    with again_and_again(readers.read, readers.read, writers.write):
-        for fault in chosen(rows, others=10):
+    with again_and_again(readers.read, writers.write):
+        for fault in rows[batch::BATCHES]:
             fault()
             hosts.store.heal()
             hosts.wait_until_served(faults.generation)
