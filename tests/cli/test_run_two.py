@@ -20,12 +20,12 @@ RUN_TWO = Path(__file__).resolve().parents[1] / "run_two.py"
 
 
 @pytest.mark.web
-def test_two_hosts_answer_behind_one_address_and_nothing_is_left_of_them(tmp_path: Path) -> None:
+def test_two_hosts_answer_behind_one_address_and_nothing_is_left_of_them() -> None:
     if not have_nginx():
         pytest.fail("nginx is not installed") if os.environ.get("CI") else pytest.skip("nginx is not installed")
     port = free_port()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
-    environment |= {"SVC_PORT": str(port), "TMPDIR": str(tmp_path)}
+    environment["SVC_PORT"] = str(port)
     lines: list[str] = []
     with subprocess.Popen([sys.executable, RUN_TWO], env=environment, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
@@ -34,6 +34,7 @@ def test_two_hosts_answer_behind_one_address_and_nothing_is_left_of_them(tmp_pat
         reader.start()
         try:
             until(lambda: running.poll() is not None or "leads to both" in "".join(lines), lambda: str(lines))
+            assert running.poll() is None, lines
             health = httpx.get(f"http://127.0.0.1:{port}/health", timeout=HANG_S, trust_env=False).json()
             assert health["host"] in ("host-a", "host-b")
             everything = psutil.Process(running.pid).children(recursive=True)
@@ -45,4 +46,6 @@ def test_two_hosts_answer_behind_one_address_and_nothing_is_left_of_them(tmp_pat
     assert lines[-1].startswith("stopped")
     _, left = psutil.wait_procs(everything, timeout=HANG_S)
     assert [process.cmdline() for process in left if not is_zombie(process)] == []
-    assert not list(tmp_path.glob("svc-*"))
+    disks = [Path(line.rpartition(" ")[2]) for line in lines if "its disk in" in line]
+    assert [disk.name for disk in disks] == ["host-a", "host-b"]
+    assert not any(disk.parent.exists() for disk in disks)
