@@ -46,6 +46,6 @@ def test_two_hosts_answer_behind_one_address_and_nothing_is_left_of_them() -> No
     assert lines[-1].startswith("stopped")
     _, left = psutil.wait_procs(everything, timeout=HANG_S)
     assert [process.cmdline() for process in left if not is_zombie(process)] == []
-    disks = [Path(line.rpartition(" ")[2]) for line in lines if "its disk in" in line]
+    disks = [Path(line.strip().rpartition(" ")[2]) for line in lines if "its disk in" in line]
     assert [disk.name for disk in disks] == ["host-a", "host-b"]
     assert not any(disk.parent.exists() for disk in disks)
