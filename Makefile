@@ -1,11 +1,14 @@
 # One line each; everything works from a clean clone. `python3 bootstrap.py && .venv/bin/svc run` does without make.
-.PHONY: run test test-quick test-all test-without-material check check-web attack bench soak contracts lock .venv/.ok
+.PHONY: run run-two test test-quick test-all test-without-material check check-web attack bench soak contracts lock .venv/.ok
 
 # Tests start hundreds of processes: without compiled modules each one compiles Dagster again.
 unexport PYTHONDONTWRITEBYTECODE
 
 run: .venv/.ok
 	.venv/bin/svc run
+
+run-two: .venv/.ok
+	.venv/bin/python tests/run_two.py
 
 test: .venv/.ok
 	.venv/bin/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder

@@ -51,7 +51,9 @@ def create_app(settings: Settings, *, providers: Providers | None = None) -> Fro
     make_data_directory(settings.data_dir)
     counters = open_counters_when_possible(settings, settings.data_dir, wait_s=0.25)
     rooms = App(settings, lambda: front.site, counters, providers, answered=lambda: front.answered)
-    front = Front(settings, rooms, counters.take, take_waits=settings.ledger_url is not None, keys=rooms)
+    # Hosts on one ledger count by its clock, whatever their own say.
+    waits, clock = settings.ledger_url is not None, counters.now_s
+    front = Front(settings, rooms, counters.take, take_waits=waits, keys=rooms, clock=clock)
     return front
 
 
@@ -121,6 +123,7 @@ def build_rooms(
         lambda: stores.ledger,
         lambda: stores.secrets,
         lambda: stores.signing_keys.current(),
+        clock=stores.now,
     )
     set_payments(app, payments)
     access = AccessService(
@@ -130,6 +133,7 @@ def build_rooms(
         lambda: stores.signing_keys.current(),
         REQUESTS_A_DAY,
         providers=providers,
+        clock=stores.now,
     )
     recovery = Recovery(
         access.rail,
@@ -138,6 +142,7 @@ def build_rooms(
         lambda: stores.ledger,
         lambda: stores.secrets,
         REQUESTS_A_DAY,
+        clock=stores.now,
     )
     cases = Cases(
         access.rail,
@@ -145,6 +150,7 @@ def build_rooms(
         settings.public_base_url,
         lambda: stores.ledger,
         lambda: stores.signing_keys.current(),
+        clock=stores.now,
     )
     accounts = KeyAccounts(
         settings.public_base_url,
@@ -152,6 +158,7 @@ def build_rooms(
         lambda: stores.ledger,
         lambda: stores.secrets,
         lambda: stores.counters,
+        clock=stores.now,
     )
     clients = ClientAddresses(settings.trusted_proxies)
     trials = Trials(
@@ -162,12 +169,14 @@ def build_rooms(
         lambda: stores.ledger,
         lambda: stores.secrets,
         lambda request: clients.key(request.client.host if request.client else "unknown", request.scope["headers"]),
+        clock=stores.now,
     )
     urls = ServiceUrls(settings.public_base_url, settings.app_url, payments_live=not access.rail.missing)
     merge_routes(
         app.router,
         discovery_router(
             site,
+            settings.host_named,
             (observer or state_observer(stores, lambda: None, tuple)).current,
             lambda: claims_by_state(stores.ledger),
             answered,
@@ -178,7 +187,7 @@ def build_rooms(
         guardrail_router(
             lambda: stores.guardrail,
             lambda: stores.guardrail_log,
-            ApprovalDesk(lambda: stores.ledger, lambda: stores.secrets.approval_key),
+            ApprovalDesk(lambda: stores.ledger, lambda: stores.secrets.approval_key, stores.now),
         ),
         access_router(access),
         recovery_router(recovery),
@@ -221,6 +230,7 @@ def settlements_of(stores: Stores, providers: Providers) -> Settlements:
         lambda: load_relayer(settings),
         REQUESTS_A_DAY,
         providers,
+        clock=stores.now,
     )
 
 
@@ -260,7 +270,8 @@ def _edge(
     from api.intake.router import intake_status
     from api.world.queries import answer_query
 
-    settings, desk = stores.settings, ApprovalDesk(lambda: stores.ledger, lambda: stores.secrets.approval_key)
+    desk = ApprovalDesk(lambda: stores.ledger, lambda: stores.secrets.approval_key, stores.now)
+    settings = stores.settings
     app_url, secret = settings.app_url, settings.handoff_secret
 
     def handoff() -> Handoff:
@@ -325,7 +336,7 @@ def _key_edge(
         from contracts.connect.key_tools import KEY_PROMPTS
         from contracts.world.alignment import alignment
 
-        desk = ApprovalDesk(lambda: stores.ledger, lambda: stores.secrets.approval_key)
+        desk = ApprovalDesk(lambda: stores.ledger, lambda: stores.secrets.approval_key, stores.now)
 
         async def built(request: BuildRequest, body: bytes, caller: Caller) -> bytes:
             return (await build(stores, request, body, caller)).fields
@@ -482,7 +493,7 @@ class App:
         providers = self._providers or Providers(self._settings.rpc_urls)
         settlements = settlements_of(stores, providers)
         watcher = self._watcher = Watcher(
-            rail_of(self._settings), providers, lambda: stores.ledger, settle=settlements.watch
+            rail_of(self._settings), providers, lambda: stores.ledger, clock=stores.now, settle=settlements.watch
         )
         observer = self._observer = state_observer(stores, lambda: watcher.skew_s, lambda: watcher.nodes_answering)
         return build_rooms(stores, self._site, observer, providers, settlements, self._answered)

@@ -98,9 +98,9 @@ class KeyGate:
             return
         try:
             if self._waits:
-                await asyncio.to_thread(self._counters.give_back, admission.quota_key, now_s)
+                await asyncio.to_thread(self._counters.give_back, admission.quota_key, DAY_S, now_s)
             else:
-                self._counters.give_back(admission.quota_key, now_s)
+                self._counters.give_back(admission.quota_key, DAY_S, now_s)
         except OperatorProblem as problem:
             _log.warning("A request that failed stays counted: %s", problem)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from contracts.errors import OperatorProblem
@@ -82,6 +84,11 @@ class Stores:
             if self._counters is None:
                 self._counters = open_counters(self.settings, self.settings.data_dir, wait_s=COUNTERS_WAIT_S)
             return self._counters
+
+    def now(self) -> datetime:
+        """Returns the current instant in UTC: on PostgreSQL the one that all hosts agree on."""
+        now_s = time.time() if self.settings.ledger_url is None else self.counters.now_s()
+        return datetime.fromtimestamp(now_s, UTC)
 
     @property
     def signing_keys(self) -> SigningKeys:

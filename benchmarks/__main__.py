@@ -14,7 +14,8 @@ def main(
         list[str] | None,
         typer.Argument(
             help="Benches to run; all by default. They are ingestion, incremental, storageProof, history, serving, "
-            "keys, access, firstUse, guardrail, workTrees, world, worldWrites, mixedLoad and startupS."
+            "keys, access, firstUse, guardrail, workTrees, world, worldWrites, worldImport, mixedLoad, hosts and "
+            "startupS."
         ),
     ] = None,
     transfers: Annotated[int, typer.Option(min=10_000, help="Transfers of the ingestion bench.")] = 300_000,

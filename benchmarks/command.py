@@ -15,6 +15,7 @@ from benchmarks import (
     first_use,
     guardrail,
     history,
+    hosts,
     incremental,
     ingestion,
     keys,
@@ -85,6 +86,7 @@ def benches_of(transfers: int, graph_nodes: int) -> list[Bench]:
             tables.world_import_text,
         ),
         Bench("mixedLoad", "answering light requests beside large ones", mixed_load.measure, tables.mixed_load_text),
+        Bench("hosts", "serving from two hosts without a shared disk", hosts.measure, tables.hosts_text),
         Bench("startupS", "starting the API", startup.measure, tables.start_up_text),
     ]
 

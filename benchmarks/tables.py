@@ -19,6 +19,7 @@ from benchmarks import (
     world_writes,
 )
 from benchmarks.contest import NotRun
+from benchmarks.hosts import HostsMeasured
 from benchmarks.ingestion import Reading
 from benchmarks.keys import KeyCost
 from benchmarks.serving import Row
@@ -300,6 +301,19 @@ def mixed_load_text(mixed: mixed_load.MixedLoad, _: Mapping[str, Any]) -> str:
     return (
         f"{latencies}\n{answers}{mixed.acknowledged:,} writes were acknowledged, {mixed.lost} of them lost; "
         f"the API took {mixed.memory_before_mb:.0f} MB before and {mixed.memory_after_mb:.0f} MB a minute after\n"
+    )
+
+
+def hosts_text(measured: HostsMeasured, _: Mapping[str, Any]) -> str:
+    rows = [
+        ("a published document, CPU us", *map(str, measured.document_cpu_us), f"{measured.document_ratio:.2f}"),
+        ("a request with a key, CPU us", *map(str, measured.keyed_cpu_us), f"{measured.keyed_ratio:.2f}"),
+    ]
+    return (
+        table(("an answer of", "one host", "two hosts", "times"), rows)
+        + f"\nA generation is on both hosts {measured.roll_out_median_s:.2f} s after it was published "
+        f"(worst {measured.roll_out_worst_s:.2f}); from a dump of the ledger and an empty disk to the first proven "
+        f"document: {measured.restore_s:.1f} s"
     )
 
 

@@ -22,6 +22,9 @@ from uvicorn.server import ServerState
 
 from api.http_protocol import BoundedHttpProtocol
 
+FIRST_BYTES_S = 1.0
+"""The time that a server which stops leaves a new connection for its request."""
+
 DESCRIPTORS_KEPT_BACK = 128
 """Reserved for stores, published files, worker processes and logs."""
 
@@ -130,6 +133,7 @@ class TimedHttpProtocol(BoundedHttpProtocol):
         self.phase = Phase.HEADER
         self.since = self.loop.time()
         self.stalled_since = 0.0
+        self._last_request = False
         self._unread_bytes = 0
         if self.server_state not in self._servers:
             self._servers[self.server_state] = _Connections(self.limits or ConnectionLimits.of_this_process())
@@ -158,6 +162,8 @@ class TimedHttpProtocol(BoundedHttpProtocol):
     def on_headers_complete(self) -> None:
         self.phase = Phase.BODY
         super().on_headers_complete()
+        if self._last_request:
+            self.cycle.keep_alive = False
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
@@ -176,6 +182,21 @@ class TimedHttpProtocol(BoundedHttpProtocol):
                 self.flow.resume_reading()
         if self.phase is Phase.ANSWER and self.cycle.response_complete:
             self._become_idle()
+
+    def shutdown(self) -> None:
+        """Closes the connection behind its answer, at once where it waits for another request.
+
+        A request on its way is answered: a proxy connects for each, and sends it a moment later.
+        """
+        if self.phase is Phase.HEADER and not self.transport.is_closing():
+            self._last_request = True
+            self.loop.call_later(FIRST_BYTES_S, self._close_if_silent)
+        else:
+            super().shutdown()
+
+    def _close_if_silent(self) -> None:
+        if self.phase is Phase.HEADER:
+            self.transport.close()
 
     def pause_writing(self) -> None:
         super().pause_writing()

@@ -1,9 +1,13 @@
 """Implements `svc generations`: takes generations to an object store and from it, lists them, and rolls one back."""
 
 import logging
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
+
+import msgspec
 
 from cli.environment import effective_settings, make_data_dir
 from cli.logs import configure_logs
@@ -11,6 +15,7 @@ from cli.output import operator_problems, print_json, say
 from contracts.errors import GenerationBroken, GenerationUnknown, ObjectStoreAway
 from contracts.publish.pointers import Pointer
 from contracts.settings import Settings
+from warehouse.discovery.run_status import RunStatus, read_run_status, update_run_status
 from warehouse.duck.connection import run_lock
 from warehouse.publish import stored_generations
 from warehouse.publish.generations import current_generation, current_pointer, kept_manifests, point_to
@@ -18,8 +23,9 @@ from warehouse.tracing import trace_process
 
 PUSH_EVERY_S = 0.25
 FOLLOW_EVERY_S = 0.5
-AGAIN_AFTER_S = 5.0
+AGAIN_AFTER_S = 2.0
 PRUNE_EVERY_S = 600.0
+RUNS_EVERY_S = 5.0
 LOCK_WAIT_S = 60.0
 
 _log = logging.getLogger(__name__)
@@ -36,7 +42,7 @@ def push(*, once: bool, as_json: bool) -> None:
             return
         trace_process(settings, "publisher")
         pusher = _Pusher(settings, origin)
-        _forever(pusher.look, PUSH_EVERY_S)
+        _forever(pusher.look, PUSH_EVERY_S, threading.Event())
 
 
 def follow(*, once: bool, as_json: bool) -> None:
@@ -48,9 +54,13 @@ def follow(*, once: bool, as_json: bool) -> None:
         if once:
             _print_taken(stored_generations.follow(origin, settings.data_dir), as_json, "the store points to none")
             return
-        trace_process(settings, "follower")
-        follower = _Follower(settings, origin)
-        _forever(follower.look, FOLLOW_EVERY_S)
+        follow_until(threading.Event(), settings, origin)
+
+
+def follow_until(stopping: threading.Event, settings: Settings, origin: stored_generations.Origin) -> None:
+    """Takes over each generation that the store points to, until `stopping` is set."""
+    trace_process(settings, "follower")
+    _forever(_Follower(settings, origin).look, FOLLOW_EVERY_S, stopping)
 
 
 def list_(as_json: bool) -> None:
@@ -99,15 +109,25 @@ def rollback(generation_id: str, as_json: bool) -> None:
 
 
 class _Pusher:
-    """Stores a generation as soon as this host points to it, and deletes what no reader needs."""
+    """Stores a generation as soon as this host points to it, how its jobs go, and deletes what no reader needs."""
 
     def __init__(self, settings: Settings, origin: stored_generations.Origin) -> None:
         self._settings = settings
         self._origin = origin
         self._pointer: str | None = None
         self._prune_at = 0.0
+        self._runs: RunStatus | None = None
+        self._runs_at = 0.0
 
     def look(self) -> None:
+        self._push_generation()
+        if time.monotonic() >= self._runs_at:
+            runs = read_run_status(self._settings.data_dir)
+            if runs != self._runs:
+                self._origin.store.put_runs(msgspec.json.encode(runs))
+            self._runs, self._runs_at = runs, time.monotonic() + RUNS_EVERY_S
+
+    def _push_generation(self) -> None:
         pointer = current_pointer(self._settings.data_dir)
         if pointer is None or pointer == self._pointer:
             return
@@ -129,30 +149,44 @@ class _Follower:
         self._settings = settings
         self._origin = origin
         self._number = 0
+        self._runs_at = 0.0
 
     def look(self) -> None:
+        self._follow()
+        if time.monotonic() >= self._runs_at:
+            self._take_runs(self._origin.store.runs())
+            self._runs_at = time.monotonic() + RUNS_EVERY_S
+
+    def _take_runs(self, stored: bytes | None) -> None:
+        """Keeps how the publishing host's jobs went, for `/health` here. What can't be read says nothing."""
+        with suppress(msgspec.MsgspecError, UnicodeDecodeError):
+            if stored is not None:
+                runs = msgspec.json.decode(stored, type=RunStatus)
+                update_run_status(self._settings.data_dir, lambda _: runs)
+
+    def _follow(self) -> None:
         pointer = stored_generations.follow(self._origin, self._settings.data_dir, after=self._number)
         if pointer is not None:
             self._number = pointer.number
             _log.info("took over %s from pointer %d", pointer.generation, pointer.number)
 
 
-def _forever(look: Callable[[], None], every_s: float) -> None:
-    """Looks until the process is stopped. A fault is said once, and what is served stays meanwhile."""
+def _forever(look: Callable[[], None], every_s: float, stopping: threading.Event) -> None:
+    """Looks until `stopping` is set. A fault is said once, and what is served stays meanwhile."""
     said = ""
-    while True:
+    while not stopping.is_set():
         try:
             look()
         except (ObjectStoreAway, GenerationBroken) as problem:
             if str(problem) != said:
                 _log.warning("%s", problem)
             said = str(problem)
-            time.sleep(AGAIN_AFTER_S)
+            stopping.wait(AGAIN_AFTER_S)
         else:
             if said:
                 _log.warning("The object store can be used again.")
             said = ""
-            time.sleep(every_s)
+            stopping.wait(every_s)
 
 
 def _settings_and_origin() -> tuple[Settings, stored_generations.Origin]:

@@ -125,6 +125,20 @@ def serve(
 
 
 @app.command(rich_help_panel=RUNNING)
+@runs("cli.api_host:api")
+def api(
+    workers: Annotated[int, typer.Option(min=1, help="Processes that answer.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Serve what another host publishes: one of several API hosts, without a pipeline. Ctrl-C ends it.
+
+    It takes over each generation that SVC_PUBLISH_URL points to, and shares the PostgreSQL ledger of SVC_LEDGER_URL.
+
+    Example: `SVC_PUBLISH_URL=s3://bucket/svc svc api`
+    """
+
+
+@app.command(rich_help_panel=RUNNING)
 @runs("cli.demo.command:demo")
 def demo(
     reset: Annotated[

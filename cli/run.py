@@ -19,8 +19,8 @@ from cli.demo.chain import CHAIN_ID, DemoChain
 from cli.environment import as_environment, make_data_dir
 from cli.output import operator_problems, print_json, progress_line, say
 from cli.same_origin import LOOPBACK_ADDRESS
-from cli.supervise import Children, end_leftovers, only_one
-from contracts.errors import ConfigurationProblem, DemoChainLost, OperatorProblem
+from cli.supervise import Children, PartEnded, end_leftovers, only_one, refuse_taken_port
+from contracts.errors import ConfigurationProblem, DemoChainLost
 from contracts.secrets import require_secrets
 from contracts.settings import Settings, load_settings
 from pipelines.instance import prepare_home, prepare_workspace
@@ -47,12 +47,6 @@ DAEMON_PACE = {
 """How often Dagster's daemon looks for failed runs to retry, and at the age of assets. Each look costs CPU."""
 
 
-class PartEnded(OperatorProblem):
-    """A process that has to stay up has ended by itself."""
-
-    code = "part_ended"
-
-
 def run(*, dagster_launch: bool, as_json: bool) -> None:
     """Runs everything: chain (the demo's where none is set), API, pipeline and Dagster. Ctrl-C ends it all.
 
@@ -72,18 +66,6 @@ def run(*, dagster_launch: bool, as_json: bool) -> None:
             refuse_taken_port(settings.host, settings.port, "SVC_PORT")
             refuse_taken_port(LOOPBACK_ADDRESS, settings.dagster_port, "SVC_DAGSTER_PORT")
             _Service(settings, Children(record), stopping, as_json, dagster_launch=dagster_launch).run()
-
-
-def refuse_taken_port(host: str, port: int, variable: str) -> None:
-    """Raises before anything is started, rather than half-way."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError:
-            raise OperatorProblem(
-                f"{host}:{port} is taken.", cure=f"Stop what listens there, or set {variable} to another port."
-            ) from None
 
 
 class _Stopping(threading.Event):

@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -36,6 +37,12 @@ class ServiceRunning(OperatorProblem):
     """Another `svc run` holds the data directory."""
 
     code = "service_running"
+
+
+class PartEnded(OperatorProblem):
+    """A process that has to stay up has ended by itself."""
+
+    code = "part_ended"
 
 
 @dataclass(eq=False)
@@ -122,6 +129,18 @@ class Children:
         draft = self.record.with_suffix(".tmp")
         draft.write_text(json.dumps(rows))
         draft.replace(self.record)
+
+
+def refuse_taken_port(host: str, port: int, variable: str) -> None:
+    """Raises before anything is started, rather than half-way."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            raise OperatorProblem(
+                f"{host}:{port} is taken.", cure=f"Stop what listens there, or set {variable} to another port."
+            ) from None
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import platform
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -71,6 +72,15 @@ class Settings(BaseSettings):
     )
     app_url: Url | None = Field(default=None, description="The companion web application")
     host: str = Field(default="127.0.0.1", description="Address the API listens on")
+    host_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,100}$")] | None = Field(
+        default=None, description="Name of this host in /health; default the machine's name"
+    )
+    drain_seconds: int = Field(
+        default=0,
+        ge=0,
+        le=300,
+        description="Seconds before a stop by SIGTERM in which /health is 503, so that balancers that look at it leave",
+    )
     port: int = Field(default=8000, ge=1, le=65535, description="Port of the API")
     dagster_port: int = Field(default=3000, ge=1, le=65535, description="Port of Dagster's web server, on 127.0.0.1")
     data_dir: Path = Field(default=Path("var"), description="Where warehouse, ledger and generations live")
@@ -170,6 +180,11 @@ class Settings(BaseSettings):
     def public_base_url(self) -> str:
         """Returns `BASE_URL`, or the address that the API listens on, without a trailing slash."""
         return self.base_url or f"http://{self.host}:{self.port}"
+
+    @property
+    def host_named(self) -> str:
+        """Returns `HOST_NAME`, or the name of the machine."""
+        return self.host_name or platform.node()
 
 
 def settings_that_give(capability: str) -> tuple[str, ...]:

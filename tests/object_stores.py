@@ -32,7 +32,9 @@ server.serve_forever()
 def local_s3() -> Iterator[dict[str, str]]:
     """Starts it with one empty bucket, `BUCKET`. Provides the variables by which clients find it."""
     command = [tools_python(MOTO), "-c", SERVER]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
+    ) as server:
         try:
             assert server.stdout is not None
             address = f"http://127.0.0.1:{int(server.stdout.readline())}"

@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
@@ -35,8 +35,26 @@ class TemporaryPostgres:
     """A running server without durability, reached over a socket in its own directory."""
 
     socket_dir: Path
+    start: Callable[[], subprocess.Popen[bytes]]
+    process: subprocess.Popen[bytes] = field(init=False)
     made: int = 0
     has_template: bool = False
+
+    def __post_init__(self) -> None:
+        self.process = self.start()
+
+    def crash(self) -> None:
+        """Ends the server as a lost machine does, and starts it again on what it had written."""
+        self.stop()
+        self.process = self.start()
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGQUIT)
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
     def url(self, database: str) -> str:
         return f"postgresql+psycopg://svc@/{database}?host={self.socket_dir}"
@@ -44,13 +62,17 @@ class TemporaryPostgres:
     def connect(self, database: str = "postgres") -> psycopg.Connection:
         return psycopg.connect(host=str(self.socket_dir), user="svc", dbname=database, autocommit=True)
 
+    @property
+    def last_database(self) -> str:
+        """The name of the database that was made last."""
+        return f"test_{self.made}"
+
     def new_database(self) -> str:
         """Make an empty database and give its name."""
         self.made += 1
-        name = f"test_{self.made}"
         with self.connect() as connection:
-            connection.execute(f"create database {name}")
-        return name
+            connection.execute(f"create database {self.last_database}")
+        return self.last_database
 
     def new_ledger(self) -> str:
         """Makes a database with an empty ledger, a copy of one that was migrated once, and gives its name."""
@@ -113,17 +135,11 @@ def temporary_postgres(binaries: Path) -> Iterator[TemporaryPostgres]:
     try:
         data = home / "data"
         _run_initdb(binaries, data, user)
-        server = _start(binaries, data, home, user)
+        server = TemporaryPostgres(home, lambda: _started(binaries, data, home, user))
         try:
-            _wait_until_it_answers(server, home)
-            yield TemporaryPostgres(home)
+            yield server
         finally:
-            server.send_signal(signal.SIGQUIT)
-            try:
-                server.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                server.kill()
-                server.wait()
+            server.stop()
     finally:
         shutil.rmtree(home, ignore_errors=True)
 
@@ -179,6 +195,17 @@ def ledger(ledger_settings: Settings) -> Iterator[Ledger]:
 def _run_initdb(binaries: Path, data: Path, user: pwd.struct_passwd | None) -> None:
     command = [binaries / "initdb", "-D", data, "-U", "svc", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
     subprocess.run(command, check=True, capture_output=True, cwd="/", **_as(user))
+
+
+def _started(binaries: Path, data: Path, home: Path, user: pwd.struct_passwd | None) -> subprocess.Popen[bytes]:
+    server = _start(binaries, data, home, user)
+    try:
+        _wait_until_it_answers(server, home)
+    except BaseException:
+        server.kill()
+        server.wait()
+        raise
+    return server
 
 
 def _start(binaries: Path, data: Path, home: Path, user: pwd.struct_passwd | None) -> subprocess.Popen[bytes]:

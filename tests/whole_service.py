@@ -48,6 +48,7 @@ class WholeService:
             "trust_registry_address": REGISTRY,
             "master_secret": SecretStr("a secret of tests, long enough to be one"),
             "rate_limit_per_minute": 0,
+            "host_name": "api-1",
         }
         self.house = House(data_dir, **(given | settings))
         self.house.now = datetime.now(UTC).replace(microsecond=0) + timedelta(minutes=10)

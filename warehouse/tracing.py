@@ -5,7 +5,6 @@ person. Without the setting nothing of OpenTelemetry is imported.
 """
 
 import os
-import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -111,9 +110,9 @@ def trace_process(
     from opentelemetry.sdk.metrics import MeterProvider
     from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 
-    end_spans = trace_to(OTLPSpanExporter(f"{settings.otlp_url}/v1/traces", timeout=EXPORT_TIMEOUT_S), part)
+    end_spans = trace_to(OTLPSpanExporter(f"{settings.otlp_url}/v1/traces", timeout=EXPORT_TIMEOUT_S), part, settings.host_named)
     exporter = OTLPMetricExporter(f"{settings.otlp_url}/v1/metrics", timeout=EXPORT_TIMEOUT_S)
-    meters = MeterProvider([PeriodicExportingMetricReader(exporter)], _resource(part))
+    meters = MeterProvider([PeriodicExportingMetricReader(exporter)], _resource(part, settings.host_named))
     figures = SystemMetricsInstrumentor(config=FIGURES)
     figures.instrument(meter_provider=meters)
     for name, read in (counts or {}).items():
@@ -131,13 +130,13 @@ def trace_process(
     return end
 
 
-def trace_to(exporter: "SpanExporter", part: Part) -> Callable[[], None]:
+def trace_to(exporter: "SpanExporter", part: Part, host: str) -> Callable[[], None]:
     """Sends the spans of this process to `exporter`. Returns what sends those that wait, and ends it."""
     global _tracer
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    provider = TracerProvider(resource=_resource(part))
+    provider = TracerProvider(resource=_resource(part, host))
     provider.add_span_processor(BatchSpanProcessor(exporter))
     _tracer = provider.get_tracer("svc")
 
@@ -149,10 +148,9 @@ def trace_to(exporter: "SpanExporter", part: Part) -> Callable[[], None]:
     return end
 
 
-def _resource(part: Part) -> "Resource":
+def _resource(part: Part, host: str) -> "Resource":
     from opentelemetry.sdk.resources import Resource
 
-    host = socket.gethostname()
     return Resource.create(
         {
             "service.name": f"svc-{part}",

@@ -296,7 +296,7 @@ class ConnectService:
         with ledger.transaction() as tx:
             opened = sessions.redeem_vouched(tx, pairing.digest, vouched, pairing.pepper, agent)
         if opened is not None:
-            self.counters().give_back(pairing.address_key, ledger.now().timestamp())
+            self.counters().give_back(pairing.address_key, ADDRESS_WINDOW_S, ledger.now().timestamp())
         return opened
 
     # Sessions.

@@ -36,14 +36,15 @@ from contracts.publish.routes import METRICS_PATH, file_of
 
 def discovery_router(
     site: Callable[[], PublishedSite | None],
+    host: str,
     state: Callable[[], Awaitable[tuple[ServiceState, int]]],
     claims: Callable[[], Mapping[str, int]],
     answered: Callable[[], Mapping[tuple[str, int], int]],
     data_dir: Path,
 ) -> APIRouter:
     """Creates the routes. `site` returns the published site, `state` the newest observation of the service and its age
-    in seconds; neither may wait for a thread that requests share. `claims` counts claims by state; `answered` returns
-    the answers that this process gave; `data_dir` holds the record of the service's processes."""
+    in seconds; neither may wait for a thread that requests share. `host` names this machine; `claims` counts claims by
+    state; `answered` returns the answers that this process gave; `data_dir` holds the record of its processes."""
     router = APIRouter(tags=["discovery"], route_class=WorkRoute)
 
     @router.get(
@@ -84,6 +85,7 @@ def discovery_router(
         observed, observed_age_s = await state()
         return ServiceFacts(
             now=now,
+            host=host,
             generation=manifest.generation,
             generated_at=manifest.created_at,
             documents={

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from api.key_gate import CALLER, DAY_S, STORE_FAILED, Admission, is_counted, presented_key
+from api.leaving import leave_first
 from api.limits import COUNTED, Counted, limit_fields, over_limit, policy_of
 from api.publish.client_address import ClientAddresses
 from api.publish.negotiation import is_unchanged, prefers_markdown, prefers_page
@@ -36,6 +37,7 @@ from contracts.errors import (
     BodyTooLarge,
     MethodNotAllowed,
     NotAcceptable,
+    NotReady,
     OperatorProblem,
     RangeNotSatisfiable,
     RequestProblem,
@@ -77,7 +79,8 @@ class Keys(Protocol):
     async def take_of_session(self, token: str, now_s: float) -> Take | None: ...
 
 
-POINTER_EVERY_S = 1.0
+HEALTH_PATH = "/health"
+POINTER_EVERY_S = 0.5
 WINDOW_S = 60
 _MCP_PATHS = (MCP_PATH, KEY_MCP_PATH)
 _CHUNK_BYTES = 256 * 1024
@@ -122,6 +125,8 @@ class Front:
         self._clock = clock
         self._pointer: str | None = None
         self._next_check_at = 0.0
+        self._drain_seconds = settings.drain_seconds
+        self._leaving = False
         self.site: PublishedSite | None = None
         self.answered: Counter[tuple[str, int]] = Counter()
         """Answers by who gave them and HTTP status, for `/metrics`."""
@@ -244,7 +249,12 @@ class Front:
         else:
             # Beside the thread that then imports the rooms, each of a thousand files would wait for the interpreter.
             self.follow_pointer(self._clock())
+            if self._drain_seconds:
+                leave_first(self._drain_seconds, self._leave)
             await self._application(scope, receive, send)
+
+    def _leave(self) -> None:
+        self._leaving = True
 
     def _options_answer(self, scope: Scope) -> Message | None:
         """Returns the answer to OPTIONS for published paths, and to a browser's preflight for a page of another origin.
@@ -435,6 +445,11 @@ class Front:
     ) -> None:
         """Lets the application answer: limits the body, treats HEAD as GET without a body, adds headers to every
         answer."""
+        if self._leaving and scope["path"] == HEALTH_PATH:
+            await self._refuse(
+                scope, send, NotReady("This host is about to stop. Ask another one."), counted, admission
+            )
+            return
         is_head = scope["method"] == "HEAD"
         request_id = _request_id()
         if scope["method"] not in (*_READS, "OPTIONS"):

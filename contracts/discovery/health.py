@@ -38,6 +38,7 @@ class ServiceFacts:
     """
 
     now: datetime
+    host: str
     generation: str
     generated_at: datetime
     documents: Mapping[str, tuple[int, bool]]
@@ -95,7 +96,8 @@ class Health(Document):
         description="`degraded` where a document is stale, a job of the pipeline fails, the ledger can't be reached, "
         "the guardrail has a problem, the clock is wrong or RPC nodes disagree"
     )
-    generation: str
+    host: str = Field(description="The host that answers: SVC_HOST_NAME, or the machine's name")
+    generation: str = Field(description="The generation that this host serves")
     generated_at: Timestamp = Field(description="When that generation was built (UTC)")
     age_s: int = Field(ge=0, description="Seconds since then")
     stale_documents: list[str] = Field(description="Paths of published documents past their `staleAfter`")
@@ -124,6 +126,7 @@ def health_of(facts: ServiceFacts) -> Health:
     """Returns what `/health` says of the facts."""
     return Health(
         status="ok" if facts.is_fine else "degraded",
+        host=facts.host,
         generation=facts.generation,
         generated_at=facts.generated_at,
         age_s=facts.age_s,

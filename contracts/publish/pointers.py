@@ -43,6 +43,13 @@ class Pointer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         """Returns the newest generation that publishers have pointed to."""
         return max(self.generation, self.rolled_back_from or "")
 
+    def is_of_now(self, followed: Pointer) -> bool:
+        """Decides whether a store that shows this pointer as its newest shows its present, after `followed` was seen.
+
+        The numbers of a store that was set up anew begin again, with later times.
+        """
+        return self.number >= followed.number or self.written_at > followed.written_at
+
 
 class PointerFault(StrEnum):
     """The ways in which a pointer is wrong."""

@@ -259,13 +259,14 @@ def test_where_a_store_fails_the_answer_is_503_until_it_does_not(tmp_path, store
     with serving(Settings(_env_file=None, data_dir=tmp_path)) as service:
         issued = service.key()
         assert service.check(bearer(issued))[0].status_code == 200
-        holder = service.gate._lookup if store == "ledger" else service.counters
-        working, holder._store = holder._store, Failing()
+        holder, name = (service.gate._lookup, "_store") if store == "ledger" else (service.counters._rates, "store")
+        working = getattr(holder, name)
+        setattr(holder, name, Failing())
         answer = service.check(bearer(issued))[0]
         assert (answer.status_code, answer.json()["code"]) == (503, "store_unavailable")
         assert (answer.headers["retry-after"], answer.json()["retryable"]) == ("2", True)
         assert service.ask(("GET", "/api/v2/nowhere", bearer(issued), {}))[0].status_code == 404
-        holder._store = working
+        setattr(holder, name, working)
         assert service.check(bearer(issued))[0].headers["ratelimit"] == '"daily";r=98;t=43200'
 
 

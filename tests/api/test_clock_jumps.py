@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from clock_windows import stay_within
+from fake_clocks import fake_clock
 from installation import Installation
 from keyed_service import with_secrets
 from publishing import House
@@ -30,22 +30,6 @@ JUMPS_WITHIN_S = 60
 PLANS, CHECK = "/api/agent-access/plans", "/api/v2/health"
 
 
-def library() -> str:
-    """The library that fakes the clock, as Debian's package installs it."""
-    found = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
-    if not found:
-        reason = "libfaketime is not installed (Debian: apt-get install faketime)"
-        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
-    return str(found[0])
-
-
-SLEEP_BY_WAITING = """
-import threading, time
-time.sleep = lambda seconds: threading.Event().wait(seconds) and None
-"""
-"""libfaketime 0.9.10 refuses the absolute monotonic sleeps of Python 3.11 where monotonic clocks stay true."""
-
-
 class ClockedInstallation(Installation):
     """An installation whose wall clock is `offset_s` from ours from the next look on; monotonic clocks stay true."""
 
@@ -53,17 +37,9 @@ class ClockedInstallation(Installation):
         super().__init__(settings)
         self.offset = settings.data_dir / "clock-offset"
         self.jump(0)
-        patches = settings.data_dir / "python"
-        patches.mkdir()
-        (patches / "sitecustomize.py").write_text(SLEEP_BY_WAITING)
-        self.environment |= {
-            "PYTHONPATH": str(patches),
-            "LD_PRELOAD": library(),
+        self.environment |= fake_clock(settings.data_dir / "python") | {
             "FAKETIME_TIMESTAMP_FILE": str(self.offset),
             "FAKETIME_CACHE_DURATION": "1",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-            # Otherwise threads that wait for the interpreter's lock spin, and computing takes six times as long.
-            "FAKETIME_FORCE_MONOTONIC_FIX": "0",
             "SVC_RATE_LIMIT_PER_MINUTE": "20",
         }
 

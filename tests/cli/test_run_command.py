@@ -15,7 +15,7 @@ from run_processes import Installation, is_zombie
 
 from cli.demo.anvil import free_port
 from cli.environment import make_data_dir
-from cli.run import refuse_taken_port
+from cli.supervise import refuse_taken_port
 from contracts.errors import OperatorProblem, StoreUnusable
 
 COMMANDS = (

@@ -1,8 +1,9 @@
-"""Counts requests for rates and quotas in fixed windows, exactly over any number of processes. Stored beside the
-ledger.
+"""Counts requests for rates and quotas in fixed windows, exactly over any number of processes and hosts. Stored beside
+the ledger.
 
-Counters may be lost when the machine crashes, so they pay for no fsync. They delay every request, so they go through
-the raw driver.
+They delay every request, so they go through the raw driver and pay for no fsync. On PostgreSQL the windows of a minute
+are lost when the server crashes, and of longer ones (a key's day) the last fraction of a second: those are in a logged
+table, committed asynchronously.
 """
 
 import logging
@@ -10,14 +11,21 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from contracts.errors import OperatorProblem, StoreBusy, StoreUnusable
 from contracts.settings import Settings
-from warehouse.ledger.raw_store import open_raw_store
+from warehouse.ledger.raw_store import RawStore, open_raw_store
+from warehouse.ledger.server_clock import SQL as SERVER_CLOCK_SQL
+from warehouse.ledger.server_clock import ServerClock
 
-SQL = (Path(__file__).with_name("counters.sql"),)
+RATES_SQL = (Path(__file__).with_name("counters.sql"), Path(__file__).with_name("rates.sql"), SERVER_CLOCK_SQL)
+QUOTAS_SQL = (Path(__file__).with_name("counters.sql"), Path(__file__).with_name("quotas.sql"))
+
+LONGEST_RATE_WINDOW_S = 60
+"""Longer windows have to outlive a crash of the server."""
 
 KEEP_S = 120
 """The time for which a counter outlives its window: longer than the clocks of two hosts may differ."""
@@ -62,15 +70,43 @@ class CounterStore(Protocol):
     def close(self) -> None: ...
 
 
-class Counters:
-    """Counts takes. Create it with `open_counters`. Threads may share it; a forked process needs its own."""
+@dataclass
+class _Table:
+    """A table of counters, how many takes it saw, and how far it is swept."""
 
-    def __init__(self, store: CounterStore) -> None:
-        self._store = store
-        self._lock = threading.Lock()
+    store: CounterStore
+    takes: int = 0
+    swept_until: str = ""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
+        with self.lock:
+            return self.store.fetch(question, parameters)
+
+
+class Counters:
+    """Counts takes. Create it with `open_counters`. Threads may share it; a forked process needs its own.
+
+    `quotas` counts what is longer than a minute, if that has a store of its own. `clock` is the one that all hosts
+    share, if there is one.
+    """
+
+    def __init__(
+        self, store: CounterStore, quotas: CounterStore | None = None, clock: ServerClock | None = None
+    ) -> None:
+        self._rates = _Table(store)
+        self._quotas = self._rates if quotas is None else _Table(quotas)
+        self._clock = clock
         self._refused: dict[str, tuple[int, int, float]] = {}
-        self._takes = 0
-        self._swept_until = ""
+
+    def now_s(self) -> float:
+        """Returns the time (seconds since 1970) that all hosts agree on."""
+        return time.time() if self._clock is None else self._clock.now_s()
+
+    def keep_time(self) -> None:
+        """Asks for that time if it was not asked for lately, as every take does. Raises as `take`."""
+        if self._clock is not None:
+            self._clock.keep_right()
 
     def take(self, key: str, limit: int, window_s: int, now_s: float) -> Take:
         """Takes one of `limit` (at least 1) in the window of `window_s` seconds around `now_s` (seconds since 1970).
@@ -85,11 +121,13 @@ class Counters:
         # A larger limit has to ask the store again: the key may have moved to a better plan.
         if full is not None and full[0] == window_end_s and limit <= full[1] and now_s < full[2]:
             return Take(False, limit, 0, reset_s)
-        with self._lock:
-            self._takes += 1
-            if self._takes % _SWEEP_EVERY == 0:
-                self._sweep(now_s)
-            row = self._store.fetch(
+        self.keep_time()
+        table = self._table(window_s)
+        with table.lock:
+            table.takes += 1
+            if table.takes % _SWEEP_EVERY == 0:
+                _sweep(table, now_s)
+            row = table.store.fetch(
                 "take", {"key": key, "limit": limit, "window_s": window_s, "window_end_s": window_end_s}
             )
             if row is None:
@@ -103,19 +141,23 @@ class Counters:
     def taken(self, key: str, window_s: int, now_s: float) -> int:
         """Returns how many were taken of a key in the window around `now_s`. Raises `StoreBusy` or `StoreUnusable`."""
         window_end_s = (int(now_s) // window_s + 1) * window_s
-        with self._lock:
-            row = self._store.fetch("taken", {"key": key})
+        row = self._table(window_s).fetch("taken", {"key": key})
         return int(row[0]) if row is not None and row[1] >= window_end_s else 0
 
-    def give_back(self, key: str, now_s: float) -> None:
+    def give_back(self, key: str, window_s: int, now_s: float) -> None:
         """Undoes a take of the current window that led to nothing. Raises `StoreBusy` or `StoreUnusable`."""
-        with self._lock:
-            self._store.fetch("give_back", {"key": key, "now_s": int(now_s)})
+        table = self._table(window_s)
+        with table.lock:
+            table.store.fetch("give_back", {"key": key, "now_s": int(now_s)})
             self._refused.pop(key, None)
 
     def close(self) -> None:
-        with self._lock:
-            self._store.close()
+        for table in (self._rates, self._quotas):
+            with table.lock:
+                table.store.close()
+
+    def _table(self, window_s: int) -> _Table:
+        return self._rates if window_s <= LONGEST_RATE_WINDOW_S else self._quotas
 
     def _remember_full(self, key: str, limit: int, window_end_s: int, now_s: float) -> None:
         if len(self._refused) >= _MOST_REFUSALS_HELD:
@@ -124,33 +166,56 @@ class Counters:
                 self._refused = {}
         self._refused[key] = (window_end_s, limit, now_s + _REMEMBER_FULL_S)
 
-    def _sweep(self, now_s: float) -> None:
-        """Deletes counters that ended long ago in the next slice of keys, round robin."""
-        after = self._swept_until
-        row = self._store.fetch("slice_end", {"after": after, "size": _SWEEP_SIZE})
-        until = _ABOVE_ALL_KEYS if row is None else str(row[0])
-        self._store.fetch("sweep", {"after": after, "until": until, "ended_s": int(now_s) - KEEP_S})
-        self._swept_until = "" if row is None else until
+
+def _sweep(table: _Table, now_s: float) -> None:
+    """Deletes counters that ended long ago in the next slice of keys, round robin. The caller holds the lock."""
+    row = table.store.fetch("slice_end", {"after": table.swept_until, "size": _SWEEP_SIZE})
+    until = _ABOVE_ALL_KEYS if row is None else str(row[0])
+    table.store.fetch("sweep", {"after": table.swept_until, "until": until, "ended_s": int(now_s) - KEEP_S})
+    table.swept_until = "" if row is None else until
 
 
 def open_counters(settings: Settings, data_dir: Path, *, wait_s: float = 2.0) -> Counters:
-    """Opens the counters beside the configured ledger: `counters.db`, or an unlogged PostgreSQL table.
+    """Opens the counters beside the configured ledger: `counters.db`, or two PostgreSQL tables.
 
     Raises `SettingsInvalid`, `StoreBusy`, `StoreUnusable`.
     """
-    # If PostgreSQL goes away after it counted a take, the retry counts it twice; that allows too few, never too many.
-    return Counters(
-        open_raw_store(
-            settings,
-            "The counter store",
-            data_dir / "counters.db",
-            SQL,
-            wait_s=wait_s,
-            lock=_SCHEMA_LOCK,
-            pragmas=(f"page_size = {_PAGE_BYTES}", f"wal_autocheckpoint = {_CHECKPOINT_PAGES}"),
-            damaged_cure="Stop the service and delete the file: it holds nothing but counters.",
-        )
+    counters = _counters(settings, lambda statements: _open_table(settings, data_dir, statements, wait_s))
+    counters.keep_time()
+    return counters
+
+
+def _counters(settings: Settings, open_table: Callable[[tuple[Path, ...]], CounterStore]) -> Counters:
+    rates = open_table(RATES_SQL)
+    if settings.ledger_url is None:
+        return Counters(rates)
+    try:
+        # If PostgreSQL goes away after it counted a take, the retry counts it twice; that allows too few, never too
+        # many.
+        return Counters(rates, open_table(QUOTAS_SQL), ServerClock(lambda: _server_time_s(rates)))
+    except BaseException:
+        rates.close()
+        raise
+
+
+def _open_table(settings: Settings, data_dir: Path, statements: tuple[Path, ...], wait_s: float) -> RawStore:
+    return open_raw_store(
+        settings,
+        "The counter store",
+        data_dir / "counters.db",
+        statements,
+        wait_s=wait_s,
+        lock=_SCHEMA_LOCK,
+        pragmas=(f"page_size = {_PAGE_BYTES}", f"wal_autocheckpoint = {_CHECKPOINT_PAGES}"),
+        damaged_cure="Stop the service and delete the file: it holds nothing but counters.",
+        waits_for_disk=False,
     )
+
+
+def _server_time_s(store: CounterStore) -> float:
+    row = store.fetch("server_time", {})
+    assert row is not None
+    return float(row[0])
 
 
 def open_counters_when_possible(settings: Settings, data_dir: Path, *, wait_s: float) -> Counters:
@@ -163,7 +228,12 @@ def open_counters_when_possible(settings: Settings, data_dir: Path, *, wait_s: f
         return open_counters(settings, data_dir, wait_s=wait_s)
     except (StoreBusy, StoreUnusable) as problem:
         logging.getLogger(__name__).warning("Requests are not counted yet: %s", problem)
-        return Counters(_AbsentStore(lambda: open_counters(settings, data_dir, wait_s=wait_s)._store, problem))
+        reason: OperatorProblem = problem
+
+    def open_later(statements: tuple[Path, ...]) -> CounterStore:
+        return _AbsentStore(lambda: _open_table(settings, data_dir, statements, wait_s), reason)
+
+    return _counters(settings, open_later)
 
 
 class _AbsentStore:

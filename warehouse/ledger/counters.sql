@@ -1,10 +1,10 @@
 -- name: give_back
 -- Takes one off what was counted in the window that is still open at :now_s.
-update counters set used = used - 1 where key = :key and used > 0 and window_end_s > :now_s
+update {counters} set used = used - 1 where key = :key and used > 0 and window_end_s > :now_s
 
 -- name: schema
 -- One row per key: how many were taken in the fixed window that ends at window_end_s (seconds since 1970).
-create table if not exists counters (
+create table if not exists {counters} (
     key text not null primary key,
     window_end_s bigint not null,
     used bigint not null
@@ -12,8 +12,8 @@ create table if not exists counters (
 
 -- name: schema (postgresql)
 -- One row per key: how many were taken in the fixed window that ends at window_end_s (seconds since 1970).
--- Unlogged: a crash of the server empties it. Half-filled pages let an update stay on its page, without touching the index.
-create unlogged table if not exists counters (
+-- Half-filled pages let an update stay on its page, without touching the index.
+{create} if not exists {counters} (
     key text collate "C" not null primary key,
     window_end_s bigint not null,
     used bigint not null
@@ -21,38 +21,38 @@ create unlogged table if not exists counters (
 
 -- name: slice_end
 -- At most one row: the last key of the slice of :size keys after :after; none where fewer are left.
-select key from counters where key > :after order by key limit 1 offset :size - 1
+select key from {counters} where key > :after order by key limit 1 offset :size - 1
 
 -- name: sweep
 -- Deletes the counters of a slice of keys, (:after, :until], whose window ended before :ended_s.
-delete from counters where key > :after and key <= :until and window_end_s < :ended_s
+delete from {counters} where key > :after and key <= :until and window_end_s < :ended_s
 
 -- name: sweep (postgresql)
 -- Deletes the counters of a slice of keys, (:after, :until], whose window ended before :ended_s, but for those that
 -- another process is just writing or sweeping: waiting for them could deadlock.
-delete from counters where key in (
-    select key from counters where key > :after and key <= :until and window_end_s < :ended_s for update skip locked
+delete from {counters} where key in (
+    select key from {counters} where key > :after and key <= :until and window_end_s < :ended_s for update skip locked
 )
 
 -- name: taken
 -- At most one row: how many were taken in the window of a key, and when that ends.
-select used, window_end_s from counters where key = :key
+select used, window_end_s from {counters} where key = :key
 
 -- name: take
 -- Takes one of :limit in the window ending at :window_end_s; no row where all are taken, and then nothing is written.
 -- A caller whose clock is at most one window late counts in the newer window, which keeps that window's limit true.
-insert into counters (key, window_end_s, used) values (:key, :window_end_s, 1)
+insert into {counters} as counted (key, window_end_s, used) values (:key, :window_end_s, 1)
 on conflict (key) do update set
     used = case
-        when counters.window_end_s between excluded.window_end_s and excluded.window_end_s + :window_s
-            then counters.used + 1
+        when counted.window_end_s between excluded.window_end_s and excluded.window_end_s + :window_s
+            then counted.used + 1
         else 1
     end,
     window_end_s = case
-        when counters.window_end_s between excluded.window_end_s and excluded.window_end_s + :window_s
-            then counters.window_end_s
+        when counted.window_end_s between excluded.window_end_s and excluded.window_end_s + :window_s
+            then counted.window_end_s
         else excluded.window_end_s
     end
-where counters.used < :limit
-    or counters.window_end_s not between excluded.window_end_s and excluded.window_end_s + :window_s
+where counted.used < :limit
+    or counted.window_end_s not between excluded.window_end_s and excluded.window_end_s + :window_s
 returning used, window_end_s

@@ -20,6 +20,8 @@ from contracts.times import utc_text as utc_text
 from warehouse.ledger.drivers import driver_statement, scrub
 from warehouse.ledger.engine import WRITES, begun, failures_named, ledger_location, postgresql_engine, sqlite_engine
 from warehouse.ledger.schema import migrate
+from warehouse.ledger.server_clock import SQL as SERVER_CLOCK_SQL
+from warehouse.ledger.server_clock import ServerClock
 from warehouse.ledger.writer_queue import WriterQueue
 from warehouse.statements import ROOMS
 
@@ -174,7 +176,9 @@ class Ledger:
     Every method raises `StoreBusy` or `StoreUnusable` if the database can't be used.
     """
 
-    def __init__(self, engine: Engine, store: str, clock: Clock, queue_wait_s: float) -> None:
+    def __init__(
+        self, engine: Engine, store: str, clock: Clock, queue_wait_s: float, keep_time: Callable[[], None] | None = None
+    ) -> None:
         self._writer_queue = WriterQueue(store, queue_wait_s)
         self._readers = engine
         self._writers = engine.execution_options(**{WRITES: True})
@@ -182,6 +186,7 @@ class Ledger:
             self._readers = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         self._store = store
         self._clock = clock
+        self._keep_time = keep_time
 
     @contextmanager
     def transaction(self, cache_bytes: int | None = None) -> Iterator[Transaction]:
@@ -195,6 +200,7 @@ class Ledger:
         With `cache_bytes`, which is for programs that write very much, SQLite keeps that much of its file in memory
         from then on, and moves its log into the file less often.
         """
+        self._ask_time()
         with self._writer_queue.turn(), failures_named(self._store), begun(self._writers) as connection:
             transaction = Transaction(connection, self._clock)
             if cache_bytes is not None and connection.dialect.name == "sqlite":
@@ -208,6 +214,7 @@ class Ledger:
     @contextmanager
     def read(self) -> Iterator[Reader]:
         """Opens a read of one state from start to end. Waits for no writer."""
+        self._ask_time()
         with failures_named(self._store), begun(self._readers) as connection:
             yield Reader(connection)
 
@@ -279,6 +286,11 @@ class Ledger:
     def close(self) -> None:
         self._readers.dispose()
 
+    def _ask_time(self) -> None:
+        if self._keep_time is not None:
+            with failures_named(self._store):
+                self._keep_time()
+
 
 def open_ledger(
     settings: Settings,
@@ -286,12 +298,13 @@ def open_ledger(
     *,
     wait_s: float = 10.0,
     queue_wait_s: float = QUEUE_WAIT_S,
-    clock: Clock = lambda: datetime.now(UTC),
+    clock: Clock | None = None,
 ) -> Ledger:
     """Opens the configured ledger, and creates and migrates it if needed.
 
-    A write waits `queue_wait_s` seconds for earlier writes of this process, then `wait_s` for those of others. Raises
-    `SettingsInvalid`, `StoreTooNew`, `StoreBusy`, `StoreUnusable`.
+    Its clock is this machine's, and on PostgreSQL the server's, unless another is given. A write waits `queue_wait_s`
+    seconds for earlier writes of this process, then `wait_s` for those of others. Raises `SettingsInvalid`,
+    `StoreTooNew`, `StoreBusy`, `StoreUnusable`.
     """
     location = ledger_location(settings.ledger_url, data_dir)
     if isinstance(location, Path):
@@ -301,13 +314,36 @@ def open_ledger(
     else:
         store = f"The ledger {location.render_as_string(hide_password=True)}"
         engine = postgresql_engine(location, wait_s)
+    keep_time = None
     try:
+        if clock is None and not isinstance(location, Path):
+            clock, keep_time = _server_clock(engine, store)
+        elif clock is None:
+            clock = _this_machine
         with failures_named(store):
             migrate(engine, store, lambda connection: _finish_migration(Transaction(connection, clock)))
     except BaseException:
         engine.dispose()
         raise
-    return Ledger(engine, store, clock, queue_wait_s)
+    return Ledger(engine, store, clock, queue_wait_s, keep_time)
+
+
+def _this_machine() -> datetime:
+    return datetime.now(UTC)
+
+
+def _server_clock(engine: Engine, store: str) -> tuple[Clock, Callable[[], None]]:
+    """Returns the clock of a PostgreSQL server, and what asks for its time where that is due."""
+
+    def ask() -> float:
+        with begun(engine) as connection:
+            question = driver_statement((SERVER_CLOCK_SQL,), "server_time", "postgresql")
+            return float(connection.exec_driver_sql(question).scalar_one())
+
+    server = ServerClock(ask)
+    with failures_named(store):
+        server.keep_right()
+    return lambda: datetime.fromtimestamp(server.now_s(), UTC), server.keep_right
 
 
 def _finish_migration(tx: Transaction) -> None:

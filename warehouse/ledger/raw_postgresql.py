@@ -23,8 +23,18 @@ class RawPostgresql:
     `name` names the store in problems; `lock` is the key of the advisory lock under which it is written.
     """
 
-    def __init__(self, url: URL, name: str, wait_s: float, statements: tuple[Path, ...], lock: int = 0) -> None:
+    def __init__(
+        self,
+        url: URL,
+        name: str,
+        wait_s: float,
+        statements: tuple[Path, ...],
+        lock: int = 0,
+        *,
+        waits_for_disk: bool = True,
+    ) -> None:
         self._name = name
+        self._waits_for_disk = waits_for_disk
         self._advisory_lock = lock
         self._address = url.set(drivername="postgresql").render_as_string(hide_password=False)
         self._wait_s = wait_s
@@ -77,6 +87,8 @@ class RawPostgresql:
     def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
         connection = psycopg.connect(self._address, autocommit=True, prepare_threshold=0, **CONNECT_ARGUMENTS)
         connection.execute(f"set lock_timeout = {round(self._wait_s * 1000)}".encode())
+        if not self._waits_for_disk:
+            connection.execute("set synchronous_commit = off")
         return connection
 
     def _connected(self, ask: Callable[[], T]) -> T:

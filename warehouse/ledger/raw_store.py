@@ -54,11 +54,13 @@ def open_raw_store(
     pragmas: Sequence[str] = (),
     damaged_cure: str | None = None,
     outdated: Outdated | None = None,
+    waits_for_disk: bool = True,
 ) -> RawStore:
     """Opens a store beside the configured ledger, with its schema in place: the file `path`, or a PostgreSQL table.
 
     `title` names it in problems; `lock` is the key of its PostgreSQL advisory lock; `outdated` says what changes an
-    SQLite file of an earlier version. Raises `SettingsInvalid`, `StoreBusy`, `StoreUnusable`.
+    SQLite file of an earlier version. With `waits_for_disk` false PostgreSQL answers before its log is on the disk,
+    as SQLite does here always. Raises `SettingsInvalid`, `StoreBusy`, `StoreUnusable`.
     """
     if settings.ledger_url is None:
         assert_sqlite_version()
@@ -72,7 +74,8 @@ def open_raw_store(
     from warehouse.ledger.raw_postgresql import RawPostgresql
 
     url = postgresql_address(settings.ledger_url)
-    raw = RawPostgresql(url, f"{title} {url.render_as_string(hide_password=True)}", wait_s, statements, lock)
+    name = f"{title} {url.render_as_string(hide_password=True)}"
+    raw = RawPostgresql(url, name, wait_s, statements, lock, waits_for_disk=waits_for_disk)
     raw.set_up("schema")
     return raw
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,11 +26,12 @@ from contracts.publish.pointers import pointer_name, pointer_number
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig
 
-POINTERS, OBJECTS = "pointers", "objects"
+POINTERS, OBJECTS, RUNS = "pointers", "objects", "runs.json"
 AT_ONCE = 16
 """Transfers that are under way together."""
 
 _TIMEOUT_S = 10
+_TOOK = re.compile(r" in [0-9.]+(?:ns|µs|ms|s)\b")
 _CLIENT: ClientConfig = {"timeout": f"{_TIMEOUT_S}s", "connect_timeout": "3s", "allow_http": True}
 _RETRIES: RetryConfig = {"max_retries": 2, "retry_timeout": timedelta(seconds=_TIMEOUT_S)}
 
@@ -85,6 +87,19 @@ class ObjectStore:
             except AlreadyExistsError:
                 return False
         return True
+
+    def put_runs(self, content: bytes) -> None:
+        """Stores how the publishing host's jobs went, in place of what was stored before."""
+        with self._at_hand():
+            obstore.put(self._store, RUNS, content)
+
+    def runs(self) -> bytes | None:
+        """Returns what `put_runs` stored, or None before."""
+        with self._at_hand():
+            try:
+                return bytes(obstore.get(self._store, RUNS).bytes())
+            except FileNotFoundError:
+                return None
 
     def put_bytes(self, content: bytes) -> str:
         """Stores an object, and returns its SHA-256."""
@@ -173,4 +188,5 @@ def _path_of(sha256: str) -> str:
 
 
 def _first_line(error: BaseException) -> str:
-    return str(error).strip().partition("\n")[0].rstrip(".")
+    """Returns what a client says, but for how long it took: the same fault has the same words."""
+    return _TOOK.sub("", str(error).strip().partition("\n")[0]).rstrip(".")

@@ -15,11 +15,12 @@ from pathlib import Path
 
 import msgspec
 
-from contracts.errors import GenerationBroken, GenerationUnknown, SettingsInvalid
+from contracts.errors import GenerationBroken, GenerationUnknown, ObjectStoreAway, SettingsInvalid
 from contracts.publish.pointers import Pointer, judge_pointer, signed_pointer
 from contracts.settings import Settings
 from warehouse.access.signing_keys import SigningKeys
 from warehouse.duck.connection import run_lock
+from warehouse.file_modes import write_private_file
 from warehouse.publish.generations import (
     KEPT_AGE,
     KEPT_COUNT,
@@ -31,6 +32,9 @@ from warehouse.publish.generations import (
     remove_older,
 )
 from warehouse.publish.object_store import ObjectStore
+
+FOLLOWED = "followed.json"
+"""The file of a data directory with the pointer that was followed last."""
 
 LOCK_WAIT_S = 60.0
 UNREFERENCED_AGE = timedelta(days=1)
@@ -85,8 +89,9 @@ def push(origin: Origin, data_dir: Path, now: datetime, *, forgets_older: bool =
     generation = current_generation(data_dir)
     if generation is None:
         return None
+    taken: list[int] | None = None
     while True:
-        numbers = origin.store.pointer_numbers()
+        numbers = _new_numbers(origin, taken)
         head = _newest(origin, numbers)
         if head is not None and generation.id <= head.newest and not (forgets_older and generation.id == head.newest):
             return None
@@ -97,6 +102,7 @@ def push(origin: Origin, data_dir: Path, now: datetime, *, forgets_older: bool =
         pointer = _created(origin, numbers, Pointing(generation.id, manifest, forget_before=forgotten), now)
         if pointer is not None:
             return pointer
+        taken = numbers
 
 
 def roll_back(origin: Origin, generation_id: str, now: datetime) -> Pointer:
@@ -104,8 +110,9 @@ def roll_back(origin: Origin, generation_id: str, now: datetime) -> Pointer:
 
     Raises `GenerationUnknown` where no kept pointer is of it, and `ObjectStoreAway`.
     """
+    taken: list[int] | None = None
     while True:
-        numbers = origin.store.pointer_numbers()
+        numbers = _new_numbers(origin, taken)
         pointers = [pointer for number in numbers if (pointer := _valid(origin, number)) is not None]
         wanted = next((pointer for pointer in reversed(pointers) if pointer.generation == generation_id), None)
         if wanted is None:
@@ -118,20 +125,29 @@ def roll_back(origin: Origin, generation_id: str, now: datetime) -> Pointer:
         pointer = _created(origin, numbers, pointing, now)
         if pointer is not None:
             return pointer
+        taken = numbers
 
 
 def follow(origin: Origin, data_dir: Path, *, after: int = 0) -> Pointer | None:
     """Takes over the generation of the highest valid pointer after number `after`, and returns that pointer, if any.
 
-    A generation that can't be taken over whole is passed over for the next lower one. Raises `GenerationBroken` where
-    nothing is left then, and `ObjectStoreAway`.
+    A generation that can't be taken over whole is passed over for the next lower one, but never for one that was
+    followed here before: a store may answer with what it held earlier. Raises `GenerationBroken` where nothing is left
+    then, and `ObjectStoreAway`.
     """
     broken: GenerationBroken | None = None
     current = current_generation(data_dir)
+    followed = _followed(data_dir, current)
     for number in reversed(origin.store.pointer_numbers(above=after)):
         pointer = _valid(origin, number)
         if pointer is None:
             continue
+        if followed is not None and not pointer.is_of_now(followed):
+            raise broken or ObjectStoreAway(
+                f"The object store {origin.store.url} lists pointer {number} as its newest, but {followed.number} was "
+                "followed here.",
+                cure="What is served stays; it is tried again.",
+            )
         try:
             if current is None or current.id != pointer.generation:
                 _take_over(origin, data_dir, pointer)
@@ -141,6 +157,7 @@ def follow(origin: Origin, data_dir: Path, *, after: int = 0) -> Pointer | None:
         if pointer.forget_before is not None:
             with run_lock(data_dir, wait_s=LOCK_WAIT_S):
                 remove_older(data_dir, pointer.forget_before)
+        write_private_file(data_dir / FOLLOWED, msgspec.json.encode(pointer).decode(), replace=True)
         return pointer
     if broken is not None:
         raise broken
@@ -193,6 +210,15 @@ def _keep(origin: Origin, pointers: list[Pointer], kept: set[int], unneeded_befo
     return len(superseded) + len(unneeded)
 
 
+def _followed(data_dir: Path, current: Generation | None) -> Pointer | None:
+    """Returns the pointer that was followed last, if what it points to is served; it is a diary, not data."""
+    try:
+        pointer = msgspec.json.decode((data_dir / FOLLOWED).read_bytes(), type=Pointer)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    return pointer if current is not None and current.id == pointer.generation else None
+
+
 def _newest(origin: Origin, numbers: list[int]) -> Pointer | None:
     return next((pointer for number in reversed(numbers) if (pointer := _valid(origin, number)) is not None), None)
 
@@ -206,6 +232,21 @@ def _valid(origin: Origin, number: int) -> Pointer | None:
         return pointer
     _log.warning("Pointer %d of %s is %s and does not count", number, origin.store.url, pointer)
     return None
+
+
+def _new_numbers(origin: Origin, taken: list[int] | None) -> list[int]:
+    """Returns the numbers of all pointers. `taken` are those after which the next number was not free.
+
+    Raises `ObjectStoreAway` where the store shows no other: what it lists is old.
+    """
+    numbers = origin.store.pointer_numbers()
+    if taken is not None and numbers == taken:
+        newest = max(taken, default=0)
+        raise ObjectStoreAway(
+            f"The object store {origin.store.url} lists pointer {newest} as its newest, but holds a newer one.",
+            cure="What is served stays; it is tried again.",
+        )
+    return numbers
 
 
 def _created(origin: Origin, numbers: list[int], pointing: Pointing, now: datetime) -> Pointer | None:

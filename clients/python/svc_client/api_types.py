@@ -2475,6 +2475,7 @@ class Health(TypedDict):
     generatedAt: GeneratedAt
     generation: str
     guardrailProblem: str | None
+    host: str
     ledgerReachable: bool
     observedAgeS: int
     ok: Ok

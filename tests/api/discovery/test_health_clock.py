@@ -55,7 +55,8 @@ def test_disputes_among_nodes_degrade_health() -> None:
 def health(site: Any, skew_s: int | None) -> dict[str, Any]:
     app = FastAPI()
     observer = StateObserver(lambda: ServiceState(True, None, skew_s))
-    merge_routes(app.router, discovery_router(lambda: site, observer.current, dict, dict, Path("no-records")))
+    router = discovery_router(lambda: site, "here", observer.current, dict, dict, Path("no-records"))
+    merge_routes(app.router, router)
 
     async def asked() -> dict[str, Any]:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:

@@ -115,6 +115,7 @@ def facts(**changes: Any) -> ServiceFacts:
     return ServiceFacts(
         **{
             "now": NOON,
+            "host": "here",
             "generation": "g",
             "generated_at": NOON,
             "documents": {"/a": (5, False)},

@@ -83,7 +83,7 @@ def test_a_day_is_a_window_like_any_other(counters: Counters) -> None:
 
 def test_a_refusal_is_answered_from_memory_until_the_window_ends(ledger_settings: Settings) -> None:
     opened = open_counters(ledger_settings, ledger_settings.data_dir)
-    store = CountingStore(opened._store)
+    store = CountingStore(opened._rates.store)
     counters = Counters(store)
     answers = [counters.take("a", 2, 60, NOON_S).allowed for _ in range(100)]
     assert answers == [True, True] + [False] * 98
@@ -236,3 +236,23 @@ def test_counters_on_a_postgresql_that_is_not_there_are_named_without_the_passwo
     with pytest.raises(StoreUnusable, match="can't be reached") as caught:
         open_counters(Settings(_env_file=None, ledger_url=url), tmp_path)
     assert "hunter2" not in str(caught.value)
+
+
+def test_days_outlive_a_crash_of_postgresql_and_minutes_need_not(postgres: TemporaryPostgres, tmp_path: Path) -> None:
+    database = postgres.new_database()
+    counters = open_counters(Settings(_env_file=None, ledger_url=postgres.url(database)), tmp_path)
+    counters.take("address:1", 2, 60, NOON_S)
+    counters.take("key:1", 2, 86_400, NOON_S)
+    with postgres.connect(database) as looking:
+        tables = dict(
+            looking.execute(
+                "select relname, relpersistence from pg_class where relkind = 'r' and relname ~ '^(counters|quotas)$'"
+            )
+        )
+        keys = [looking.execute(f"select key from {table}").fetchall() for table in ("counters", "quotas")]
+    assert tables == {"counters": "u", "quotas": "p"}
+    assert keys == [[("address:1",)], [("key:1",)]]
+    assert counters.taken("key:1", 86_400, NOON_S) == 1
+    counters.give_back("key:1", 86_400, NOON_S)
+    assert counters.taken("key:1", 86_400, NOON_S) == 0
+    counters.close()

@@ -338,3 +338,47 @@ def test_hosts_share_generations_over_s3(s3, tmp_path):
     assert prune(hosts.origin, hosts.now + timedelta(hours=2)) == 0  # the newest three stay
     assert hosts.origin.store.bytes_of(newest_pointer(hosts.origin).manifest) is not None
     assert hosts.origin.store.bytes_of("0" * 64) is None
+
+
+class OldListing(ObjectStore):
+    """A store that lists only the first few of its pointers, as a replica does that is behind."""
+
+    listed = 1
+
+    def pointer_numbers(self, *, above: int = 0) -> list[int]:
+        return [number for number in super().pointer_numbers() if above < number <= self.listed]
+
+
+def test_a_host_that_starts_again_does_not_go_back_to_an_old_pointer(hosts):
+    for price in ("1", "2"):
+        hosts.publish("a", price=price)
+        hosts.push("a")
+    hosts.follow("b")
+    now = hosts.origin
+    hosts.origin = Origin(OldListing(now.store.url), URL, hosts.keys)
+    with pytest.raises(ObjectStoreAway, match="lists pointer 1 as its newest, but 2 was followed here"):
+        hosts.follow("b")
+    assert hosts.served("b") == {"price": "2"}
+    assert (hosts.follow("c"), hosts.served("c")) == (1, {"price": "1"}), "a new host knows of nothing newer"
+    hosts.origin = now
+    assert (hosts.follow("b"), hosts.follow("c", 1)) == (2, 2)
+
+
+def test_a_publisher_that_is_shown_old_pointers_stops_instead_of_trying_on(hosts):
+    for price in ("1", "2"):
+        hosts.publish("a", price=price)
+        hosts.push("a")
+    hosts.publish("a", price="3")
+    hosts.origin = Origin(OldListing(hosts.origin.store.url), URL, hosts.keys)
+    with pytest.raises(ObjectStoreAway, match="lists pointer 1 as its newest, but holds a newer one"):
+        hosts.push("a")
+
+
+def test_a_store_that_was_set_up_anew_is_followed_from_its_first_pointer(hosts):
+    for price in ("1", "2"):
+        hosts.publish("a", price=price)
+        hosts.push("a")
+    hosts.follow("b")
+    hosts.origin = Origin(ObjectStore(f"file://{hosts.directory}/another"), URL, hosts.keys)
+    hosts.publish("a", price="3")
+    assert (hosts.push("a"), hosts.follow("b"), hosts.served("b")) == (1, 1, {"price": "3"})

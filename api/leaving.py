@@ -1,0 +1,25 @@
+"""Lets a balancer leave first: on SIGTERM `/health` is 503 for a while, and everything else is answered as before."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+from types import FrameType
+
+
+def leave_first(seconds: int, leaving: Callable[[], None]) -> None:
+    """On SIGTERM calls `leaving`, and what handled the signal before only `seconds` later; a second one ends it now.
+
+    Call it in the main thread, in the event loop whose server handles the signal.
+    """
+    loop = asyncio.get_running_loop()
+    stop = signal.getsignal(signal.SIGTERM)
+    assert callable(stop)
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, stop)
+        loop.call_soon_threadsafe(leaving)
+        loop.call_soon_threadsafe(loop.call_later, seconds, stop, number, None)
+
+    signal.signal(signal.SIGTERM, leave)

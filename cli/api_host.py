@@ -1,0 +1,86 @@
+"""Implements `svc api`: an API host without a pipeline, which serves what the object store points to."""
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cli.environment import as_environment, effective_settings, make_data_dir
+from cli.generations import follow_until
+from cli.logs import configure_logs
+from cli.output import operator_problems, print_json, progress_line, say
+from cli.serve import STOP_WITHIN_S, refuse_foreign_generation
+from cli.supervise import Children, PartEnded, end_leftovers, only_one, refuse_taken_port
+from contracts.errors import SettingsInvalid
+from contracts.secrets import require_secrets
+from contracts.settings import Settings
+from warehouse.publish.stored_generations import Origin, origin_of
+
+SVC = Path(sys.executable).with_name("svc")
+LOOK_EVERY_S = 0.2
+FOLLOWER_ENDS_S = 1.0
+
+
+def api(workers: int, as_json: bool) -> None:
+    with operator_problems(as_json):
+        settings = effective_settings()
+        origin = origin_of(settings)
+        require_shared_ledger(settings)
+        require_secrets(settings)
+        make_data_dir(settings.data_dir)
+        refuse_foreign_generation(settings)
+        configure_logs(settings.log_format)
+        with only_one(settings.data_dir / "service.lock"):
+            record = settings.data_dir / "children.json"
+            end_leftovers(record)  # they hold the port
+            refuse_taken_port(settings.host, settings.port, "SVC_PORT")
+            if as_json:
+                print_json({"ok": True, "baseUrl": settings.public_base_url, "host": settings.host_named})
+            else:
+                say(progress_line("api", f"{settings.host}:{settings.port} serves what {origin.store.url} points to"))
+            with _following(settings, origin):
+                _serve(settings, Children(record, settings.drain_seconds + STOP_WITHIN_S + 1.0), workers)
+
+
+def require_shared_ledger(settings: Settings) -> None:
+    """Raises `SettingsInvalid` where this host would keep keys, quotas and the graph to itself."""
+    if settings.ledger_url is None:
+        raise SettingsInvalid(
+            "SVC_LEDGER_URL is not set.", cure="Set the PostgreSQL address that all hosts share, or use `svc serve`."
+        )
+
+
+@contextmanager
+def _following(settings: Settings, origin: Origin) -> Iterator[None]:
+    """Takes over generations in a thread while the context is open.
+
+    One that is still being taken over at the end is left behind half-built and swept by the next start, as after a
+    kill.
+    """
+    stopping = threading.Event()
+    follower = threading.Thread(target=follow_until, args=(stopping, settings, origin), name="follower", daemon=True)
+    follower.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        follower.join(FOLLOWER_ENDS_S)
+
+
+def _serve(settings: Settings, children: Children, workers: int) -> None:
+    """Keeps `svc serve` running until a signal comes. Raises `PartEnded` where it ends again and again."""
+    stopping = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
+    command = [str(SVC), "serve", "--workers", str(workers)]
+    children.start("api", command, as_environment(settings), restarted=True)
+    try:
+        while not stopping.wait(LOOK_EVERY_S):
+            for name in children.restart_ended():
+                say(progress_line("restarted", f"the {name}, which had ended by itself"))
+            for name, code in children.ended().items():
+                raise PartEnded(f"The {name} ended with {code}.", cure="Its message above says why.")
+    finally:
+        children.stop()

@@ -1,0 +1,109 @@
+"""Two API hosts without a shared disk, on one ledger and one store, behind nginx: they behave as one, whatever fails.
+
+The clock of host `b` is two hours late all the time.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+from fake_clocks import fake_clock
+from host_faults import Faults, Limits, Readers, Registrations, Service, Writers, again_and_again, invisible, service
+from nginx import have_nginx
+from patience import HANG_S
+from rounds import chosen
+from two_hosts import until
+
+from warehouse.discovery.run_status import EndedRun, update_run_status, with_run
+
+FAULTS, BATCHES = 200, 10
+"""A run does one batch, a soak all."""
+CLOCK_LATE = "-2h"
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    if not have_nginx():
+        reason = "nginx is not installed (Debian: apt-get install nginx)"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    directory = tmp_path_factory.mktemp("hosts")
+    with service(directory, fake_clock(directory / "python") | {"FAKETIME": CLOCK_LATE}) as running:
+        yield running
+
+
+def test_what_one_host_writes_the_other_finds_at_once(hosts: Service) -> None:
+    headers = hosts.key()
+    for writing, reading in (hosts.hosts, hosts.hosts[::-1]):
+        word = f"overlay{writing.name}"
+        body = {"type": "Goal", "title": f"A goal about {word}", "source": "test"}
+        written = httpx.post(f"{writing.url}/api/v2/world-model/signal", json=body, headers=headers, timeout=HANG_S)
+        assert written.status_code == 201, written.text
+        asked = {"search": word, "scope": "own"}
+        found = httpx.post(f"{reading.url}/api/v2/world-model/query", json=asked, headers=headers, timeout=HANG_S)
+        assert [node["title"] for node in found.json()["data"]["nodes"]] == [body["title"]]
+
+
+def test_health_names_host_and_generation(hosts: Service) -> None:
+    generation = hosts.publish()
+    hosts.wait_until_served(generation)
+    said = [host.health() for host in hosts.hosts]
+    assert [(health["host"], health["generation"]) for health in said if health] == [
+        ("a", generation),
+        ("b", generation),
+    ]
+
+
+def test_health_of_every_host_says_which_jobs_of_the_publishing_host_fail(hosts: Service) -> None:
+    failed = EndedRun("chain", "failure", datetime(2026, 1, 1, tzinfo=UTC), 3.0, reason="rpc_unavailable")
+    update_run_status(hosts.house.data_dir, lambda status: with_run(status, failed))
+    for host in hosts.hosts:
+        until(lambda host=host: bool((host.health() or {}).get("failingJobs")), host.said)
+        assert host.health()["failingJobs"][0]["reason"] == "rpc_unavailable"
+
+
+def test_a_host_with_an_old_clock_says_so_and_counts_as_the_other_does(hosts: Service) -> None:
+    hosts.b.wait_for("The clock of this host is 7200 s behind", 0)
+    limits = Limits(hosts)
+    limits.minute_holds()
+    for _ in range(7):
+        limits.day_holds(crashes=0)
+    assert limits.of_key == 100
+
+
+def test_a_rolling_restart_loses_no_request(hosts: Service) -> None:
+    readers, registrations = Readers(hosts), Registrations(hosts)
+    writers = Writers(hosts, hosts.key())
+    with again_and_again(readers.read, registrations.register, writers.write):
+        for host in hosts.hosts:
+            served = host.health()
+            assert host.end() == 0, host.said()
+            host.start()
+            hosts.wait_until_served(served["generation"])
+    assert readers.failed == []
+    assert registrations.failed == []
+    assert invisible(hosts, writers.written, writers.headers) == []
+
+
+@pytest.mark.parametrize("batch", chosen(list(range(BATCHES)), others=BATCHES))
+def test_no_fault_shows_half_a_generation_fails_a_read_or_loses_a_write(hosts: Service, batch: int) -> None:
+    random_ = random.Random(batch)
+    faults, limits = Faults(hosts, random_), Limits(hosts)
+    readers, writers = Readers(hosts), Writers(hosts, hosts.key())
+    rows = [faults.kinds[number % len(faults.kinds)] for number in range(FAULTS)]
+    with again_and_again(readers.read, writers.write):
+        for fault in rows[batch::BATCHES]:
+            fault()
+            hosts.store.heal()
+            hosts.wait_until_served(faults.generation)
+            limits.minute_holds()
+            limits.day_holds(faults.crashes)
+            assert hosts.half() == []
+    assert readers.failed == []
+    assert readers.seen <= hosts.published
+    assert invisible(hosts, writers.written, writers.headers) == []
+    print(f"{readers.count} reads, {len(writers.written)} writes, asked again after {dict(writers.unanswered)}")

@@ -1,0 +1,5 @@
+-- name: counters
+quotas
+
+-- name: create
+create table
