@@ -160,6 +160,18 @@ class Settings(BaseSettings):
         default=None,
         description="Object store that takes every generation, for API hosts elsewhere: s3://BUCKET/PREFIX, file:///DIR",
     )
+    partition_blocks: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000_000,
+        description="Ingestion over workers: blocks of a partition, which workers read and PUBLISH_URL holds",
+    )
+    workers_url: str | None = Field(
+        default=None, description="postgresql://... that the workers of ingestion share, for Dagster's own records"
+    )
+    tokens_file: Path | None = Field(
+        default=None, description="Further tokens, which ride on the partitions: YAML, a list of address, first_block"
+    )
     log_format: Literal["text", "json"] = Field(default="text", description="Log lines for people or for machines")
 
     @property

@@ -28,7 +28,7 @@ from contracts.evm.codec import (
     quantity,
     raise_error_object,
 )
-from pipelines.token.arrow import BLOCK_TIME_TYPE, binary, plain, repeated, u256
+from pipelines.token.arrow import BLOCK_TIME_TYPE, binary, bytes_of, numbers_of, plain, repeated, u256, words_of
 
 _WORD_TEXT = 66
 _ANSWER = msgspec.json.Decoder(LogsAnswer[TransferLog])
@@ -75,6 +75,24 @@ class TransferColumns:
             digest.update(np.ascontiguousarray(column).data)
         return digest.hexdigest()
 
+    @classmethod
+    def from_arrow(cls, rows: pa.Table) -> "TransferColumns":
+        """Returns the rows of `to_arrow` again, without their times."""
+        columns = {name: rows.column(name) for name in rows.column_names}
+        return cls(
+            block_number=numbers_of(columns["block_number"], np.dtype(np.int64)),
+            log_index=numbers_of(columns["log_index"], np.dtype(np.int32)),
+            tx_hash=bytes_of(columns["tx_hash"], 32),
+            from_address=bytes_of(columns["from_address"], 20),
+            to_address=bytes_of(columns["to_address"], 20),
+            value_raw=words_of(columns["value_raw"]),
+            block_timestamp=None,
+        )
+
+    def from_block(self, first_block: int) -> "TransferColumns":
+        """Returns the rows from a block on."""
+        return _picked(self, np.flatnonzero(self.block_number >= first_block))
+
     def to_arrow(self, block_time_s: NDArray[np.int64], *, exact: bool) -> pa.Table:
         """Returns the rows in the form of `raw_chain__transfers`; `value_raw` is a struct of four 64-bit limbs."""
         return pa.table(
@@ -89,6 +107,18 @@ class TransferColumns:
                 "block_time_quality": repeated(b"exact" if exact else b"estimated", len(self)),
             }
         )
+
+
+NO_TRANSFERS = TransferColumns(
+    block_number=np.empty(0, np.int64),
+    log_index=np.empty(0, np.int32),
+    tx_hash=np.empty((0, 32), np.uint8),
+    from_address=np.empty((0, 20), np.uint8),
+    to_address=np.empty((0, 20), np.uint8),
+    value_raw=np.empty((0, 32), np.uint8),
+    block_timestamp=np.empty(0, np.int64),
+)
+"""The transfers of a range without any."""
 
 
 def decode_logs(body: bytes, *, token_address: str, from_block: int, to_block: int) -> TransferColumns:
@@ -142,7 +172,7 @@ def decode_receipts(results: Iterable[Any], *, token_address: str, block: int) -
 def columns_of(rows: Sequence[TransferLog], *, token_address: str, from_block: int, to_block: int) -> TransferColumns:
     """Returns typed rows as ordered columns without duplicates. Raises `LogsInvalid`."""
     if not rows:
-        return _no_rows()
+        return NO_TRANSFERS
     if {address.lower() for address in set(map(attrgetter("address"), rows))} != {token_address}:
         raise LogsInvalid("a log of another contract")
     if any(map(attrgetter("removed"), rows)):
@@ -190,18 +220,6 @@ def _picked(columns: TransferColumns, places: NDArray[np.int64]) -> TransferColu
         to_address=columns.to_address[places],
         value_raw=columns.value_raw[places],
         block_timestamp=None if timestamps is None else timestamps[places],
-    )
-
-
-def _no_rows() -> TransferColumns:
-    return TransferColumns(
-        block_number=np.empty(0, np.int64),
-        log_index=np.empty(0, np.int32),
-        tx_hash=np.empty((0, 32), np.uint8),
-        from_address=np.empty((0, 20), np.uint8),
-        to_address=np.empty((0, 20), np.uint8),
-        value_raw=np.empty((0, 32), np.uint8),
-        block_timestamp=np.empty(0, np.int64),
     )
 
 

@@ -20,7 +20,7 @@ from contracts.token.nodes import Dispute, DisputedFact
 from pipelines.clients.rpc import RpcPool
 from pipelines.progress import Listener, Progress
 from pipelines.token.decode import LogsInvalid
-from pipelines.token.events import Events
+from pipelines.token.events import Events, FinalEvents
 from pipelines.token.head import confirm_checkpoint, probe
 from pipelines.token.range_plan import TARGET_LOGS, Range, Span, covers, next_range
 from pipelines.token.rereading import reread_ranges, suspect_ranges
@@ -162,7 +162,7 @@ async def ingest(
 
 
 @contextmanager
-def failures_named(events: Events) -> Iterator[None]:
+def failures_named(events: FinalEvents) -> Iterator[None]:
     """Turns what no node can be asked any more into an operator's problem."""
     try:
         yield

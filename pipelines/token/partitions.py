@@ -1,0 +1,228 @@
+"""Reads one partition for all tokens and stores it: what a worker of ingestion does. Runs without Dagster.
+
+The reading is the engine's own; only the sink differs from that of one machine.
+"""
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from contracts.errors import PartitionNotFinal, SettingsInvalid
+from contracts.settings import Settings
+from contracts.token.partitions import (
+    FurtherToken,
+    Partition,
+    PartitionManifest,
+    ReadRange,
+    ReadToken,
+    TokenPart,
+    TokenRange,
+    partitions_within,
+    read_tokens_file,
+)
+from pipelines.clients.rpc import RpcPool
+from pipelines.token.decode import NO_TRANSFERS, TransferColumns
+from pipelines.token.engine import Backfill, failures_named
+from pipelines.token.head import ChainHead
+from pipelines.token.many_tokens import TOKEN, TransfersOfTokens, broken_in
+from pipelines.token.range_plan import Range, Span
+from pipelines.token.source import EventSource
+from warehouse.token.partition_store import PartitionStore, ThroughZero, scratch, write_files
+from warehouse.token.transfers import RangeRead
+
+
+@dataclass(frozen=True)
+class PartitionReport:
+    """The outcome for one partition: its transfers, and whether this worker's reading is the one that is stored."""
+
+    partition: Partition
+    transfers: int
+    stored: bool
+    broken: Mapping[str, str]
+
+
+def further_tokens(settings: Settings) -> tuple[FurtherToken, ...]:
+    """Reads the tokens file of the settings; no file, no tokens. Raises `SettingsInvalid`."""
+    if settings.tokens_file is None:
+        return ()
+    try:
+        text = settings.tokens_file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsInvalid(
+            f"SVC_TOKENS_FILE can't be read: {error}.", cure="Name a file that this process may read."
+        ) from None
+    return read_tokens_file(text, service_token=settings.token_address)
+
+
+def read_tokens(settings: Settings) -> tuple[ReadToken, ...]:
+    """Returns the tokens of the partitions: the service token, and those of the tokens file."""
+    further = [token.read for token in further_tokens(settings)]
+    service = [ReadToken(settings.token_address, settings.token_start_block)] if settings.token_address else []
+    return tuple(sorted([*service, *further]))
+
+
+def final_partitions(settings: Settings, tokens: Sequence[ReadToken], final_block: int) -> list[Partition]:
+    """Returns the whole partitions below finality that any of the tokens has blocks in."""
+    if not tokens or settings.partition_blocks is None:
+        return []
+    return partitions_within(min(token.first_block for token in tokens), final_block, settings.partition_blocks)
+
+
+async def make_partition(
+    pool: RpcPool,
+    store: PartitionStore,
+    head: ChainHead,
+    partition: Partition,
+    tokens: Sequence[ReadToken],
+    data_dir: Path,
+    *,
+    span: Span | None = None,
+) -> tuple[PartitionReport, Span]:
+    """Reads these tokens in a partition and stores it. Returns also the span to begin the next one with.
+
+    A partition in which a token is broken is read again, each range from two nodes. Raises `PartitionNotFinal`,
+    `ObjectStoreAway`, `NodesDisagree`, and what the engine raises.
+    """
+    if partition.last > head.finalized.number:
+        raise PartitionNotFinal(
+            f"Blocks {partition.first} to {partition.last} are not final yet: block {head.finalized.number} is.",
+            cure="Run it again later.",
+        )
+    events = TransfersOfTokens(tuple(tokens))
+    ranges, span = await _read(pool, events, head, partition, span or Span(), suspect=())
+    if len(pool.endpoints) > 1 and any(broken_in(part.rows) for part in ranges):
+        whole: Range = (partition.first, partition.last)
+        ranges, span = await _read(pool, events, head, partition, span, suspect=(whole,))
+    with scratch(data_dir) as directory:
+        manifest, paths = partition_of_ranges(head, partition, tokens, ranges, Path(directory))
+        stored = store.put(manifest, tokens, paths)
+    broken = {address: part.broken for address, part in manifest.tokens.items() if part.broken is not None}
+    return PartitionReport(partition, manifest.transfers.rows, stored, broken), span
+
+
+def partition_of_ranges(
+    head: ChainHead, partition: Partition, tokens: Sequence[ReadToken], ranges: Sequence[RangeRead], directory: Path
+) -> tuple[PartitionManifest, Mapping[str, Path]]:
+    """Writes the files of a partition that was read in these ranges, and makes its manifest."""
+    broken: dict[str, str] = {}
+    for part in ranges:
+        broken = broken_in(part.rows) | broken
+    by_range = [_slices(part.rows) for part in ranges]
+    of_token = {
+        token.address: [slices[token.address] for slices in by_range if token.address in slices]
+        for token in tokens
+        if token.address not in broken
+    }
+    rows = pa.concat_tables(
+        [part for parts in of_token.values() for part in parts] or [part.rows.slice(0, 0) for part in ranges[:1]]
+    ).combine_chunks()
+    files = write_files(rows, directory)
+    parts = {}
+    for token in tokens:
+        own = of_token.get(token.address, [])
+        through = files.through_zero.get(token.address, ThroughZero())
+        parts[token.address] = TokenPart(
+            first_block=max(token.first_block, partition.first),
+            rows=sum(part.num_rows for part in own),
+            sha256=_digest(own),
+            minted_raw=str(through.minted),
+            sent_to_zero_raw=str(through.sent_to_zero),
+            zero_to_zero_raw=str(through.zero_to_zero),
+            broken=broken.get(token.address),
+        )
+    manifest = PartitionManifest(
+        chain_id=head.chain_id,
+        genesis_hash=head.genesis_hash,
+        partition=partition,
+        ranges=[
+            ReadRange(
+                first=part.from_block,
+                last=part.to_block,
+                last_hash=part.to_block_hash,
+                last_time_s=part.to_block_time_s,
+                rpc_host=part.rpc_host,
+                reasked=part.reasked,
+                tokens={
+                    address: TokenRange(
+                        slices[address].num_rows if address in slices else 0,
+                        _digest([slices[address]] if address in slices else []),
+                    )
+                    for address in of_token
+                },
+            )
+            for part, slices in zip(ranges, by_range, strict=True)
+        ],
+        tokens=parts,
+        transfers=files.transfers,
+        deltas=files.deltas,
+    )
+    return manifest, files.paths
+
+
+class _Collected:
+    """A sink that keeps the ranges in memory: those of one partition."""
+
+    def __init__(self) -> None:
+        self.ranges: list[RangeRead] = []
+
+    def append(self, ranges: Sequence[RangeRead]) -> None:
+        self.ranges += ranges
+
+    def commit(self) -> None:
+        """What was appended is kept."""
+
+    def rollback(self) -> None:
+        self.ranges.clear()
+
+
+async def _read(
+    pool: RpcPool,
+    events: TransfersOfTokens,
+    head: ChainHead,
+    partition: Partition,
+    span: Span,
+    *,
+    suspect: Sequence[Range],
+) -> tuple[list[RangeRead], Span]:
+    sink = _Collected()
+    with (
+        ThreadPoolExecutor(1, thread_name_prefix="decode") as decoder,
+        ThreadPoolExecutor(1, thread_name_prefix="collect") as writer,
+    ):
+        source = EventSource(
+            pool, events, finalized=head.finalized, avoid=frozenset(), decoder=decoder, suspect=suspect
+        )
+        backfill = Backfill(
+            source,
+            sink,
+            writer,
+            first_block=partition.first,
+            last_block=partition.last,
+            span=span,
+            start_block=partition.first,
+            started_s=time.monotonic(),
+            progress=lambda _: None,
+        )
+        with failures_named(events):
+            await backfill.run(deadline_s=math.inf)
+    return sink.ranges, backfill.span
+
+
+def _slices(rows: pa.Table) -> dict[str, pa.Table]:
+    """Returns the rows of each token, which follow one another, without copies."""
+    slices: dict[str, pa.Table] = {}
+    begin = 0
+    for chunk in rows.column(TOKEN).chunks:
+        if len(chunk):
+            slices[chunk[0].as_py()] = rows.slice(begin, len(chunk))
+            begin += len(chunk)
+    return slices
+
+
+def _digest(rows: Sequence[pa.Table]) -> str:
+    return (TransferColumns.from_arrow(pa.concat_tables(rows)) if rows else NO_TRANSFERS).sha256()
