@@ -29,6 +29,7 @@ from contracts.publish.now import now_document
 from contracts.publish.registry import Projection, rows_that_show
 from contracts.publish.routes import ENCODINGS, file_of, is_in_folder
 from contracts.settings import Settings
+from contracts.token.further_tokens import FOLDER as FURTHER_TOKENS
 from contracts.token.holders import block_of_list
 from contracts.world.audit import AuditHead
 from pipelines.publish.documents import described_documents, document_parts
@@ -50,7 +51,8 @@ _PAGES = {f"public/{file_of(row.path)}{suffix}" for row in SEALED_ROWS for suffi
 
 def is_sealed(path: str) -> bool:
     """Returns whether the component at `path` within a generation is made here."""
-    return path in _PAGES or (path.startswith(FOLDER) and path.endswith(_SEALED))
+    described = path.startswith(FOLDER) and path.endswith(_SEALED)
+    return path in _PAGES or (described and not path.startswith(f"public{FURTHER_TOKENS}"))
 
 
 def seal_of(

@@ -86,9 +86,11 @@ async def ingest(
     start_block: int,
     confirmations: int | None,
     budget_s: float = 60.0,
+    up_to: int | None = None,
     progress: Listener = lambda _: None,
 ) -> IngestReport:
-    """Reads on from the last checkpoint for at most `budget_s` seconds; call again while not `complete`.
+    """Reads on from the last checkpoint for at most `budget_s` seconds, and no further than block `up_to`; call again
+    while not `complete`.
 
     The connection is used from one thread at a time, and not by the caller until this returns. Raises
     `OperatorProblem`: `FinalizedMismatch`, `FinalityUnknown`, `ChainMismatch`, `RpcUnavailable`, `ChainDataInvalid`.
@@ -123,7 +125,7 @@ async def ingest(
             appender,
             writer,
             first_block=checkpoint.to_block + 1 if checkpoint else start_block,
-            last_block=head.finalized.number,
+            last_block=head.finalized.number if up_to is None else min(up_to, head.finalized.number),
             span=span,
             start_block=start_block,
             started_s=started_s,
@@ -154,7 +156,7 @@ async def ingest(
         disagreement_count=source.disagreements,
         tip_block_count=len(tip.blocks),
         tip_rolled_back=tip.rolled_back,
-        complete=backfill.complete,
+        complete=backfill.written_to >= head.finalized.number,
         percent=backfill.progress().percent,
         elapsed_s=time.monotonic() - started_s,
         requests=pool.request_count - requests_before,

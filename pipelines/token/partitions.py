@@ -3,6 +3,7 @@
 The reading is the engine's own; only the sink differs from that of one machine.
 """
 
+import asyncio
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -98,11 +99,22 @@ async def make_partition(
     if len(pool.endpoints) > 1 and any(broken_in(part.rows) for part in ranges):
         whole: Range = (partition.first, partition.last)
         ranges, span = await _read(pool, events, head, partition, span, suspect=(whole,))
-    with scratch(data_dir) as directory:
-        manifest, paths = partition_of_ranges(head, partition, tokens, ranges, Path(directory))
-        stored = store.put(manifest, tokens, paths)
+    manifest, stored = await asyncio.to_thread(_store, store, head, partition, tokens, ranges, data_dir)
     broken = {address: part.broken for address, part in manifest.tokens.items() if part.broken is not None}
     return PartitionReport(partition, manifest.transfers.rows, stored, broken), span
+
+
+def _store(
+    store: PartitionStore,
+    head: ChainHead,
+    partition: Partition,
+    tokens: Sequence[ReadToken],
+    ranges: Sequence[RangeRead],
+    data_dir: Path,
+) -> tuple[PartitionManifest, bool]:
+    with scratch(data_dir) as directory:
+        manifest, paths = partition_of_ranges(head, partition, tokens, ranges, Path(directory))
+        return manifest, store.put(manifest, tokens, paths)
 
 
 def partition_of_ranges(
