@@ -6,7 +6,7 @@ The reading is the engine's own; only the sink differs from that of one machine.
 import asyncio
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,11 +29,11 @@ from contracts.token.partitions import (
 from pipelines.clients.rpc import RpcPool
 from pipelines.token.decode import NO_TRANSFERS, TransferColumns
 from pipelines.token.engine import Backfill, failures_named
-from pipelines.token.head import ChainHead
+from pipelines.token.head import ChainHead, probe
 from pipelines.token.many_tokens import TOKEN, TransfersOfTokens, broken_in
 from pipelines.token.range_plan import Range, Span
 from pipelines.token.source import EventSource
-from warehouse.token.partition_store import PartitionStore, ThroughZero, scratch, write_files
+from warehouse.token.partition_store import PartitionStore, ThroughZero, partition_store, scratch, write_files
 from warehouse.token.transfers import RangeRead
 
 
@@ -72,6 +72,36 @@ def final_partitions(settings: Settings, tokens: Sequence[ReadToken], final_bloc
     if not tokens or settings.partition_blocks is None:
         return []
     return partitions_within(min(token.first_block for token in tokens), final_block, settings.partition_blocks)
+
+
+def missing_partitions(settings: Settings, final_block: int) -> dict[Partition, tuple[ReadToken, ...]]:
+    """Returns the partitions below finality that the store lacks, each with the tokens that it lacks."""
+    tokens, store = read_tokens(settings), partition_store(settings)
+    return store.missing(final_partitions(settings, tokens, final_block), tokens, names=store.names())
+
+
+async def make_partitions(
+    settings: Settings,
+    partitions: Sequence[Partition],
+    *,
+    on_report: Callable[[PartitionReport], object] = lambda _: None,
+) -> list[PartitionReport]:
+    """Reads those of the partitions that lack a token, and stores each as soon as it is read.
+
+    Raises as `make_partition`; what was stored until then stays.
+    """
+    tokens, store = read_tokens(settings), partition_store(settings)
+    missing = store.missing(partitions, tokens, names=store.names())
+    reports: list[PartitionReport] = []
+    if not missing:
+        return reports
+    async with RpcPool(settings.rpc_urls, chain_id=settings.chain_id) as pool:
+        head, span = await probe(pool, confirmations=settings.confirmations), Span()
+        for partition, lacking in sorted(missing.items()):
+            report, span = await make_partition(pool, store, head, partition, lacking, settings.data_dir, span=span)
+            on_report(report)
+            reports.append(report)
+    return reports
 
 
 async def make_partition(
