@@ -166,8 +166,8 @@ class Settings(BaseSettings):
         le=1_000_000,
         description="Ingestion over workers: blocks of a partition, which workers read and PUBLISH_URL holds",
     )
-    workers_url: str | None = Field(
-        default=None, description="postgresql://... that the workers of ingestion share, for Dagster's own records"
+    workers_url: Annotated[str, Field(pattern=r"^postgresql\+psycopg2://.")] | None = Field(
+        default=None, description="postgresql+psycopg2://... that the workers of ingestion share, for Dagster's records"
     )
     tokens_file: Path | None = Field(
         default=None, description="Further tokens, which ride on the partitions: YAML, a list of address, first_block"
