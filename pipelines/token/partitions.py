@@ -27,10 +27,10 @@ from contracts.token.partitions import (
     read_tokens_file,
 )
 from pipelines.clients.rpc import RpcPool
-from pipelines.token.decode import NO_TRANSFERS, TransferColumns
+from pipelines.token.decode import NO_TRANSFERS, TransferColumns, joined
 from pipelines.token.engine import Backfill, failures_named
 from pipelines.token.head import ChainHead, probe
-from pipelines.token.many_tokens import TOKEN, TransfersOfTokens, broken_in
+from pipelines.token.many_tokens import TransfersOfTokens, broken_in, places_of
 from pipelines.token.range_plan import Range, Span
 from pipelines.token.source import EventSource
 from warehouse.token.partition_store import PartitionStore, ThroughZero, partition_store, scratch, write_files
@@ -154,24 +154,25 @@ def partition_of_ranges(
     broken: dict[str, str] = {}
     for part in ranges:
         broken = broken_in(part.rows) | broken
-    by_range = [_slices(part.rows) for part in ranges]
-    of_token = {
-        token.address: [slices[token.address] for slices in by_range if token.address in slices]
-        for token in tokens
-        if token.address not in broken
-    }
-    rows = pa.concat_tables(
-        [part for parts in of_token.values() for part in parts] or [part.rows.slice(0, 0) for part in ranges[:1]]
-    ).combine_chunks()
+    sound = [token.address for token in tokens if token.address not in broken]
+    places = [places_of(part.rows) for part in ranges]
+    columns = [TransferColumns.from_arrow(part.rows) for part in ranges]
+    own = {address: [part.between(*at[address]) for part, at in zip(columns, places, strict=True)] for address in sound}
+    slices = [
+        part.rows.slice(at[address][0], at[address][1] - at[address][0])
+        for address in sound
+        for part, at in zip(ranges, places, strict=True)
+    ]
+    rows = pa.concat_tables(slices or [ranges[0].rows.slice(0, 0)]).combine_chunks()
     files = write_files(rows, directory)
     parts = {}
     for token in tokens:
-        own = of_token.get(token.address, [])
+        whole = joined(own.get(token.address, [NO_TRANSFERS]))
         through = files.through_zero.get(token.address, ThroughZero())
         parts[token.address] = TokenPart(
             first_block=max(token.first_block, partition.first),
-            rows=sum(part.num_rows for part in own),
-            sha256=_digest(own),
+            rows=len(whole),
+            sha256=whole.sha256(),
             minted_raw=str(through.minted),
             sent_to_zero_raw=str(through.sent_to_zero),
             zero_to_zero_raw=str(through.zero_to_zero),
@@ -190,14 +191,10 @@ def partition_of_ranges(
                 rpc_host=part.rpc_host,
                 reasked=part.reasked,
                 tokens={
-                    address: TokenRange(
-                        slices[address].num_rows if address in slices else 0,
-                        _digest([slices[address]] if address in slices else []),
-                    )
-                    for address in of_token
+                    address: TokenRange(len(own[address][place]), own[address][place].sha256()) for address in sound
                 },
             )
-            for part, slices in zip(ranges, by_range, strict=True)
+            for place, part in enumerate(ranges)
         ],
         tokens=parts,
         transfers=files.transfers,
@@ -253,18 +250,3 @@ async def _read(
         with failures_named(events):
             await backfill.run(deadline_s=math.inf)
     return sink.ranges, backfill.span
-
-
-def _slices(rows: pa.Table) -> dict[str, pa.Table]:
-    """Returns the rows of each token, which follow one another, without copies."""
-    slices: dict[str, pa.Table] = {}
-    begin = 0
-    for chunk in rows.column(TOKEN).chunks:
-        if len(chunk):
-            slices[chunk[0].as_py()] = rows.slice(begin, len(chunk))
-            begin += len(chunk)
-    return slices
-
-
-def _digest(rows: Sequence[pa.Table]) -> str:
-    return (TransferColumns.from_arrow(pa.concat_tables(rows)) if rows else NO_TRANSFERS).sha256()
