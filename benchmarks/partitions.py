@@ -26,9 +26,9 @@ from warehouse.duck.connection import Warehouse
 from warehouse.token.partition_adoption import adopt, look_ahead
 from warehouse.token.partition_store import partition_store
 
-TRANSFERS = 200_000
+TRANSFERS = 5_000_000
 PER_BLOCK = 500
-BLOCKS = 100
+BLOCKS = 250
 TOKENS = 20
 
 

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
-from ingest_helpers import ALICE, BOB, CHAIN_ID, TOKEN, pool_of
+from ingest_helpers import ALICE, BOB, CHAIN_ID, TOKEN, ingest_once, pool_of
 
 from cli.demo.recorded import Log, RecordedChain, RecordedNode, transfer_log
 from contracts.settings import Settings
 from contracts.token.further_tokens import PublishedToken, TokenState
 from pipelines.token.head import probe
-from pipelines.token.partition_following import follow_further_tokens, follow_partitions
+from pipelines.token.partition_following import Followed, follow_further_tokens, follow_partitions
 from pipelines.token.partitions import PartitionReport, final_partitions, make_partition, read_tokens
 from warehouse.duck.connection import Warehouse
+from warehouse.token.fold import fold_balances
 from warehouse.token.further_token_files import published_files
 from warehouse.token.partition_store import partition_store
 
@@ -35,8 +40,10 @@ class ManyTokensChain:
         }
         self.first = next(iter(self.chains.values()))
         self.asked: list[list[str]] = []
+        self.calls = 0
 
     def answer(self, method: str, params: Sequence[Any]) -> Any:
+        self.calls += 1
         if method == "eth_getLogs":
             address = params[0]["address"]
             self.asked.append([address] if isinstance(address, str) else list(address))
@@ -44,6 +51,10 @@ class ManyTokensChain:
             to = params[0]["to"] if method == "eth_call" else params[0]
             return self.chains.get(to.lower(), self.first).answer(method, params)
         return self.first.answer(method, params)
+
+    def advance_to(self, block: int) -> None:
+        for chain in self.chains.values():
+            chain.advance_to(block)
 
 
 def minted_and_moved(token: str, *blocks: int) -> list[Log]:
@@ -132,3 +143,86 @@ def test_every_token_of_a_partition_is_read_with_one_request_and_a_broken_one_st
     }
     assert second.proof.holder_list.path in published
     assert json.loads(published["/data/tokens/index.json"].read_bytes())["tokens"][0]["document"] in published
+
+
+class Refusing(BaseHTTPRequestHandler):
+    """A store that answers every request with one status."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+
+    def do_GET(self) -> None:
+        self.send_response(self.status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+@contextmanager
+def refusing_store(status: HTTPStatus, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a store that is overloaded, or that this process may not read."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (Refusing,), {"status": status}))
+    thread = Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    try:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_address[1]}")
+        for name, value in (("ACCESS_KEY_ID", "a"), ("SECRET_ACCESS_KEY", "b"), ("REGION", "us-east-1")):
+            monkeypatch.setenv(f"AWS_{name}", value)
+        yield "s3://bucket/svc"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.mark.parametrize("status", [HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.FORBIDDEN])
+def test_a_store_that_is_away_is_waited_for_and_the_last_list_of_a_further_token_stays(settings, monkeypatch, status):
+    chain = ManyTokensChain(TOKEN, SECOND, BAD, logs=LOGS, head=200)
+    with RecordedNode(chain) as node:
+        make_all(settings, node.url)
+        before = follow_all(settings, node.url)
+        with refusing_store(status, monkeypatch) as url:
+            away = settings.model_copy(update={"publish_url": url})
+            assert follow_all(away, node.url) == before
+            with Warehouse(settings.data_dir).connect() as connection:
+                waiting = follow_partitions(connection, away, 198).waiting
+    assert waiting is not None and waiting.startswith("The object store s3://bucket/svc/partitions/8453 can't be used")
+
+
+def test_the_host_waits_for_partitions_and_reads_only_the_head_itself(settings):
+    chain = ManyTokensChain(TOKEN, SECOND, BAD, logs=LOGS, head=200)
+    settings = settings.model_copy(update={"tokens_file": None})
+
+    def follow(final_block: int = 198) -> Followed:
+        with Warehouse(settings.data_dir).connect() as connection:
+            return follow_partitions(connection, settings, final_block)
+
+    with RecordedNode(chain) as node:
+        assert follow().waiting == "blocks 0 to 49, which no worker has stored yet"
+        make_all(settings, node.url)
+        assert follow() == Followed(transfers=6, partitions=3)
+        with Warehouse(settings.data_dir).connect() as connection:
+            report = ingest_once(connection, node.url)
+            assert (report.from_block, report.to_block, report.complete) == (150, 198, True)
+            fold_balances(connection)
+            chain.advance_to(320)
+            assert follow_partitions(connection, settings, 318) == Followed(read_to=199)
+            report = ingest_once(connection, node.url, up_to=199)
+            assert (report.to_block, report.complete) == (199, False)
+            waiting = follow_partitions(connection, settings, 318).waiting
+            assert waiting == "blocks 200 to 249, which no worker has stored yet"
+            assert connection.execute("select sum(log_count) from raw_chain__ranges").fetchall() == [(8,)]
+
+
+def test_a_further_token_without_anything_new_costs_no_request(settings):
+    settings = settings.model_copy(update={"tokens_file": settings.tokens_file.with_name("one.json")})
+    settings.tokens_file.write_text(json.dumps([{"address": SECOND, "first_block": 4}]))
+    chain = ManyTokensChain(TOKEN, SECOND, logs=LOGS[:14], head=200)
+    with RecordedNode(chain) as node:
+        make_all(settings, node.url)
+        before = follow_all(settings, node.url)
+        asked = chain.calls
+        assert follow_all(settings, node.url) == before
+    assert before[SECOND].state is TokenState.PROVEN
+    assert chain.calls - asked == 4  # chain id, first, newest and final block

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from ingest_helpers import ALICE, BOB, CHAIN_ID, TOKEN
 
 from cli.demo.recorded import Log, transfer_log
+from contracts.errors import NodesDisagree, PartitionBroken, SettingsInvalid
 from contracts.evm.codec import BlockHeader
 from contracts.token.holder_documents import ConsistencyLevel
-from contracts.token.partitions import Partition, ReadToken, partitions_within
+from contracts.token.partitions import Partition, ReadToken, partitions_within, read_tokens_file
 from pipelines.token.events import FinalEvents, TokenTransfers
 from pipelines.token.head import ChainHead
 from pipelines.token.many_tokens import TransfersOfTokens
@@ -69,7 +70,8 @@ def store_partition(
     ends: Sequence[int] = (),
 ) -> bool:
     events = TransfersOfTokens(tuple(tokens))
-    ranges = [read(events, logs, *blocks) for blocks in cut(partition.first, partition.last, ends)]
+    asked = [log for log in logs if log["address"] in events.addresses]
+    ranges = [read(events, asked, *blocks) for blocks in cut(partition.first, partition.last, ends)]
     manifest, paths = partition_of_ranges(CHAIN, partition, tokens, ranges, directory)
     return store.put(manifest, tokens, paths)
 
@@ -150,3 +152,81 @@ def test_partitions_made_in_any_order_hold_what_one_machine_holds(
         assert store_partition(store, directory, partition, logs, (ReadToken(OTHER, 9), SERVICE), ends)
     one, many = warehouses
     assert taken_over(emptied(many), store, directory, 59, blocks) == on_one_machine(one, own, ranges)
+
+
+ONE = [transfer_log(TOKEN, 3, 0, ZERO, ALICE, 5)]
+OTHER_ROWS = [transfer_log(TOKEN, 3, 0, ZERO, ALICE, 6)]
+FIRST = Partition(0, 19)
+
+
+def test_a_partition_that_is_written_twice_stays_the_first_one(store, tmp_path):
+    assert store_partition(store, tmp_path, FIRST, ONE)
+    assert not store_partition(store, tmp_path, FIRST, ONE, ends=[9])
+    ((manifest,),) = [store.manifests(names) for names in store.names().values()]
+    assert [(part.first, part.last) for part in manifest.ranges] == [(0, 19)]
+
+
+def test_other_rows_for_a_partition_that_is_stored_are_refused_and_named(store, tmp_path):
+    store_partition(store, tmp_path, FIRST, ONE)
+    with pytest.raises(NodesDisagree, match=f"Blocks 0 to 19 were read twice, with different transfers of {TOKEN}"):
+        store_partition(store, tmp_path, FIRST, OTHER_ROWS)
+    assert store.manifests(store.names()[FIRST])[0].tokens[TOKEN].minted_raw == "5"
+
+
+def test_a_token_that_is_added_later_is_all_that_is_read_again(store, tmp_path):
+    store_partition(store, tmp_path, FIRST, ONE)
+    both = (ReadToken(OTHER), SERVICE)
+    assert store.missing([FIRST], both, names=store.names()) == {FIRST: (ReadToken(OTHER),)}
+    assert store_partition(store, tmp_path, FIRST, ONE, (ReadToken(OTHER),))
+    assert store.missing([FIRST], both, names=PartitionStore(f"file://{tmp_path}/store", CHAIN_ID).names()) == {}
+
+
+def test_what_is_stored_wrongly_is_named_and_what_was_taken_over_stays(warehouses, store, tmp_path):
+    connection = emptied(warehouses[1])
+    for partition in (FIRST, Partition(20, 39)):
+        store_partition(store, tmp_path, partition, [*ONE, transfer_log(TOKEN, 25, 0, ALICE, BOB, 2)])
+    (manifest,) = store.manifests(store.names()[Partition(20, 39)])
+    damaged = tmp_path / "store/partitions/8453/objects" / manifest.deltas.sha256[:2] / manifest.deltas.sha256
+    damaged.write_bytes(b"?")
+    ahead = look_ahead(connection, store, SERVICE, final_block=39, blocks=20)
+    adopt(connection, store, SERVICE, ahead.ready[:1], tmp_path)
+    before = rows_of(connection)
+    with pytest.raises(PartitionBroken, match=f"does not hold the file {manifest.deltas.sha256}"):
+        adopt(connection, store, SERVICE, ahead.ready[1:], tmp_path)
+    assert rows_of(connection) == before
+    assert not list(tmp_path.glob("partitions-*"))
+
+
+def test_a_manifest_that_is_none_is_named(store, tmp_path):
+    store_partition(store, tmp_path, FIRST, ONE)
+    (name,) = store.names()[FIRST]
+    (tmp_path / "store/partitions/8453/manifests" / name).write_text("{}")
+    fresh = PartitionStore(f"file://{tmp_path}/store", CHAIN_ID)
+    with pytest.raises(PartitionBroken, match="is no manifest of its partition"):
+        fresh.manifests([name])
+
+
+TOKENS_FILES = {
+    "no YAML": "[",
+    "wrong at its content": "tokens: 1",
+    "wrong at 0.first_block": f"- address: '{OTHER}'",
+    "wrong at 0.address": "- {address: '0x12', first_block: 0}",
+    "stands there twice": f"- {{address: '{OTHER}', first_block: 0}}\n- {{address: '{OTHER}', first_block: 1}}",
+    "is SVC_TOKEN_ADDRESS": f"- {{address: '{TOKEN}', first_block: 0}}",
+}
+
+
+@pytest.mark.parametrize("fault", TOKENS_FILES)
+def test_a_tokens_file_that_is_wrong_is_refused_with_its_place(fault):
+    with pytest.raises(SettingsInvalid, match=fault):
+        read_tokens_file(TOKENS_FILES[fault], service_token=TOKEN)
+
+
+def test_a_tokens_file_is_yaml_or_json_and_addresses_have_any_case():
+    upper = "0x" + OTHER[2:].upper()
+    for text in (
+        f"- address: '{upper}'\n  first_block: 3\n  name: Other",
+        json.dumps([{"address": upper, "first_block": 3, "name": "Other"}]),
+    ):
+        assert [token.read for token in read_tokens_file(text, service_token=TOKEN)] == [ReadToken(OTHER, 3)]
+    assert read_tokens_file("", service_token=None) == ()
