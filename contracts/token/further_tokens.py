@@ -10,13 +10,11 @@ from typing import Literal
 from pydantic import Field
 
 from contracts.base import AddressText, Document, HexHash, Timestamp
+from contracts.open_data.names import TOKENS_FOLDER
 from contracts.token.holder_documents import Token
 from contracts.token.holders import csv_path
 from contracts.token.partitions import FurtherToken
 from contracts.token.proof import Proof
-
-FOLDER = "/data/tokens/"
-INDEX_PATH = f"{FOLDER}index.json"
 
 
 class TokenState(StrEnum):
@@ -71,7 +69,7 @@ class TokenIndex(Document):
 
 def token_folder(address: str) -> str:
     """Returns the path below which everything of a further token is published."""
-    return f"{FOLDER}{address}/"
+    return f"{TOKENS_FOLDER}{address}/"
 
 
 def document_path(address: str) -> str:

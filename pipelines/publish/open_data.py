@@ -22,6 +22,7 @@ from contracts.open_data.names import (
     INDEX_PATH,
     MANIFEST_PATH,
     NOW_PATH,
+    TOKENS_FOLDER,
     contract_path,
     parse_file_name,
 )
@@ -29,7 +30,6 @@ from contracts.publish.now import now_document
 from contracts.publish.registry import Projection, rows_that_show
 from contracts.publish.routes import ENCODINGS, file_of, is_in_folder
 from contracts.settings import Settings
-from contracts.token.further_tokens import FOLDER as FURTHER_TOKENS
 from contracts.token.holders import block_of_list
 from contracts.world.audit import AuditHead
 from pipelines.publish.documents import described_documents, document_parts
@@ -52,7 +52,7 @@ _PAGES = {f"public/{file_of(row.path)}{suffix}" for row in SEALED_ROWS for suffi
 def is_sealed(path: str) -> bool:
     """Returns whether the component at `path` within a generation is made here."""
     described = path.startswith(FOLDER) and path.endswith(_SEALED)
-    return path in _PAGES or (described and not path.startswith(f"public{FURTHER_TOKENS}"))
+    return path in _PAGES or (described and not path.startswith(f"public{TOKENS_FOLDER}"))
 
 
 def seal_of(

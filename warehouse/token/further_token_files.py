@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from contracts.open_data.names import TOKENS_INDEX_PATH
 from contracts.token.further_tokens import (
-    INDEX_PATH,
     PublishedToken,
     TokenIndex,
     document_path,
@@ -48,7 +48,7 @@ def published_files(data_dir: Path) -> Iterator[tuple[str, Path]]:
     index = data_dir / "tokens" / "index.json"
     if not index.is_file():
         return
-    yield INDEX_PATH, index
+    yield TOKENS_INDEX_PATH, index
     for row in TokenIndex.model_validate_json(index.read_bytes()).tokens:
         directory = token_dir(data_dir, row.address)
         token = _read(directory / "token.json")
