@@ -93,11 +93,13 @@ def _taken_over(settings: Settings, last: int) -> tuple[str, int]:
     """Takes every token over into a warehouse. Returns the digest of all balances, and the number of transfers."""
     assert settings.partition_blocks is not None
     store, digest, transfers = partition_store(settings), hashlib.sha256(), 0
+    fetched = settings.data_dir / "fetched"
+    fetched.mkdir(parents=True)
     for token in read_tokens(settings):
         directory = settings.data_dir / token.address
         with Warehouse(directory).connect() as connection:
             ahead = look_ahead(connection, store, token, final_block=last, blocks=settings.partition_blocks)
-            transfers += adopt(connection, store, token, ahead.ready, directory)
+            transfers += adopt(connection, store, token, ahead.ready, fetched)
             target = directory / "balances.parquet"
             connection.execute(f"copy (from core_holders__balances order by address) to '{target}' (format parquet)")
         digest.update(target.read_bytes())

@@ -34,10 +34,13 @@ ROOMS = [
 ]
 """The modules whose assets and checks Dagster loads."""
 
+FURTHER_TOKENS = [further_token_assets]
+"""The module that is loaded beside them where there is a tokens file."""
+
 
 def build_definitions(settings: Settings) -> dg.Definitions:
     """Returns everything that Dagster shows and runs, for one installation."""
-    further = [further_token_assets] if settings.tokens_file is not None and settings.partition_blocks else []
+    further = FURTHER_TOKENS if settings.tokens_file is not None and settings.partition_blocks else []
     return dg.Definitions(
         assets=dg.load_assets_from_modules([*ROOMS, *further], include_specs=True),
         asset_checks=[*checks.table_checks(), *dg.load_asset_checks_from_modules(ROOMS)],

@@ -19,7 +19,8 @@ from pipelines.token.partition_following import follow_further_tokens
     pool=POOL,
     op_tags={"dagster/priority": "1"},  # before the step that publishes, which does not follow from it
     description="Holder lists of the tokens of SVC_TOKENS_FILE, each with its own proof, at the end of the last "
-    "partition that the workers have stored. A token that is broken stops no other.",
+    "partition that the workers have stored. A token that is broken stops no other.\n\n"
+    "Grain: one list per token and block.",
 )
 def further_tokens(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Takes over what the workers have stored, and takes and proves the lists that follow from it."""

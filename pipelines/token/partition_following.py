@@ -31,7 +31,7 @@ from warehouse.token.holder_lists import prune_lists
 from warehouse.token.holder_status import known_token, record_status
 from warehouse.token.holders import read_state
 from warehouse.token.partition_adoption import Ahead, adopt, look_ahead
-from warehouse.token.partition_store import PartitionStore, partition_store
+from warehouse.token.partition_store import PartitionStore, partition_store, scratch
 
 log = logging.getLogger(__name__)
 
@@ -56,9 +56,10 @@ def follow_partitions(connection: Connection, settings: Settings, final_block: i
     token = ReadToken(settings.token_address, settings.token_start_block)
     store = partition_store(settings)
     try:
-        ahead, transfers = _taken_over(
-            connection, store, token, final_block, settings.partition_blocks, settings.data_dir
-        )
+        with scratch(settings.data_dir) as directory:
+            ahead, transfers = _taken_over(
+                connection, store, token, final_block, settings.partition_blocks, Path(directory)
+            )
     except ObjectStoreAway as problem:
         log.warning("%s", problem)
         return Followed(waiting=str(problem))
@@ -71,10 +72,10 @@ def follow_partitions(connection: Connection, settings: Settings, final_block: i
 
 
 def _taken_over(
-    connection: Connection, store: PartitionStore, token: ReadToken, final_block: int, blocks: int, data_dir: Path
+    connection: Connection, store: PartitionStore, token: ReadToken, final_block: int, blocks: int, directory: Path
 ) -> tuple[Ahead, int]:
     ahead = look_ahead(connection, store, token, final_block=final_block, blocks=blocks)
-    return ahead, adopt(connection, store, token, ahead.ready, data_dir)
+    return ahead, adopt(connection, store, token, ahead.ready, directory)
 
 
 async def follow_further_tokens(settings: Settings, pool: RpcPool, head: ChainHead) -> list[PublishedToken]:
@@ -90,25 +91,37 @@ async def follow_further_tokens(settings: Settings, pool: RpcPool, head: ChainHe
     except ObjectStoreAway as problem:
         log.warning("%s", problem)
         return [read_published(settings.data_dir, row.address) or waiting_token(row) for row in rows]
-    published = []
-    for row in rows:
-        last = read_published(settings.data_dir, row.address) or waiting_token(row)
-        try:
-            token = await _followed(settings, pool, head, store, row, last, set(names))
-        except ObjectStoreAway as problem:
-            log.warning("%s", problem)
-            token = last
-        except OperatorProblem as problem:
-            token = broken_token(last, f"{problem.code}: {problem.what}")
-        except Exception as error:  # whatever is wrong with one token stops no other
-            log.exception("the token %s can't be followed", row.address)
-            token = broken_token(last, f"internal: {type(error).__name__}")
-        if token.state is TokenState.BROKEN and token != last:
-            log.warning("the token %s is broken: %s", row.address, token.reason)
-        write_published(settings.data_dir, token)
-        published.append(token)
+    with scratch(settings.data_dir) as directory:
+        published = [await _published(settings, pool, head, store, row, set(names), Path(directory)) for row in rows]
     write_index(settings.data_dir, published)
     return published
+
+
+async def _published(
+    settings: Settings,
+    pool: RpcPool,
+    head: ChainHead,
+    store: PartitionStore,
+    row: FurtherToken,
+    stored: set[Partition],
+    fetched: Path,
+) -> PublishedToken:
+    """Returns the token's new document, written down; whatever is wrong with it is in there."""
+    last = read_published(settings.data_dir, row.address) or waiting_token(row)
+    try:
+        token = await _followed(settings, pool, head, store, row, last, stored, fetched)
+    except ObjectStoreAway as problem:
+        log.warning("%s", problem)
+        token = last
+    except OperatorProblem as problem:
+        token = broken_token(last, f"{problem.code}: {problem.what}")
+    except Exception as error:  # whatever is wrong with one token stops no other
+        log.exception("the token %s can't be followed", row.address)
+        token = broken_token(last, f"internal: {type(error).__name__}")
+    if token.state is TokenState.BROKEN and token != last:
+        log.warning("the token %s is broken: %s", row.address, token.reason)
+    write_published(settings.data_dir, token)
+    return token
 
 
 async def _followed(
@@ -119,6 +132,7 @@ async def _followed(
     row: FurtherToken,
     last: PublishedToken,
     stored: set[Partition],
+    fetched: Path,
 ) -> PublishedToken:
     assert settings.partition_blocks is not None
     if last.block is not None and last.state in _SETTLED and not _follows(last.block, stored):
@@ -127,7 +141,7 @@ async def _followed(
     with Warehouse(directory).connect() as connection:
         stamp(connection, ChainIdentity(head.chain_id, head.genesis_hash, row.address, row.first_block))
         ahead, _ = await asyncio.to_thread(
-            _taken_over, connection, store, row.read, head.finalized.number, settings.partition_blocks, directory
+            _taken_over, connection, store, row.read, head.finalized.number, settings.partition_blocks, fetched
         )
         state = read_state(connection)
         token = last if state is None else await _listed(settings, connection, pool, head, row, directory)

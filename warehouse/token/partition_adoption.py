@@ -17,7 +17,7 @@ from warehouse.duck.rows import insert
 from warehouse.statements import read_sql
 from warehouse.token.fold import fold_balances, merge_deltas, record_state
 from warehouse.token.holders import FoldedState, read_state
-from warehouse.token.partition_store import PartitionStore, scratch
+from warehouse.token.partition_store import PartitionStore
 from warehouse.token.transfers import last_checkpoint
 
 _ROWS_AT_ONCE = 2_000_000
@@ -74,9 +74,9 @@ def adopt(
     store: PartitionStore,
     token: ReadToken,
     ready: Sequence[PartitionManifest],
-    data_dir: Path,
+    directory: Path,
 ) -> int:
-    """Takes over partitions that follow what is held. Returns the number of new transfers.
+    """Takes over partitions that follow what is held, by files in `directory`. Returns the number of new transfers.
 
     Raises `ObjectStoreAway` and `PartitionBroken`; what was committed until then stays.
     """
@@ -84,18 +84,16 @@ def adopt(
         fold_balances(connection)  # the changes of partitions follow those of all rows that are held
     transfers = 0
     for together in _batches(ready, token.address):
-        with scratch(data_dir) as directory:
-            parts = [manifest for manifest in together if manifest.tokens[token.address].rows]
-            wanted = [file for manifest in parts for file in (manifest.transfers, manifest.deltas)]
-            paths = store.fetch(wanted, Path(directory))
-            rows = [str(paths[manifest.transfers.sha256]) for manifest in parts]
-            deltas = [str(paths[manifest.deltas.sha256]) for manifest in parts]
-            connection.execute(read_sql("write_fast"))
-            try:
-                with transaction(connection):
-                    _append(connection, token.address, together, rows, deltas)
-            finally:
-                connection.execute(read_sql("write_small"))
+        parts = [manifest for manifest in together if manifest.tokens[token.address].rows]
+        paths = store.fetch([file for part in parts for file in (part.transfers, part.deltas)], directory)
+        rows = [str(paths[manifest.transfers.sha256]) for manifest in parts]
+        deltas = [str(paths[manifest.deltas.sha256]) for manifest in parts]
+        connection.execute(read_sql("write_fast"))
+        try:
+            with transaction(connection):
+                _append(connection, token.address, together, rows, deltas)
+        finally:
+            connection.execute(read_sql("write_small"))
         transfers += sum(manifest.tokens[token.address].rows for manifest in together)
     return transfers
 

@@ -31,7 +31,12 @@ from warehouse.publish.object_store import ObjectStore
 from warehouse.statements import read_sql
 
 MANIFESTS = "manifests"
-_ROWS_PER_GROUP = 122_880
+_ROWS_PER_GROUP = 10_240
+"""Few, so that a reader of one token skips the rows of all others."""
+
+_KEPT_BYTES = 4 << 30
+"""Limit of the fetched files that are kept for the next token."""
+
 _ZERO = bytes(20)
 _MANIFEST = msgspec.json.Decoder(PartitionManifest)
 
@@ -113,11 +118,20 @@ class PartitionStore:
         return False
 
     def fetch(self, files: Iterable[StoredFile], directory: Path) -> dict[str, Path]:
-        """Fetches files to local disk, by their SHA-256. Raises `PartitionBroken` for one that is not what it says."""
+        """Fetches files to local disk, by their SHA-256. Raises `PartitionBroken` for one that is not what it says.
+
+        What lies in the directory is not fetched again: tokens of one partition share its files.
+        """
         wanted = {file.sha256: directory / f"{file.sha256}.parquet" for file in files}
-        self._store.get_files(wanted.items())
-        for sha256, path in wanted.items():
+        others = [path for path in directory.glob("*.parquet") if path.stem not in wanted]
+        if sum(path.stat().st_size for path in others) > _KEPT_BYTES:
+            for path in others:
+                path.unlink()
+        lacking = {sha256: path for sha256, path in wanted.items() if not path.exists()}
+        self._store.get_files(lacking.items())
+        for sha256, path in lacking.items():
             if not path.exists() or _sha256(path) != sha256:
+                path.unlink(missing_ok=True)
                 raise PartitionBroken(
                     f"{self.url} does not hold the file {sha256} of a partition as it was written.",
                     cure="Delete the manifest that names it: workers read these blocks again.",
