@@ -2438,6 +2438,7 @@ class GuardrailTarget(TypedDict):
 
 class Health(TypedDict):
     ageS: int
+    brokenTokens: list[str]
     clockSkewS: int | None
     disputes: int
     failedChecks: list[str]
