@@ -67,10 +67,8 @@ def ingest_transfers(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.Material
         tables["raw_chain__transfers"] |= {"new_partitions": followed.partitions, "from_partitions": followed.transfers}
         tables["raw_chain__ranges"] |= {} if followed.waiting is None else {"waiting_for": followed.waiting}
     for name, metadata in tables.items():
-        if report is None and followed is not None:
-            continue
         if report is None:
-            metadata["off"] = "SVC_TOKEN_ADDRESS is not set"
+            metadata |= {"off": "SVC_TOKEN_ADDRESS is not set"} if followed is None else {}
         elif name == "raw_chain__transfers":
             metadata |= {
                 "from_block": report.from_block,

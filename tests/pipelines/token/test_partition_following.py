@@ -12,12 +12,15 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import dagster as dg
 import pytest
 from ingest_helpers import ALICE, BOB, CHAIN_ID, TOKEN, ingest_once, pool_of
 
 from cli.demo.recorded import Log, RecordedChain, RecordedNode, transfer_log
 from contracts.settings import Settings
 from contracts.token.further_tokens import PublishedToken, TokenState
+from pipelines.definitions import build_definitions
+from pipelines.headless import _facts
 from pipelines.token.head import probe
 from pipelines.token.partition_following import Followed, follow_further_tokens, follow_partitions
 from pipelines.token.partitions import PartitionReport, final_partitions, make_partition, read_tokens
@@ -226,3 +229,23 @@ def test_a_further_token_without_anything_new_costs_no_request(settings):
         assert follow_all(settings, node.url) == before
     assert before[SECOND].state is TokenState.PROVEN
     assert chain.calls - asked == 4  # chain id, first, newest and final block
+
+
+def test_the_steps_of_the_chain_job_take_over_what_workers_stored_and_say_so(settings):
+    chain = ManyTokensChain(TOKEN, SECOND, BAD, logs=LOGS, head=200)
+    steps = [dg.AssetKey(name) for name in ("raw_chain__transfers", "raw_chain__ranges", "raw_chain__tip_transfers")]
+    with RecordedNode(chain) as node, dg.DagsterInstance.ephemeral() as instance:
+        settings = settings.model_copy(update={"rpc_urls": (node.url,)})
+        job = build_definitions(settings).resolve_job_def("chain")
+
+        def run(*keys: dg.AssetKey) -> dict[str, Any]:
+            result = job.execute_in_process(instance=instance, asset_selection=list(keys))
+            return _facts(result)[0]
+
+        before = run(*steps)
+        assert before["raw_chain__ranges"]["waiting_for"] == "blocks 0 to 49, which no worker has stored yet"
+        make_all(settings, node.url)
+        after = run(*steps, dg.AssetKey("further_tokens"))
+    assert (after["raw_chain__transfers"]["new_partitions"], after["raw_chain__transfers"]["new_transfers"]) == (3, 2)
+    assert (after["raw_chain__transfers"]["row_count"], after["raw_chain__transfers"]["complete"]) == (8, True)
+    assert (after["further_tokens"]["proven"], after["further_tokens"]["broken"]) == (1, 1)
