@@ -20,6 +20,7 @@ from benchmarks import (
     ingestion,
     keys,
     mixed_load,
+    partitions,
     serving,
     startup,
     storage_proof,
@@ -61,6 +62,7 @@ def benches_of(transfers: int, graph_nodes: int) -> list[Bench]:
     blocks = "running 100 new blocks on a small and on a large warehouse"
     return [
         Bench("ingestion", writing, lambda: ingestion.measure(transfers), tables.ingestion_text),
+        Bench("partitions", "reading a history by several workers", partitions.measure, tables.partitions_text),
         Bench("incremental", blocks, incremental.measure, tables.incremental_text),
         Bench(
             "storageProof",

@@ -22,6 +22,7 @@ from benchmarks.contest import NotRun
 from benchmarks.hosts import HostsMeasured
 from benchmarks.ingestion import Reading
 from benchmarks.keys import KeyCost
+from benchmarks.partitions import PartitionCost
 from benchmarks.serving import Row
 
 Measured = TypeVar("Measured")
@@ -60,6 +61,30 @@ def ingestion_text(readings: Sequence[Reading | NotRun], _: Mapping[str, Any]) -
             f"{reading.peak_mb:.0f}",
             f"{reading.times_floor:.2f}",
         ),
+    )
+
+
+def partitions_text(cost: PartitionCost, _: Mapping[str, Any]) -> str:
+    rows = [*cost.by_workers, cost.by_tokens[-1]]
+    one = rows[0]
+    return table(
+        (
+            f"backfill of {one.events:,} transfers in partitions",
+            "reading, CPU us an event",
+            "taking over",
+            "x one",
+            "same balances",
+        ),
+        [
+            (
+                run.name,
+                f"{run.read_us:.2f}",
+                f"{run.adopt_us:.2f}",
+                f"{(run.read_us + run.adopt_us) / (one.read_us + one.adopt_us):.2f}",
+                "yes" if run.balances_sha256 == one.balances_sha256 else "other tokens" if run is rows[-1] else "NO",
+            )
+            for run in rows
+        ],
     )
 
 

@@ -16,6 +16,7 @@ from cli.supervise import Children, PartEnded, end_leftovers, only_one, refuse_t
 from contracts.errors import SettingsInvalid
 from contracts.secrets import require_secrets
 from contracts.settings import Settings
+from warehouse.discovery.processes import CHILDREN_FILE
 from warehouse.publish.stored_generations import Origin, origin_of
 
 SVC = Path(sys.executable).with_name("svc")
@@ -33,7 +34,7 @@ def api(workers: int, as_json: bool) -> None:
         refuse_foreign_generation(settings)
         configure_logs(settings.log_format)
         with only_one(settings.data_dir / "service.lock"):
-            record = settings.data_dir / "children.json"
+            record = settings.data_dir / CHILDREN_FILE
             end_leftovers(record)  # they hold the port
             refuse_taken_port(settings.host, settings.port, "SVC_PORT")
             if as_json:

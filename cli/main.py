@@ -61,6 +61,7 @@ app = typer.Typer(
 )
 pipeline = group("Ingest, fold, prove, check and publish, without any Dagster process.")
 generations = group("Take generations to an object store and from it, list them, roll one back.")
+ingest = group("Read the chain's history with several workers, in partitions.")
 docs = group("Check the documents by which agents find and understand a service.")
 keys = group("Create, list, rotate and revoke API keys; rotate the signing key.")
 claim = typer.Typer()
@@ -241,6 +242,33 @@ def generations_rollback(
     """Serve an older generation again, on every host. It stays until the next one is published.
 
     Example: `svc generations rollback 20260101T120000Z-000041`
+    """
+
+
+app.add_typer(ingest, name="ingest", rich_help_panel=RUNNING)
+
+
+@ingest.command("workers")
+@runs("cli.ingest:workers")
+def ingest_workers(
+    count: Annotated[int, typer.Option(min=1, help="Runs that read at once, a process each.")] = 2,
+    once: Annotated[bool, typer.Option("--once", help="End as soon as nothing below finality is missing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Read the partitions that the object store lacks, on this host. A cluster runs the same by its own launcher.
+
+    Needs SVC_PARTITION_BLOCKS, SVC_PUBLISH_URL and SVC_WORKERS_URL. Partitions of a killed worker are read again.
+
+    Example: `svc ingest workers --count 4`
+    """
+
+
+@ingest.command("status")
+@runs("cli.ingest:status")
+def ingest_status(as_json: AsJson = False) -> None:
+    """Say which partitions are stored and which are missing, and how each token of SVC_TOKENS_FILE stands.
+
+    Example: `svc ingest status --json`
     """
 
 

@@ -561,6 +561,14 @@ class ObjectStoreAway(OperatorProblem):
     code = "object_store_away"
 
 
+class PartitionNotFinal(OperatorProblem):
+    code = "partition_not_final"
+
+
+class PartitionBroken(OperatorProblem):
+    code = "partition_broken"
+
+
 class GenerationBroken(OperatorProblem):
     code = "generation_broken"
 

@@ -174,6 +174,18 @@ class Settings(BaseSettings):
         default=None,
         description="OpenTelemetry collector (OTLP over HTTP), such as http://127.0.0.1:4318, for traces and metrics",
     )
+    partition_blocks: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000_000,
+        description="Ingestion over workers: blocks of a partition, which workers read and PUBLISH_URL holds",
+    )
+    workers_url: Annotated[str, Field(pattern=r"^postgresql\+psycopg2://.")] | None = Field(
+        default=None, description="postgresql+psycopg2://... that the workers of ingestion share, for Dagster's records"
+    )
+    tokens_file: Path | None = Field(
+        default=None, description="Further tokens, which ride on the partitions: YAML, a list of address, first_block"
+    )
     log_format: Literal["text", "json"] = Field(default="text", description="Log lines for people or for machines")
 
     @property

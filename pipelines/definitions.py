@@ -16,7 +16,13 @@ from pipelines.partner import assets as partner
 from pipelines.publish import assets as publish
 from pipelines.resources import runtime_resource
 from pipelines.schedules import JOBS, dagster_job, dagster_schedule
-from pipelines.token import event_assets, history_assets, holder_assets, transfer_assets
+from pipelines.token import (
+    event_assets,
+    further_token_assets,
+    history_assets,
+    holder_assets,
+    transfer_assets,
+)
 from pipelines.trust import assets as trust
 from pipelines.world import assets as world
 from pipelines.world import positions
@@ -28,11 +34,15 @@ ROOMS = [
 ]
 """The modules whose assets and checks Dagster loads."""
 
+FURTHER_TOKENS = [further_token_assets]
+"""The module that is loaded beside them where there is a tokens file."""
+
 
 def build_definitions(settings: Settings) -> dg.Definitions:
     """Returns everything that Dagster shows and runs, for one installation."""
+    further = FURTHER_TOKENS if settings.tokens_file is not None and settings.partition_blocks else []
     return dg.Definitions(
-        assets=dg.load_assets_from_modules(ROOMS, include_specs=True),
+        assets=dg.load_assets_from_modules([*ROOMS, *further], include_specs=True),
         asset_checks=[*checks.table_checks(), *dg.load_asset_checks_from_modules(ROOMS)],
         jobs=[dagster_job(job) for job in JOBS],
         schedules=[dagster_schedule(job, settings) for job in JOBS],

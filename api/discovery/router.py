@@ -30,7 +30,7 @@ from contracts.errors import (
 )
 from contracts.open_data.datasets import DataIndex
 from contracts.open_data.metadata import DATA_MEDIA_TYPES
-from contracts.open_data.names import DATA_PREFIX
+from contracts.open_data.names import DATA_PREFIX, TOKENS_INDEX_PATH
 from contracts.publish.routes import METRICS_PATH, file_of
 
 
@@ -100,6 +100,7 @@ def discovery_router(
             nodes_answering=observed.nodes_answering,
             jobs=observed.jobs,
             checks=passed_checks(served.generation.path),
+            broken_tokens=broken_tokens(served.generation.path),
         )
 
     @router.get(
@@ -186,6 +187,19 @@ def passed_checks(generation: Path) -> Mapping[str, bool]:
     except FileNotFoundError:
         return {}
     return {table.table: table.passed for table in PublishedChecks.model_validate_json(body).tables}
+
+
+@lru_cache(maxsize=2)
+def broken_tokens(generation: Path) -> tuple[str, ...]:
+    """Returns the further tokens that a generation calls broken or failed; none where it has no further tokens."""
+    try:
+        body = (generation / "public" / file_of(TOKENS_INDEX_PATH)).read_bytes()
+    except FileNotFoundError:
+        return ()
+    from contracts.token.further_tokens import TokenIndex, TokenState  # few services have further tokens
+
+    wrong = (TokenState.BROKEN, TokenState.FAILED)
+    return tuple(token.address for token in TokenIndex.model_validate_json(body).tokens if token.state in wrong)
 
 
 _FORWARDING = ("forwarded", "via", "x-forwarded-for", "x-real-ip")

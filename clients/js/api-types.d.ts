@@ -2266,6 +2266,8 @@ export interface components {
         Health: {
             /** @description Seconds since then */
             ageS: number;
+            /** @description Tokens of `/data/tokens/` whose events can't be read or whose list failed its proof; their documents say why, and all others go on */
+            brokenTokens: string[];
             /** @description Seconds by which our clock was ahead of the chain's newest block when last looked; beyond 30 either way it is wrong or the chain stands still. Null where payments are not set up or no provider answers */
             clockSkewS: number | null;
             /** @description Facts about the chain on which RPC nodes disagreed when that generation was built; the proof of `/api/token/holders` shows those about the holder list */

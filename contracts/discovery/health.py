@@ -34,7 +34,7 @@ class ServiceFacts:
 
     `documents` gives the age in seconds of each published document, and whether it is stale. `nodes_answering` holds,
     for each RPC node, whether it answered last; it is empty where payments are not set up. `disputes` counts facts on
-    which RPC nodes disagree.
+    which RPC nodes disagree. `broken_tokens` are further tokens whose history can't be read on.
     """
 
     now: datetime
@@ -50,6 +50,7 @@ class ServiceFacts:
     nodes_answering: tuple[bool, ...]
     jobs: tuple[JobFacts, ...]
     checks: Mapping[str, bool]
+    broken_tokens: tuple[str, ...] = ()
 
     @property
     def stale_documents(self) -> list[str]:
@@ -103,6 +104,10 @@ class Health(Document):
     stale_documents: list[str] = Field(description="Paths of published documents past their `staleAfter`")
     failing_jobs: list[FailingJob] = Field(description="Jobs of the pipeline whose newest run failed")
     failed_checks: list[str] = Field(description="Tables whose checks did not pass; `/checks.json` says which")
+    broken_tokens: list[str] = Field(
+        description="Tokens of `/data/tokens/` whose events can't be read or whose list failed its proof; their "
+        "documents say why, and all others go on"
+    )
     ledger_reachable: bool
     guardrail_problem: str | None = Field(
         description="The first fault of the rule files as they are now; the rules in use are the last good ones"
@@ -141,6 +146,7 @@ def health_of(facts: ServiceFacts) -> Health:
             for job in facts.failing_jobs
         ],
         failed_checks=facts.failed_checks,
+        broken_tokens=list(facts.broken_tokens),
         ledger_reachable=facts.ledger_reachable,
         guardrail_problem=facts.guardrail_problem,
         clock_skew_s=facts.clock_skew_s,

@@ -101,8 +101,8 @@ def batch_body(calls: Sequence[tuple[str, Sequence[Any]]]) -> bytes:
     return msgspec.json.encode([_call(method, params, place) for place, (method, params) in enumerate(calls)])
 
 
-def transfer_filter(token_address: str, from_block: int, to_block: int) -> list[dict[str, Any]]:
-    """Returns the `eth_getLogs` parameters for the Transfer events of a token in [from_block, to_block]."""
+def transfer_filter(token_address: str | Sequence[str], from_block: int, to_block: int) -> list[dict[str, Any]]:
+    """Returns the `eth_getLogs` parameters for the Transfer events of a token, or several, in these blocks."""
     return [
         {"address": token_address, "topics": [TRANSFER_TOPIC], "fromBlock": hex(from_block), "toBlock": hex(to_block)}
     ]

@@ -31,6 +31,7 @@ from warehouse.publish.generations import Built, DocumentEntry, Draft, Generatio
 from warehouse.publish.readers import holders_by_list, read
 from warehouse.publish.serving import FILE_NAME, serving_copy
 from warehouse.token.disputes import count_open_disputes
+from warehouse.token.further_token_files import published_files
 from warehouse.token.history import history_files
 from warehouse.world.audit_heads import audit_head
 from warehouse.world.snapshot_parts import snapshot_parts
@@ -284,6 +285,8 @@ def _holder_parts(context: DocumentContext) -> dict[str, Part]:
         storage = context.holders_dir / storage_file_name(block)
         if storage.is_file():
             parts[f"public{storage_path(block)}"] = Part.of_file(storage)
+    for path, published in published_files(context.holders_dir.parent):
+        parts[f"public{path}"] = Part.of_file(published)
     for file in history_files(context.connection):
         parts[f"history/{file.name}"] = Part.of_file(context.history_dir / file.name)
     return parts

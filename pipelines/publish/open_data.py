@@ -23,6 +23,7 @@ from contracts.open_data.names import (
     INDEX_PATH,
     MANIFEST_PATH,
     NOW_PATH,
+    TOKENS_FOLDER,
     contract_path,
     parse_file_name,
 )
@@ -51,7 +52,8 @@ _PAGES = {f"public/{file_of(row.path)}{suffix}" for row in SEALED_ROWS for suffi
 
 def is_sealed(path: str) -> bool:
     """Returns whether the component at `path` within a generation is made here."""
-    return path in _PAGES or (path.startswith(FOLDER) and path.endswith(_SEALED))
+    described = path.startswith(FOLDER) and path.endswith(_SEALED)
+    return path in _PAGES or (described and not path.startswith(f"public{TOKENS_FOLDER}"))
 
 
 def seal_of(

@@ -25,6 +25,32 @@ def u256(words: NDArray[np.uint8]) -> pa.Array:
     )
 
 
+def numbers_of(column: pa.ChunkedArray, kind: np.dtype[Any]) -> NDArray[Any]:
+    """Reads a column that `plain` made."""
+    parts = [
+        np.frombuffer(chunk.buffers()[1], kind, len(chunk), chunk.offset * kind.itemsize)
+        for chunk in column.chunks
+        if len(chunk)
+    ]
+    return np.concatenate(parts) if parts else np.empty(0, kind)
+
+
+def bytes_of(column: pa.ChunkedArray, width: int) -> NDArray[np.uint8]:
+    """Reads a column that `binary` made, of rows `width` bytes wide."""
+    parts = [
+        np.frombuffer(chunk.buffers()[2], np.uint8, len(chunk) * width, chunk.offset * width).reshape(-1, width)
+        for chunk in column.chunks
+        if len(chunk)
+    ]
+    return np.concatenate(parts) if parts else np.empty((0, width), np.uint8)
+
+
+def words_of(column: pa.ChunkedArray) -> NDArray[np.uint8]:
+    """Reads a column that `u256` made, as rows of 32 big-endian bytes."""
+    limbs = [numbers_of(limb, np.dtype(np.uint64)) for limb in column.flatten()]
+    return np.ascontiguousarray(np.stack(limbs, axis=1).astype(">u8")).view(np.uint8).reshape(-1, 32)
+
+
 def repeated(text: bytes, count: int) -> pa.Array:
     """Makes a column with one text in every row."""
     offsets = np.arange(0, (count + 1) * len(text), len(text), dtype=np.int32)

@@ -28,7 +28,7 @@ from contracts.evm.codec import (
     quantity,
     raise_error_object,
 )
-from pipelines.token.arrow import BLOCK_TIME_TYPE, binary, plain, repeated, u256
+from pipelines.token.arrow import BLOCK_TIME_TYPE, binary, bytes_of, numbers_of, plain, repeated, u256, words_of
 
 _WORD_TEXT = 66
 _ANSWER = msgspec.json.Decoder(LogsAnswer[TransferLog])
@@ -75,6 +75,33 @@ class TransferColumns:
             digest.update(np.ascontiguousarray(column).data)
         return digest.hexdigest()
 
+    @classmethod
+    def from_arrow(cls, rows: pa.Table) -> "TransferColumns":
+        """Returns the rows of `to_arrow` again, without their times."""
+        columns = {name: rows.column(name) for name in rows.column_names}
+        return cls(
+            block_number=numbers_of(columns["block_number"], np.dtype(np.int64)),
+            log_index=numbers_of(columns["log_index"], np.dtype(np.int32)),
+            tx_hash=bytes_of(columns["tx_hash"], 32),
+            from_address=bytes_of(columns["from_address"], 20),
+            to_address=bytes_of(columns["to_address"], 20),
+            value_raw=words_of(columns["value_raw"]),
+            block_timestamp=None,
+        )
+
+    def between(self, begin: int, end: int) -> "TransferColumns":
+        """Returns the rows in these places, without copies."""
+        timestamps = self.block_timestamp
+        return TransferColumns(
+            block_number=self.block_number[begin:end],
+            log_index=self.log_index[begin:end],
+            tx_hash=self.tx_hash[begin:end],
+            from_address=self.from_address[begin:end],
+            to_address=self.to_address[begin:end],
+            value_raw=self.value_raw[begin:end],
+            block_timestamp=None if timestamps is None else timestamps[begin:end],
+        )
+
     def to_arrow(self, block_time_s: NDArray[np.int64], *, exact: bool) -> pa.Table:
         """Returns the rows in the form of `raw_chain__transfers`; `value_raw` is a struct of four 64-bit limbs."""
         return pa.table(
@@ -89,6 +116,18 @@ class TransferColumns:
                 "block_time_quality": repeated(b"exact" if exact else b"estimated", len(self)),
             }
         )
+
+
+NO_TRANSFERS = TransferColumns(
+    block_number=np.empty(0, np.int64),
+    log_index=np.empty(0, np.int32),
+    tx_hash=np.empty((0, 32), np.uint8),
+    from_address=np.empty((0, 20), np.uint8),
+    to_address=np.empty((0, 20), np.uint8),
+    value_raw=np.empty((0, 32), np.uint8),
+    block_timestamp=np.empty(0, np.int64),
+)
+"""The transfers of a range without any."""
 
 
 def decode_logs(body: bytes, *, token_address: str, from_block: int, to_block: int) -> TransferColumns:
@@ -142,9 +181,14 @@ def decode_receipts(results: Iterable[Any], *, token_address: str, block: int) -
 def columns_of(rows: Sequence[TransferLog], *, token_address: str, from_block: int, to_block: int) -> TransferColumns:
     """Returns typed rows as ordered columns without duplicates. Raises `LogsInvalid`."""
     if not rows:
-        return _no_rows()
+        return NO_TRANSFERS
     if {address.lower() for address in set(map(attrgetter("address"), rows))} != {token_address}:
         raise LogsInvalid("a log of another contract")
+    return in_order(columns_as_given(rows, from_block=from_block, to_block=to_block))
+
+
+def columns_as_given(rows: Sequence[TransferLog], *, from_block: int, to_block: int) -> TransferColumns:
+    """Returns rows of any contracts, at least one, as columns in the order of the rows. Raises `LogsInvalid`."""
     if any(map(attrgetter("removed"), rows)):
         raise LogsInvalid("a removed log")
     block_number = _numbers(list(map(attrgetter("blockNumber"), rows)), np.int64)
@@ -152,35 +196,34 @@ def columns_of(rows: Sequence[TransferLog], *, token_address: str, from_block: i
         raise LogsInvalid(f"a log outside of blocks {from_block} to {to_block}")
     topics = list(map(attrgetter("topics"), rows))
     timestamps = list(map(attrgetter("blockTimestamp"), rows))
-    return _in_order(
-        TransferColumns(
-            block_number=block_number,
-            log_index=_numbers(list(map(attrgetter("logIndex"), rows)), np.int32),
-            tx_hash=_words(map(attrgetter("transactionHash"), rows)),
-            from_address=_addresses(map(itemgetter(1), topics)),
-            to_address=_addresses(map(itemgetter(2), topics)),
-            value_raw=_words(map(attrgetter("data"), rows)),
-            block_timestamp=None if None in timestamps else _numbers(timestamps, np.int64),
-        )
+    return TransferColumns(
+        block_number=block_number,
+        log_index=_numbers(list(map(attrgetter("logIndex"), rows)), np.int32),
+        tx_hash=_words(map(attrgetter("transactionHash"), rows)),
+        from_address=_addresses(map(itemgetter(1), topics)),
+        to_address=_addresses(map(itemgetter(2), topics)),
+        value_raw=_words(map(attrgetter("data"), rows)),
+        block_timestamp=None if None in timestamps else _numbers(timestamps, np.int64),
     )
 
 
-def _in_order(columns: TransferColumns) -> TransferColumns:
+def in_order(columns: TransferColumns) -> TransferColumns:
     """Sorts by position and drops exact duplicates. Two different rows at one position raise `LogsInvalid`."""
     position = (columns.block_number << 32) | columns.log_index
     steps = np.diff(position)
     if (steps > 0).all():
         return columns
     order = np.argsort(position, kind="stable")
-    columns = _picked(columns, order)
+    columns = picked(columns, order)
     doubled = np.concatenate([[False], np.diff(position[order]) == 0])
-    later, earlier = _picked(columns, np.flatnonzero(doubled)), _picked(columns, np.flatnonzero(doubled) - 1)
+    later, earlier = picked(columns, np.flatnonzero(doubled)), picked(columns, np.flatnonzero(doubled) - 1)
     if later.sha256() != earlier.sha256():
         raise LogsInvalid("two different logs at one place")
-    return _picked(columns, np.flatnonzero(~doubled))
+    return picked(columns, np.flatnonzero(~doubled))
 
 
-def _picked(columns: TransferColumns, places: NDArray[np.int64]) -> TransferColumns:
+def picked(columns: TransferColumns, places: NDArray[np.int64]) -> TransferColumns:
+    """Returns the rows in these places."""
     timestamps = columns.block_timestamp
     return TransferColumns(
         block_number=columns.block_number[places],
@@ -193,15 +236,17 @@ def _picked(columns: TransferColumns, places: NDArray[np.int64]) -> TransferColu
     )
 
 
-def _no_rows() -> TransferColumns:
+def joined(parts: Sequence[TransferColumns]) -> TransferColumns:
+    """Returns the rows of all parts, one after the other."""
+    timestamps = [part.block_timestamp for part in parts if part.block_timestamp is not None]
     return TransferColumns(
-        block_number=np.empty(0, np.int64),
-        log_index=np.empty(0, np.int32),
-        tx_hash=np.empty((0, 32), np.uint8),
-        from_address=np.empty((0, 20), np.uint8),
-        to_address=np.empty((0, 20), np.uint8),
-        value_raw=np.empty((0, 32), np.uint8),
-        block_timestamp=np.empty(0, np.int64),
+        block_number=np.concatenate([part.block_number for part in parts]),
+        log_index=np.concatenate([part.log_index for part in parts]),
+        tx_hash=np.concatenate([part.tx_hash for part in parts]),
+        from_address=np.concatenate([part.from_address for part in parts]),
+        to_address=np.concatenate([part.to_address for part in parts]),
+        value_raw=np.concatenate([part.value_raw for part in parts]),
+        block_timestamp=np.concatenate(timestamps) if len(timestamps) == len(parts) else None,
     )
 
 

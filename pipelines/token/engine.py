@@ -6,21 +6,22 @@ checkpoint. After a kill at any point, the next slice continues from the last co
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from contracts.errors import ChainDataInvalid, RpcUnavailable
-from contracts.evm.codec import BlockHeader, RpcError, TooLarge
+from contracts.evm.codec import RpcError, TooLarge
 from contracts.token.nodes import Dispute, DisputedFact
 from pipelines.clients.rpc import RpcPool
 from pipelines.progress import Listener, Progress
 from pipelines.token.decode import LogsInvalid
-from pipelines.token.events import Events
-from pipelines.token.head import ChainHead, confirm_checkpoint, probe
+from pipelines.token.events import Events, FinalEvents
+from pipelines.token.head import confirm_checkpoint, probe
 from pipelines.token.range_plan import TARGET_LOGS, Range, Span, covers, next_range
 from pipelines.token.rereading import reread_ranges, suspect_ranges
 from pipelines.token.source import EventSource, range_name
@@ -28,7 +29,6 @@ from pipelines.token.tip import TipChange, read_tip
 from warehouse.duck.connection import Connection
 from warehouse.token.disputes import open_disputes, record_disputes, settle_disputes
 from warehouse.token.transfers import (
-    Checkpoint,
     EventTables,
     RangeAppender,
     RangeRead,
@@ -86,9 +86,11 @@ async def ingest(
     start_block: int,
     confirmations: int | None,
     budget_s: float = 60.0,
+    up_to: int | None = None,
     progress: Listener = lambda _: None,
 ) -> IngestReport:
-    """Reads on from the last checkpoint for at most `budget_s` seconds; call again while not `complete`.
+    """Reads on from the last checkpoint for at most `budget_s` seconds, and no further than block `up_to`; call again
+    while not `complete`.
 
     The connection is used from one thread at a time, and not by the caller until this returns. Raises
     `OperatorProblem`: `FinalizedMismatch`, `FinalityUnknown`, `ChainMismatch`, `RpcUnavailable`, `ChainDataInvalid`.
@@ -115,25 +117,30 @@ async def ingest(
         if await reread_ranges(source, connection, events.tables, disputes, hosts, datetime.now(UTC)):
             checkpoint = last_checkpoint(connection, events.tables)
         appender = RangeAppender(connection, events.tables)
-        backfill = _Backfill(
-            source, appender, writer, checkpoint, head, start_block=start_block, started_s=started_s, progress=progress
+        span = (
+            Span.resumed((checkpoint.from_block, checkpoint.to_block), checkpoint.log_count) if checkpoint else Span()
+        )
+        backfill = Backfill(
+            source,
+            appender,
+            writer,
+            first_block=checkpoint.to_block + 1 if checkpoint else start_block,
+            last_block=head.finalized.number if up_to is None else min(up_to, head.finalized.number),
+            span=span,
+            start_block=start_block,
+            started_s=started_s,
+            progress=progress,
         )
         try:
-            await backfill.run(deadline_s=started_s + budget_s)
-            tip = TipChange(0, -1, [], [], 0)
-            # Finality behind what is held is a lagging node's: its tip would hold again what is final already.
-            if events.tables.tip_rows is not None and backfill.written_to == head.finalized.number:
-                in_writer = asyncio.get_running_loop().run_in_executor
-                known = await in_writer(writer, tip_blocks, connection, events.tables)
-                tip = await read_tip(pool, events, finalized=head.finalized, stored=known, avoid=avoid)
-                await in_writer(writer, _replace_tip, connection, events.tables, tip)
-        except LogsInvalid as error:
-            raise ChainDataInvalid(f"No RPC node gives usable {events.what} ({error}).", cure=events.cure) from error
-        except RpcError as error:
-            raise RpcUnavailable(
-                f"The RPC nodes refuse what ingestion needs ({error}).",
-                cure="Use nodes that serve eth_getLogs and eth_getBlockByNumber, in SVC_RPC_URLS.",
-            ) from error
+            with failures_named(events):
+                await backfill.run(deadline_s=started_s + budget_s)
+                tip = TipChange(0, -1, [], [], 0)
+                # Finality behind what is held is a lagging node's: its tip would hold again what is final already.
+                if events.tables.tip_rows is not None and backfill.written_to == head.finalized.number:
+                    in_writer = asyncio.get_running_loop().run_in_executor
+                    known = await in_writer(writer, tip_blocks, connection, events.tables)
+                    tip = await read_tip(pool, events, finalized=head.finalized, stored=known, avoid=avoid)
+                    await in_writer(writer, _replace_tip, connection, events.tables, tip)
         finally:
             _record_disputes(connection, events.tables, disputes, source, datetime.now(UTC))
     return IngestReport(
@@ -149,11 +156,35 @@ async def ingest(
         disagreement_count=source.disagreements,
         tip_block_count=len(tip.blocks),
         tip_rolled_back=tip.rolled_back,
-        complete=backfill.complete,
+        complete=backfill.written_to >= head.finalized.number,
         percent=backfill.progress().percent,
         elapsed_s=time.monotonic() - started_s,
         requests=pool.request_count - requests_before,
     )
+
+
+@contextmanager
+def failures_named(events: FinalEvents) -> Iterator[None]:
+    """Turns what no node can be asked any more into an operator's problem."""
+    try:
+        yield
+    except LogsInvalid as error:
+        raise ChainDataInvalid(f"No RPC node gives usable {events.what} ({error}).", cure=events.cure) from error
+    except RpcError as error:
+        raise RpcUnavailable(
+            f"The RPC nodes refuse what ingestion needs ({error}).",
+            cure="Use nodes that serve eth_getLogs and eth_getBlockByNumber, in SVC_RPC_URLS.",
+        ) from error
+
+
+class RangeSink(Protocol):
+    """Takes contiguous ranges in order. What was appended counts once it is committed."""
+
+    def append(self, ranges: Sequence[RangeRead]) -> None: ...
+
+    def commit(self) -> None: ...
+
+    def rollback(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -165,46 +196,46 @@ class _Appended:
     reasked: bool
 
 
-class _Backfill:
-    """The state of one slice: ranges that are being read, that wait for their turn, and that are written."""
+class Backfill:
+    """Reads [first_block, last_block] into a sink: ranges that are being read, that wait for their turn, that are
+    written. `start_block` is where the whole history begins, for progress."""
 
     def __init__(
         self,
         source: EventSource,
-        appender: RangeAppender,
+        sink: RangeSink,
         writer: Executor,
-        checkpoint: Checkpoint | None,
-        head: ChainHead,
         *,
+        first_block: int,
+        last_block: int,
+        span: Span,
         start_block: int,
         started_s: float,
         progress: Listener,
     ) -> None:
-        self.first_block = checkpoint.to_block + 1 if checkpoint else start_block
+        self.first_block = first_block
         self.written_to = self.first_block - 1
         self.log_count = 0
         self.range_count = 0
         self.reasked_count = 0
+        self.span = span
         self._source = source
         self._writer = writer
-        self._final: BlockHeader = head.finalized
+        self._last_block = last_block
         self._start_block = start_block
         self._started_s = started_s
         self._listener = progress
-        self._span = (
-            Span.resumed((checkpoint.from_block, checkpoint.to_block), checkpoint.log_count) if checkpoint else Span()
-        )
         self._cursor = self.first_block
         self._running: dict[asyncio.Task[RangeRead], Range] = {}
         self._waiting: dict[int, RangeRead] = {}
-        self._appender = appender
+        self._sink = sink
         self._appended: list[_Appended] = []
         self._committed_s = started_s
         self._writing: asyncio.Future[None] | None = None
 
     @property
     def complete(self) -> bool:
-        return self.written_to >= self._final.number
+        return self.written_to >= self._last_block
 
     @property
     def _has_written(self) -> bool:
@@ -214,7 +245,7 @@ class _Backfill:
         return Progress(
             first_block=self._start_block,
             at_block=self.written_to,
-            last_block=self._final.number,
+            last_block=self._last_block,
             slice_blocks=self.written_to - self.first_block + 1,
             slice_logs=self.log_count,
             elapsed_s=time.monotonic() - self._started_s,
@@ -246,8 +277,8 @@ class _Backfill:
             blocks = next_range(
                 [*self._running.values(), *waiting],
                 from_block=self._cursor,
-                to_block=self._final.number,
-                blocks=self._span.blocks,
+                to_block=self._last_block,
+                blocks=self.span.blocks,
             )
             buffered = sum(part.rows.num_rows for part in self._waiting.values())
             if blocks is None or (buffered > _BUFFERED_LOGS and blocks[0] != self._cursor):
@@ -261,9 +292,9 @@ class _Backfill:
         except RpcError as error:
             if not isinstance(error.failure, TooLarge) or blocks[0] == blocks[1]:
                 raise
-            self._span = self._span.after_too_large(blocks, error.failure)
+            self.span = self.span.after_too_large(blocks, error.failure)
             return
-        self._span = self._span.after_success(blocks, part.rows.num_rows)
+        self.span = self.span.after_success(blocks, part.rows.num_rows)
         self._waiting[part.from_block] = part
 
     def _write_ready(self, *, last: bool = False) -> None:
@@ -275,22 +306,22 @@ class _Backfill:
             ready.append(self._waiting.pop(self._cursor))
             self._cursor = ready[-1].to_block + 1
         if ready or (last and self._appended):
-            last = last or self._cursor > self._final.number
+            last = last or self._cursor > self._last_block
             self._writing = asyncio.ensure_future(self._write(ready, last=last))
 
     async def _write(self, ready: list[RangeRead], *, last: bool) -> None:
         in_writer = partial(asyncio.get_running_loop().run_in_executor, self._writer)
         try:
             if ready:
-                await in_writer(self._appender.append, ready)
+                await in_writer(self._sink.append, ready)
                 self._appended += [_Appended(part.to_block, part.rows.num_rows, part.reasked) for part in ready]
             if last or self._commit_due():
-                await in_writer(self._appender.commit)
+                await in_writer(self._sink.commit)
                 self._count_committed()
         except BaseException:
             self._waiting.clear()  # what follows an unwritten range must not be written
             self._appended.clear()
-            await in_writer(self._appender.rollback)
+            await in_writer(self._sink.rollback)
             raise
 
     def _commit_due(self) -> bool:

@@ -34,14 +34,12 @@ class Columns(Protocol):
         """Returns the rows in the form of their table."""
 
 
-class Events(Protocol):
-    """One kind of event. `what` and `cure` are for an operator whose nodes give unusable rows.
+class FinalEvents(Protocol):
+    """One kind of event, as it is read below finality. `what` and `cure` are for an operator whose nodes give unusable
+    rows.
 
     Decoding raises `RpcError` for an error answer or a garbled one, `LogsInvalid` for rows that were not requested.
     """
-
-    @property
-    def tables(self) -> EventTables: ...
 
     @property
     def what(self) -> str: ...
@@ -55,14 +53,21 @@ class Events(Protocol):
     def decode(self, bodies: Sequence[bytes], first: int, last: int) -> Columns:
         """Decodes the answers to `requests`."""
 
-    def decode_pending(self, bodies: Sequence[bytes], block_hashes: Mapping[int, str]) -> Columns:
-        """Decodes the answers to `requests`, each row of which must be of the block with that hash."""
-
     def decode_receipts(self, receipts: Iterable[Any], block: int) -> Columns:
         """Decodes the events among the receipts of one block."""
 
     def admitted(self, logs_bloom: bytes) -> bool:
         """Returns whether a block with this bloom may hold such events; False is certain."""
+
+
+class Events(FinalEvents, Protocol):
+    """One kind of event that the warehouse has tables for, which are read above finality too where there is a tip."""
+
+    @property
+    def tables(self) -> EventTables: ...
+
+    def decode_pending(self, bodies: Sequence[bytes], block_hashes: Mapping[int, str]) -> Columns:
+        """Decodes the answers to `requests`, each row of which must be of the block with that hash."""
 
 
 @dataclass(frozen=True)

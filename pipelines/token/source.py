@@ -19,7 +19,7 @@ from contracts.errors import NodesDisagree, RpcUnavailable
 from contracts.evm.codec import BlockHeader, RpcError, TooLarge, Transient
 from contracts.token.nodes import Disagreement, DisputedFact
 from pipelines.clients.rpc import Endpoint, RpcPool
-from pipelines.token.events import Columns, Events
+from pipelines.token.events import Columns, FinalEvents
 from pipelines.token.head import headers_at
 from pipelines.token.range_plan import Range, drawn, overlaps
 from pipelines.token.receipts import block_receipts, reproduced_receipts
@@ -79,7 +79,7 @@ class EventSource:
     def __init__(
         self,
         pool: RpcPool,
-        events: Events,
+        events: FinalEvents,
         *,
         finalized: BlockHeader,
         avoid: Collection[Endpoint],
@@ -307,7 +307,7 @@ class EventSource:
         return [*known, answer.last]
 
 
-def bloom_admits(header: BlockHeader, events: Events) -> bool:
+def bloom_admits(header: BlockHeader, events: FinalEvents) -> bool:
     """Returns whether a block may hold such events; False where its bloom excludes them, or it has no bloom."""
     return header.logs_bloom is not None and events.admitted(header.logs_bloom)
 

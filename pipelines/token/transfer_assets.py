@@ -13,6 +13,7 @@ from pipelines.resources import Runtime
 from pipelines.token.engine import IngestReport, ingest
 from pipelines.token.events import TokenTransfers
 from pipelines.token.head import probe
+from pipelines.token.partition_following import Followed, follow_partitions
 from warehouse.duck.connection import ChainIdentity, Connection, stamp
 from warehouse.duck.inspection import preview
 from warehouse.ledger.ledger import LedgerIdentity, open_ledger
@@ -56,15 +57,18 @@ def ingest_transfers(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.Material
     """Reads one slice of the token's history: from the last checkpoint towards finality, and the tip once caught up."""
     settings = runtime.settings
     with runtime.warehouse.connect() as connection:
-        report = asyncio.run(_slice(connection, runtime)) if settings.token_address else None
+        followed, report = asyncio.run(_slice(connection, runtime)) if settings.token_address else (None, None)
         tables = {
             name: row_count(connection, name)
             for name in ("raw_chain__transfers", "raw_chain__ranges", "raw_chain__tip_transfers")
         }
         newest = preview(connection, "newest_ranges")
+    if followed is not None and settings.partition_blocks is not None:
+        tables["raw_chain__transfers"] |= {"new_partitions": followed.partitions, "from_partitions": followed.transfers}
+        tables["raw_chain__ranges"] |= {} if followed.waiting is None else {"waiting_for": followed.waiting}
     for name, metadata in tables.items():
         if report is None:
-            metadata["off"] = "SVC_TOKEN_ADDRESS is not set"
+            metadata |= {"off": "SVC_TOKEN_ADDRESS is not set"} if followed is None else {}
         elif name == "raw_chain__transfers":
             metadata |= {
                 "from_block": report.from_block,
@@ -88,7 +92,8 @@ def ingest_transfers(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.Material
         yield dg.MaterializeResult(asset_key=name, metadata=metadata)
 
 
-async def _slice(connection: Connection, runtime: Runtime) -> IngestReport:
+async def _slice(connection: Connection, runtime: Runtime) -> tuple[Followed, IngestReport | None]:
+    """Takes over finished partitions, where workers make them, and reads on unless one is to be waited for."""
     settings = runtime.settings
     assert settings.token_address
     async with runtime.rpc_pool() as pool:
@@ -102,12 +107,18 @@ async def _slice(connection: Connection, runtime: Runtime) -> IngestReport:
             SeenHead(seen.head.number, seen.head.hash, seen.finalized.number, seen.finalized.hash, seen.level),
             now=datetime.now(UTC),
         )
+        followed = Followed()
+        if settings.partition_blocks is not None:
+            followed = await asyncio.to_thread(follow_partitions, connection, settings, seen.finalized.number)
+            if followed.waiting is not None:
+                return followed, None
         with show_progress() as listener:
-            return await ingest(
+            return followed, await ingest(
                 pool,
                 connection,
                 TokenTransfers(settings.token_address),
                 start_block=settings.token_start_block,
                 confirmations=settings.confirmations,
+                up_to=followed.read_to,
                 progress=listener,
             )

@@ -73,17 +73,17 @@ class ObjectStore:
 
     def pointer(self, number: int) -> bytes | None:
         """Returns the stored bytes of a pointer, or None if there is none of that number."""
-        with self._at_hand():
-            try:
-                return bytes(obstore.get(self._store, f"{POINTERS}/{pointer_name(number)}").bytes())
-            except FileNotFoundError:
-                return None
+        return self.content(f"{POINTERS}/{pointer_name(number)}")
 
     def create_pointer(self, number: int, body: bytes) -> bool:
         """Stores a pointer under a number that is free. Returns False where another publisher was first."""
+        return self.create(f"{POINTERS}/{pointer_name(number)}", body)
+
+    def create(self, name: str, body: bytes) -> bool:
+        """Stores bytes under a name that is free. Returns False where another writer was first."""
         with self._at_hand():
             try:
-                obstore.put(self._store, f"{POINTERS}/{pointer_name(number)}", body, mode="create")
+                obstore.put(self._store, name, body, mode="create")
             except AlreadyExistsError:
                 return False
         return True
@@ -95,11 +95,21 @@ class ObjectStore:
 
     def runs(self) -> bytes | None:
         """Returns what `put_runs` stored, or None before."""
+        return self.content(RUNS)
+
+    def content(self, name: str) -> bytes | None:
+        """Returns the bytes that are stored under a name, or None."""
         with self._at_hand():
             try:
-                return bytes(obstore.get(self._store, RUNS).bytes())
+                return bytes(obstore.get(self._store, name).bytes())
             except FileNotFoundError:
                 return None
+
+    def names(self, folder: str) -> list[str]:
+        """Returns all names in a folder, as paths within it, sorted."""
+        with self._at_hand():
+            listed = [entry["path"] for batch in obstore.list(self._store, prefix=folder) for entry in batch]
+        return sorted(path.partition(f"{folder}/")[2] for path in listed)
 
     def put_bytes(self, content: bytes) -> str:
         """Stores an object, and returns its SHA-256."""

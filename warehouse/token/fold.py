@@ -40,9 +40,7 @@ def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
     window = {"after": -1 if before is None else before.block, "upto": upto, "zero": _ZERO}
     with transaction(connection):
         deltas = connection.sql(read_sql("balance_deltas"), params=window).to_arrow_table()
-        connection.register("holder_deltas", deltas.append_column("delta", _text_array(decimal_texts(deltas))))
-        connection.execute(read_sql("merge_deltas"))
-        connection.unregister("holder_deltas")
+        merge_deltas(connection, deltas)
         row = one_row(connection, read_sql("through_zero"), window)
         minted, sent_to_zero, zero_to_zero = (_combined(limbs) for limbs in row[:3])
         state = FoldedState(
@@ -54,20 +52,32 @@ def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
             zero_to_zero + (before.zero_to_zero if before else 0),
             row[3] + (before.transfers if before else 0),
         )
-        replace_all(
-            connection,
-            "core_holders__state",
-            {
-                "block": upto,
-                "block_hash": block_hash,
-                "block_time": block_time,
-                "minted_raw": str(state.minted),
-                "sent_to_zero_raw": str(state.sent_to_zero),
-                "zero_to_zero_raw": str(state.zero_to_zero),
-                "transfers": state.transfers,
-            },
-        )
+        record_state(connection, state)
     return Folded(state, row[3], deltas.num_rows)
+
+
+def merge_deltas(connection: duckdb.DuckDBPyConnection, deltas: pa.Table) -> None:
+    """Adds changes to the balances. `deltas` has the columns of `balance_deltas`."""
+    connection.register("holder_deltas", deltas.append_column("delta", _text_array(decimal_texts(deltas))))
+    connection.execute(read_sql("merge_deltas"))
+    connection.unregister("holder_deltas")
+
+
+def record_state(connection: duckdb.DuckDBPyConnection, state: FoldedState) -> None:
+    """Replaces the state up to which balances are folded."""
+    replace_all(
+        connection,
+        "core_holders__state",
+        {
+            "block": state.block,
+            "block_hash": state.block_hash,
+            "block_time": state.block_time,
+            "minted_raw": str(state.minted),
+            "sent_to_zero_raw": str(state.sent_to_zero),
+            "zero_to_zero_raw": str(state.zero_to_zero),
+            "transfers": state.transfers,
+        },
+    )
 
 
 def decimal_texts(limbs: pa.Table) -> list[str]:

@@ -10,6 +10,11 @@ from (
 )
 order by holders
 
+-- name: append_partition_rows
+-- Appends the transfers of $token in the partitions' files to those of the warehouse, in the order of the files.
+insert into raw_chain__transfers by name
+select * exclude (token) from read_parquet($files::varchar[]) where token = $token
+
 -- name: append_rows
 -- Appends the registered rows `incoming` to $table, by the names of its columns: one per event, times UTC.
 insert into $table by name
@@ -134,6 +139,37 @@ select coalesce(sum(balance_raw), 0::bignum)::varchar
 from core_holders__balances
 where balance_raw > 0::bignum
 
+-- name: folded_partitions
+-- One row per address of $token that the partitions' files touch: its net change over all of them, as 64-bit limbs m0
+-- (lowest) to m2 and a signed rest m3, carried as in balance_deltas.
+with sums as (
+    select
+        address,
+        sum(s3::hugeint) as s3,
+        sum(s2::hugeint) as s2,
+        sum(s1::hugeint) as s1,
+        sum(s0::hugeint) as s0,
+        min(first_seen_at) as first_seen_at,
+        max(last_active_at) as last_active_at,
+        min(first_block) as first_block,
+        max(last_block) as last_block
+    from read_parquet($files::varchar[])
+    where token = $token
+    group by address
+),
+carried as (
+    select
+        * exclude (s3, s2, s1, s0),
+        (s0 & 18446744073709551615)::ubigint as m0,
+        s1 + (s0 >> 64) as n1,
+        (n1 & 18446744073709551615)::ubigint as m1,
+        s2 + (n1 >> 64) as n2,
+        (n2 & 18446744073709551615)::ubigint as m2,
+        s3 + (n2 >> 64) as m3
+    from sums
+)
+select * exclude (n1, n2) from carried
+
 -- name: holder_list_rows
 -- One row per recorded list, newest first: block, when taken (UTC), whether it is a persisted snapshot.
 select block, taken_at, snapshot
@@ -248,6 +284,55 @@ where settled_at < (
     select min(settled_at)
     from (select settled_at from out_chain__disputes where settled_at is not null order by settled_at desc limit 1000)
 )
+
+-- name: partition_deltas
+-- One row per token and address that the registered `partition_rows` touch, the zero address apart: its net change in
+-- smallest units, as sums of 64-bit limbs, most significant first. Parquet has no HUGEINT; these sums fit 38 digits.
+with moves as (
+    select token, to_address as address, true as incoming, value_raw, block_time, block_number
+    from partition_rows
+    union all
+    select token, from_address, false, value_raw, block_time, block_number
+    from partition_rows
+)
+select
+    token,
+    address,
+    sum(if(incoming, value_raw.limb3::hugeint, -(value_raw.limb3::hugeint)))::decimal(38, 0) as s3,
+    sum(if(incoming, value_raw.limb2::hugeint, -(value_raw.limb2::hugeint)))::decimal(38, 0) as s2,
+    sum(if(incoming, value_raw.limb1::hugeint, -(value_raw.limb1::hugeint)))::decimal(38, 0) as s1,
+    sum(if(incoming, value_raw.limb0::hugeint, -(value_raw.limb0::hugeint)))::decimal(38, 0) as s0,
+    min(block_time) as first_seen_at,
+    max(block_time) as last_active_at,
+    min(block_number) as first_block,
+    max(block_number) as last_block
+from moves
+where address <> $zero
+group by token, address
+order by token, address
+
+-- name: partition_through_zero
+-- One row per token of `partition_rows`: limb sums (most significant first) from zero, to zero and from zero to zero.
+select
+    token,
+    [sum(value_raw.limb3) filter (minted), sum(value_raw.limb2) filter (minted),
+     sum(value_raw.limb1) filter (minted), sum(value_raw.limb0) filter (minted)] as minted,
+    [sum(value_raw.limb3) filter (to_zero), sum(value_raw.limb2) filter (to_zero),
+     sum(value_raw.limb1) filter (to_zero), sum(value_raw.limb0) filter (to_zero)] as sent_to_zero,
+    [sum(value_raw.limb3) filter (minted and to_zero), sum(value_raw.limb2) filter (minted and to_zero),
+     sum(value_raw.limb1) filter (minted and to_zero), sum(value_raw.limb0) filter (minted and to_zero)] as zero_to_zero
+from (
+    select token, value_raw, from_address = $zero as minted, to_address = $zero as to_zero
+    from partition_rows
+    where from_address = $zero or to_address = $zero
+)
+group by token
+
+-- name: partition_transfers
+-- One row per transfer, in the order of `partition_rows`: by token, then as in raw_chain__transfers.
+select
+    token, block_number, log_index, tx_hash, from_address, to_address, value_raw, block_time, block_time_quality
+from partition_rows
 
 -- name: ranges_reasked
 -- One row: how many block ranges were read a second time.

@@ -2468,6 +2468,7 @@ class GuardrailTarget(TypedDict):
 
 class Health(TypedDict):
     ageS: int
+    brokenTokens: list[str]
     clockSkewS: int | None
     disputes: int
     failedChecks: list[str]

@@ -1,0 +1,145 @@
+"""Implements `svc ingest`: runs workers of ingestion on this host, and says what they still have to read."""
+
+import asyncio
+import signal
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from cli.environment import as_environment, effective_settings, make_data_dir
+from cli.output import operator_problems, print_json, say
+from cli.supervise import Children, end_leftovers, only_one
+from contracts.errors import ObjectStoreAway, OperatorProblem
+from contracts.settings import Settings
+from contracts.token.further_tokens import TokenState
+from pipelines.due import poll_chain
+from pipelines.instance import prepare_workspace
+from pipelines.partition_workers.instance import prepare_workers_home, require_workers
+from pipelines.token.partitions import further_tokens, missing_partitions, read_tokens
+from warehouse.file_modes import make_private_directory
+from warehouse.token.further_token_files import read_published
+from warehouse.token.partition_store import partition_store
+
+ROOT = Path(__file__).resolve().parents[1]
+BIN = Path(sys.executable).parent
+LISTENING_WITHIN_S = 300.0
+LOOK_EVERY_S = 1.0
+
+LOCATION = "pipelines.partition_workers.definitions"
+
+
+class WorkersEnded(OperatorProblem):
+    """A process of Dagster that the workers need has ended by itself."""
+
+    code = "workers_ended"
+
+
+def workers(*, count: int, once: bool, as_json: bool) -> None:
+    """Reads missing partitions with `count` runs at once, until it is stopped; with `once`, until none is missing."""
+    stopping = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
+    with operator_problems(as_json):
+        settings = effective_settings()
+        require_workers(settings)
+        read_tokens(settings)
+        partition_store(settings).names()
+        final_block = asyncio.run(poll_chain(settings)).finalized.number
+        make_data_dir(settings.data_dir)
+        with only_one(settings.data_dir / "workers.lock"), tempfile.TemporaryDirectory(prefix="svc-") as sockets:
+            record = settings.data_dir / "workers.json"
+            end_leftovers(record)
+            children = Children(record)
+            try:
+                _start(settings, children, Path(sockets), count, stopping)
+                _wait(settings, children, stopping, final_block if once else None)
+            finally:
+                children.stop()
+    if as_json:
+        print_json({"ok": True, "finalBlock": final_block, "stopped": stopping.is_set()})
+
+
+def status(as_json: bool) -> None:
+    """Says which partitions are stored and which are missing, and how each further token stands."""
+    with operator_problems(as_json):
+        settings = effective_settings()
+        store, tokens = partition_store(settings), read_tokens(settings)
+        final_block = asyncio.run(poll_chain(settings)).finalized.number
+        missing = sorted(missing_partitions(settings, final_block))
+        stored = len(store.names())
+        further = {
+            token.address: read_published(settings.data_dir, token.address) for token in further_tokens(settings)
+        }
+    states = {address: token.state if token else TokenState.WAITING for address, token in further.items()}
+    if as_json:
+        print_json(
+            {
+                "ok": True,
+                "finalBlock": final_block,
+                "tokens": len(tokens),
+                "stored": stored,
+                "missing": [partition.key for partition in missing],
+                "furtherTokens": {
+                    address: {"state": state.value, "reason": token and token.reason}
+                    for (address, token), state in zip(further.items(), states.values(), strict=True)
+                },
+            }
+        )
+        return
+    say(f"{stored} partitions are stored, {len(missing)} are missing up to block {final_block}")
+    if missing:
+        say(f"the first one that is missing: blocks {missing[0].first} to {missing[0].last}")
+    for address, token in further.items():
+        say(f"{address}  {states[address].value}{f': {token.reason}' if token and token.reason else ''}")
+
+
+def _start(settings: Settings, children: Children, sockets: Path, count: int, stopping: threading.Event) -> None:
+    home = prepare_workers_home(settings, count)
+    environment = as_environment(settings) | {"DAGSTER_HOME": str(home)}
+    logs = settings.data_dir / "logs"
+    make_private_directory(logs)
+    log_format = "json" if settings.log_format == "json" else "colored"
+    socket_path = sockets / "code"
+    code = [str(BIN / "dagster"), "api", "grpc", "--socket", str(socket_path), "--log-format", log_format]
+    code += ["--module-name", LOCATION, "--working-directory", str(ROOT), "--location-name", "pipelines.definitions"]
+    children.start("dagster code server", code, environment, logs / "workers-code.log", restarted=True)
+    deadline_s = time.monotonic() + LISTENING_WITHIN_S
+    while not socket_path.exists():
+        _fail_where_ended(children)
+        if time.monotonic() > deadline_s:
+            raise WorkersEnded("Dagster's code server does not start.", cure=f"See {logs / 'workers-code.log'}.")
+        if stopping.wait(0.1):
+            return
+    workspace = ["--workspace", str(prepare_workspace(home, socket_path))]
+    daemon = [sys.executable, "-P", "-m", "cli.dagster_daemon", *workspace, "--log-format", log_format]
+    children.start("dagster daemon", daemon, environment, logs / "workers-daemon.log", restarted=True)
+    say(f"{count} workers read partitions of {settings.partition_blocks} blocks into {settings.publish_url}")
+
+
+def _wait(settings: Settings, children: Children, stopping: threading.Event, until_block: int | None) -> None:
+    """Waits for the end: a signal, or that nothing is missing up to a block. A store that is away is waited for."""
+    missing = -1
+    while not stopping.wait(LOOK_EVERY_S):
+        children.restart_ended()
+        _fail_where_ended(children)
+        if until_block is None:
+            continue
+        try:
+            now = len(missing_partitions(settings, until_block))
+        except ObjectStoreAway as problem:
+            say(str(problem))
+            continue
+        if now != missing:
+            say(f"{now} partitions are missing up to block {until_block}")
+            missing = now
+        if not missing:
+            return
+
+
+def _fail_where_ended(children: Children) -> None:
+    ended = children.ended()
+    if ended:
+        names = ", ".join(f"the {name} (exit code {code})" for name, code in ended.items())
+        raise WorkersEnded(f"It has ended by itself: {names}.", cure="See its log in the folder logs of SVC_DATA_DIR.")

@@ -1,0 +1,204 @@
+"""Partitions of a chain's history: which blocks are one, what its manifest says, and the file of further tokens. Pure.
+
+A partition is read by any worker, once for all tokens, and stored as files that never change. Its manifest is created
+under a name of its own: where two workers read the same partition, the first one's counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from contracts.base import AddressText
+from contracts.errors import SettingsInvalid
+
+_KEY = re.compile(r"(\d{12})-(\d{12})")
+
+
+class Partition(msgspec.Struct, frozen=True, order=True):
+    """The blocks of one partition, both ends included."""
+
+    first: int
+    last: int
+
+    @property
+    def key(self) -> str:
+        """Returns its name, under which Dagster and the store know it; names sort as blocks do."""
+        return f"{self.first:012}-{self.last:012}"
+
+
+def partition_of(key: str) -> Partition | None:
+    """Returns the partition with that name, or None for another name."""
+    named = _KEY.fullmatch(key)
+    return None if named is None else Partition(int(named[1]), int(named[2]))
+
+
+def partitions_within(first_block: int, final_block: int, blocks: int) -> list[Partition]:
+    """Returns the whole partitions of `blocks` blocks from that of `first_block` up to the final block.
+
+    They lie on one grid whatever the first block is, so that further tokens ride on the same ones.
+    """
+    begin = first_block // blocks * blocks
+    return [Partition(first, first + blocks - 1) for first in range(begin, final_block + 2 - blocks, blocks)]
+
+
+class ReadToken(msgspec.Struct, frozen=True, order=True):
+    """A token as it is read: its address, in lower case, and its first block."""
+
+    address: str
+    first_block: int = 0
+
+
+def tokens_of(partition: Partition, tokens: Iterable[ReadToken]) -> tuple[ReadToken, ...]:
+    """Returns the tokens that have blocks in a partition, in order. Their first blocks are those within it."""
+    return tuple(
+        sorted(
+            ReadToken(token.address, max(token.first_block, partition.first))
+            for token in tokens
+            if token.first_block <= partition.last
+        )
+    )
+
+
+class StoredFile(msgspec.Struct, frozen=True):
+    """A file of a partition, which the store holds under its SHA-256."""
+
+    sha256: str
+    bytes: int
+    rows: int
+
+
+class TokenRange(msgspec.Struct, frozen=True):
+    """The rows of one token in a range as it was read: their number and digest."""
+
+    rows: int
+    sha256: str
+
+
+class ReadRange(msgspec.Struct, frozen=True):
+    """Blocks that were read in one piece, and the rows of each token there."""
+
+    first: int
+    last: int
+    last_hash: str
+    last_time_s: int
+    rpc_host: str
+    reasked: bool
+    tokens: dict[str, TokenRange]
+
+
+class TokenPart(msgspec.Struct, frozen=True):
+    """One token's part of a partition.
+
+    `sha256` is of its rows, however they were split in ranges. The amounts passed through the zero address, in
+    smallest units. `broken` says why its events can't be read; it has no rows then.
+    """
+
+    first_block: int
+    rows: int
+    sha256: str
+    minted_raw: str
+    sent_to_zero_raw: str
+    zero_to_zero_raw: str
+    broken: str | None = None
+
+    @property
+    def proven_by(self) -> tuple[int, str, str | None]:
+        """Returns what two readings of the same blocks have in common."""
+        return self.rows, self.sha256, self.broken
+
+
+class PartitionManifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a worker read, and the files that hold it: every transfer, and each address's change of balance."""
+
+    chain_id: int
+    genesis_hash: str
+    partition: Partition
+    ranges: list[ReadRange]
+    tokens: dict[str, TokenPart]
+    transfers: StoredFile
+    deltas: StoredFile
+
+    def holds(self, token: ReadToken) -> bool:
+        """Returns whether a token was read here from its first block on."""
+        part = self.tokens.get(token.address)
+        return part is not None and part.first_block == max(token.first_block, self.partition.first)
+
+
+def manifest_name(partition: Partition, tokens: Sequence[ReadToken]) -> str:
+    """Returns the name under which the manifest of these tokens is stored."""
+    text = " ".join(f"{token.address}@{token.first_block}" for token in tokens_of(partition, tokens))
+    return f"{partition.key}/{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
+
+
+def not_held(
+    partition: Partition, tokens: Iterable[ReadToken], manifests: Iterable[PartitionManifest]
+) -> tuple[ReadToken, ...]:
+    """Returns the tokens of a partition that none of its manifests holds."""
+    stored = list(manifests)
+    return tuple(
+        token for token in tokens_of(partition, tokens) if not any(manifest.holds(token) for manifest in stored)
+    )
+
+
+def differing_tokens(ours: PartitionManifest, theirs: PartitionManifest) -> list[str]:
+    """Returns the tokens of which two readings of one partition hold different rows."""
+    return [
+        address
+        for address, part in ours.tokens.items()
+        if address in theirs.tokens and theirs.tokens[address].proven_by != part.proven_by
+    ]
+
+
+class FurtherToken(BaseModel):
+    """A row of the tokens file: the token's address, the block of its deployment, and what to call it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    address: AddressText
+    first_block: int = Field(ge=0)
+    name: str | None = Field(default=None, max_length=64)
+
+    @property
+    def read(self) -> ReadToken:
+        return ReadToken(self.address, self.first_block)
+
+
+_TOKENS = TypeAdapter(list[FurtherToken])
+
+
+def read_tokens_file(text: str, *, service_token: str | None) -> tuple[FurtherToken, ...]:
+    """Reads the tokens file, YAML or JSON: a list of `address`, `first_block` and `name`. Raises `SettingsInvalid`."""
+    cure = "Write it as docs/operations.md shows: a list of address, first_block and name."
+    try:
+        rows = yaml.safe_load(text) or []
+    except yaml.YAMLError as error:
+        raise SettingsInvalid(f"SVC_TOKENS_FILE is no YAML: {' '.join(str(error).split())}.", cure=cure) from None
+    if isinstance(rows, list):
+        rows = [_lower_case(row) for row in rows]
+    try:
+        tokens = _TOKENS.validate_python(rows)
+    except ValidationError as error:
+        first = error.errors(include_input=False)[0]
+        place = ".".join(map(str, first["loc"])) or "its content"
+        raise SettingsInvalid(f"SVC_TOKENS_FILE is wrong at {place}: {first['msg']}.", cure=cure) from None
+    known: set[str] = {service_token} if service_token else set()
+    for token in tokens:
+        if token.address in known:
+            raise SettingsInvalid(
+                f"SVC_TOKENS_FILE names {token.address}, which is SVC_TOKEN_ADDRESS or stands there twice.",
+                cure="Name each further token once.",
+            )
+        known.add(token.address)
+    return tuple(tokens)
+
+
+def _lower_case(row: object) -> object:
+    if isinstance(row, Mapping) and isinstance(row.get("address"), str):
+        return {**row, "address": row["address"].lower()}
+    return row

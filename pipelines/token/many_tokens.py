@@ -1,0 +1,205 @@
+"""Reads the transfers of several tokens with one request, as one more kind of event for the engine. Pure.
+
+A token whose events can't be read is set apart with the reason, and the others are read.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from contracts.evm.codec import (
+    TRANSFER_TOPIC,
+    LogsAnswer,
+    Receipt,
+    TransferLog,
+    bloom_may_hold,
+    transfer_filter,
+)
+from contracts.token.partitions import ReadToken
+from pipelines.token.arrow import repeated
+from pipelines.token.decode import (
+    NO_TRANSFERS,
+    LogsInvalid,
+    TransferColumns,
+    columns_as_given,
+    columns_of,
+    joined,
+    picked,
+    rows_of,
+)
+from pipelines.token.events import Params
+
+TOKEN, CONTENTS = "token", b"contents"
+"""The column with a row's token, and the key of a table's metadata."""
+
+_ANSWER = msgspec.json.Decoder(LogsAnswer[TransferLog])
+_ANY_ROWS = msgspec.json.Decoder(LogsAnswer[msgspec.Raw])
+_ROW = msgspec.json.Decoder(TransferLog)
+
+
+class _Emitter(msgspec.Struct):
+    address: str
+
+
+_EMITTER = msgspec.json.Decoder(_Emitter)
+
+
+class _Contents(msgspec.Struct):
+    """The metadata of a table: its rows by token, in order, and the tokens that can't be read."""
+
+    rows: dict[str, int]
+    broken: dict[str, str]
+
+
+_CONTENTS = msgspec.json.Decoder(_Contents)
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnsOfTokens:
+    """Transfers of one range, of one token after the other; how many each has, and why tokens are `broken`."""
+
+    columns: TransferColumns
+    rows: dict[str, int]
+    broken: dict[str, str]
+
+    @property
+    def block_number(self) -> NDArray[np.int64]:
+        return self.columns.block_number
+
+    @property
+    def block_timestamp(self) -> NDArray[np.int64] | None:
+        return self.columns.block_timestamp
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def sha256(self) -> str:
+        """Returns the digest of all rows and of what is broken, equal for two nodes with the same events."""
+        known = [self.columns.sha256(), self.rows, self.broken]
+        return hashlib.sha256(msgspec.json.encode(known, order="deterministic")).hexdigest()
+
+    def to_arrow(self, block_time_s: NDArray[np.int64], *, exact: bool) -> pa.Table:
+        """Returns the rows as `TransferColumns` gives them, with their token."""
+        tokens = [repeated(address.encode(), rows) for address, rows in self.rows.items()]
+        table = self.columns.to_arrow(block_time_s, exact=exact)
+        table = table.append_column(TOKEN, pa.concat_arrays(tokens) if tokens else repeated(b"", 0))
+        return table.replace_schema_metadata({CONTENTS: msgspec.json.encode(_Contents(self.rows, self.broken))})
+
+
+def broken_in(rows: pa.Table) -> dict[str, str]:
+    """Returns the tokens that are broken in a range, with the reason, from the table of its rows."""
+    return _CONTENTS.decode(rows.schema.metadata[CONTENTS]).broken
+
+
+def places_of(rows: pa.Table) -> dict[str, tuple[int, int]]:
+    """Returns the places of each token's rows in the table of a range: the first, and the one behind the last."""
+    places, begin = {}, 0
+    for address, count in _CONTENTS.decode(rows.schema.metadata[CONTENTS]).rows.items():
+        places[address] = (begin, begin + count)
+        begin += count
+    return places
+
+
+@dataclass(frozen=True)
+class TransfersOfTokens:
+    """Transfer events of several tokens, each from its first block on."""
+
+    read: tuple[ReadToken, ...]
+    what: str = "Transfer rows"
+    cure: str = "Check the tokens of SVC_TOKEN_ADDRESS and SVC_TOKENS_FILE, and the nodes in SVC_RPC_URLS."
+
+    @property
+    def addresses(self) -> list[str]:
+        return [token.address for token in self.read]
+
+    def requests(self, first: int, last: int) -> Sequence[Params]:
+        return [transfer_filter(self.addresses, first, last)]
+
+    def decode(self, bodies: Sequence[bytes], first: int, last: int) -> ColumnsOfTokens:
+        try:
+            rows = rows_of(bodies[0], _ANSWER)
+            return self._together(rows, first, last) if rows else self._apart([], {}, first, last)
+        except LogsInvalid:
+            readable, broken = _readable(rows_of(bodies[0], _ANY_ROWS))
+            return self._apart(readable, broken, first, last)
+
+    def decode_receipts(self, receipts: Iterable[Any], block: int) -> ColumnsOfTokens:
+        try:
+            logs = [log for receipt in msgspec.convert(list(receipts), list[Receipt]) for log in receipt.logs]
+        except msgspec.ValidationError as error:
+            raise LogsInvalid(f"a receipt of another form: {error}") from None
+        wanted = set(self.addresses)
+        transfers = (
+            log
+            for log in logs
+            if log.address.lower() in wanted and log.topics and log.topics[0].lower() == TRANSFER_TOPIC
+        )
+        rows, broken = _readable(msgspec.Raw(msgspec.json.encode(log)) for log in transfers)
+        return self._apart(rows, broken, block, block)
+
+    def admitted(self, logs_bloom: bytes) -> bool:
+        return any(bloom_may_hold(logs_bloom, address, TRANSFER_TOPIC) for address in self.addresses)
+
+    def _together(self, rows: Sequence[TransferLog], first: int, last: int) -> ColumnsOfTokens:
+        """Returns sound rows of all tokens: what is done once for all of them costs no more than for one.
+
+        Raises `LogsInvalid` where anything is wrong with any of them.
+        """
+        places = {token.address: place for place, token in enumerate(self.read)}
+        try:
+            owners = np.fromiter((places[row.address] for row in rows), np.int64, len(rows))
+        except KeyError:
+            raise LogsInvalid("a log of a contract that was not asked for") from None
+        columns = columns_as_given(rows, from_block=first, to_block=last)
+        order = np.lexsort((columns.log_index, columns.block_number, owners))
+        begins = np.array([token.first_block for token in self.read])
+        order = order[columns.block_number[order] >= begins[owners[order]]]
+        columns, owners = picked(columns, order), owners[order]
+        again = (np.diff(columns.block_number) == 0) & (np.diff(columns.log_index) == 0) & (np.diff(owners) == 0)
+        if again.any():
+            raise LogsInvalid("a log that is there twice")
+        counts = np.bincount(owners, minlength=len(self.read)).tolist()
+        return ColumnsOfTokens(columns, dict(zip(self.addresses, counts, strict=True)), {})
+
+    def _apart(self, rows: Iterable[TransferLog], broken: Mapping[str, str], first: int, last: int) -> ColumnsOfTokens:
+        """Returns the rows of each token that are sound by themselves, and why those of others are not."""
+        by_token: dict[str, list[TransferLog]] = {address: [] for address in self.addresses}
+        for row in rows:
+            of_token = by_token.get(row.address.lower())
+            if of_token is None:
+                raise LogsInvalid("a log of a contract that was not asked for")
+            of_token.append(row)
+        parts, counts, reasons = [], {}, dict(broken)
+        for token in self.read:
+            read = NO_TRANSFERS
+            try:
+                if token.address not in reasons:
+                    own = by_token[token.address]
+                    read = columns_of(own, token_address=token.address, from_block=first, to_block=last)
+            except LogsInvalid as error:
+                reasons[token.address] = str(error)
+            parts.append(picked(read, np.flatnonzero(read.block_number >= token.first_block)))
+            counts[token.address] = len(parts[-1])
+        return ColumnsOfTokens(joined(parts), counts, dict(sorted(reasons.items())))
+
+
+def _readable(rows: Iterable[msgspec.Raw]) -> tuple[list[TransferLog], dict[str, str]]:
+    """Returns the rows that have the form of a transfer, and the tokens of those that don't, with the reason."""
+    readable: list[TransferLog] = []
+    broken: dict[str, str] = {}
+    for row in rows:
+        try:
+            readable.append(_ROW.decode(row))
+        except msgspec.ValidationError as error:
+            try:
+                address = _EMITTER.decode(row).address.lower()
+            except msgspec.ValidationError:
+                raise LogsInvalid("a log row without an address") from None
+            broken.setdefault(address, f"a log row of another form: {error}")
+    return readable, broken

@@ -1,0 +1,51 @@
+"""Further tokens in a generation: files of their own below /data/tokens/, in the signed manifest, and no datasets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from publishing import DOCUMENTS, House, mint
+
+from api.discovery.router import broken_tokens
+from contracts.token.further_tokens import TokenState, broken_token, waiting_token
+from contracts.token.partitions import FurtherToken
+from warehouse.token.further_token_files import write_index, write_published
+
+ONE, BAD = "0x" + "01" * 20, "0x" + "bb" * 20
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    house = House(tmp_path)
+    house.read_chain(mint(3), 20)
+    tokens = [waiting_token(FurtherToken(address=address, first_block=7)) for address in (ONE, BAD)]
+    tokens[1] = broken_token(tokens[1], "blocks 0 to 49: a log row of another form")
+    for token in tokens:
+        write_published(house.data_dir, token)
+    write_index(house.data_dir, tokens)
+    house.publish(*DOCUMENTS)
+    return house
+
+
+def test_they_are_published_with_their_state_and_no_dataset(house):
+    data = house.current / "public/data"
+    index = json.loads((data / "tokens/index.json").read_bytes())
+    assert [(token["address"], token["state"]) for token in index["tokens"]] == [(ONE, "waiting"), (BAD, "broken")]
+    manifest = json.loads((data / "manifest.json").read_bytes())
+    assert {path for path in manifest["files"] if path.startswith("/data/tokens/")} == {
+        "/data/tokens/index.json",
+        f"/data/tokens/{ONE}/token.json",
+        f"/data/tokens/{BAD}/token.json",
+    }
+    assert broken_tokens(house.current.resolve()) == (BAD,)
+
+
+def test_one_that_goes_from_the_tokens_file_goes_from_the_next_generation(house):
+    (token,) = [waiting_token(FurtherToken(address=ONE, first_block=7))]
+    write_index(house.data_dir, [token])
+    house.publish(*DOCUMENTS)
+    assert [path.name for path in sorted((house.current / "public/data/tokens").iterdir())] == [ONE, "index.json"]
+    assert token.state is TokenState.WAITING
+    assert broken_tokens(house.current.resolve()) == ()

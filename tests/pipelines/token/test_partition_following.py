@@ -1,0 +1,251 @@
+"""Partitions are read from nodes by workers, and followed by the host that publishes: its token and further ones."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import dagster as dg
+import pytest
+from ingest_helpers import ALICE, BOB, CHAIN_ID, TOKEN, ingest_once, pool_of
+
+from cli.demo.recorded import Log, RecordedChain, RecordedNode, transfer_log
+from contracts.settings import Settings
+from contracts.token.further_tokens import PublishedToken, TokenState
+from pipelines.definitions import build_definitions
+from pipelines.headless import _facts
+from pipelines.token.head import probe
+from pipelines.token.partition_following import Followed, follow_further_tokens, follow_partitions
+from pipelines.token.partitions import PartitionReport, final_partitions, make_partition, read_tokens
+from warehouse.duck.connection import Warehouse
+from warehouse.token.fold import fold_balances
+from warehouse.token.further_token_files import published_files
+from warehouse.token.partition_store import partition_store
+
+ZERO = "0x" + "00" * 20
+SECOND, BAD, SILENT = "0x" + "22" * 20, "0x" + "bb" * 20, "0x" + "55" * 20
+
+
+class ManyTokensChain:
+    """One chain with the logs and the state of several tokens: each call goes to the chain of its contract."""
+
+    def __init__(self, *tokens: str, logs: Sequence[Log], head: int) -> None:
+        self.chains = {
+            token: RecordedChain(chain_id=CHAIN_ID, token=token, logs=logs, first_block=0, head=head)
+            for token in tokens
+        }
+        self.first = next(iter(self.chains.values()))
+        self.asked: list[list[str]] = []
+        self.calls = 0
+
+    def answer(self, method: str, params: Sequence[Any]) -> Any:
+        self.calls += 1
+        if method == "eth_getLogs":
+            address = params[0]["address"]
+            self.asked.append([address] if isinstance(address, str) else list(address))
+        if method in ("eth_call", "eth_getCode"):
+            to = params[0]["to"] if method == "eth_call" else params[0]
+            return self.chains.get(to.lower(), self.first).answer(method, params)
+        return self.first.answer(method, params)
+
+    def advance_to(self, block: int) -> None:
+        for chain in self.chains.values():
+            chain.advance_to(block)
+
+
+def minted_and_moved(token: str, *blocks: int) -> list[Log]:
+    mints = [transfer_log(token, block, 2 * place, ZERO, ALICE, 10) for place, block in enumerate(blocks)]
+    moves = [transfer_log(token, block, 2 * place + 1, ALICE, BOB, 3) for place, block in enumerate(blocks)]
+    return mints + moves
+
+
+def numbered(logs: Sequence[Log]) -> list[Log]:
+    """Logs of one chain: their places in a block are all different."""
+    return [{**log, "logIndex": hex(place)} for place, log in enumerate(logs)]
+
+
+LOGS = numbered(
+    [
+        *minted_and_moved(TOKEN, 3, 40, 95, 150),
+        *minted_and_moved(SECOND, 5, 41, 120),
+        {**transfer_log(BAD, 70, 0, ALICE, BOB, 1), "data": "0x"},
+        *minted_and_moved(BAD, 71),
+    ]
+)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    tokens = tmp_path / "tokens.yaml"
+    rows = [{"address": SECOND, "first_block": 4, "name": "Second"}, {"address": BAD, "first_block": 0}]
+    tokens.write_text(json.dumps(rows))
+    return Settings(
+        _env_file=None,
+        data_dir=tmp_path / "data",
+        publish_url=f"file://{tmp_path}/store",
+        token_address=TOKEN,
+        partition_blocks=50,
+        tokens_file=tokens,
+    )
+
+
+def make_all(settings: Settings, *urls: str, newest_first: bool = False) -> list[PartitionReport]:
+    """What workers do: every partition that lacks a token is read."""
+
+    async def work() -> list[PartitionReport]:
+        store, tokens = partition_store(settings), read_tokens(settings)
+        async with pool_of(*urls) as pool:
+            head = await probe(pool, confirmations=None)
+            missing = store.missing(
+                final_partitions(settings, tokens, head.finalized.number), tokens, names=store.names()
+            )
+            return [
+                (await make_partition(pool, store, head, partition, lacking, settings.data_dir))[0]
+                for partition, lacking in sorted(missing.items(), reverse=newest_first)
+            ]
+
+    return asyncio.run(work())
+
+
+def follow_all(settings: Settings, *urls: str) -> dict[str, PublishedToken]:
+    async def work() -> list[PublishedToken]:
+        async with pool_of(*urls) as pool:
+            return await follow_further_tokens(settings, pool, await probe(pool, confirmations=None))
+
+    return {token.address: token for token in asyncio.run(work())}
+
+
+def test_every_token_of_a_partition_is_read_with_one_request_and_a_broken_one_stops_no_other(settings):
+    chain = ManyTokensChain(TOKEN, SECOND, BAD, logs=LOGS, head=200)
+    with RecordedNode(chain) as node:
+        reports = make_all(settings, node.url, newest_first=True)
+        assert {tuple(asked) for asked in chain.asked} == {(SECOND, TOKEN, BAD)}
+        with Warehouse(settings.data_dir).connect() as connection:
+            followed = follow_partitions(connection, settings, 198)
+            rows = connection.execute("select count(*) from raw_chain__transfers").fetchall()
+        tokens = follow_all(settings, node.url)
+    assert [(report.partition.first, sorted(report.broken)) for report in reports] == [(100, []), (50, [BAD]), (0, [])]
+    assert (followed.partitions, followed.transfers, followed.waiting, rows) == (3, 6, None, [(6,)])
+    second, bad = tokens[SECOND], tokens[BAD]
+    assert (second.state, second.block, second.holders, second.transfers) == (TokenState.PROVEN, 149, 2, 6)
+    assert second.proof is not None and second.proof.total_supply == "30"
+    assert (bad.state, bad.block) == (TokenState.BROKEN, 49)
+    assert bad.reason == "blocks 50 to 99: a log row of another form: Expected `str` of length >= 66 - at `$.data`"
+    published = dict(published_files(settings.data_dir))
+    assert {path.rpartition("/")[2] for path in published if SECOND in path} >= {
+        "token.json",
+        "holders.parquet",
+        "holders-149.csv.gz",
+    }
+    assert second.proof.holder_list.path in published
+    assert json.loads(published["/data/tokens/index.json"].read_bytes())["tokens"][0]["document"] in published
+
+
+class Refusing(BaseHTTPRequestHandler):
+    """A store that answers every request with one status."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+
+    def do_GET(self) -> None:
+        self.send_response(self.status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+@contextmanager
+def refusing_store(status: HTTPStatus, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a store that is overloaded, or that this process may not read."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (Refusing,), {"status": status}))
+    thread = Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    try:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_address[1]}")
+        for name, value in (("ACCESS_KEY_ID", "a"), ("SECRET_ACCESS_KEY", "b"), ("REGION", "us-east-1")):
+            monkeypatch.setenv(f"AWS_{name}", value)
+        yield "s3://bucket/svc"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.mark.parametrize("status", [HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.FORBIDDEN])
+def test_a_store_that_is_away_is_waited_for_and_the_last_list_of_a_further_token_stays(settings, monkeypatch, status):
+    chain = ManyTokensChain(TOKEN, SECOND, BAD, logs=LOGS, head=200)
+    with RecordedNode(chain) as node:
+        make_all(settings, node.url)
+        before = follow_all(settings, node.url)
+        with refusing_store(status, monkeypatch) as url:
+            away = settings.model_copy(update={"publish_url": url})
+            assert follow_all(away, node.url) == before
+            with Warehouse(settings.data_dir).connect() as connection:
+                waiting = follow_partitions(connection, away, 198).waiting
+    assert waiting is not None and waiting.startswith("The object store s3://bucket/svc/partitions/8453 can't be used")
+
+
+def test_the_host_waits_for_partitions_and_reads_only_the_head_itself(settings):
+    chain = ManyTokensChain(TOKEN, SECOND, BAD, logs=LOGS, head=200)
+    settings = settings.model_copy(update={"tokens_file": None})
+
+    def follow(final_block: int = 198) -> Followed:
+        with Warehouse(settings.data_dir).connect() as connection:
+            return follow_partitions(connection, settings, final_block)
+
+    with RecordedNode(chain) as node:
+        assert follow().waiting == "blocks 0 to 49, which no worker has stored yet"
+        make_all(settings, node.url)
+        assert follow() == Followed(transfers=6, partitions=3)
+        with Warehouse(settings.data_dir).connect() as connection:
+            report = ingest_once(connection, node.url)
+            assert (report.from_block, report.to_block, report.complete) == (150, 198, True)
+            fold_balances(connection)
+            chain.advance_to(320)
+            assert follow_partitions(connection, settings, 318) == Followed(read_to=199)
+            report = ingest_once(connection, node.url, up_to=199)
+            assert (report.to_block, report.complete) == (199, False)
+            waiting = follow_partitions(connection, settings, 318).waiting
+            assert waiting == "blocks 200 to 249, which no worker has stored yet"
+            assert connection.execute("select sum(log_count) from raw_chain__ranges").fetchall() == [(8,)]
+
+
+def test_a_further_token_without_anything_new_costs_no_request(settings):
+    settings = settings.model_copy(update={"tokens_file": settings.tokens_file.with_name("one.json")})
+    settings.tokens_file.write_text(json.dumps([{"address": SECOND, "first_block": 4}]))
+    chain = ManyTokensChain(TOKEN, SECOND, logs=LOGS[:14], head=200)
+    with RecordedNode(chain) as node:
+        make_all(settings, node.url)
+        before = follow_all(settings, node.url)
+        asked = chain.calls
+        assert follow_all(settings, node.url) == before
+    assert before[SECOND].state is TokenState.PROVEN
+    assert chain.calls - asked == 4  # chain id, first, newest and final block
+
+
+def test_the_steps_of_the_chain_job_take_over_what_workers_stored_and_say_so(settings):
+    chain = ManyTokensChain(TOKEN, SECOND, BAD, logs=LOGS, head=200)
+    steps = [dg.AssetKey(name) for name in ("raw_chain__transfers", "raw_chain__ranges", "raw_chain__tip_transfers")]
+    with RecordedNode(chain) as node, dg.DagsterInstance.ephemeral() as instance:
+        settings = settings.model_copy(update={"rpc_urls": (node.url,)})
+        job = build_definitions(settings).resolve_job_def("chain")
+
+        def run(*keys: dg.AssetKey) -> dict[str, Any]:
+            result = job.execute_in_process(instance=instance, asset_selection=list(keys))
+            return _facts(result)[0]
+
+        before = run(*steps)
+        assert before["raw_chain__ranges"]["waiting_for"] == "blocks 0 to 49, which no worker has stored yet"
+        make_all(settings, node.url)
+        after = run(*steps, dg.AssetKey("further_tokens"))
+    assert (after["raw_chain__transfers"]["new_partitions"], after["raw_chain__transfers"]["new_transfers"]) == (3, 2)
+    assert (after["raw_chain__transfers"]["row_count"], after["raw_chain__transfers"]["complete"]) == (8, True)
+    assert (after["further_tokens"]["proven"], after["further_tokens"]["broken"]) == (1, 1)

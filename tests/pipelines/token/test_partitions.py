@@ -1,0 +1,232 @@
+"""Partitions give what one machine's ingestion gives: rows, ranges and balances, in any order and however often."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ingest_helpers import ALICE, BOB, CHAIN_ID, TOKEN
+
+from cli.demo.recorded import Log, transfer_log
+from contracts.errors import NodesDisagree, PartitionBroken, SettingsInvalid
+from contracts.evm.codec import BlockHeader
+from contracts.token.holder_documents import ConsistencyLevel
+from contracts.token.partitions import Partition, ReadToken, partitions_within, read_tokens_file
+from pipelines.token.events import FinalEvents, TokenTransfers
+from pipelines.token.head import ChainHead
+from pipelines.token.many_tokens import TransfersOfTokens
+from pipelines.token.partitions import partition_of_ranges
+from warehouse.duck.connection import Connection, Warehouse
+from warehouse.token.fold import fold_balances
+from warehouse.token.partition_adoption import adopt, look_ahead
+from warehouse.token.partition_store import PartitionStore
+from warehouse.token.transfers import RangeAppender, RangeRead
+
+OTHER, ZERO = "0x" + "0e" * 20, "0x" + "00" * 20
+HEAD = BlockHeader(1000, "0x" + "11" * 32, "0x" + "10" * 32, 2_000, None)
+CHAIN = ChainHead(CHAIN_ID, "0x" + "00" * 32, HEAD, HEAD, ConsistencyLevel.FINALIZED)
+TABLES = ("raw_chain__transfers", "raw_chain__ranges", "core_holders__balances", "core_holders__state")
+SERVICE = ReadToken(TOKEN, 0)
+
+
+def answer(logs: Sequence[Log]) -> bytes:
+    """A node's answer, with the time of each block."""
+    rows = [
+        {**log, "transactionHash": "0x" + "ab" * 32, "blockTimestamp": hex(2 * int(log["blockNumber"], 16))}
+        for log in logs
+    ]
+    return json.dumps({"id": 1, "result": rows}).encode()
+
+
+def read(events: FinalEvents, logs: Sequence[Log], first: int, last: int, host: str = "node") -> RangeRead:
+    """A range as the engine hands it to its sink."""
+    wanted = [log for log in logs if first <= int(log["blockNumber"], 16) <= last]
+    columns = events.decode([answer(wanted)], first, last)
+    times = columns.block_timestamp
+    assert times is not None
+    return RangeRead(
+        first, last, f"0x{last:064x}", 2 * last, columns.sha256(), host, False, columns.to_arrow(times, exact=True)
+    )
+
+
+def cut(first: int, last: int, ends: Sequence[int]) -> list[tuple[int, int]]:
+    """[first, last] in ranges that end at these blocks."""
+    borders = [first - 1, *sorted({end for end in ends if first <= end < last}), last]
+    return [(before + 1, end) for before, end in itertools.pairwise(borders)]
+
+
+def store_partition(
+    store: PartitionStore,
+    directory: Path,
+    partition: Partition,
+    logs: Sequence[Log],
+    tokens: Sequence[ReadToken] = (SERVICE,),
+    ends: Sequence[int] = (),
+) -> bool:
+    events = TransfersOfTokens(tuple(tokens))
+    asked = [log for log in logs if log["address"] in events.addresses]
+    ranges = [read(events, asked, *blocks) for blocks in cut(partition.first, partition.last, ends)]
+    manifest, paths = partition_of_ranges(CHAIN, partition, tokens, ranges, directory)
+    return store.put(manifest, tokens, paths)
+
+
+def rows_of(connection: Connection) -> dict[str, list[Any]]:
+    """Everything that ingestion and fold leave, but for when it was."""
+    rows = {}
+    for table in TABLES:
+        columns = "* exclude (recorded_at)" if table == "raw_chain__ranges" else "*"
+        order = "order by 1" if table == "core_holders__balances" else ""
+        rows[table] = connection.execute(f"select {columns} from {table} {order}").fetchall()
+    return rows
+
+
+def emptied(connection: Connection) -> Connection:
+    for table in TABLES:
+        connection.execute(f"delete from {table}")
+    return connection
+
+
+def on_one_machine(connection: Connection, logs: Sequence[Log], ranges: Sequence[tuple[int, int]]) -> dict[str, list]:
+    appender = RangeAppender(emptied(connection))
+    appender.append([read(TokenTransfers(TOKEN), logs, *blocks) for blocks in ranges])
+    appender.commit()
+    fold_balances(connection)
+    return rows_of(connection)
+
+
+def taken_over(connection: Connection, store: PartitionStore, directory: Path, final: int, blocks: int) -> dict:
+    ahead = look_ahead(connection, store, SERVICE, final_block=final, blocks=blocks)
+    adopt(connection, store, SERVICE, ahead.ready, directory)
+    return rows_of(connection)
+
+
+@pytest.fixture(scope="module")
+def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Connection, Connection]]:
+    with (
+        Warehouse(tmp_path_factory.mktemp("one")).connect() as one,
+        Warehouse(tmp_path_factory.mktemp("many")).connect() as many,
+    ):
+        yield one, many
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> PartitionStore:
+    return PartitionStore(f"file://{tmp_path}/store", CHAIN_ID)
+
+
+LOGS = st.lists(
+    st.tuples(
+        st.sampled_from([TOKEN, OTHER]),
+        st.integers(0, 59),
+        st.sampled_from([ZERO, ALICE, BOB]),
+        st.sampled_from([ZERO, ALICE, BOB]),
+        st.one_of(st.integers(0, 5), st.integers(2**255, 2**256 - 1)),
+    ),
+    max_size=25,
+)
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    drawn=LOGS,
+    ends=st.lists(st.integers(0, 59), max_size=6),
+    blocks=st.sampled_from([7, 20, 60]),
+    order=st.randoms(use_true_random=False),
+)
+def test_partitions_made_in_any_order_hold_what_one_machine_holds(
+    warehouses, tmp_path_factory, drawn, ends, blocks, order
+):
+    directory = tmp_path_factory.mktemp("partitions")
+    store = PartitionStore(f"file://{directory}/store", CHAIN_ID)
+    logs = [transfer_log(token, block, place, *rest) for place, (token, block, *rest) in enumerate(drawn)]
+    partitions = partitions_within(0, 59, blocks)
+    ranges = [span for part in partitions for span in cut(part.first, part.last, ends)]
+    own = [log for log in logs if log["address"] == TOKEN]
+    for partition in order.sample(partitions, len(partitions)):
+        assert store_partition(store, directory, partition, logs, (ReadToken(OTHER, 9), SERVICE), ends)
+    one, many = warehouses
+    assert taken_over(emptied(many), store, directory, 59, blocks) == on_one_machine(one, own, ranges)
+
+
+ONE = [transfer_log(TOKEN, 3, 0, ZERO, ALICE, 5)]
+OTHER_ROWS = [transfer_log(TOKEN, 3, 0, ZERO, ALICE, 6)]
+FIRST = Partition(0, 19)
+
+
+def test_a_partition_that_is_written_twice_stays_the_first_one(store, tmp_path):
+    assert store_partition(store, tmp_path, FIRST, ONE)
+    assert not store_partition(store, tmp_path, FIRST, ONE, ends=[9])
+    ((manifest,),) = [store.manifests(names) for names in store.names().values()]
+    assert [(part.first, part.last) for part in manifest.ranges] == [(0, 19)]
+
+
+def test_other_rows_for_a_partition_that_is_stored_are_refused_and_named(store, tmp_path):
+    store_partition(store, tmp_path, FIRST, ONE)
+    with pytest.raises(NodesDisagree, match=f"Blocks 0 to 19 were read twice, with different transfers of {TOKEN}"):
+        store_partition(store, tmp_path, FIRST, OTHER_ROWS)
+    assert store.manifests(store.names()[FIRST])[0].tokens[TOKEN].minted_raw == "5"
+
+
+def test_a_token_that_is_added_later_is_all_that_is_read_again(store, tmp_path):
+    store_partition(store, tmp_path, FIRST, ONE)
+    both = (ReadToken(OTHER), SERVICE)
+    assert store.missing([FIRST], both, names=store.names()) == {FIRST: (ReadToken(OTHER),)}
+    assert store_partition(store, tmp_path, FIRST, ONE, (ReadToken(OTHER),))
+    assert store.missing([FIRST], both, names=PartitionStore(f"file://{tmp_path}/store", CHAIN_ID).names()) == {}
+
+
+def test_what_is_stored_wrongly_is_named_and_what_was_taken_over_stays(warehouses, store, tmp_path):
+    connection = emptied(warehouses[1])
+    for partition in (FIRST, Partition(20, 39)):
+        store_partition(store, tmp_path, partition, [*ONE, transfer_log(TOKEN, 25, 0, ALICE, BOB, 2)])
+    (manifest,) = store.manifests(store.names()[Partition(20, 39)])
+    damaged = tmp_path / "store/partitions/8453/objects" / manifest.deltas.sha256[:2] / manifest.deltas.sha256
+    damaged.write_bytes(b"?")
+    ahead = look_ahead(connection, store, SERVICE, final_block=39, blocks=20)
+    adopt(connection, store, SERVICE, ahead.ready[:1], tmp_path)
+    before = rows_of(connection)
+    with pytest.raises(PartitionBroken, match=f"does not hold the file {manifest.deltas.sha256}"):
+        adopt(connection, store, SERVICE, ahead.ready[1:], tmp_path)
+    assert rows_of(connection) == before
+    assert not list(tmp_path.glob("partitions-*"))
+
+
+def test_a_manifest_that_is_none_is_named(store, tmp_path):
+    store_partition(store, tmp_path, FIRST, ONE)
+    (name,) = store.names()[FIRST]
+    (tmp_path / "store/partitions/8453/manifests" / name).write_text("{}")
+    fresh = PartitionStore(f"file://{tmp_path}/store", CHAIN_ID)
+    with pytest.raises(PartitionBroken, match="is no manifest of its partition"):
+        fresh.manifests([name])
+
+
+TOKENS_FILES = {
+    "no YAML": "[",
+    "wrong at its content": "tokens: 1",
+    "wrong at 0.first_block": f"- address: '{OTHER}'",
+    "wrong at 0.address": "- {address: '0x12', first_block: 0}",
+    "stands there twice": f"- {{address: '{OTHER}', first_block: 0}}\n- {{address: '{OTHER}', first_block: 1}}",
+    "is SVC_TOKEN_ADDRESS": f"- {{address: '{TOKEN}', first_block: 0}}",
+}
+
+
+@pytest.mark.parametrize("fault", TOKENS_FILES)
+def test_a_tokens_file_that_is_wrong_is_refused_with_its_place(fault):
+    with pytest.raises(SettingsInvalid, match=fault):
+        read_tokens_file(TOKENS_FILES[fault], service_token=TOKEN)
+
+
+def test_a_tokens_file_is_yaml_or_json_and_addresses_have_any_case():
+    upper = "0x" + OTHER[2:].upper()
+    for text in (
+        f"- address: '{upper}'\n  first_block: 3\n  name: Other",
+        json.dumps([{"address": upper, "first_block": 3, "name": "Other"}]),
+    ):
+        assert [token.read for token in read_tokens_file(text, service_token=TOKEN)] == [ReadToken(OTHER, 3)]
+    assert read_tokens_file("", service_token=None) == ()

@@ -1,0 +1,163 @@
+"""Takes finished partitions over into a warehouse: rows, ranges and balances, in one transaction for several of them.
+
+What is held afterwards is what ingestion on one machine would hold. The balances follow from the partitions' own
+changes, added up by SQL over their files, and not from the rows again.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+
+from contracts.token.partitions import Partition, PartitionManifest, ReadToken, TokenPart, partitions_within
+from warehouse.duck.connection import transaction
+from warehouse.duck.rows import insert
+from warehouse.statements import read_sql
+from warehouse.token.fold import fold_balances, merge_deltas, record_state
+from warehouse.token.holders import FoldedState, read_state
+from warehouse.token.partition_store import PartitionStore
+from warehouse.token.transfers import last_checkpoint
+
+_ROWS_AT_ONCE = 2_000_000
+"""Rows of the partitions of one transaction: their files are on local disk together."""
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """Where a token's history stands beside the partitions.
+
+    `next_block` is the first that is not held. `ready` are whole partitions that follow it and are stored. `waiting` is
+    the first whole partition that is not, and `broken` why the one that follows can't be used. With `read_to`, blocks
+    up to it are to be read here: they end where the first whole partition begins.
+    """
+
+    next_block: int
+    ready: Sequence[PartitionManifest] = ()
+    waiting: Partition | None = None
+    broken: str | None = None
+    read_to: int | None = None
+
+
+def look_ahead(
+    connection: duckdb.DuckDBPyConnection, store: PartitionStore, token: ReadToken, *, final_block: int, blocks: int
+) -> Ahead:
+    """Finds the partitions that follow what is held, up to the final block. Raises `ObjectStoreAway`."""
+    checkpoint = last_checkpoint(connection)
+    next_block = token.first_block if checkpoint is None else checkpoint.to_block + 1
+    begins = checkpoint is None
+    whole = [
+        partition
+        for partition in partitions_within(next_block, final_block, blocks)
+        if partition.first >= next_block or (begins and partition.last >= next_block)
+    ]
+    if not whole:
+        return Ahead(next_block)
+    if whole[0].first > next_block:
+        return Ahead(next_block, read_to=whole[0].first - 1)
+    names = store.names()
+    ready: list[PartitionManifest] = []
+    for partition in whole:
+        held = [stored for stored in store.manifests(names.get(partition, [])) if stored.holds(token)]
+        if not held:
+            return Ahead(next_block, ready, waiting=partition)
+        broken = held[0].tokens[token.address].broken
+        if broken is not None:
+            return Ahead(next_block, ready, broken=f"blocks {partition.first} to {partition.last}: {broken}")
+        ready.append(held[0])
+    return Ahead(next_block, ready)
+
+
+def adopt(
+    connection: duckdb.DuckDBPyConnection,
+    store: PartitionStore,
+    token: ReadToken,
+    ready: Sequence[PartitionManifest],
+    directory: Path,
+) -> int:
+    """Takes over partitions that follow what is held, by files in `directory`. Returns the number of new transfers.
+
+    Raises `ObjectStoreAway` and `PartitionBroken`; what was committed until then stays.
+    """
+    if ready:
+        fold_balances(connection)  # the changes of partitions follow those of all rows that are held
+    transfers = 0
+    for together in _batches(ready, token.address):
+        parts = [manifest for manifest in together if manifest.tokens[token.address].rows]
+        paths = store.fetch([file for part in parts for file in (part.transfers, part.deltas)], directory)
+        rows = [str(paths[manifest.transfers.sha256]) for manifest in parts]
+        deltas = [str(paths[manifest.deltas.sha256]) for manifest in parts]
+        connection.execute(read_sql("write_fast"))
+        try:
+            with transaction(connection):
+                _append(connection, token.address, together, rows, deltas)
+        finally:
+            connection.execute(read_sql("write_small"))
+        transfers += sum(manifest.tokens[token.address].rows for manifest in together)
+    return transfers
+
+
+def _append(
+    connection: duckdb.DuckDBPyConnection,
+    token: str,
+    manifests: Sequence[PartitionManifest],
+    rows: list[str],
+    deltas: list[str],
+) -> None:
+    """Appends rows, ranges and balances of partitions that follow what is held, within the caller's transaction."""
+    insert(connection, "raw_chain__ranges", _range_rows(token, manifests))
+    if rows:
+        connection.execute(read_sql("append_partition_rows"), {"files": rows, "token": token}).fetchall()
+        changes = connection.sql(read_sql("folded_partitions"), params={"files": deltas, "token": token})
+        merge_deltas(connection, changes.to_arrow_table())
+    parts = [manifest.tokens[token] for manifest in manifests]
+    end, before = manifests[-1].ranges[-1], read_state(connection)
+    state = FoldedState(
+        end.last,
+        end.last_hash,
+        datetime.fromtimestamp(end.last_time_s, UTC).replace(tzinfo=None),
+        (before.minted if before else 0) + _sum(parts, "minted_raw"),
+        (before.sent_to_zero if before else 0) + _sum(parts, "sent_to_zero_raw"),
+        (before.zero_to_zero if before else 0) + _sum(parts, "zero_to_zero_raw"),
+        (before.transfers if before else 0) + sum(part.rows for part in parts),
+    )
+    record_state(connection, state)
+
+
+def _range_rows(token: str, manifests: Iterable[PartitionManifest]) -> Iterator[dict[str, object]]:
+    now = datetime.now(UTC)
+    for manifest in manifests:
+        first_block = manifest.tokens[token].first_block
+        for part in manifest.ranges:
+            if part.last < first_block:
+                continue
+            of_token = part.tokens[token]
+            yield {
+                "from_block": max(part.first, first_block),
+                "to_block": part.last,
+                "to_block_hash": part.last_hash,
+                "to_block_time": datetime.fromtimestamp(part.last_time_s, UTC),
+                "log_count": of_token.rows,
+                "payload_sha256": of_token.sha256,
+                "rpc_host": part.rpc_host,
+                "reasked": part.reasked,
+                "recorded_at": now,
+            }
+
+
+def _batches(ready: Sequence[PartitionManifest], token: str) -> Iterator[list[PartitionManifest]]:
+    batch: list[PartitionManifest] = []
+    rows = 0
+    for manifest in ready:
+        batch.append(manifest)
+        rows += manifest.tokens[token].rows
+        if rows >= _ROWS_AT_ONCE:
+            yield batch
+            batch, rows = [], 0
+    if batch:
+        yield batch
+
+
+def _sum(parts: Iterable[TokenPart], amount: str) -> int:
+    return sum(int(getattr(part, amount)) for part in parts)

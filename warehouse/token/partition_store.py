@@ -1,0 +1,216 @@
+"""Partitions in the object store: their files by content, their manifests under names that are created once.
+
+A partition that is written twice stays the first one: the second writer reads that, and compares.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import msgspec
+import pyarrow as pa
+
+from contracts.errors import NodesDisagree, PartitionBroken, SettingsInvalid
+from contracts.settings import Settings
+from contracts.token.partitions import (
+    Partition,
+    PartitionManifest,
+    ReadToken,
+    StoredFile,
+    differing_tokens,
+    manifest_name,
+    not_held,
+    partition_of,
+)
+from warehouse.publish.object_store import ObjectStore
+from warehouse.statements import read_sql
+
+MANIFESTS = "manifests"
+_ROWS_PER_GROUP = 10_240
+"""Few, so that a reader of one token skips the rows of all others."""
+
+_KEPT_BYTES = 4 << 30
+"""Limit of the fetched files that are kept for the next token."""
+
+_ZERO = bytes(20)
+_MANIFEST = msgspec.json.Decoder(PartitionManifest)
+
+
+@dataclass(frozen=True)
+class ThroughZero:
+    """Smallest units that one token moved from the zero address, to it, and from it to itself."""
+
+    minted: int = 0
+    sent_to_zero: int = 0
+    zero_to_zero: int = 0
+
+
+@dataclass(frozen=True)
+class PartitionFiles:
+    """The files of a partition on local disk, by their SHA-256, and what each token moved through zero."""
+
+    transfers: StoredFile
+    deltas: StoredFile
+    paths: Mapping[str, Path]
+    through_zero: Mapping[str, ThroughZero]
+
+
+class PartitionStore:
+    """The partitions of one chain. Everything raises `ObjectStoreAway` where the store can't be used."""
+
+    def __init__(self, url: str, chain_id: int) -> None:
+        self._store = ObjectStore(f"{url.rstrip('/')}/partitions/{chain_id}")
+        self._chain_id = chain_id
+        self._read: dict[str, PartitionManifest] = {}
+
+    @property
+    def url(self) -> str:
+        return self._store.url
+
+    def names(self) -> dict[Partition, list[str]]:
+        """Returns the names of all manifests by their partition."""
+        names: dict[Partition, list[str]] = {}
+        for name in self._store.names(MANIFESTS):
+            partition = partition_of(name.partition("/")[0])
+            if partition is not None:
+                names.setdefault(partition, []).append(name)
+        return names
+
+    def manifests(self, names: Iterable[str]) -> list[PartitionManifest]:
+        """Returns the manifests with these names, each read once. Raises `PartitionBroken`."""
+        return [self._manifest(name) for name in sorted(names)]
+
+    def missing(
+        self, partitions: Iterable[Partition], tokens: Sequence[ReadToken], *, names: Mapping[Partition, list[str]]
+    ) -> dict[Partition, tuple[ReadToken, ...]]:
+        """Returns the partitions that lack tokens, with these tokens. `names` are all that are stored."""
+        missing: dict[Partition, tuple[ReadToken, ...]] = {}
+        for partition in partitions:
+            stored = names.get(partition, [])
+            if manifest_name(partition, tokens) in stored:
+                continue
+            lacking = not_held(partition, tokens, self.manifests(stored))
+            if lacking:
+                missing[partition] = lacking
+        return missing
+
+    def put(self, manifest: PartitionManifest, tokens: Sequence[ReadToken], paths: Mapping[str, Path]) -> bool:
+        """Stores a partition. Returns False where another worker stored the same before.
+
+        Raises `NodesDisagree` where that one holds other rows: nothing is replaced.
+        """
+        self._store.put_files(paths)
+        name = manifest_name(manifest.partition, tokens)
+        if self._store.create(f"{MANIFESTS}/{name}", msgspec.json.encode(manifest)):
+            return True
+        different = differing_tokens(manifest, self._manifest(name))
+        if different:
+            raise NodesDisagree(
+                f"Blocks {manifest.partition.first} to {manifest.partition.last} were read twice, with different "
+                f"transfers of {', '.join(different)}. The first reading stays.",
+                cure=f"If it is the wrong one, delete {MANIFESTS}/{name} in {self.url}: it is read again.",
+            )
+        return False
+
+    def fetch(self, files: Iterable[StoredFile], directory: Path) -> dict[str, Path]:
+        """Fetches files to local disk, by their SHA-256. Raises `PartitionBroken` for one that is not what it says.
+
+        What lies in the directory is not fetched again: tokens of one partition share its files.
+        """
+        wanted = {file.sha256: directory / f"{file.sha256}.parquet" for file in files}
+        others = [path for path in directory.glob("*.parquet") if path.stem not in wanted]
+        if sum(path.stat().st_size for path in others) > _KEPT_BYTES:
+            for path in others:
+                path.unlink()
+        lacking = {sha256: path for sha256, path in wanted.items() if not path.exists()}
+        self._store.get_files(lacking.items())
+        for sha256, path in lacking.items():
+            if not path.exists() or _sha256(path) != sha256:
+                path.unlink(missing_ok=True)
+                raise PartitionBroken(
+                    f"{self.url} does not hold the file {sha256} of a partition as it was written.",
+                    cure="Delete the manifest that names it: workers read these blocks again.",
+                )
+        return wanted
+
+    def _manifest(self, name: str) -> PartitionManifest:
+        known = self._read.get(name)
+        if known is not None:
+            return known
+        content = self._store.content(f"{MANIFESTS}/{name}")
+        try:
+            manifest = _MANIFEST.decode(content or b"")
+        except msgspec.DecodeError:
+            manifest = None
+        if manifest is None or manifest.partition.key != name.partition("/")[0] or manifest.chain_id != self._chain_id:
+            raise PartitionBroken(
+                f"{MANIFESTS}/{name} in {self.url} is no manifest of its partition.",
+                cure="Delete it: workers read these blocks again.",
+            )
+        self._read[name] = manifest
+        return manifest
+
+
+def partition_store(settings: Settings) -> PartitionStore:
+    """Returns the store that the settings name. Raises `SettingsInvalid` where they name none."""
+    if settings.publish_url is None:
+        raise SettingsInvalid(
+            "SVC_PARTITION_BLOCKS needs SVC_PUBLISH_URL, the object store that holds the partitions.",
+            cure="Set it to an object store, as .env.example shows.",
+        )
+    return PartitionStore(settings.publish_url, settings.chain_id)
+
+
+def write_files(rows: pa.Table, directory: Path) -> PartitionFiles:
+    """Writes the rows of a partition, in their order, and each address's change of balance, as Parquet.
+
+    Equal rows give equal bytes.
+    """
+    # One thread: workers of one host run side by side.
+    with duckdb.connect(config={"threads": 1}) as connection:
+        connection.register("partition_rows", rows)
+        files = [
+            _written(connection, read_sql(question), directory)
+            for question in ("partition_transfers", "partition_deltas")
+        ]
+        through = {
+            token: ThroughZero(*(_combined(limbs) for limbs in sums))
+            for token, *sums in connection.execute(read_sql("partition_through_zero"), {"zero": _ZERO}).fetchall()
+        }
+    (transfers, transfers_path), (deltas, deltas_path) = files
+    paths = {transfers.sha256: transfers_path, deltas.sha256: deltas_path}
+    return PartitionFiles(transfers, deltas, paths, through)
+
+
+def scratch(data_dir: Path) -> tempfile.TemporaryDirectory[str]:
+    """Makes a directory on the disk of the data, which is gone with its context."""
+    data_dir.mkdir(parents=True, exist_ok=True)
+    return tempfile.TemporaryDirectory(prefix="partitions-", dir=data_dir)
+
+
+def _written(connection: duckdb.DuckDBPyConnection, query: str, directory: Path) -> tuple[StoredFile, Path]:
+    with tempfile.NamedTemporaryFile(suffix=".parquet", dir=directory, delete=False) as file:
+        path = Path(file.name)
+    target = str(path).replace("'", "''")
+    counted = connection.execute(
+        f"copy ({query}) to '{target}' (format parquet, compression zstd, row_group_size {_ROWS_PER_GROUP})",
+        {"zero": _ZERO} if "$zero" in query else {},
+    ).fetchall()
+    return StoredFile(_sha256(path), path.stat().st_size, counted[0][0]), path
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _combined(limbs: Sequence[int | None]) -> int:
+    value = 0
+    for limb in limbs:
+        value = (value << 64) + (limb or 0)
+    return value
