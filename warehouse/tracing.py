@@ -110,7 +110,9 @@ def trace_process(
     from opentelemetry.sdk.metrics import MeterProvider
     from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 
-    end_spans = trace_to(OTLPSpanExporter(f"{settings.otlp_url}/v1/traces", timeout=EXPORT_TIMEOUT_S), part, settings.host_named)
+    end_spans = trace_to(
+        OTLPSpanExporter(f"{settings.otlp_url}/v1/traces", timeout=EXPORT_TIMEOUT_S), part, settings.host_named
+    )
     exporter = OTLPMetricExporter(f"{settings.otlp_url}/v1/metrics", timeout=EXPORT_TIMEOUT_S)
     meters = MeterProvider([PeriodicExportingMetricReader(exporter)], _resource(part, settings.host_named))
     figures = SystemMetricsInstrumentor(config=FIGURES)
