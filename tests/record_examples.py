@@ -536,7 +536,9 @@ def _without_chance(value: Any, field: str = "") -> Any:
     if field in _CHANCE_FIELDS and not isinstance(value, dict | list):
         return type(value).__name__
     if isinstance(value, dict):
-        return {name: _without_chance(each, name) for name, each in value.items()}
+        # on a busy machine the chain's newest block is old before it is recorded
+        timely = {"status": ""} if "clockSkewS" in value else {}
+        return {name: _without_chance(each, name) for name, each in (value | timely).items()}
     if field == "edges" and isinstance(value, list):
         # their order follows their random ids, so chance decides which of them a cut list shows
         return value[:1] and sorted(value[0])

@@ -2277,9 +2277,12 @@ export interface components {
             /** @description Jobs of the pipeline whose newest run failed */
             failingJobs: components["schemas"]["FailingJob"][];
             generatedAt: components["schemas"]["GeneratedAt"];
+            /** @description The generation that this host serves */
             generation: string;
             /** @description The first fault of the rule files as they are now; the rules in use are the last good ones */
             guardrailProblem: string | null;
+            /** @description The host that answers: SVC_HOST_NAME, or the machine's name */
+            host: string;
             ledgerReachable: boolean;
             /** @description Seconds since ledger, guardrail rules and clock were last checked; about one while all is well */
             observedAgeS: number;
