@@ -205,6 +205,10 @@ def settings_that_give(capability: str) -> tuple[str, ...]:
     return tuple(PREFIX + name.upper() for name, field in fields if field.json_schema_extra == {"gives": capability})
 
 
+_NEEDS = {"tokens_file": "partition_blocks", "partition_blocks": "publish_url", "workers_url": "partition_blocks"}
+"""Settings that are of use only with another one."""
+
+
 def load_settings(environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
     """Reads the settings. Raises `SettingsInvalid`, which names bad values (not their content) and the nearest name."""
     known = {PREFIX + name.upper() for name in Settings.model_fields}
@@ -213,10 +217,16 @@ def load_settings(environ: Mapping[str, str] | None = None, **overrides: Any) ->
             nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
             raise SettingsInvalid(f"{name} is not a setting.", cure=f"The nearest one is {nearest[0]}.")
     try:
-        return Settings(**overrides)
+        settings = Settings(**overrides)
     except ValidationError as error:
         lines = "; ".join(
             f"{PREFIX}{str(e['loc'][0]).upper().removeprefix(PREFIX)}: {e['msg']}"
             for e in error.errors(include_input=False)
         )
         raise SettingsInvalid(f"{lines}.", cure="See .env.example for every name and its meaning.") from None
+    for name, needed in _NEEDS.items():
+        if getattr(settings, name) is not None and getattr(settings, needed) is None:
+            raise SettingsInvalid(
+                f"{PREFIX}{name.upper()} does nothing without {PREFIX}{needed.upper()}.", cure="Set both, or neither."
+            )
+    return settings

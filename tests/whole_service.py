@@ -39,7 +39,6 @@ class WholeService:
     def __init__(self, data_dir: Path, node: Provider, **settings: Any) -> None:
         self.node = node
         given: dict[str, Any] = {
-            "host_name": "api-1",
             "rpc_urls": (node.url,),
             "usdc_address": USDC,
             "treasury_address": TREASURY,

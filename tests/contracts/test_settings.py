@@ -16,6 +16,20 @@ def test_an_unknown_name_is_refused_with_the_nearest_right_one():
     assert "SVC_RPC_URLS" in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "needed"),
+    [
+        ("SVC_TOKENS_FILE", "tokens.yaml", "SVC_PARTITION_BLOCKS"),
+        ("SVC_PARTITION_BLOCKS", "50", "SVC_PUBLISH_URL"),
+        ("SVC_WORKERS_URL", "postgresql+psycopg2://127.0.0.1/w", "SVC_PARTITION_BLOCKS"),
+    ],
+)
+def test_a_setting_that_does_nothing_alone_is_refused_with_the_one_that_it_needs(monkeypatch, name, value, needed):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsInvalid, match=f"{name} does nothing without {needed}"):
+        load_settings()
+
+
 def test_a_bad_value_is_named_but_not_repeated(monkeypatch):
     monkeypatch.setenv("SVC_PORT", "65536000")
     with pytest.raises(SettingsInvalid) as refused:
