@@ -26,9 +26,8 @@ class DocumentContext:
     holders_dir: Path
     installation: Installation
     bodies: Bodies = field(default_factory=dict)
-    """Published bodies by path, for documents that show others (`Projection.describe`), and for variants that show a
-    document which is published more often than their tables (`SHOWN_IN_VARIANTS`)."""
-
+    """Published bodies by path, for documents that show others (`Projection.describe`) or keep a part of their last
+    one, and for variants that show a document which is published more often than their tables (`SHOWN_IN_VARIANTS`)."""
     moved_tables: Collection[str] | None = None
     """The tables that may have changed since `bodies` were published; None where any may."""
     computes_lists: bool = True

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from contracts.discovery.installation import installation_of
+from contracts.open_data.first_rows import FIRST_ROWS_PATH
 from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection, Redirect, rows_that_show
 from contracts.publish.routes import ENCODINGS, file_of
 from contracts.settings import Settings
@@ -150,8 +151,8 @@ def republish(
         shown_in = [row for row in rows_that_show({row.path for row in rows}) if row.path in entries]
         chosen = [*rows, *(row for row in shown_in if row not in rows)]
         data = recent_day_parts(context.connection, draft)
-        published = _bodies_of(draft.previous, [row.path for row in rows])
-        context = replace(context, moved_tables=moved_tables, bodies=published)
+        # No other body: a document that shows another one's number would show the last one.
+        context = replace(context, moved_tables=moved_tables, bodies=_bodies_of(draft.previous, [FIRST_ROWS_PATH]))
         documents, _ = _documents(chosen, context, draft)
         return _report(draft, _with(settings, draft.previous, draft, documents, data), started)
 

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
 import duckdb
 
@@ -240,7 +240,7 @@ def read_bidwall_events(context: DocumentContext, parameters: BidwallEventsParam
     )
 
 
-def read_balance_series(context: DocumentContext, interval: Literal["day", "hour"]) -> ContractBalanceSeries:
+def read_balance_series(context: DocumentContext, interval: str) -> ContractBalanceSeries:
     """Reads the balance by `day`, or by each `hour` of the last 90 days."""
     status = _status(context.connection)
     values = {"contract": status.contract, "width": _WIDTHS[interval], "most": _MOST_POINTS}
