@@ -204,6 +204,7 @@ def test_a_holder_is_looked_up_and_shown_with_the_command_that_proves_it(site_us
 
 def test_an_address_that_holds_nothing_and_one_that_is_none_are_told_so(site_used: dict[str, Any]):
     assert "No transfer up to this block names the address" in site_used["stranger"]
+    assert "This installation has no trust registry." in site_used["stranger"]
     assert "No answer: " in site_used["nonsense"]
     assert site_used["complaintsOfNonsense"] == 2  # the browser itself logs two answers of 400
 
