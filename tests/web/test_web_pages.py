@@ -141,7 +141,8 @@ NOSCRIPT = {
     "/": "Nothing was when this page was made. Each number says until when it holds.",
     "/status/": "Nothing was stale when this page was made.",
     "/holders/one/": "A script asks for the address and shows the answer here. Without one, the same numbers are at "
-    "/api/token/holders/0x… and /api/token/holders/0x…/transfers, and those of the largest holders in the list.",
+    "/api/token/holders/0x…, /api/token/holders/0x…/transfers and /api/v2/trust/score/0x…, and those of the largest "
+    "holders in the list.",
     "/data/": "Checking in the browser needs a script. The command below does the same, and more.",
     "/guardrail/": "Judging a text of your own here needs a script. The examples below were judged when this page was "
     "made, and the command at the end of this page asks the same.",

@@ -101,7 +101,7 @@ def test_every_number_has_lines_that_check_it_and_they_ask_for_what_is_published
         code = "\n".join(code for _, code in lines)
         asked = set(re.findall(r"https://svc\.example(/api/[a-z0-9/-]+)", code))
         assert asked <= set(NUMBERS)
-        assert name in asked or "svc verify https://svc.example" in code or "/data/svc.duckdb" in code
+        assert name in asked or "svc verify https://svc.example" in code or "/data/index.json" in code
     every = "\n".join(code for lines in steps.values() for _, code in lines)
     assert subprocess.run(["bash", "-n", "-c", every], check=False).returncode == 0
 
