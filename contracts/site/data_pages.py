@@ -22,7 +22,7 @@ from contracts.site.shown import CHECKS, DATA_INDEX, FIRST_ROWS
 
 READING: list[dict[str, str]] = yaml.safe_load(Path(__file__).with_name("reading.yaml").read_text())
 CHECKING: Mapping[str, list[dict[str, str]]] = yaml.safe_load(Path(__file__).with_name("checking.yaml").read_text())
-"""How readers check the numbers of each document themselves."""
+"""How readers check the numbers of a document themselves, where somebody has written it down."""
 LONGEST_CELL = 24
 """Characters of a value on the page of rows; its title has the others."""
 _NUMBERS = ("integer", "number", "decimal")
@@ -268,7 +268,7 @@ def _lineage(asset: AssetRecord, judged: Mapping[str, CheckedTable], here: Insta
         checks=tuple(
             _check(one, one.check, judged.get(one.name), _state(one, judged)) for one in behind if one.check is not None
         ),
-        steps=tuple((step["title"], step["code"].replace("{url}", here.base_url)) for step in CHECKING[asset.name]),
+        steps=tuple((step["title"], step["code"].replace("{url}", here.base_url)) for step in CHECKING.get(asset.name, ())),
     )
 
 

@@ -94,8 +94,8 @@ def test_a_check_that_failed_is_shown_at_every_number_that_rests_on_it():
     assert "raw_chain__transfers" not in states["/api/revenue/marketplace"]
 
 
-def test_every_number_has_lines_that_check_it_and_they_ask_for_what_is_published():
-    steps = {number.asset.name: number.steps for number in lineage_page(documents())["numbers"]}
+def test_the_lines_that_check_a_number_ask_for_what_is_published():
+    steps = {number.asset.name: number.steps for number in lineage_page(documents())["numbers"] if number.steps}
     assert steps.keys() == CHECKING.keys()
     for name, lines in steps.items():
         code = "\n".join(code for _, code in lines)
