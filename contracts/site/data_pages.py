@@ -268,7 +268,9 @@ def _lineage(asset: AssetRecord, judged: Mapping[str, CheckedTable], here: Insta
         checks=tuple(
             _check(one, one.check, judged.get(one.name), _state(one, judged)) for one in behind if one.check is not None
         ),
-        steps=tuple((step["title"], step["code"].replace("{url}", here.base_url)) for step in CHECKING.get(asset.name, ())),
+        steps=tuple(
+            (step["title"], step["code"].replace("{url}", here.base_url)) for step in CHECKING.get(asset.name, ())
+        ),
     )
 
 
