@@ -12,6 +12,7 @@ import yaml
 
 from contracts.access.signing import JWKS_PATH
 from contracts.discovery.checks_document import CheckedTable
+from contracts.discovery.installation import Installation
 from contracts.open_data.datasets import DataIndex, IndexDataset, IndexFile
 from contracts.open_data.first_rows import ROWS_IN_FILE
 from contracts.open_data.names import DATA_PREFIX, DATABASE_PATH, INDEX_PATH, MANIFEST_PATH
@@ -20,6 +21,8 @@ from contracts.site.page import Documents
 from contracts.site.shown import CHECKS, DATA_INDEX, FIRST_ROWS
 
 READING: list[dict[str, str]] = yaml.safe_load(Path(__file__).with_name("reading.yaml").read_text())
+CHECKING: Mapping[str, list[dict[str, str]]] = yaml.safe_load(Path(__file__).with_name("checking.yaml").read_text())
+"""How readers check the numbers of a document themselves, where somebody has written it down."""
 LONGEST_CELL = 24
 """Characters of a value on the page of rows; its title has the others."""
 _NUMBERS = ("integer", "number", "decimal")
@@ -80,6 +83,8 @@ class ShownLineage:
     sources: tuple[AssetRecord, ...]
     tables: int
     checks: tuple[ShownCheck, ...]
+    steps: tuple[tuple[str, str], ...]
+    """What readers do to check the numbers themselves: what for, and the lines of a shell."""
 
 
 def data_page(documents: Documents) -> Mapping[str, Any]:
@@ -171,7 +176,7 @@ def lineage_page(documents: Documents) -> Mapping[str, Any]:
         (asset for asset in lineage().assets if asset.kind == "document"),
         key=lambda asset: (_ORDER.index(asset.group) if asset.group in _ORDER else len(_ORDER), asset.name),
     )
-    numbers = [_lineage(asset, judged) for asset in documents_first]
+    numbers = [_lineage(asset, judged, documents.installation) for asset in documents_first]
     failed = sorted({check.table for number in numbers for check in number.checks if check.state == "failed"})
     return {"numbers": numbers, "failed": failed, "judged": len(judged), "state_words": STATE_WORDS}
 
@@ -180,7 +185,7 @@ _ORDER = ("holders", "market", "contract_balance", "trust", "overview")
 """Groups of documents in the order of the pages that show them."""
 
 STATE_WORDS: Mapping[CheckState, str] = {
-    "held": "held",
+    "held": "passed",
     "failed": "failed",
     "unjudged": "not judged yet",
     "unchecked": "no check of its own",
@@ -250,7 +255,7 @@ def _links(names: Iterable[str]) -> list[tuple[str, str]]:
     return [(name, name if name.startswith("/") else f"#{name}") for name in names]
 
 
-def _lineage(asset: AssetRecord, judged: Mapping[str, CheckedTable]) -> ShownLineage:
+def _lineage(asset: AssetRecord, judged: Mapping[str, CheckedTable], here: Installation) -> ShownLineage:
     record = lineage()
     behind = upstream(record, asset.name)[:-1]
     return ShownLineage(
@@ -262,6 +267,9 @@ def _lineage(asset: AssetRecord, judged: Mapping[str, CheckedTable]) -> ShownLin
         tables=sum(one.kind == "table" for one in behind),
         checks=tuple(
             _check(one, one.check, judged.get(one.name), _state(one, judged)) for one in behind if one.check is not None
+        ),
+        steps=tuple(
+            (step["title"], step["code"].replace("{url}", here.base_url)) for step in CHECKING.get(asset.name, ())
         ),
     )
 

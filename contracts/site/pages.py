@@ -16,7 +16,7 @@ from contracts.site.docs_pages import (
 from contracts.site.graph_page import graph_page
 from contracts.site.guardrail_page import guardrail_page
 from contracts.site.page import Page
-from contracts.site.room_pages import bidwall_page, connect_page, home_page, status_page, trust_page
+from contracts.site.room_pages import bidwall_page, connect_page, holder_page, home_page, status_page, trust_page
 from contracts.site.shown import (
     BALANCE,
     BALANCE_DAYS,
@@ -96,9 +96,9 @@ PAGES: tuple[Page, ...] = (
         name="holder",
         path="/holders/one/",
         title="One holder",
-        description="Balance, rank, share, history and transfers of one address, with the command that proves its "
-        "balance.",
-        view=lambda documents: {},
+        description="Balance, rank, share, history, transfers and trust of one address, with the command that proves "
+        "its balance.",
+        view=holder_page,
         scripts=("charts.js", "holder.js"),
     ),
     Page(

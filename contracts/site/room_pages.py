@@ -23,6 +23,7 @@ from contracts.site.figures import (
     tokens,
     whole,
 )
+from contracts.site.lineage import lineage
 from contracts.site.page import Documents, Shown
 from contracts.site.plots import Chart, chart, line_panel
 from contracts.site.shown import (
@@ -38,6 +39,15 @@ from contracts.site.shown import (
 )
 from contracts.site.token_pages import holder_figures, largest_holders, price_figures, since_yesterday, sparklines
 from contracts.token.holder_documents import Token
+from contracts.trust import LISTED_AT_MOST, ListedAgent
+
+LEVEL_WORDS: Mapping[str, str] = {"high": "high", "medium": "medium", "low": "low", "none": "not trusted"}
+"""What pages call the level of an attested address: one whose score meets no threshold is not trusted."""
+
+_UNATTESTED = "Nobody attested this address, so it has no score."
+_UNLISTED = (
+    f"Not among the {LISTED_AT_MOST} agents listed here. Look the address up under Holders: its page has its score."
+)
 
 _STATUS_HEADINGS = {Status.LIVE: "What is live here", Status.PLANNED: "Planned", Status.OFF: "Switched off here"}
 _DAYS_SHOWN = 60
@@ -184,12 +194,26 @@ def trust_page(documents: Documents) -> Mapping[str, Any]:
         "attestations_total": source.figure(totals.attestations if totals else None, whole),
         "agents_total": source.figure(totals.agents if totals else None, whole),
         "attesters_total": source.figure(totals.attesters if totals else None, whole),
-        "agents": [(agent, address(agent.agent)) for agent in (document.agents if document else ())],
+        "level_words": LEVEL_WORDS,
+        "unlisted": _UNLISTED if document and document.truncated else _UNATTESTED,
+        "agents": [(agent, address(agent.agent), _verdict(agent)) for agent in (document.agents if document else ())],
         "attesters": [(one, address(one.attester), bar) for one, bar in zip(attesters, bars, strict=True)],
         "attestations": [
             (one, address(one.agent), address(one.attester)) for one in (document.attestations[:20] if document else ())
         ],
     }
+
+
+def _verdict(agent: ListedAgent) -> str:
+    word = LEVEL_WORDS[agent.level]
+    trust = word.capitalize() if agent.level == "none" else f"Trusted: {word}"
+    count = f"{agent.attestation_count:,} attestation{'' if agent.attestation_count == 1 else 's'}"
+    return f"{trust}. Weighted score {agent.weighted_score} of 100 from {count}."
+
+
+def holder_page(documents: Documents) -> Mapping[str, Any]:
+    """Returns the words of trust levels: a script fills the page with what it asks for."""
+    return {"level_words": LEVEL_WORDS}
 
 
 def connect_page(documents: Documents) -> Mapping[str, Any]:
@@ -216,4 +240,5 @@ def status_page(documents: Documents) -> Mapping[str, Any]:
         ],
         "headings": _STATUS_HEADINGS,
         "lanes": list(documents.sources.values()),
+        "total": sum(asset.kind == "document" for asset in lineage().assets),
     }

@@ -100,14 +100,47 @@ const NOTES = {
   no_balance: 'The address holds nothing at this block.'
 }
 
-function show (address, answer, moves) {
+const NO_SCORE = {
+  not_configured: 'This installation has no trust registry.',
+  unanswered: 'The score could not be read now. Try again in a minute.'
+}
+
+/** Says whether an address is trusted. `score` is null where the service did not answer. */
+function showTrust (found, address, score) {
+  const level = score?.registered ? score.level : null
+  for (const word of found.querySelectorAll('[data-level]')) if (word.dataset.level !== level) word.remove()
+  const verdict = document.createElement('span')
+  if (level) {
+    const count = `${score.attestationCount.toLocaleString('en')} attestation${score.attestationCount === 1 ? '' : 's'}`
+    verdict.append(`Weighted score ${score.weightedScore} of 100 from ${count}, the newest of `, time(score.lastAttestedAt), '.')
+    if (score.stale) verdict.append(` Stale since ${minutes(score.staleAfter)} UTC.`)
+  } else if (score?.registered === false) {
+    verdict.append('Nobody attested it, so it has no score. That speaks neither for it nor against it.')
+  } else {
+    verdict.append(NO_SCORE[score ? score.reason : 'unanswered'] ?? 'Scores are not counted yet.')
+  }
+  fill(found, {
+    verdict,
+    trustQuality: score ? capitalized(score.stale ? 'stale' : score.quality) : '–',
+    trustSource: score?.source ?? '–',
+    trustBlock: String(score?.consistency?.block ?? '–'),
+    trustStaleAfter: time(score?.staleAfter),
+    trustCommand: `curl ${room.dataset.trustUrl}/${address}`
+  })
+  if (level) found.querySelector('[data-trust-link]').hash = address
+}
+
+const capitalized = (word) => word[0].toUpperCase() + word.slice(1)
+
+function show (address, answer, moves, score) {
   const found = document.getElementById('holder-found').content.cloneNode(true)
+  showTrust(found, address, score)
   const raw = answer.balanceRaw ?? '0'
   const quality = answer.stale ? 'stale' : answer.quality
   fill(found, {
     address,
     kind: answer.cohort ?? '',
-    quality: quality[0].toUpperCase() + quality.slice(1),
+    quality: capitalized(quality),
     source: answer.source ?? '–',
     block: String(answer.block ?? '–'),
     command: `curl ${room.dataset.url}/${address}`,
@@ -125,6 +158,7 @@ function show (address, answer, moves) {
     const data = found.querySelector(`data[data-slot="${name}"]`)
     data.textContent = text
     data.value = exact
+    if (text === '–') data.closest('.figure').querySelector('.mark').remove()
   }
   for (const mark of found.querySelectorAll('.mark')) {
     mark.classList.add(quality)
@@ -155,7 +189,7 @@ function show (address, answer, moves) {
 }
 
 async function read (path) {
-  const answer = await fetch(`${room.dataset.api}/${path}`)
+  const answer = await fetch(path)
   const body = await answer.json()
   if (answer.ok) return body
   const wait = answer.headers.get('Retry-After')
@@ -169,8 +203,11 @@ async function begin () {
   room.replaceChildren(element('p', 'Asking…'))
   try {
     const path = encodeURIComponent(address)
-    const [answer, moves] = await Promise.all([read(`${path}?limit=500`), read(`${path}/transfers?limit=25`)])
-    show(answer.address, answer, moves)
+    const holder = `${room.dataset.api}/${path}`
+    const [answer, moves] = await Promise.all([read(`${holder}?limit=500`), read(`${holder}/transfers?limit=25`)])
+    // What it holds is shown even where its score can't be read.
+    const score = await read(`${room.dataset.trustApi}/${answer.address}`).catch(() => null)
+    show(answer.address, answer, moves, score)
   } catch (error) {
     room.replaceChildren(element('p', `No answer: ${error instanceof TypeError ? 'nothing came that can be read. Try again in a minute.' : error.message}`, { class: 'note', role: 'alert' }))
   }

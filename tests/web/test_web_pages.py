@@ -141,7 +141,8 @@ NOSCRIPT = {
     "/": "Nothing was when this page was made. Each number says until when it holds.",
     "/status/": "Nothing was stale when this page was made.",
     "/holders/one/": "A script asks for the address and shows the answer here. Without one, the same numbers are at "
-    "/api/token/holders/0x… and /api/token/holders/0x…/transfers, and those of the largest holders in the list.",
+    "/api/token/holders/0x…, /api/token/holders/0x…/transfers and /api/v2/trust/score/0x…, and those of the largest "
+    "holders in the list.",
     "/data/": "Checking in the browser needs a script. The command below does the same, and more.",
     "/guardrail/": "Judging a text of your own here needs a script. The examples below were judged when this page was "
     "made, and the command at the end of this page asks the same.",
@@ -204,6 +205,7 @@ def test_a_holder_is_looked_up_and_shown_with_the_command_that_proves_it(site_us
 
 def test_an_address_that_holds_nothing_and_one_that_is_none_are_told_so(site_used: dict[str, Any]):
     assert "No transfer up to this block names the address" in site_used["stranger"]
+    assert "This installation has no trust registry." in site_used["stranger"]
     assert "No answer: " in site_used["nonsense"]
     assert site_used["complaintsOfNonsense"] == 2  # the browser itself logs two answers of 400
 

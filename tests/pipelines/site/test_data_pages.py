@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from contracts.discovery.checks_document import CHECKS_PATH, CheckedFact, CheckedTable, PublishedChecks
 from contracts.discovery.installation import Installation
 from contracts.open_data.datasets import DataIndex, IndexDataset, IndexFile
-from contracts.site.data_pages import lineage_page, reading_lines, size, tables_page
+from contracts.site.data_pages import CHECKING, lineage_page, reading_lines, size, tables_page
 from contracts.site.lineage import BOX_HEIGHT, BOX_WIDTH, drawing, lineage, upstream
 from contracts.site.page import Documents
 
@@ -91,6 +92,18 @@ def test_a_check_that_failed_is_shown_at_every_number_that_rests_on_it():
     assert holders["core_holders__balances"] == ("held", "")
     assert holders["out_holders__lists"] == ("unjudged", "")
     assert "raw_chain__transfers" not in states["/api/revenue/marketplace"]
+
+
+def test_the_lines_that_check_a_number_ask_for_what_is_published():
+    steps = {number.asset.name: number.steps for number in lineage_page(documents())["numbers"] if number.steps}
+    assert steps.keys() == CHECKING.keys()
+    for name, lines in steps.items():
+        code = "\n".join(code for _, code in lines)
+        asked = set(re.findall(r"https://svc\.example(/api/[a-z0-9/-]+)", code))
+        assert asked <= set(NUMBERS)
+        assert name in asked or "svc verify https://svc.example" in code or "/data/index.json" in code
+    every = "\n".join(code for lines in steps.values() for _, code in lines)
+    assert subprocess.run(["bash", "-n", "-c", every], check=False).returncode == 0
 
 
 def test_every_declared_table_is_listed_with_its_columns():

@@ -21,6 +21,7 @@ from contracts.publish.registry import PAGE_HEADERS, PROJECTIONS, ExpiringBody
 from contracts.publish.routes import file_of
 from contracts.settings import Settings
 from contracts.site import figures
+from contracts.site.lineage import lineage
 from contracts.site.markdown import page_in_markdown
 from contracts.site.pages import NOT_FOUND, PAGES
 from pipelines.publish.site import ASSETS, SITE, asset_path, filled
@@ -371,6 +372,37 @@ def test_the_front_page_answers_what_changed_and_who_holds_most(bodies: dict[str
     assert "The ten largest went from 50.00 % to 25.00 %" in text
     (largest, *_) = json.loads(bodies["/api/token/holders-map"])["holders"]
     assert f"{largest['address'][:6]}…{largest['address'][-4:]}" in text
+
+
+def test_an_attested_agent_below_every_threshold_is_called_not_trusted(bodies: dict[str, bytes]):
+    agents = [
+        {"agent": "0x" + digit * 40, "trustScore": score, "weightedScore": score, "attestationCount": count,
+         "level": level, "lastAttestedAt": "2026-01-02T11:00:00Z"}
+        for digit, score, count, level in (("a", 60, 2, "low"), ("b", 49, 1, "none"))
+    ]  # fmt: skip
+    registry = json.loads(bodies["/api/v2/trust/registry"])
+    registry |= {
+        "registry": "0x" + "7a" * 20,
+        "totals": {"attestations": 3, "agents": 2, "attesters": 1},
+        "agents": agents,
+    }
+    page = Read(page_of("/trust/", {**bodies, "/api/v2/trust/registry": json.dumps(registry).encode()}).fresh.decode())
+    assert [each["data-said"] for each in page.all("tr") if "data-said" in each] == [
+        "Trusted: low. Weighted score 60 of 100 from 2 attestations.",
+        "Not trusted. Weighted score 49 of 100 from 1 attestation.",
+    ]
+    (asked,) = [each for each in page.all("input") if each.get("id") == "agent-filter"]
+    assert asked["data-none"] == "Nobody attested this address, so it has no score."
+
+
+def test_the_table_of_freshness_says_current_or_stale_and_how_much_of_all_it_shows(bodies: dict[str, bytes]):
+    content = page_of("/status/", bodies)
+    total = sum(asset.kind == "document" for asset in lineage().assets)
+    assert f"5 of {total} documents with numbers" in " ".join(Read(content.fresh.decode()).text.split())
+    assert content.stale is not None
+    for body, word in ((content.fresh, "current"), (content.stale, "stale")):
+        _, _, row = body.decode().partition('data-lane="from-holders"')
+        assert f"<span>{word}" in row.partition("</td>")[0]
 
 
 def test_every_address_of_trust_and_of_the_wall_leads_to_what_it_holds(bodies: dict[str, bytes]):
