@@ -367,7 +367,7 @@ def test_the_front_page_answers_what_changed_and_who_holds_most(bodies: dict[str
         "/", {**bodies, "/api/token/series/daily": json.dumps(series | {"points": [yesterday, today]}).encode()}
     )
     text = " ".join(Read(told.fresh.decode()).text.split())
-    assert "7 came and 2 left: 70 holders at the end of 2026-01-01, 75 now. 9 transfers." in text
+    assert "7 came (6 new, 1 returned) and 2 left: 70 holders at the end of 2026-01-01, 75 now. 9 transfers." in text
     assert "The ten largest went from 50.00 % to 25.00 %" in text
     (largest, *_) = json.loads(bodies["/api/token/holders-map"])["holders"]
     assert f"{largest['address'][:6]}…{largest['address'][-4:]}" in text
