@@ -183,7 +183,12 @@ def holders_chart(documents: Documents) -> Chart | None:
         f"Holders from {points[0].holders:,} to {points[-1].holders:,}; {sum(came):,} came, {sum(left):,} left",
         [point.start for point in points],
         [
-            line_panel("Holders at the end of each day, and so far today", [point.holders for point in points], short, whole=True),
+            line_panel(
+                "Holders at the end of each day, and so far today",
+                [point.holders for point in points],
+                short,
+                whole=True,
+            ),
             bar_panel("Came and left", came, short, down=left, height=110, whole=True),
         ],
         ("Holders", "New", "Returned", "Left"),
