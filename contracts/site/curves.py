@@ -60,8 +60,8 @@ def lorenz_curve(steps: Sequence[tuple[int, float]], gini: float, source: Source
         x, y = round(LEFT + SIZE * (1 - number / count), 1), round(TOP + SIZE * share, 1)
         text_y = min(y + 4, lowest)
         lowest = text_y - _LINE
-        who = "The largest holds" if number == 1 else f"The {number} largest hold"
-        marks.append(Mark(x, y, f"{who} {percent(share)}", round(text_y, 1)))
+        others = "All but the largest" if number == 1 else f"All but the {number} largest"
+        marks.append(Mark(x, y, f"{others}: {percent(1 - share)}", round(text_y, 1)))
     half = next((held for held, share in steps if share >= 0.5), count)
     holders = "holder holds" if half == 1 else "holders hold"
     return Lorenz(

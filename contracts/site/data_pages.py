@@ -195,13 +195,14 @@ STATE_WORDS: Mapping[CheckState, str] = {
 def _dataset(dataset: IndexDataset) -> ShownDataset:
     # Rows of newer blocks and days come last in the index.
     newest_first = list(reversed(dataset.files))
+    total = sum(file.bytes or 0 for file in dataset.files)
     return ShownDataset(
         dataset=dataset,
         formats=", ".join(dict.fromkeys(file.format for file in dataset.files)),
         files=tuple(map(_file, newest_first[:FILES_SHOWN])),
         older=max(0, len(newest_first) - FILES_SHOWN),
         rows=_total_rows(file for file in dataset.files if file.format == "parquet"),
-        bytes=size(total) if (total := sum(file.bytes or 0 for file in dataset.files)) or not dataset.files else "–",
+        bytes=size(total) if total or not dataset.files else "growing",
         written_at=max((file.written_at for file in dataset.files if file.written_at is not None), default=None),
     )
 
@@ -210,7 +211,7 @@ def _total_rows(files: Iterable[IndexFile]) -> str:
     known = list(files)
     grows = any(file.rows is None for file in known)
     count = sum(file.rows or 0 for file in known)
-    return "today’s" if grows and not count else f"{count:,}{' and today’s' if grows else ''}"
+    return "today’s, growing" if grows and not count else f"{count:,}{' and today’s' if grows else ''}"
 
 
 def _file(file: IndexFile) -> ShownFile:

@@ -29,6 +29,17 @@ STATE_WORDS: Mapping[State, str] = {
     "missing": "Not available",
 }
 
+STATE_MEANINGS: Mapping[State, str] = {
+    "proven": "all balances add up to what the contract itself answers at one block",
+    "exact": "read or counted as it is, with no proof of the whole",
+    "derived": "worked out from exact numbers",
+    "estimated": "a source’s estimate, or of a block that may still change",
+    "stale": "older than it should be",
+    "disputed": "sources disagree",
+    "missing": "not known, for the reason given",
+}
+"""The legend of the marks."""
+
 Value = TypeVar("Value")
 
 NO_VALUE = "–"

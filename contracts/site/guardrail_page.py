@@ -162,7 +162,7 @@ def _blocks(match: Match) -> bool:
 
 def _those_from(least: Severity) -> str:
     names = [severity.value for severity in Severity if severity.rank >= least.rank]
-    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else names[0]
+    return " or ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else names[0]
 
 
 @cache

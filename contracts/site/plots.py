@@ -14,7 +14,7 @@ from contracts.site.figures import Source
 WIDTH = 640
 LEFT = 72
 """Where the first point's share of the width begins; the labels of values stand to the left of it."""
-_TITLE_HEIGHT = 30
+_TITLE_HEIGHT = 40
 _AXIS_HEIGHT = 26
 _CUT_FACTOR = 4
 """A bar more than so many times as high as nine tenths of the bars is cut, or nobody would see the others."""

@@ -121,7 +121,10 @@ function openDrawer (mark) {
     const unit = mark.closest('.figure').querySelector('.unit')?.textContent ?? ''
     drawer.append(element('p', `${data.textContent} ${unit}`.trim(), 'value'))
   }
+  const state = mark.classList[1]
+  const meaning = document.querySelector(`#marks [data-state="${state}"]`)?.textContent
   drawer.append(element('p', `${mark.title}. From: ${source.dataset.title}.`, 'help'))
+  if (meaning) drawer.append(element('p', `What ${state} means here: ${meaning}.`, 'help'))
   if (data?.value && data.value !== data.textContent) {
     const row = element('div')
     const exact = element('dd')
@@ -162,7 +165,7 @@ let shown
 function stateOf ({ documents }) {
   const all = Object.values(documents)
   const stale = all.filter(({ staleAfter, staleReason }) => staleReason || (staleAfter && Date.parse(staleAfter) <= now()))
-  if (!stale.length) return ['proven', 'All current', `All ${all.length} documents are current.`]
+  if (!stale.length) return ['current', 'All current', `All ${all.length} documents are current.`]
   const others = stale.length > 4 ? `, and ${stale.length - 3} others` : ''
   const names = stale.slice(0, others ? 3 : 4).map(({ title }) => title).join(', ')
   return ['stale', `${stale.length} stale`, `Stale, ${stale.length} of ${all.length} documents: ${names}${others}.`]

@@ -21,7 +21,7 @@ def test_a_curve_runs_from_the_smallest_holder_to_the_largest():
         ("2", "50.00\u202f%", "75.00\u202f%"),
         ("4", "100.00\u202f%", "100.00\u202f%"),
     )
-    assert [(mark.x, mark.y, mark.text) for mark in drawn.marks] == [(292, 176, "The largest holds 50.0\u202f%")]
+    assert [(mark.x, mark.y, mark.text) for mark in drawn.marks] == [(292, 176, "All but the largest: 50.0\u202f%")]
     assert drawn.summary.startswith("1 of 4 holder holds half of everything. Gini 0.375")
 
 

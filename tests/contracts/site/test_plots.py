@@ -152,8 +152,8 @@ def test_panels_lie_below_one_another_over_one_axis():
     times = [MIDNIGHT, MIDNIGHT + timedelta(days=1)]
     panels = [line_panel("Holders", [1, 2], short, height=100), bar_panel("Left", [1, 2], short, height=50)]
     drawn = chart("a", "A", "", times, panels, ("Holders",), [("1",), ("2",)], SOURCE)
-    assert [panel.top for panel in drawn.panels] == [30, 160]
-    assert drawn.height == 236
+    assert [panel.top for panel in drawn.panels] == [40, 180]
+    assert drawn.height == 256
     share = (WIDTH - LEFT) / 2
     assert drawn.ticks[0] == Tick(LEFT, "24 Oct")
     assert drawn.ticks[-1] == Tick(LEFT + share, "25 Oct", minor=False) or len(drawn.ticks) > 2

@@ -349,9 +349,8 @@ def test_a_drawing_of_old_numbers_is_grey_and_says_since_when(bodies: dict[str, 
     assert "Stale since 2026-01-02 12:02 UTC" in " ".join(Read(content.stale.decode()).text.split())
 
 
-def test_the_front_page_answers_what_changed_and_who_holds_most(bodies: dict[str, bytes]):
-    text = " ".join(Read(page_of("/", bodies).fresh.decode()).text.split())
-    assert "That is told when a whole day has been read." in text
+def two_days(bodies: Mapping[str, bytes]) -> bytes:
+    """The series by day with a day before the first."""
     series = json.loads(bodies["/api/token/series/daily"])
     (today,) = series["points"]
     yesterday = today | {"start": "2026-01-01T00:00:00Z", "holders": 70, "top10Share": 0.5}
@@ -364,11 +363,15 @@ def test_the_front_page_answers_what_changed_and_who_holds_most(bodies: dict[str
         "transfers": 9,
         "top10Share": 0.25,
     }
-    told = page_of(
-        "/", {**bodies, "/api/token/series/daily": json.dumps(series | {"points": [yesterday, today]}).encode()}
-    )
+    return json.dumps(series | {"points": [yesterday, today]}).encode()
+
+
+def test_the_front_page_answers_what_changed_and_who_holds_most(bodies: dict[str, bytes]):
+    text = " ".join(Read(page_of("/", bodies).fresh.decode()).text.split())
+    assert "That is told when a whole day has been read." in text
+    told = page_of("/", {**bodies, "/api/token/series/daily": two_days(bodies)})
     text = " ".join(Read(told.fresh.decode()).text.split())
-    assert "7 came and 2 left: 70 holders at the end of 2026-01-01, 75 now. 9 transfers." in text
+    assert "7 came (6 new, 1 returned) and 2 left: 70 holders at the end of 2026-01-01, 75 now. 9 transfers." in text
     assert "The ten largest went from 50.00 % to 25.00 %" in text
     (largest, *_) = json.loads(bodies["/api/token/holders-map"])["holders"]
     assert f"{largest['address'][:6]}…{largest['address'][-4:]}" in text
@@ -403,6 +406,49 @@ def test_the_table_of_freshness_says_current_or_stale_and_how_much_of_all_it_sho
     for body, word in ((content.fresh, "current"), (content.stale, "stale")):
         _, _, row = body.decode().partition('data-lane="from-holders"')
         assert f"<span>{word}" in row.partition("</td>")[0]
+
+
+def test_the_comparison_names_the_period_of_each_part_and_its_largest_change(bodies: dict[str, bytes]):
+    told = page_of("/holders/compare/", {**bodies, "/api/token/series/daily": two_days(bodies)}).fresh.decode()
+    text = " ".join(Read(told).text.split())
+    (lead, rest) = text.split("Between the two newest lists, block 20 to 40", 1)
+    assert "7 holders came (6 new, 1 returned) and 2 left: 70 then, 75 now." in lead
+    assert "The largest single change between the two newest lists (block 20 to 40)" in lead
+    assert "Since the end of 2026-01-01 UTC Holders now" in lead
+    assert "Largest gains, block 20 to 40" in rest
+
+
+def test_where_one_list_is_known_only_the_part_about_two_says_that_nothing_can_be_compared(bodies: dict[str, bytes]):
+    alone = {path: body for path, body in bodies.items() if path != "/api/token/holders-map-temporal"}
+    told = page_of("/holders/compare/", {**alone, "/api/token/series/daily": two_days(bodies)}).fresh.decode()
+    lead, rest = " ".join(Read(told).text.split()).split("Between the two newest lists", 1)
+    assert "7 holders came" in lead and "Nothing to compare yet" not in lead
+    assert "Nothing to compare yet" in rest
+
+
+def test_a_page_below_another_marks_that_one_in_the_navigation(bodies: dict[str, bytes]):
+    marked = {
+        path: [(each["href"], each["aria-current"]) for each in Read(html).all("a") if "aria-current" in each]
+        for path in ("/holders/", "/holders/compare/", "/")
+        if (html := page_of(path, bodies).fresh.decode())
+    }
+    assert marked == {
+        "/holders/": [(f"{PREFIX}/holders/", "page")],
+        "/holders/compare/": [(f"{PREFIX}/holders/", "true")],
+        "/": [],
+    }
+
+
+def test_each_state_of_a_figure_has_its_meaning_in_the_legend(bodies: dict[str, bytes]):
+    page = Read(page_of("/token/", bodies).fresh.decode())
+    assert [each["data-state"] for each in page.all("dd") if "data-state" in each] == list(figures.STATE_WORDS)
+
+
+def test_a_demo_says_on_every_page_that_its_numbers_are_made_up(bodies: dict[str, bytes]):
+    demo = installation_of(SETTINGS.model_copy(update={"demo": True}))
+    text = " ".join(Read(page_of("/token/", bodies, demo).fresh.decode()).text.split())
+    assert "the chain id of Base (8453), but its tokens, holders and prices are made up" in text
+    assert "made up" not in Read(page_of("/token/", bodies).fresh.decode()).text
 
 
 def test_every_address_of_trust_and_of_the_wall_leads_to_what_it_holds(bodies: dict[str, bytes]):
