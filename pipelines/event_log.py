@@ -1,5 +1,6 @@
 """Keeps Dagster's event log: the events of all runs in one SQLite file, which stays open between them."""
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._serdes import ConfigurableClassData, deserialize_value
 
 from warehouse.file_modes import keep_files_private
+
+_log = logging.getLogger(__name__)
 
 RUN_ENDS = frozenset(
     {dg.DagsterEventType.RUN_SUCCESS, dg.DagsterEventType.RUN_FAILURE, dg.DagsterEventType.RUN_CANCELED}
@@ -228,9 +231,13 @@ class OneFileEventLog(SqliteEventLogStorage):
     def dispose(self) -> None:
         self._watcher.close()
         with self._lock:
-            if self._waiting:
-                with self._connect(INDEX_SHARD_NAME):
-                    pass
+            waiting = len(self._waiting)
+            try:
+                if waiting:
+                    with self._connect(INDEX_SHARD_NAME):
+                        pass
+            except Exception as error:  # raised here, it would leave Dagster's instance half closed
+                _log.warning("%d events of runs are not kept: %s", waiting, error)
             if self._engine is not None:
                 self._engine.dispose()
                 self._engine = None
