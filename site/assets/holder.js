@@ -125,7 +125,7 @@ function showTrust (found, address, score) {
     trustSource: score?.source ?? '–',
     trustBlock: String(score?.consistency?.block ?? '–'),
     trustStaleAfter: time(score?.staleAfter),
-    trustCommand: `curl ${room.dataset.trustUrl}/${address}`
+    trustCommand: `curl ${room.dataset.site}api/v2/trust/score/${address}`
   })
   if (level) found.querySelector('[data-trust-link]').hash = address
 }
