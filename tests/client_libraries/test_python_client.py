@@ -30,12 +30,11 @@ def setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
     directory = tmp_path_factory.mktemp("client")
     key_file = directory / "relayer.key"
     key_file.write_text(RELAYER.key.hex())
-    with (
-        Anvil() as anvil,
-        cold_start(directory, anvil, relayer_key_file=key_file, claim_confirmations=1) as made,
-    ):
+    with Anvil() as anvil:
+        # Before the start, which looks whether the relayer can pay for gas.
         anvil.rpc.call("anvil_setBalance", RELAYER.address, hex(10**18))
-        yield made
+        with cold_start(directory, anvil, relayer_key_file=key_file, claim_confirmations=1) as made:
+            yield made
 
 
 def pays(setting: Setting, quote: Any) -> str:
