@@ -118,7 +118,7 @@ asyncio.run(main())
 
 @dataclass(frozen=True)
 class FirstUse:
-    """What one client did: its requests, its seconds, and the seconds from the start of its process to the end."""
+    """The cost of one client: its requests, its seconds, and the seconds from the start of its process to the end."""
 
     what: str
     requests: int

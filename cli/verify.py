@@ -65,7 +65,7 @@ class NothingToVerify(OperatorProblem):
 
 
 class NamedFile(Protocol):
-    """What a document says of a file beside it."""
+    """The length and digest that a document gives for a file beside it."""
 
     @property
     def path(self) -> str: ...

@@ -160,7 +160,7 @@ def _import_notes(ledger: Ledger, folder: Path, owner: str) -> dict[str, Any]:
 
 
 class Decided:
-    """What became of the notes so far."""
+    """The results of the notes so far."""
 
     def __init__(self) -> None:
         self.documents = 0

@@ -86,7 +86,7 @@ SYNCED_ROOMS: tuple[tuple[str, LedgerSync, frozenset[str]], ...] = (
     ("intakes have changed", INTAKE, frozenset({"raw_ledger__intakes"})),
     ("connect sessions have changed", CONNECT, frozenset({"raw_ledger__connect_sessions"})),
 )
-"""What the ledger's changes of each room are called, and an asset of the step that syncs them."""
+"""The name of the ledger's changes of each room, and an asset of the step that syncs them."""
 
 CHAIN = frozenset({"evm_chain"})
 WORLD = frozenset({"core_world__nodes"})

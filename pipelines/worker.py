@@ -47,7 +47,7 @@ from warehouse.file_modes import keep_files_private
 from warehouse.tracing import span, trace_process
 
 LOOK_EVERY_S = 30.0
-"""How often the worker looks at runs that others have ended, such as Dagster's monitoring."""
+"""The interval at which the worker looks for runs that others have ended, such as Dagster's monitoring."""
 
 logger = logging.getLogger("svc.worker")
 

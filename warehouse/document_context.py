@@ -33,7 +33,7 @@ class DocumentContext:
     computes_lists: bool = True
     """Whether a list that was not taken may be computed here, which takes a second for half a million addresses."""
     memo: dict[str, Any] | None = None
-    """What readers remember of an unchanging generation; None where the tables may change between two readings."""
+    """A cache of an unchanging generation for readers; None where the tables may change between two readings."""
 
     def remembered(self, name: str, make: Callable[[], _Value]) -> _Value:
         """Returns what `make` returned first in this generation, or returns now."""

@@ -24,7 +24,7 @@ Part = Literal["api", "worker", "follower", "publisher"]
 Attribute = str | int | float | bool
 
 Counts = Mapping[tuple[tuple[str, Attribute], ...], int]
-"""What a process has counted since it began, by attributes."""
+"""The counts of a process since its start, by attributes."""
 
 EXPORT_TIMEOUT_S = 3.0
 """A collector that is away must not hold the end of a process."""
@@ -35,11 +35,11 @@ FIGURES = {
     "process.open_file_descriptor.count": None,
     "process.thread.count": None,
 }
-"""What each process says of itself, by the names of OpenTelemetry's conventions."""
+"""The figures of each process, by the names of OpenTelemetry's conventions."""
 
 
 class Span(Protocol):
-    """What can be said of a span while it is open."""
+    """The part of an open span that callers use."""
 
     def update_name(self, name: str) -> None: ...
 

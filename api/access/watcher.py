@@ -45,7 +45,7 @@ class Watcher:
 
     @property
     def nodes_answering(self) -> tuple[bool, ...]:
-        """Whether each provider answered last, in the order of the settings."""
+        """Tells for each provider, in the order of the settings, whether its last request was answered."""
         return self._answering
 
     async def run(self) -> None:

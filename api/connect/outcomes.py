@@ -27,7 +27,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a client says that its user replied to a question: `accepted`, and the name that the client goes by."""
+    """A user's reply to a question, as a client reports it: `accepted`, and the client's name."""
 
     accepted: bool
     client: str

@@ -39,7 +39,7 @@ HeldBlocks = Callable[[], Sequence[Stamp]]
 
 CHAIN_ID: Final = 8453
 RELAYER_WEI: Final = 10**18
-"""What the address that sends signed payments has at each start: gas for thousands of them."""
+"""The balance, at each start, of the address that sends signed payments: gas for thousands of them."""
 
 DUMP_EVERY_S: Final = 60.0
 _DUMP_ATTEMPTS: Final = 5

@@ -12,7 +12,7 @@ export interface components {
             data: components["schemas"]["AccountData"];
             ok: components["schemas"]["Ok"];
         };
-        /** @description What a key may know about itself. */
+        /** @description The account of a key, as that key may read it. */
         AccountData: {
             familyId: string;
             /** @description How many keys the family has had */
@@ -275,7 +275,7 @@ export interface components {
             runtime: string;
             serviceOffer: string;
         };
-        /** @description How many nodes agree with a list and with one another, and on what. */
+        /** @description The number of nodes that agree with a list and with one another, and the subjects that they agree on. */
         Agreement: {
             /** @description Nodes whose answers equal the list's and each other's */
             agreed: number;
@@ -367,7 +367,7 @@ export interface components {
             time: string;
         };
         BalanceWei: string | null;
-        /** @description What the numbers at a block follow from: the list of that block, or the transfers up to it. */
+        /** @description The basis of the numbers at a block: the list of that block, or the transfers up to it. */
         Basis: {
             /** @description The block at which the numbers hold */
             block: number;
@@ -908,7 +908,7 @@ export interface components {
             /** @description Percent, from what was observed a day ago */
             change24h: number | null;
         };
-        /** @description What the values of one column are like. */
+        /** @description Statistics of the values of one column. */
         CheckedColumn: {
             column: string;
             /** @description Values below which 10, 20 ... 90 % of the rows lie, estimated: a histogram of equal heights */
@@ -1163,7 +1163,7 @@ export interface components {
             /** @description true: write it; false: withdraw it for good */
             confirm: boolean;
         };
-        /** @description What became of the proposal. */
+        /** @description The result of the proposal. */
         ConfirmResult: {
             /** @description Number of the decision that settled it, or of the one that lets it wait */
             decision: number;
@@ -1741,7 +1741,7 @@ export interface components {
             tiers: components["schemas"]["TierEntitlements"][];
             title: string;
         };
-        /** @description What to erase: all that one source stated, or everything of the key's owner. */
+        /** @description The target of an erasure: all that one source stated, or everything of the key's owner. */
         EraseRequest: {
             /** @description For everything: `erase everything of ` and your owner's name */
             confirm?: string | null;
@@ -2886,7 +2886,7 @@ export interface components {
             state: string;
         };
         /**
-         * @description How a language derives the slot of an address from the slot of the mapping.
+         * @description A language's way to derive the slot of an address from the slot of the mapping.
          * @enum {string}
          */
         MappingOrder: "solidity" | "vyper" | "solady";
@@ -3864,7 +3864,7 @@ export interface components {
             /** @description JSON pointer into the body, or `/query/<name>`, `/path/<name>`, `/header/<name>` */
             pointer: string;
         };
-        /** @description What one decision changed in the public graph. */
+        /** @description The changes of one decision in the public graph. */
         ProjectedChange: {
             /** @description Nodes that were new */
             added: number;
@@ -4563,7 +4563,7 @@ export interface components {
             /** @description The token that is filtered by; null for all */
             token: string | null;
         };
-        /** @description What you can see where a search found nothing. */
+        /** @description The part of the graph that you can see, given where a search found nothing. */
         SearchHints: {
             /** @description Words that are nearly the same */
             near_words: string[];
@@ -4581,7 +4581,7 @@ export interface components {
          * @enum {string}
          */
         Sensitivity: "none" | "personal" | "secret" | "system";
-        /** @description What happened to the holders in one hour or day. The zero address is no holder here. */
+        /** @description Changes among the holders in one hour or day. The zero address is not a holder here. */
         SeriesPoint: {
             gini: number | null;
             hhi: number | null;
@@ -5355,7 +5355,7 @@ export interface components {
             typedData: components["schemas"]["TypedData"];
             url: string;
         };
-        /** @description What a trial key gets, and where. */
+        /** @description The offer of a trial key, and where to get it. */
         TrialOffer: {
             days: number;
             description: string;

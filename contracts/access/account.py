@@ -88,7 +88,7 @@ class AccountLinks(Document):
 
 
 class AccountData(Document):
-    """What a key may know about itself."""
+    """The account of a key, as that key may read it."""
 
     key_id: str
     owner: str = Field(description="A lower-case address, `local:<name>` or `profile:<id>`")
@@ -147,7 +147,7 @@ class RevocationAnswer(Document):
 
 @dataclass(frozen=True, slots=True)
 class AccountTerms:
-    """What holds for a key now. `plan` and `claim_id` are None where nobody bought it."""
+    """The present state of a key. `plan` and `claim_id` are None where nobody bought it."""
 
     plan: Plan | None
     claim_id: str | None

@@ -90,7 +90,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Presented:
-    """What a PAYMENT-SIGNATURE field holds: an authorization that its payer signed, and the offer that it names."""
+    """The content of a PAYMENT-SIGNATURE field: an authorization that its payer signed, and the offer that it names."""
 
     authorization: Authorization
     accepted: dict[str, Any]

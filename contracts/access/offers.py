@@ -28,7 +28,7 @@ MAX_TIMEOUT_S = 60
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What one payment buys; `amount` in the coin's smallest unit."""
+    """An offer that one payment buys; `amount` is in the coin's smallest unit."""
 
     sells: Plan | Call
 

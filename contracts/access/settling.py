@@ -32,7 +32,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Fees:
-    """What a transaction pays for a unit of gas at most, and how much of that is for its block's proposer; in wei."""
+    """The most that a transaction pays for a unit of gas, and the share of its block's proposer; in wei."""
 
     fee: int
     tip: int
@@ -47,8 +47,8 @@ class Fees:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What enough providers have reached: the newest block, its time in Unix seconds, and the relayer's mined nonces,
-    its balance in wei, and what a transaction costs now."""
+    """The state that enough providers have reached: the newest block, its time in Unix seconds, the relayer's mined
+    nonces and balance in wei, and the present price of a transaction."""
 
     number: int
     time_s: int
@@ -59,8 +59,8 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """What an authorization is worth now: whether its nonce is used or cancelled, what the payer has, and whether the
-    transfer would go through. Each is None where it is unknown."""
+    """The present worth of an authorization: whether its nonce is used or cancelled, the payer's balance, and whether
+    the transfer would go through. Each is None where it is unknown."""
 
     used: bool | None
     balance: int | None

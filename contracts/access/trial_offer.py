@@ -9,7 +9,7 @@ TRIAL_PATH = "/api/agent-access/trials/{address}"
 
 
 class TrialOffer(Document):
-    """What a trial key gets, and where."""
+    """The offer of a trial key, and where to get it."""
 
     id: str
     name: str

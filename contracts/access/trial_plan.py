@@ -14,7 +14,7 @@ TRIAL_FILE = Path(__file__).with_name("trial.yaml")
 
 @dataclass(frozen=True, slots=True)
 class TrialPlan:
-    """What a trial key gets. `operations`: method and path of what it may ask besides reading."""
+    """The limits of a trial key. `operations`: method and path of each request that it may send besides reading."""
 
     id: str
     name: str

@@ -20,7 +20,7 @@ RETRY_AFTER_S = 5
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How deep a payment is. Depths are blocks up to the head, the payment's own included."""
+    """The depth of a payment. Depths count blocks up to the head, the payment's own included."""
 
     depth: int | None
     """0 where the providers know no block of the payment; None where they can't tell."""

@@ -110,7 +110,7 @@ class WrittenResult(ToolModel):
 
 
 class SearchHintsResult(ToolModel):
-    """What may help where a search found nothing."""
+    """Hints for a search that found nothing."""
 
     near_words: list[str] = Field(description="Words of the graph that are nearly those of the query")
     own_nodes: int = Field(description="Private nodes that were searched")
@@ -348,7 +348,7 @@ class PlanRow(ToolModel):
 
 
 class PlansResult(ToolModel):
-    """What can be bought, and how."""
+    """The plans on offer, and how to buy one."""
 
     plans: list[PlanRow] = Field(description="The plans")
     network: str = Field(description="Network of the payment (CAIP-2)")

@@ -33,7 +33,7 @@ INSTRUCTIONS = (
 
 @dataclass(frozen=True)
 class ServerIdentity:
-    """What an MCP server says about itself. `instructions` are passed on to a client's model."""
+    """The description of an MCP server. A client passes `instructions` on to its model."""
 
     name: str
     title: str

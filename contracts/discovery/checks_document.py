@@ -20,7 +20,7 @@ class CheckedFact(Document):
 
 
 class CheckedColumn(Document):
-    """What the values of one column are like."""
+    """Statistics of the values of one column."""
 
     column: str
     rows: int = Field(ge=0, description="Rows of the table")

@@ -15,7 +15,7 @@ MOST_CLOCK_SKEW_S = 30
 
 @dataclass(frozen=True)
 class JobFacts:
-    """How the runs of one job of the pipeline went. `reason` is the stable code of the newest failure."""
+    """Counts of the runs of one job of the pipeline. `reason` is the stable code of the newest failure."""
 
     name: str
     last_ended_at: datetime

@@ -52,7 +52,7 @@ def root_of(items: Iterable[Item], siblings: Iterable[Sibling]) -> bytes:
 
 @dataclass(frozen=True)
 class Unsettled:
-    """What the nodes seen so far leave open. Places are those of the items.
+    """The questions that the nodes seen so far leave open. Places are those of the items.
 
     `siblings` are complete once nothing is `wanted`: the places of items whose path has an unknown node. `unequal` are
     places with the value that the trie has there, empty where it has none.

@@ -1,4 +1,4 @@
-"""What the pages of open data show: files to take along, every table with its columns, and what numbers are made of."""
+"""Computes the pages of open data: files to take along, every table with its columns, and the lineage of numbers."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ class ShownCheck:
 
 @dataclass(frozen=True, slots=True)
 class ShownLineage:
-    """What the numbers of a document are made of."""
+    """The sources and tables behind the numbers of a document."""
 
     asset: AssetRecord
     id: str

@@ -1,4 +1,4 @@
-"""What the page of the world model shows: a picture, drawn nodes with their neighbours, decisions, data for search."""
+"""Computes the page of the world model: a picture, drawn nodes with their neighbours, decisions, data for search."""
 
 import gzip
 import re

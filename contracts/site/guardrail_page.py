@@ -1,4 +1,4 @@
-"""What the page of the guardrail shows: judged examples, what is judged how, and how to install the hook. Pure.
+"""Computes the page of the guardrail: judged examples, the rules, and how to install the hook. Pure.
 
 The examples are judged by the library when the page is made, so they say what a check says.
 """

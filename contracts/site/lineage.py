@@ -1,4 +1,4 @@
-"""What numbers are made of: sources, tables and documents as the asset graph has them, and pictures of it. Pure.
+"""Computes the lineage of numbers: sources, tables and documents of the asset graph, and pictures of it. Pure.
 
 `lineage.json` beside this module is made from the asset graph and the declarations of tables by `make contracts`.
 """
@@ -35,7 +35,7 @@ class ColumnRecord(msgspec.Struct, frozen=True, omit_defaults=True, rename={"fro
 
 
 class CheckRecord(msgspec.Struct, frozen=True):
-    """What holds of a table's rows; `blocking` where nothing is published otherwise."""
+    """A check of a table's rows; `blocking` where its failure stops the publication."""
 
     name: str
     promise: str

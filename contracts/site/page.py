@@ -1,4 +1,4 @@
-"""What a page for people is: its row, the documents that it shows, and the facts that its template is filled with.
+"""Defines a page for people: its row, the documents that it shows, and the facts for its template.
 
 A page is made of published documents alone, so it changes when one of them does, and never computes in its template.
 """
@@ -120,7 +120,7 @@ class Page:
 
 @dataclass(frozen=True)
 class PageContent:
-    """What a page is filled with before and, if anything in it expires, from the first instant of that on."""
+    """The facts of a page now and, if any of them expires, those from the first such instant on."""
 
     template: str
     fresh: Mapping[str, Any]

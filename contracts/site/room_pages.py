@@ -1,4 +1,4 @@
-"""What the pages of the other rooms show: home, the watched contract, trust, and the state of the service."""
+"""Computes the pages of the other rooms: home, the watched contract, trust, and the state of the service."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -42,7 +42,7 @@ from contracts.token.holder_documents import Token
 from contracts.trust import LISTED_AT_MOST, ListedAgent
 
 LEVEL_WORDS: Mapping[str, str] = {"high": "high", "medium": "medium", "low": "low", "none": "not trusted"}
-"""What pages call the level of an attested address: one whose score meets no threshold is not trusted."""
+"""The words for the level of an attested address; one whose score meets no threshold is not trusted."""
 
 _UNATTESTED = "Nobody attested this address, so it has no score."
 _UNLISTED = (

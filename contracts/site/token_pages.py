@@ -1,4 +1,4 @@
-"""What the pages of the token show: price, supply, proof, holders, and the comparison of two lists."""
+"""Computes the pages of the token: price, supply, proof, holders, and the comparison of two lists."""
 
 from collections.abc import Mapping
 from decimal import Decimal

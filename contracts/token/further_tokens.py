@@ -1,4 +1,4 @@
-"""What is published of further tokens, those of the tokens file: a document each, and their index. Pure."""
+"""Computes the documents of further tokens, those of the tokens file: one for each, and their index. Pure."""
 
 from __future__ import annotations
 

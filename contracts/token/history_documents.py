@@ -132,7 +132,7 @@ class PointPrice(Document):
 
 
 class SeriesPoint(Document):
-    """What happened to the holders in one hour or day. The zero address is no holder here."""
+    """Changes among the holders in one hour or day. The zero address is not a holder here."""
 
     start: Timestamp = Field(description="Begin of the hour or day (UTC)")
     last_block: int = Field(description="Newest block that is known of it, else the one before")

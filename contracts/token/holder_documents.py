@@ -48,7 +48,7 @@ class Consistency(Document):
 
 
 class Basis(Document):
-    """What the numbers at a block follow from: the list of that block, or the transfers up to it."""
+    """The basis of the numbers at a block: the list of that block, or the transfers up to it."""
 
     kind: Literal["list", "replay"] = Field(
         description="`list`: a list was taken at the block; `replay`: computed from the transfers up to it"

@@ -86,7 +86,7 @@ class CheckedReceipts(Document):
 
 
 class Agreement(Document):
-    """How many nodes agree with a list and with one another, and on what."""
+    """The number of nodes that agree with a list and with one another, and the subjects that they agree on."""
 
     asked: int = Field(ge=0, description="RPC addresses that are set")
     answered: int = Field(ge=0, description="Nodes that answered for the list's block")

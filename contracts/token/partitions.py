@@ -114,7 +114,7 @@ class TokenPart(msgspec.Struct, frozen=True):
 
 
 class PartitionManifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a worker read, and the files that hold it: every transfer, and each address's change of balance."""
+    """The result of a worker's reading, and its files: every transfer, and each address's change of balance."""
 
     chain_id: int
     genesis_hash: str

@@ -35,7 +35,7 @@ _SOLADY_SUPPLY: Final = 0x05345CDF77EB68F44C
 
 
 class MappingOrder(StrEnum):
-    """How a language derives the slot of an address from the slot of the mapping."""
+    """A language's way to derive the slot of an address from the slot of the mapping."""
 
     SOLIDITY = "solidity"
     VYPER = "vyper"

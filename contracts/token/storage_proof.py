@@ -140,7 +140,7 @@ class StorageProofInvalid(ValueError):
 
 @dataclass(frozen=True)
 class ProvenList:
-    """What a multiproof proves of a list."""
+    """The part of a list that a multiproof proves."""
 
     block: int
     block_hash: str

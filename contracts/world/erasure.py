@@ -37,7 +37,7 @@ BY_THE_OPERATOR = (
 
 
 class EraseRequest(Document):
-    """What to erase: all that one source stated, or everything of the key's owner."""
+    """The target of an erasure: all that one source stated, or everything of the key's owner."""
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -339,7 +339,7 @@ def _node_of_type(stored: str, node_type: str, owner: str) -> Node:
 
 @dataclass
 class FileIndex:
-    """What the judgement of one part of a file needs to know of the other parts."""
+    """The facts about the other parts of a file that the judgement of one part needs."""
 
     owner: str
     types: dict[str, str | Node] = field(default_factory=dict)
@@ -364,7 +364,7 @@ class FileIndex:
 
 @dataclass(frozen=True)
 class Limits:
-    """How much one import may hold."""
+    """The limits of one import."""
 
     nodes: int
     states: int

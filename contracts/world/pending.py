@@ -65,7 +65,7 @@ class ConfirmRequest(Document):
 
 
 class ConfirmResult(Document):
-    """What became of the proposal."""
+    """The result of the proposal."""
 
     decision: int = Field(description="Number of the decision that settled it, or of the one that lets it wait")
     verdict: Literal["approved", "rejected", "escalated"] = Field(

@@ -228,7 +228,7 @@ def author_of(actor: str, owner: str | None) -> Author:
 
 @dataclass(frozen=True)
 class Exported:
-    """What is known about a state besides itself: how its owner calls nodes, and the decision that wrote it."""
+    """The context of a state: its owner's names of nodes, and the decision that wrote it."""
 
     owner: str | None
     decision: str

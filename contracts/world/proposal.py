@@ -125,7 +125,7 @@ def ended_edge(edge: Edge, now: str) -> EdgeDraft:
 
 
 class Act(msgspec.Struct, frozen=True):
-    """What a node of the proposal does to an existing node: `by` is the node of the proposal."""
+    """The effect of a proposal's node on an existing node: `by` is the node of the proposal."""
 
     kind: ActKind
     by: str

@@ -97,7 +97,7 @@ class ProjectedEdge(Document):
 
 
 class ProjectedChange(Document):
-    """What one decision changed in the public graph."""
+    """The changes of one decision in the public graph."""
 
     revision: int = Field(description="The graph's revision after it")
     recorded_at: Timestamp

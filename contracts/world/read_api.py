@@ -125,7 +125,7 @@ class LiveParameters(PastParameters):
 
 
 class SearchHints(Document):
-    """What you can see where a search found nothing."""
+    """The part of the graph that you can see, given where a search found nothing."""
 
     near_words: list[str] = Field(alias="near_words", description="Words that are nearly the same")
     node_types: dict[str, int] = Field(alias="node_types", description="Nodes that were searched, by type")

@@ -21,7 +21,7 @@ Author = Literal["owner", "pipeline", "intake", "constitution", "operator", "oth
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What an imported state says about the installation that recorded it first."""
+    """The installation that first recorded an imported state, as the import describes it."""
 
     recorded_at: str
     """The time at which it was recorded there."""

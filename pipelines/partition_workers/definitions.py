@@ -1,4 +1,4 @@
-"""What workers run: transfers by partition, and the sensor that asks for the partitions that are missing.
+"""Defines the runs of workers: transfers by partition, and the sensor that requests the missing partitions.
 
 The store says what is done: a partition that it holds is never asked for again, and one whose worker was killed is.
 """

@@ -58,7 +58,7 @@ class OwnBlock:
 
 @dataclass(frozen=True)
 class ListQuestions:
-    """What is asked about the list of one block.
+    """The questions to nodes about the list of one block.
 
     `sample` and `compared` map addresses to our balances in smallest units: the first is asked of every node, the
     second of nodes that did not deliver all rows. `delivered` are the hosts that delivered rows; `transfers` are our
@@ -76,7 +76,7 @@ class ListQuestions:
 
 @dataclass(frozen=True)
 class Survey:
-    """What the nodes said. `answers` are those of the node that the proof is judged by.
+    """The answers of nodes. `answers` are those of the node that the proof is judged by.
 
     `agreed` has, for each fact that at least one node confirmed as we hold it, the hosts that did.
     """

@@ -22,7 +22,7 @@ Lacking = Literal["wallet", "network", "day"]
 """Whose trials are used up."""
 
 Step = Literal["keep", "erase", "forget"]
-"""What is done with an owner's trials that are long over: its graph stays, is erased, or is gone from every file."""
+"""The treatment of an owner whose trials are long over: its graph stays, is erased, or is gone from every file."""
 
 
 @dataclass(frozen=True, slots=True)

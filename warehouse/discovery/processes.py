@@ -33,7 +33,7 @@ class Child:
 
 @dataclass(frozen=True, slots=True)
 class ProcessFigures:
-    """What one part of the service costs, with the processes that it has started. `started_at` is a Unix time."""
+    """The cost of one part of the service, with the processes that it has started. `started_at` is a Unix time."""
 
     name: str
     pid: int

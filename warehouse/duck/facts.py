@@ -38,7 +38,7 @@ class Bounded:
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """What one column is like. `least`, `greatest` and `deciles` are None where its values are no numbers."""
+    """Statistics of one column. `least`, `greatest` and `deciles` are None where its values are not numbers."""
 
     column_name: str
     rows: int

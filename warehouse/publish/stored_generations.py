@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Origin:
-    """Where generations come from and go to: the store, the address that they are made for, and the service's keys."""
+    """The place of stored generations: the store, the address that they are made for, and the service's keys."""
 
     store: ObjectStore
     base_url: str

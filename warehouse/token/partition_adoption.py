@@ -26,7 +26,7 @@ _ROWS_AT_ONCE = 2_000_000
 
 @dataclass(frozen=True)
 class Ahead:
-    """Where a token's history stands beside the partitions.
+    """The progress of a token's history against its partitions.
 
     `next_block` is the first that is not held. `ready` are whole partitions that follow it and are stored. `waiting` is
     the first whole partition that is not, and `broken` why the one that follows can't be used. With `read_to`, blocks

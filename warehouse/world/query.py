@@ -83,7 +83,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Hints:
-    """What the caller may see where a search found nothing: words that are nearly the same, and what was searched."""
+    """Hints for a search that found nothing, from what the caller may see: similar words, and what was searched."""
 
     near_words: tuple[str, ...]
     node_types: Mapping[str, int]

@@ -33,7 +33,7 @@ JUDGED_UNDER_LOCK_AT_MOST = 100
 """Largest number of nodes and edges that are judged under the lock: some 30 ms of CPU. They are never judged again."""
 
 JUDGED_AT_MOST = 3
-"""How often a large proposal is judged before it is refused because its subjects keep changing."""
+"""The number of attempts to judge a large proposal before it is refused because its subjects keep changing."""
 
 _encode = msgspec.json.Encoder().encode
 _proposal = msgspec.json.Decoder(Proposal).decode

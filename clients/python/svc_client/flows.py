@@ -1,4 +1,4 @@
-"""What the client's operations send and how they read the answers, without sending: generators that yield requests.
+"""Implements the client's operations without sending: generators that yield requests and take answers.
 
 `clients.py` has each of them in a sync and in an async form. An operation that gets a key makes the client use it.
 """

@@ -38,7 +38,7 @@ class Rebuilt:
 
 @dataclass(frozen=True)
 class Former:
-    """What the ledger holds: the known states of the proposal's nodes by id, and every state of the same graph."""
+    """The content of the ledger: the known states of the proposal's nodes by id, and every state of the same graph."""
 
     known: Mapping[str, Node]
     nodes: Collection[Node]

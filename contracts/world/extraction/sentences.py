@@ -24,7 +24,7 @@ _FURTHEST = 130
 
 
 class Decided(NamedTuple):
-    """What a sentence says was decided, by whom, and the reason if it gives one."""
+    """A decision that a sentence reports, who made it, and the reason if it gives one."""
 
     who: Part
     what: Part

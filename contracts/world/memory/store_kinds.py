@@ -43,7 +43,7 @@ class DataKind(_Row):
 
 
 class PrivacyRule(_Row):
-    """What a level of privacy asks of retention and of writes."""
+    """The demands of a level of privacy on retention and on writes."""
 
     personal_days: int | None
     most_personal_days: int | None
