@@ -2,12 +2,12 @@
 
 import asyncio
 import signal
-import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
 
+from cli.dagster_processes import LISTENING_WITHIN_S, code_server, daemon, is_listening
 from cli.environment import as_environment, effective_settings, make_data_dir
 from cli.output import operator_problems, print_json, say
 from cli.supervise import Children, end_leftovers, only_one
@@ -22,12 +22,7 @@ from warehouse.file_modes import make_private_directory
 from warehouse.token.further_token_files import read_published
 from warehouse.token.partition_store import partition_store
 
-ROOT = Path(__file__).resolve().parents[1]
-BIN = Path(sys.executable).parent
-LISTENING_WITHIN_S = 300.0
 LOOK_EVERY_S = 1.0
-
-LOCATION = "pipelines.partition_workers.definitions"
 
 
 class WorkersEnded(OperatorProblem):
@@ -100,21 +95,20 @@ def _start(settings: Settings, children: Children, sockets: Path, count: int, st
     environment = as_environment(settings) | {"DAGSTER_HOME": str(home)}
     logs = settings.data_dir / "logs"
     make_private_directory(logs)
-    log_format = "json" if settings.log_format == "json" else "colored"
     socket_path = sockets / "code"
-    code = [str(BIN / "dagster"), "api", "grpc", "--socket", str(socket_path), "--log-format", log_format]
-    code += ["--module-name", LOCATION, "--working-directory", str(ROOT), "--location-name", "pipelines.definitions"]
+    code = code_server(socket_path, "pipelines.partition_workers.definitions", settings, lazy=False)
     children.start("dagster code server", code, environment, logs / "workers-code.log", restarted=True)
     deadline_s = time.monotonic() + LISTENING_WITHIN_S
-    while not socket_path.exists():
+    while not is_listening(socket_path):
         _fail_where_ended(children)
         if time.monotonic() > deadline_s:
             raise WorkersEnded("Dagster's code server does not start.", cure=f"See {logs / 'workers-code.log'}.")
         if stopping.wait(0.1):
             return
-    workspace = ["--workspace", str(prepare_workspace(home, socket_path))]
-    daemon = [sys.executable, "-P", "-m", "cli.dagster_daemon", *workspace, "--log-format", log_format]
-    children.start("dagster daemon", daemon, environment, logs / "workers-daemon.log", restarted=True)
+    workspace = prepare_workspace(home, socket_path)
+    children.start(
+        "dagster daemon", daemon(workspace, settings), environment, logs / "workers-daemon.log", restarted=True
+    )
     say(f"{count} workers read partitions of {settings.partition_blocks} blocks into {settings.publish_url}")
 
 

@@ -1,20 +1,27 @@
 """Implements `svc run`: demo chain where no RPC is set, API, pipeline and Dagster, all in the foreground."""
 
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
 
 import httpx
 import typer
 
+from cli.dagster_processes import (
+    BIN,
+    LISTENING_WITHIN_S,
+    code_server,
+    daemon,
+    is_listening,
+    log_format,
+)
 from cli.demo.chain import CHAIN_ID, DemoChain
 from cli.environment import as_environment, make_data_dir
 from cli.output import operator_problems, print_json, progress_line, say
@@ -33,10 +40,7 @@ from warehouse.ledger.ledger import open_ledger
 from warehouse.publish.generations import current_generation
 from warehouse.token.transfers import last_checkpoint
 
-ROOT = Path(__file__).resolve().parents[1]
-BIN = Path(sys.executable).parent
 API_READY_S = 60.0
-DAGSTER_READY_S = 300.0
 
 LINES_END_S = 5.0
 
@@ -144,24 +148,22 @@ class _Service:
         else:
             self._announce("pipeline", "the first run failed, as said above; the schedule goes on trying")
 
-        log_format = "json" if settings.log_format == "json" else "colored"
         worker = [sys.executable, "-P", "-m", "pipelines.worker"]
         self._children.start("worker", worker, environment, logs / "worker.log", restarted=True)
         socket_path = sockets / "code"
-        code = [str(BIN / "dagster"), "api", "grpc", "--socket", str(socket_path), "--log-format", log_format]
-        code += ["--module-name", "pipelines.definitions", "--working-directory", str(ROOT)]
-        code += ["--location-name", "pipelines.definitions", "--lazy-load-user-code"]
+        code = code_server(socket_path, "pipelines.definitions", settings, lazy=True)
         self._children.start("dagster code server", code, environment, logs / "dagster-code.log", restarted=True)
-        self._until_listening(socket_path, DAGSTER_READY_S)
-        workspace = ["--workspace", str(prepare_workspace(home, socket_path))]
-        web = [sys.executable, "-P", "-m", "cli.dagster_web", *workspace, "--port", str(settings.dagster_port)]
-        web += ["--log-format", log_format, *(["--may-launch"] if self._dagster_launch else [])]
+        self._until_listening(socket_path, LISTENING_WITHIN_S)
+        workspace = prepare_workspace(home, socket_path)
+        web = [sys.executable, "-P", "-m", "cli.dagster_web", "--workspace", str(workspace)]
+        web += ["--port", str(settings.dagster_port), "--log-format", log_format(settings)]
+        web += ["--may-launch"] if self._dagster_launch else []
         self._children.start("dagster web server", web, environment, logs / "dagster-webserver.log")
-        daemon = [sys.executable, "-P", "-m", "cli.dagster_daemon", *workspace, "--log-format", log_format]
-        self._children.start("dagster daemon", daemon, environment, logs / "dagster-daemon.log", restarted=True)
+        log = logs / "dagster-daemon.log"
+        self._children.start("dagster daemon", daemon(workspace, settings), environment, log, restarted=True)
         if self._demo:
             self._demo.start_traffic()
-        self._until_answering(f"{self._dagster_url}/server_info", DAGSTER_READY_S)
+        self._until_answering(f"{self._dagster_url}/server_info", LISTENING_WITHIN_S)
         if self._dagster_launch:
             may = "and launches runs for anybody on this machine"
         else:
@@ -228,8 +230,7 @@ class _Service:
             self._refuse_ended()
             if self._stopping.wait(0.1):
                 raise typer.Exit(0)
-            with socket.socket(socket.AF_UNIX) as probe, suppress(OSError):
-                probe.connect(str(path))
+            if is_listening(path):
                 return
         raise PartEnded(f"{path} is not listened on in {timeout_s:.0f} s.", cure=f"See {self._settings.data_dir}/logs.")
 

@@ -72,11 +72,14 @@ retention:
 """
 
 
+LOCATION_NAME = "pipelines.definitions"
+"""What Dagster calls the code location, whichever module it reads: schedules and runs are recorded under it."""
+
 WORKSPACE_YAML = """\
 load_from:
   - grpc_server:
       socket: {socket}
-      location_name: pipelines.definitions
+      location_name: {location_name}
 """
 """One code server for daemon and web server: each would start its own, and the daemon a new one every minute."""
 
@@ -106,7 +109,7 @@ def prepare_home(data_dir: Path) -> Path:
 def prepare_workspace(home: Path, socket: Path) -> Path:
     """Writes the workspace of the code server that listens on `socket`, and returns its file."""
     workspace = home / "workspace.yaml"
-    workspace.write_text(WORKSPACE_YAML.replace("{socket}", json.dumps(str(socket))))
+    workspace.write_text(WORKSPACE_YAML.format(socket=json.dumps(str(socket)), location_name=LOCATION_NAME))
     return workspace
 
 

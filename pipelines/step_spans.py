@@ -15,7 +15,8 @@ class StepSpans(ExitStack):
     def follow(self, event: dg.DagsterEvent) -> None:
         """Opens the span of a step that starts, and closes that of a step that ends."""
         if event.is_step_start and event.step_key:
-            self._step = self.enter_context(span(f"step {event.step_key}", svc__step=event.step_key))
+            step = span(f"step {event.step_key}", attributes={"svc.step": event.step_key})
+            self._step = self.enter_context(step)
         elif event.is_step_success or event.is_step_failure:
             self._step.set_attribute("svc.succeeded", event.is_step_success)
             self.close()

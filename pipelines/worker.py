@@ -146,7 +146,7 @@ class Worker:
             job = _HookedJob(self._definitions.resolve_job_def(run.job_name))
             with (
                 log_fields(run_id=run_id, job=run.job_name),
-                span(f"run {run.job_name}", svc__run_id=run_id, svc__job=run.job_name),
+                span(f"run {run.job_name}", attributes={"svc.run_id": run_id, "svc.job": run.job_name}),
                 StepSpans() as steps,
             ):
                 for event in execute_run_iterator(job, run, self._instance):

@@ -62,12 +62,12 @@ def span(
     name: str,
     kind: Literal["internal", "server", "client"] = "internal",
     *,
-    caller: Mapping[str, str] | None = None,
-    **attributes: Attribute,
+    attributes: Mapping[str, Attribute] | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> Iterator[Span]:
     """Opens a span around what happens within, and names its trace in the log. Does nothing without a collector.
 
-    `caller`: header fields of a request; a span of its sender (W3C `traceparent`) becomes the parent.
+    `headers`: fields of a request; a span of its sender (W3C `traceparent`) becomes the parent.
     """
     if _tracer is None:
         yield _NO_SPAN
@@ -75,12 +75,12 @@ def span(
     from opentelemetry.trace import SpanKind, StatusCode
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-    parent = None if caller is None else TraceContextTextMapPropagator().extract(dict(caller))
+    parent = None if headers is None else TraceContextTextMapPropagator().extract(dict(headers))
     opened = _tracer.start_as_current_span(
         name,
         parent,
         SpanKind[kind.upper()],
-        {key.replace("__", "."): value for key, value in attributes.items()},
+        attributes,
         record_exception=False,
         set_status_on_exception=False,
     )

@@ -488,7 +488,7 @@ class Front:
             WORK: work,
             COUNTED: counted,
         }
-        with log_fields(request_id=request_id), span(inner["method"], "server", caller=_sender(scope)) as answer:
+        with log_fields(request_id=request_id), span(inner["method"], "server", headers=_sender(scope)) as answer:
             try:
                 await self._application(inner, receive, send_on)
             finally:  # the framework raises a fault again after it has answered

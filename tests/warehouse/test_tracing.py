@@ -29,7 +29,7 @@ def traced(tmp_path: Path, url: str | None) -> Settings:
 
 def test_what_a_part_does_arrives_as_one_trace_with_the_figures_of_its_process(collected: Collector, tmp_path: Path):
     end = trace_process(traced(tmp_path, collected.url), "worker", {"svc.answers": lambda: {(("status", 200),): 3}})
-    with span("run chain", svc__job="chain"), span("step transfers") as step:
+    with span("run chain", attributes={"svc.job": "chain"}), span("step transfers") as step:
         step.set_attribute("svc.succeeded", True)
     end()
     outer, inner = collected.named("run chain"), collected.named("step transfers")
@@ -71,7 +71,7 @@ def test_a_sender_that_traces_is_the_parent_and_the_log_names_its_trace(collecte
     trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
     end = trace_process(traced(tmp_path, collected.url), "api")
     record = logging.LogRecord("api", logging.WARNING, "f", 1, "slow", (), None)
-    with span("GET", "server", caller={"traceparent": f"00-{trace}-{parent}-01"}):
+    with span("GET", "server", headers={"traceparent": f"00-{trace}-{parent}-01"}):
         line = JsonLines().format(record)
     end()
     assert (collected.named("GET").trace_id, collected.named("GET").parent_id) == (trace, parent)

@@ -104,7 +104,8 @@ async def ask(
 
     Raises `TimeoutError`, `httpx.HTTPError` on a failed connection, `BodyRefused`.
     """
-    with span(method, "client", server__address=httpx.URL(url).host, http__request__method=method) as asked:
+    attributes = {"server.address": httpx.URL(url).host, "http.request.method": method}
+    with span(method, "client", attributes=attributes) as asked:
         async with (
             asyncio.timeout(timeout_s),
             client.stream(method, url, headers=headers, content=content) as response,

@@ -1,0 +1,44 @@
+"""Commands of the Dagster processes that `svc run` and `svc ingest` start, and whether a code server listens.
+
+Each of both commands supervises its processes itself.
+"""
+
+import socket
+import sys
+from pathlib import Path
+
+from contracts.settings import Settings
+from pipelines.instance import LOCATION_NAME
+
+ROOT = Path(__file__).resolve().parents[1]
+BIN = Path(sys.executable).parent
+LISTENING_WITHIN_S = 300.0
+"""Limit on how long a code server or web server of Dagster may take until it listens."""
+
+
+def log_format(settings: Settings) -> str:
+    """Names the format of Dagster's own log lines."""
+    return "json" if settings.log_format == "json" else "colored"
+
+
+def code_server(socket_path: Path, module: str, settings: Settings, *, lazy: bool) -> list[str]:
+    """Builds the command of the code server of `module`; a `lazy` one listens first, and imports when it is asked."""
+    command = [str(BIN / "dagster"), "api", "grpc", "--socket", str(socket_path), "--module-name", module]
+    command += ["--working-directory", str(ROOT), "--location-name", LOCATION_NAME]
+    return [*command, "--log-format", log_format(settings), *(["--lazy-load-user-code"] if lazy else [])]
+
+
+def daemon(workspace: Path, settings: Settings) -> list[str]:
+    """Builds the command of Dagster's daemon."""
+    command = [sys.executable, "-P", "-m", "cli.dagster_daemon", "--workspace", str(workspace)]
+    return [*command, "--log-format", log_format(settings)]
+
+
+def is_listening(path: Path) -> bool:
+    """Returns whether a process accepts connections on a Unix socket."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return False
+    return True
