@@ -23,12 +23,16 @@ def prepare_workers_home(settings: Settings, count: int) -> Path:
 
 
 def require_workers(settings: Settings) -> None:
-    """Raises `SettingsInvalid` where something that workers need is not set."""
+    """Raises `SettingsInvalid` where something that workers need is not set.
+
+    A worker signs what it stores, so it takes the key of the host that publishes, and never makes one.
+    """
     needed = {
         "SVC_PARTITION_BLOCKS": settings.partition_blocks,
         "SVC_PUBLISH_URL": settings.publish_url,
         "SVC_WORKERS_URL": settings.workers_url,
         "SVC_RPC_URLS": settings.rpc_urls,
+        "SVC_SIGNING_KEY_FILE": settings.signing_key_file,
     }
     missing = [name for name, value in needed.items() if not value]
     if missing:

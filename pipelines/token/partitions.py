@@ -144,7 +144,7 @@ def _store(
 ) -> tuple[PartitionManifest, bool]:
     with scratch(data_dir) as directory:
         manifest, paths = partition_of_ranges(head, partition, tokens, ranges, Path(directory))
-        return manifest, store.put(manifest, tokens, paths)
+        return manifest, store.put(manifest, paths)
 
 
 def partition_of_ranges(
