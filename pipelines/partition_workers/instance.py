@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from contracts.errors import SettingsInvalid
 from contracts.settings import Settings
 from pipelines.instance import diary_unusable
 from warehouse.file_modes import make_data_directory, make_private_directory
+from warehouse.token.partition_store import require_partitions
 
 PROCESSES, KUBERNETES = (Path(__file__).with_name(name) for name in ("processes.yaml", "kubernetes.yaml"))
 
@@ -27,16 +27,4 @@ def require_workers(settings: Settings) -> None:
 
     A worker signs what it stores, so it takes the key of the host that publishes, and never makes one.
     """
-    needed = {
-        "SVC_PARTITION_BLOCKS": settings.partition_blocks,
-        "SVC_PUBLISH_URL": settings.publish_url,
-        "SVC_WORKERS_URL": settings.workers_url,
-        "SVC_RPC_URLS": settings.rpc_urls,
-        "SVC_SIGNING_KEY_FILE": settings.signing_key_file,
-    }
-    missing = [name for name, value in needed.items() if not value]
-    if missing:
-        raise SettingsInvalid(
-            f"Workers need {', '.join(missing)}.",
-            cure="Set them as docs/operations.md shows under `More than one machine: ingestion`.",
-        )
+    require_partitions(settings, "workers_url", "rpc_urls", "signing_key_file")

@@ -17,7 +17,7 @@ import duckdb
 import pyarrow as pa
 
 from contracts.errors import NodesDisagree, OperatorProblem, PartitionBroken, PartitionNotSigned, SettingsInvalid
-from contracts.settings import Settings
+from contracts.settings import PREFIX, Settings
 from contracts.token.partitions import (
     ManifestFault,
     Partition,
@@ -174,13 +174,21 @@ def _refused(fault: ManifestFault, what: str) -> OperatorProblem:
             )
 
 
-def partition_store(settings: Settings) -> PartitionStore:
-    """Returns the store that the settings name. Raises `SettingsInvalid` where they name none."""
-    if settings.publish_url is None:
+def require_partitions(settings: Settings, *others: str) -> None:
+    """Raises `SettingsInvalid` where a setting of partitions, or one of the others, is not set."""
+    names = ("partition_blocks", "publish_url", *others)
+    missing = [f"{PREFIX}{name.upper()}" for name in names if not getattr(settings, name)]
+    if missing:
         raise SettingsInvalid(
-            "SVC_PARTITION_BLOCKS needs SVC_PUBLISH_URL, the object store that holds the partitions.",
-            cure="Set it to an object store, as .env.example shows.",
+            f"Ingestion over workers needs what is not set here: {', '.join(missing)}.",
+            cure="Set it as docs/operations.md shows under `More than one machine: ingestion`.",
         )
+
+
+def partition_store(settings: Settings) -> PartitionStore:
+    """Returns the store that the settings name. Raises `SettingsInvalid` where partitions are not set up."""
+    require_partitions(settings)
+    assert settings.publish_url is not None
     return PartitionStore(settings.publish_url, settings.chain_id, SigningKeys(settings))
 
 
