@@ -569,6 +569,10 @@ class PartitionBroken(OperatorProblem):
     code = "partition_broken"
 
 
+class PartitionNotSigned(OperatorProblem):
+    code = "partition_not_signed"
+
+
 class GenerationBroken(OperatorProblem):
     code = "generation_broken"
 

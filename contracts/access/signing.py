@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+import msgspec
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
@@ -39,6 +40,9 @@ ACTIVE_AFTER = timedelta(seconds=2 * JWKS_MAX_AGE_S)
 _PEM = re.compile(r"-----BEGIN PRIVATE KEY-----.*?-----END PRIVATE KEY-----", re.DOTALL)
 _ACTIVE_FROM = re.compile(r"^Active-From:\s*(\S+)\s*$", re.MULTILINE)
 _ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
+
+Statement = TypeVar("Statement", bound=msgspec.Struct)
+"""Something with a field `signature`, which covers all of its other fields."""
 
 
 class Signature(Document):
@@ -104,6 +108,18 @@ def verifies_by_jwks(jwks: Mapping[str, Any], signature: Mapping[str, str], hash
         if kid == signature.get("kid") and _verifies(public, kid, signature, hash_hex):
             return True
     return False
+
+
+def signed_sha256(statement: msgspec.Struct) -> str:
+    """Returns the hash that the signature of a statement covers: of everything else, as canonical JSON."""
+    fields: dict[str, Any] = msgspec.to_builtins(statement)
+    del fields["signature"]
+    return canonical_sha256(fields)
+
+
+def with_signature(statement: Statement, key: SigningKey) -> Statement:
+    """Returns the statement as `key` signs it."""
+    return msgspec.structs.replace(statement, signature=key.sign(signed_sha256(statement)))
 
 
 def parse_key_set(text: str, source: str) -> KeySet:

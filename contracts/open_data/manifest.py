@@ -12,8 +12,7 @@ from typing import Any
 
 import msgspec
 
-from contracts.access.signing import SigningKey, verifies_by_jwks
-from contracts.canonical import canonical_sha256
+from contracts.access.signing import SigningKey, signed_sha256, verifies_by_jwks, with_signature
 
 SCHEMA = "svc.manifest.v1"
 
@@ -88,8 +87,7 @@ def signed_manifest(
     manifest = PublicManifest(
         SCHEMA, service, generation, version, now, now + VALID_FOR, audit_head, dict(sorted(files.items()))
     )
-    signed = msgspec.structs.replace(manifest, signature=key.sign(_signed_sha256(manifest)))
-    return _written(signed)
+    return _written(with_signature(manifest, key))
 
 
 def judge_manifest(
@@ -101,7 +99,7 @@ def judge_manifest(
     """
     try:
         manifest = msgspec.json.decode(body, type=PublicManifest)
-        signed = _signed_sha256(manifest)
+        signed = signed_sha256(manifest)
         if _written(manifest) != body:
             return None, Fault.MALFORMED
     except (msgspec.MsgspecError, UnicodeDecodeError, ValueError):
@@ -122,10 +120,3 @@ def judge_manifest(
 def _written(manifest: PublicManifest) -> bytes:
     """Returns the only bytes in which a manifest counts."""
     return msgspec.json.format(msgspec.json.encode(manifest), indent=1)
-
-
-def _signed_sha256(manifest: PublicManifest) -> str:
-    """Returns the hash that the signature covers: of everything else, as canonical JSON."""
-    fields = msgspec.to_builtins(manifest)
-    del fields["signature"]
-    return canonical_sha256(fields)

@@ -9,12 +9,10 @@ from __future__ import annotations
 import re
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 import msgspec
 
-from contracts.access.signing import KeySet, SigningKey
-from contracts.canonical import canonical_sha256
+from contracts.access.signing import KeySet, SigningKey, signed_sha256, with_signature
 
 SCHEMA = "svc.generation-pointer/1"
 _NAME = re.compile(r"^(\d{12})\.json$")
@@ -73,7 +71,7 @@ def pointer_number(name: str) -> int | None:
 
 def signed_pointer(pointer: Pointer, key: SigningKey) -> bytes:
     """Returns the bytes of `pointer` with its signature."""
-    return msgspec.json.encode(msgspec.structs.replace(pointer, signature=key.sign(_signed_sha256(pointer))))
+    return msgspec.json.encode(with_signature(pointer, key))
 
 
 def judge_pointer(body: bytes, number: int, keys: KeySet, base_url: str) -> Pointer | PointerFault:
@@ -83,7 +81,7 @@ def judge_pointer(body: bytes, number: int, keys: KeySet, base_url: str) -> Poin
     """
     try:
         pointer = msgspec.json.decode(body, type=Pointer)
-        signed = _signed_sha256(pointer)
+        signed = signed_sha256(pointer)
     except (msgspec.MsgspecError, UnicodeDecodeError, ValueError):
         return PointerFault.MALFORMED
     if pointer.schema != SCHEMA:
@@ -95,10 +93,3 @@ def judge_pointer(body: bytes, number: int, keys: KeySet, base_url: str) -> Poin
     if not keys.verifies(pointer.signature, signed):
         return PointerFault.FORGED
     return pointer
-
-
-def _signed_sha256(pointer: Pointer) -> str:
-    """Returns the hash that the signature covers: of everything else, as canonical JSON."""
-    fields: dict[str, Any] = msgspec.to_builtins(pointer)
-    del fields["signature"]
-    return canonical_sha256(fields)

@@ -1,7 +1,7 @@
 """Partitions of a chain's history: which blocks are one, what its manifest says, and the file of further tokens. Pure.
 
-A partition is read by any worker, once for all tokens, and stored as files that never change. Its manifest is created
-under a name of its own: where two workers read the same partition, the first one's counts.
+A partition is read by any worker, once for all tokens, and stored as files that never change. Its manifest is signed by
+the service's key and created under a name of its own: where two workers read the same one, the first one's counts.
 """
 
 from __future__ import annotations
@@ -9,14 +9,17 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
 
 import msgspec
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from contracts.access.signing import KeySet, SigningKey, signed_sha256, with_signature
 from contracts.base import AddressText
 from contracts.errors import SettingsInvalid
 
+SCHEMA = "svc.partition/1"
 _KEY = re.compile(r"(\d{12})-(\d{12})")
 
 
@@ -123,6 +126,15 @@ class PartitionManifest(msgspec.Struct, frozen=True, kw_only=True):
     tokens: dict[str, TokenPart]
     transfers: StoredFile
     deltas: StoredFile
+    schema: str = SCHEMA
+    signature: dict[str, str] = msgspec.field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Returns the name under which it is stored."""
+        return manifest_name(
+            self.partition, [ReadToken(address, part.first_block) for address, part in self.tokens.items()]
+        )
 
     def holds(self, token: ReadToken) -> bool:
         """Returns whether a token was read here from its first block on."""
@@ -134,6 +146,39 @@ def manifest_name(partition: Partition, tokens: Sequence[ReadToken]) -> str:
     """Returns the name under which the manifest of these tokens is stored."""
     text = " ".join(f"{token.address}@{token.first_block}" for token in tokens_of(partition, tokens))
     return f"{partition.key}/{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
+
+
+class ManifestFault(StrEnum):
+    """The ways in which a stored manifest is wrong."""
+
+    MALFORMED = "malformed"
+    UNSIGNED = "unsigned"
+    FORGED = "forged"
+
+
+_MANIFEST = msgspec.json.Decoder(PartitionManifest)
+
+
+def signed_partition(manifest: PartitionManifest, key: SigningKey) -> bytes:
+    """Returns the bytes of a manifest with its signature."""
+    return msgspec.json.encode(with_signature(manifest, key))
+
+
+def judge_partition(body: bytes, name: str, chain_id: int, keys: KeySet) -> PartitionManifest | ManifestFault:
+    """Returns the manifest that was read under `name`, or what is wrong with it.
+
+    It has to be of that name and chain, and signed by one of the keys.
+    """
+    try:
+        manifest = _MANIFEST.decode(body)
+        signed = signed_sha256(manifest)
+    except (msgspec.MsgspecError, UnicodeDecodeError, ValueError):
+        return ManifestFault.MALFORMED
+    if (manifest.schema, manifest.name, manifest.chain_id) != (SCHEMA, name, chain_id):
+        return ManifestFault.MALFORMED
+    if not manifest.signature:
+        return ManifestFault.UNSIGNED
+    return manifest if keys.verifies(manifest.signature, signed) else ManifestFault.FORGED
 
 
 def not_held(

@@ -13,6 +13,7 @@ from contracts.errors import OperatorProblem
 from contracts.settings import Settings, load_settings
 from contracts.token.partitions import partition_of
 from pipelines.due import poll_chain
+from pipelines.partition_workers.instance import require_workers
 from pipelines.presentation import OWNERS
 from pipelines.runs import UNFINISHED
 from pipelines.token.partitions import PartitionReport, make_partitions, missing_partitions
@@ -138,6 +139,8 @@ def build_worker_definitions(settings: Settings) -> dg.Definitions:
 
 @dg.definitions
 def definitions() -> dg.Definitions:
-    """Returns the definitions of this environment's settings."""
+    """Returns the definitions of this environment's settings. Raises `SettingsInvalid` where workers need more."""
     keep_files_private()
-    return build_worker_definitions(load_settings())
+    settings = load_settings()
+    require_workers(settings)
+    return build_worker_definitions(settings)

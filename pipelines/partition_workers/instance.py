@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from contracts.errors import SettingsInvalid
 from contracts.settings import Settings
 from pipelines.instance import diary_unusable
 from warehouse.file_modes import make_data_directory, make_private_directory
+from warehouse.token.partition_store import require_partitions
 
 PROCESSES, KUBERNETES = (Path(__file__).with_name(name) for name in ("processes.yaml", "kubernetes.yaml"))
 
@@ -23,16 +23,8 @@ def prepare_workers_home(settings: Settings, count: int) -> Path:
 
 
 def require_workers(settings: Settings) -> None:
-    """Raises `SettingsInvalid` where something that workers need is not set."""
-    needed = {
-        "SVC_PARTITION_BLOCKS": settings.partition_blocks,
-        "SVC_PUBLISH_URL": settings.publish_url,
-        "SVC_WORKERS_URL": settings.workers_url,
-        "SVC_RPC_URLS": settings.rpc_urls,
-    }
-    missing = [name for name, value in needed.items() if not value]
-    if missing:
-        raise SettingsInvalid(
-            f"Workers need {', '.join(missing)}.",
-            cure="Set them as docs/operations.md shows under `More than one machine: ingestion`.",
-        )
+    """Raises `SettingsInvalid` where something that workers need is not set.
+
+    A worker signs what it stores, so it takes the key of the host that publishes, and never makes one.
+    """
+    require_partitions(settings, "workers_url", "rpc_urls", "signing_key_file")

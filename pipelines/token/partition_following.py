@@ -50,7 +50,8 @@ class Followed:
 def follow_partitions(connection: Connection, settings: Settings, final_block: int) -> Followed:
     """Takes over the partitions that follow what is held of the service token.
 
-    A store that is away is waited for. Raises `ChainDataInvalid` where the token can't be read, `PartitionBroken`.
+    A store that is away is waited for. Raises `ChainDataInvalid` where the token can't be read,
+    `PartitionBroken`, `PartitionNotSigned`.
     """
     assert settings.token_address and settings.partition_blocks
     token = ReadToken(settings.token_address, settings.token_start_block)

@@ -61,16 +61,22 @@ def further_tokens(settings: Settings) -> tuple[FurtherToken, ...]:
 
 
 def read_tokens(settings: Settings) -> tuple[ReadToken, ...]:
-    """Returns the tokens of the partitions: the service token, and those of the tokens file."""
+    """Returns the tokens of the partitions: the service token, and those of the tokens file.
+
+    Raises `SettingsInvalid` where there is none.
+    """
     further = [token.read for token in further_tokens(settings)]
     service = [ReadToken(settings.token_address, settings.token_start_block)] if settings.token_address else []
+    if not service and not further:
+        raise SettingsInvalid(
+            "There is no token to read.", cure="Set SVC_TOKEN_ADDRESS, or name further tokens in SVC_TOKENS_FILE."
+        )
     return tuple(sorted([*service, *further]))
 
 
 def final_partitions(settings: Settings, tokens: Sequence[ReadToken], final_block: int) -> list[Partition]:
     """Returns the whole partitions below finality that any of the tokens has blocks in."""
-    if not tokens or settings.partition_blocks is None:
-        return []
+    assert settings.partition_blocks is not None
     return partitions_within(min(token.first_block for token in tokens), final_block, settings.partition_blocks)
 
 
@@ -144,7 +150,7 @@ def _store(
 ) -> tuple[PartitionManifest, bool]:
     with scratch(data_dir) as directory:
         manifest, paths = partition_of_ranges(head, partition, tokens, ranges, Path(directory))
-        return manifest, store.put(manifest, tokens, paths)
+        return manifest, store.put(manifest, paths)
 
 
 def partition_of_ranges(

@@ -15,6 +15,7 @@ from patience import HANG_S
 from postgres_fixtures import TemporaryPostgres
 
 from cli.demo.recorded import RecordedNode
+from contracts.access.signing import key_text, new_private_key
 from contracts.settings import Settings
 from contracts.token.partitions import ReadToken
 from warehouse.duck.connection import Warehouse
@@ -43,7 +44,9 @@ def test_workers_read_everything_although_one_is_killed(tmp_path: Path, postgres
         token_address=TOKEN,
         partition_blocks=BLOCKS,
         publish_url=f"file://{tmp_path}/store",
+        signing_key_file=tmp_path / "key.pem",
     )
+    (tmp_path / "key.pem").write_text(key_text(new_private_key()))
     logs = logs_at(*range(0, HEAD, 3))
     with RecordedNode(small_chain(logs, head=HEAD)) as node:
         environment = {
@@ -53,6 +56,7 @@ def test_workers_read_everything_although_one_is_killed(tmp_path: Path, postgres
             "SVC_TOKEN_ADDRESS": TOKEN,
             "SVC_PARTITION_BLOCKS": str(BLOCKS),
             "SVC_PUBLISH_URL": str(settings.publish_url),
+            "SVC_SIGNING_KEY_FILE": str(settings.signing_key_file),
             "SVC_WORKERS_URL": postgres.url(database).replace("+psycopg", "+psycopg2"),
         }
         command = [SVC, "ingest", "workers", "--count", "2", "--once"]

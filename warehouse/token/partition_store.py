@@ -1,6 +1,7 @@
 """Partitions in the object store: their files by content, their manifests under names that are created once.
 
-A partition that is written twice stays the first one: the second writer reads that, and compares.
+A manifest is signed by the service's key, and counts only so. A partition that is written twice stays the first one:
+the second writer reads that, and compares.
 """
 
 from __future__ import annotations
@@ -9,24 +10,28 @@ import hashlib
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
-import msgspec
 import pyarrow as pa
 
-from contracts.errors import NodesDisagree, PartitionBroken, SettingsInvalid
-from contracts.settings import Settings
+from contracts.errors import NodesDisagree, OperatorProblem, PartitionBroken, PartitionNotSigned, SettingsInvalid
+from contracts.settings import PREFIX, Settings
 from contracts.token.partitions import (
+    ManifestFault,
     Partition,
     PartitionManifest,
     ReadToken,
     StoredFile,
     differing_tokens,
+    judge_partition,
     manifest_name,
     not_held,
     partition_of,
+    signed_partition,
 )
+from warehouse.access.signing_keys import SigningKeys
 from warehouse.publish.object_store import ObjectStore
 from warehouse.statements import read_sql
 
@@ -38,7 +43,6 @@ _KEPT_BYTES = 4 << 30
 """Limit of the fetched files that are kept for the next token."""
 
 _ZERO = bytes(20)
-_MANIFEST = msgspec.json.Decoder(PartitionManifest)
 
 
 @dataclass(frozen=True)
@@ -63,9 +67,10 @@ class PartitionFiles:
 class PartitionStore:
     """The partitions of one chain. Everything raises `ObjectStoreAway` where the store can't be used."""
 
-    def __init__(self, url: str, chain_id: int) -> None:
+    def __init__(self, url: str, chain_id: int, keys: SigningKeys) -> None:
         self._store = ObjectStore(f"{url.rstrip('/')}/partitions/{chain_id}")
         self._chain_id = chain_id
+        self._keys = keys
         self._read: dict[str, PartitionManifest] = {}
 
     @property
@@ -82,7 +87,7 @@ class PartitionStore:
         return names
 
     def manifests(self, names: Iterable[str]) -> list[PartitionManifest]:
-        """Returns the manifests with these names, each read once. Raises `PartitionBroken`."""
+        """Returns the manifests with these names, each read once. Raises `PartitionBroken`, `PartitionNotSigned`."""
         return [self._manifest(name) for name in sorted(names)]
 
     def missing(
@@ -99,21 +104,21 @@ class PartitionStore:
                 missing[partition] = lacking
         return missing
 
-    def put(self, manifest: PartitionManifest, tokens: Sequence[ReadToken], paths: Mapping[str, Path]) -> bool:
-        """Stores a partition. Returns False where another worker stored the same before.
+    def put(self, manifest: PartitionManifest, paths: Mapping[str, Path]) -> bool:
+        """Stores a partition and signs for it. Returns False where another worker stored the same before.
 
         Raises `NodesDisagree` where that one holds other rows: nothing is replaced.
         """
+        key = self._keys.current().signer(datetime.now(UTC))
         self._store.put_files(paths)
-        name = manifest_name(manifest.partition, tokens)
-        if self._store.create(f"{MANIFESTS}/{name}", msgspec.json.encode(manifest)):
+        if self._store.create(f"{MANIFESTS}/{manifest.name}", signed_partition(manifest, key)):
             return True
-        different = differing_tokens(manifest, self._manifest(name))
+        different = differing_tokens(manifest, self._manifest(manifest.name))
         if different:
             raise NodesDisagree(
                 f"Blocks {manifest.partition.first} to {manifest.partition.last} were read twice, with different "
                 f"transfers of {', '.join(different)}. The first reading stays.",
-                cure=f"If it is the wrong one, delete {MANIFESTS}/{name} in {self.url}: it is read again.",
+                cure=f"If it is the wrong one, delete {MANIFESTS}/{manifest.name} in {self.url}: it is read again.",
             )
         return False
 
@@ -143,27 +148,48 @@ class PartitionStore:
         if known is not None:
             return known
         content = self._store.content(f"{MANIFESTS}/{name}")
-        try:
-            manifest = _MANIFEST.decode(content or b"")
-        except msgspec.DecodeError:
-            manifest = None
-        if manifest is None or manifest.partition.key != name.partition("/")[0] or manifest.chain_id != self._chain_id:
-            raise PartitionBroken(
-                f"{MANIFESTS}/{name} in {self.url} is no manifest of its partition.",
-                cure="Delete it: workers read these blocks again.",
-            )
+        manifest = judge_partition(content or b"", name, self._chain_id, self._keys.current())
+        if not isinstance(manifest, PartitionManifest):
+            raise _refused(manifest, f"{MANIFESTS}/{name} in {self.url}")
         self._read[name] = manifest
         return manifest
 
 
-def partition_store(settings: Settings) -> PartitionStore:
-    """Returns the store that the settings name. Raises `SettingsInvalid` where they name none."""
-    if settings.publish_url is None:
+def _refused(fault: ManifestFault, what: str) -> OperatorProblem:
+    match fault:
+        case ManifestFault.MALFORMED:
+            return PartitionBroken(
+                f"{what} is no manifest of its partition.", cure="Delete it: workers read these blocks again."
+            )
+        case ManifestFault.UNSIGNED:
+            return PartitionNotSigned(
+                f"{what} is not signed: no worker of this service wrote it.",
+                cure="Delete it: workers read these blocks again.",
+            )
+        case ManifestFault.FORGED:
+            return PartitionNotSigned(
+                f"{what} is not signed by a key of this service.",
+                cure="Give the workers the SVC_SIGNING_KEY_FILE of this host, and delete it: they read these blocks "
+                "again.",
+            )
+
+
+def require_partitions(settings: Settings, *others: str) -> None:
+    """Raises `SettingsInvalid` where a setting of partitions, or one of the others, is not set."""
+    names = ("partition_blocks", "publish_url", *others)
+    missing = [f"{PREFIX}{name.upper()}" for name in names if not getattr(settings, name)]
+    if missing:
         raise SettingsInvalid(
-            "SVC_PARTITION_BLOCKS needs SVC_PUBLISH_URL, the object store that holds the partitions.",
-            cure="Set it to an object store, as .env.example shows.",
+            f"Ingestion over workers needs what is not set here: {', '.join(missing)}.",
+            cure="Set it as docs/operations.md shows under `More than one machine: ingestion`.",
         )
-    return PartitionStore(settings.publish_url, settings.chain_id)
+
+
+def partition_store(settings: Settings) -> PartitionStore:
+    """Returns the store that the settings name. Raises `SettingsInvalid` where partitions are not set up."""
+    require_partitions(settings)
+    assert settings.publish_url is not None
+    return PartitionStore(settings.publish_url, settings.chain_id, SigningKeys(settings))
 
 
 def write_files(rows: pa.Table, directory: Path) -> PartitionFiles:

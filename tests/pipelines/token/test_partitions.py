@@ -5,23 +5,35 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ingest_helpers import ALICE, BOB, CHAIN_ID, TOKEN
 
 from cli.demo.recorded import Log, transfer_log
-from contracts.errors import NodesDisagree, PartitionBroken, SettingsInvalid
+from contracts.access.signing import key_text, new_private_key, parse_key_set
+from contracts.errors import NodesDisagree, PartitionBroken, PartitionNotSigned, SettingsInvalid
 from contracts.evm.codec import BlockHeader
+from contracts.settings import Settings
 from contracts.token.holder_documents import ConsistencyLevel
-from contracts.token.partitions import Partition, ReadToken, partitions_within, read_tokens_file
+from contracts.token.partitions import (
+    Partition,
+    PartitionManifest,
+    ReadToken,
+    partitions_within,
+    read_tokens_file,
+    signed_partition,
+)
 from pipelines.token.events import FinalEvents, TokenTransfers
 from pipelines.token.head import ChainHead
 from pipelines.token.many_tokens import TransfersOfTokens
 from pipelines.token.partitions import partition_of_ranges
+from warehouse.access.signing_keys import SigningKeys
 from warehouse.duck.connection import Connection, Warehouse
 from warehouse.token.fold import fold_balances
 from warehouse.token.partition_adoption import adopt, look_ahead
@@ -73,7 +85,7 @@ def store_partition(
     asked = [log for log in logs if log["address"] in events.addresses]
     ranges = [read(events, asked, *blocks) for blocks in cut(partition.first, partition.last, ends)]
     manifest, paths = partition_of_ranges(CHAIN, partition, tokens, ranges, directory)
-    return store.put(manifest, tokens, paths)
+    return store.put(manifest, paths)
 
 
 def rows_of(connection: Connection) -> dict[str, list[Any]]:
@@ -115,9 +127,16 @@ def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Conne
         yield one, many
 
 
+def store_at(directory: Path) -> PartitionStore:
+    """The store below a directory, by the key there."""
+    return PartitionStore(
+        f"file://{directory}/store", CHAIN_ID, SigningKeys(Settings(_env_file=None, data_dir=directory))
+    )
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> PartitionStore:
-    return PartitionStore(f"file://{tmp_path}/store", CHAIN_ID)
+    return store_at(tmp_path)
 
 
 LOGS = st.lists(
@@ -143,7 +162,7 @@ def test_partitions_made_in_any_order_hold_what_one_machine_holds(
     warehouses, tmp_path_factory, drawn, ends, blocks, order
 ):
     directory = tmp_path_factory.mktemp("partitions")
-    store = PartitionStore(f"file://{directory}/store", CHAIN_ID)
+    store = store_at(directory)
     logs = [transfer_log(token, block, place, *rest) for place, (token, block, *rest) in enumerate(drawn)]
     partitions = partitions_within(0, 59, blocks)
     ranges = [span for part in partitions for span in cut(part.first, part.last, ends)]
@@ -178,7 +197,7 @@ def test_a_token_that_is_added_later_is_all_that_is_read_again(store, tmp_path):
     both = (ReadToken(OTHER), SERVICE)
     assert store.missing([FIRST], both, names=store.names()) == {FIRST: (ReadToken(OTHER),)}
     assert store_partition(store, tmp_path, FIRST, ONE, (ReadToken(OTHER),))
-    assert store.missing([FIRST], both, names=PartitionStore(f"file://{tmp_path}/store", CHAIN_ID).names()) == {}
+    assert store.missing([FIRST], both, names=store_at(tmp_path).names()) == {}
 
 
 def test_what_is_stored_wrongly_is_named_and_what_was_taken_over_stays(warehouses, store, tmp_path):
@@ -201,9 +220,67 @@ def test_a_manifest_that_is_none_is_named(store, tmp_path):
     store_partition(store, tmp_path, FIRST, ONE)
     (name,) = store.names()[FIRST]
     (tmp_path / "store/partitions/8453/manifests" / name).write_text("{}")
-    fresh = PartitionStore(f"file://{tmp_path}/store", CHAIN_ID)
     with pytest.raises(PartitionBroken, match="is no manifest of its partition"):
-        fresh.manifests([name])
+        store_at(tmp_path).manifests([name])
+
+
+def minting(manifest: PartitionManifest, minted_raw: str) -> bytes:
+    """A manifest as it is, but for what its token minted."""
+    part = msgspec.structs.replace(manifest.tokens[TOKEN], minted_raw=minted_raw)
+    return msgspec.json.encode(msgspec.structs.replace(manifest, tokens={TOKEN: part}))
+
+
+NOT_OURS = {
+    "unsigned": (
+        lambda manifest: msgspec.json.encode(msgspec.structs.replace(manifest, signature={})),
+        "is not signed: no worker of this service wrote it",
+    ),
+    "altered": (lambda manifest: minting(manifest, "6"), "is not signed by a key of this service"),
+    "by another key": (
+        lambda manifest: signed_partition(
+            manifest, parse_key_set(key_text(new_private_key()), "another key").signer(datetime.now(UTC))
+        ),
+        "is not signed by a key of this service",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", NOT_OURS)
+def test_a_partition_that_someone_else_put_there_is_not_taken_over(warehouses, store, tmp_path, fault):
+    connection = emptied(warehouses[1])
+    store_partition(store, tmp_path, FIRST, ONE)
+    (name,) = store.names()[FIRST]
+    (manifest,) = store.manifests([name])
+    path = tmp_path / "store/partitions/8453/manifests" / name
+    forge, what = NOT_OURS[fault]
+    path.write_bytes(forge(manifest))
+    with pytest.raises(PartitionNotSigned, match=what) as refused:
+        look_ahead(connection, store_at(tmp_path), SERVICE, final_block=19, blocks=20)
+    assert f"manifests/{name}" in refused.value.what and "elete it" in refused.value.cure
+    with pytest.raises(PartitionNotSigned, match=what):
+        store_partition(store_at(tmp_path), tmp_path, FIRST, ONE)
+    path.unlink()
+    assert store.missing([FIRST], [SERVICE], names=store.names()) == {FIRST: (SERVICE,)}
+
+
+def test_a_manifest_under_the_name_of_another_one_is_none(store, tmp_path):
+    store_partition(store, tmp_path, FIRST, ONE)
+    (name,) = store.names()[FIRST]
+    folder = tmp_path / "store/partitions/8453/manifests"
+    for other in ("000000000000-000000000019/0123456789abcdef.json", "000000000020-000000000039/0123456789abcdef.json"):
+        (folder / other).parent.mkdir(exist_ok=True)
+        (folder / other).write_bytes((folder / name).read_bytes())
+        with pytest.raises(PartitionBroken, match="is no manifest of its partition"):
+            store_at(tmp_path).manifests([other])
+
+
+def test_a_partition_of_a_key_that_was_rotated_out_of_signing_still_counts(store, tmp_path):
+    store_partition(store, tmp_path, FIRST, ONE)
+    file = tmp_path / "signing.pem"
+    file.write_text(file.read_text() + key_text(new_private_key(), datetime(2026, 1, 1, tzinfo=UTC)))
+    store_partition(store, tmp_path, Partition(20, 39), ONE)
+    manifests = store_at(tmp_path).manifests(name for names in store.names().values() for name in names)
+    assert len({manifest.signature["kid"] for manifest in manifests}) == 2
 
 
 TOKENS_FILES = {
