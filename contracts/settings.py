@@ -126,7 +126,8 @@ class Settings(BaseSettings):
     )
     pool_address: Address | None = Field(
         default=None,
-        description="On-chain pool of the token: the last price source, and days before the first observed price",
+        description="On-chain pool of the token, like Uniswap's v2 or v3, against USDC or wrapped ether: the last "
+        "price source, and days before the first observed price",
         json_schema_extra=_TOKEN_PRICE,
     )
     blockscout_url: Url | None = Field(

@@ -3702,7 +3702,7 @@ export interface components {
             /** @description The lowest quality of these prices */
             quality: components["schemas"]["Quality"];
             /**
-             * @description `observed`: answers of price sources. `pool`: reserves of the token's pool by its events, before the first of them
+             * @description `observed`: answers of price sources. `pool`: reserves of the token's pool by its events, before the first of them; those of a concentrated pool follow from its price and liquidity
              * @enum {string}
              */
             source: "observed" | "pool";
@@ -4593,7 +4593,7 @@ export interface components {
             left: number;
             /** @description Hold at the end, nothing at the begin, never before */
             new: number;
-            /** @description Why there is no price: not_observed, before_first_observation, or what is missing of the pool before it: before_pool, empty_pool, no_eth_price, no_pair, other_pair, unknown_quote_token, pool_not_read_yet; null beside one */
+            /** @description Why there is no price: not_observed, before_first_observation, or what is missing of the pool before it: before_pool, empty_pool, no_eth_price, no_pair, other_pair, unknown_pool, other_curve, unknown_quote_token, pool_not_read_yet; null beside one */
             priceReason: string | null;
             priceUsd: components["schemas"]["PointPrice"] | components["schemas"]["Links_2"];
             /** @description Block of the newest list that was taken in it and is still readable */

@@ -126,7 +126,7 @@ class PointPrice(Document):
     close: float
     source: Literal["observed", "pool"] = Field(
         description="`observed`: answers of price sources. `pool`: reserves of the token's pool by its events, before "
-        "the first of them"
+        "the first of them; those of a concentrated pool follow from its price and liquidity"
     )
     quality: Quality = Field(description="The lowest quality of these prices")
 
@@ -150,8 +150,8 @@ class SeriesPoint(Document):
     price_usd: PointPrice | None
     price_reason: str | None = Field(
         description="Why there is no price: not_observed, before_first_observation, or what is missing of the pool "
-        "before it: before_pool, empty_pool, no_eth_price, no_pair, other_pair, unknown_quote_token, "
-        "pool_not_read_yet; null beside one"
+        "before it: before_pool, empty_pool, no_eth_price, no_pair, other_pair, unknown_pool, "
+        "other_curve, unknown_quote_token, pool_not_read_yet; null beside one"
     )
     quality: Quality = Field(description="`exact` where a list at its last block is proven, else `derived` by replay")
     proven_block: int | None = Field(description="Block of the newest list that was taken in it and is still readable")

@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 
 import dagster as dg
 
 from contracts.market import Refusal
-from contracts.pools import DECIMALS, TOKEN0, TOKEN1, PoolTerms, currency_of, read_decimals, read_pair
+from contracts.pools import DECIMALS, PROBES, PoolKind, PoolTerms, currency_of, read_decimals, read_pool
 from contracts.settings import Settings
 from pipelines.clients.rpc import RpcPool
 from pipelines.presentation import POOL, row_count, table_spec
@@ -18,7 +19,7 @@ from pipelines.token.events import Events
 from pipelines.token.sparse_events import Attestations, ContractTransfers, PoolReserves
 from pipelines.token.transfer_assets import GROUP, evm_chain
 from warehouse.duck.connection import Connection
-from warehouse.token.pool import is_pool_recorded, needs_pool_events, record_pool
+from warehouse.token.pool import needs_pool_events, record_pool, recorded_kind
 from warehouse.token.transfers import (
     ATTESTATIONS,
     CONTRACT_TRANSFERS,
@@ -44,8 +45,8 @@ _ROWS = {
         "The checkpoints of the attestations: contiguous block ranges, each committed with its rows."
     ),
     "raw_chain__pool_reserves": (
-        "Reserves of the token's pool by its Sync events, at or below finality: prices before the first observed one "
-        "follow from them, and behind it they are not read."
+        "Reserves of the token's pool by its Sync or Swap events, at or below finality: prices before the first "
+        "observed one follow from them, and behind it they are not read."
     ),
     "raw_chain__pool_ranges": (
         "The checkpoints of the pool's events: contiguous block ranges, each committed with its rows."
@@ -94,24 +95,27 @@ def ingest_pool_reserves(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.Mate
     """Reads on until the token's first observed price. Off without a pool."""
     settings = runtime.settings
     pool, token, off = settings.pool_address, settings.token_address, _not_set("SVC_POOL_ADDRESS")
+    events_of = None
     if pool and token:
         with runtime.warehouse.connect() as connection:
-            asyncio.run(_read_pool(connection, runtime, pool, token))
-            if not is_pool_recorded(connection, pool, token):
-                pool, off = None, "no price follows from this pool: raw_chain__pool has the reason"
+            kind = asyncio.run(_read_pool(connection, runtime, pool, token))
+            if kind is None:
+                off = "no price follows from this pool: raw_chain__pool has the reason"
             elif not needs_pool_events(connection, token):
-                pool, off = None, "read up to the first observed price"
-    yield from _ingested(runtime, POOL_RESERVES, pool, PoolReserves, off)
+                off = "read up to the first observed price"
+            else:
+                events_of = partial(PoolReserves, kind=kind)
+    yield from _ingested(runtime, POOL_RESERVES, pool, events_of, off)
     with runtime.warehouse.connect() as connection:
         yield dg.MaterializeResult(asset_key="raw_chain__pool", metadata=row_count(connection, "raw_chain__pool"))
 
 
 def _ingested(
-    runtime: Runtime, tables: EventTables, address: str | None, events_of: Callable[[str], Events], off: str
+    runtime: Runtime, tables: EventTables, address: str | None, events_of: Callable[[str], Events] | None, off: str
 ) -> Iterator[dg.MaterializeResult[None]]:
     report = None
     with runtime.warehouse.connect() as connection:
-        if address and runtime.settings.token_address:
+        if address and events_of and runtime.settings.token_address:
             forget_unless_of(connection, tables, address, runtime.settings.token_start_block)
             report = asyncio.run(_slice(connection, runtime, events_of(address)))
         counts = {name: row_count(connection, name) for name in tables.names if name in _ROWS}
@@ -152,27 +156,30 @@ async def _slice(connection: Connection, runtime: Runtime, events: Events) -> In
             )
 
 
-async def _read_pool(connection: Connection, runtime: Runtime, pool: str, token: str) -> None:
-    """Reads the terms of the pool where they are not known yet."""
-    if is_pool_recorded(connection, pool, token):
-        return
+async def _read_pool(connection: Connection, runtime: Runtime, pool: str, token: str) -> PoolKind | None:
+    """Reads the terms of the pool where they are not known yet, and returns its kind, or None if no price follows."""
+    kind = recorded_kind(connection, pool, token)
+    if kind is not None:
+        return kind
     async with runtime.rpc_pool() as rpc:
         terms = await pool_terms(rpc, runtime.settings, pool, token)
     record_pool(connection, pool, token, terms, datetime.now(UTC))
+    return None if isinstance(terms, Refusal) else terms.kind
 
 
 async def pool_terms(rpc: RpcPool, settings: Settings, pool: str, token: str) -> PoolTerms | Refusal:
     """Asks the pool and both of its tokens what its prices follow from."""
-    token0, token1 = await rpc.batch([_call(pool, TOKEN0), _call(pool, TOKEN1)])
-    pair = read_pair(token0, token1, token)
-    if isinstance(pair, Refusal):
-        return pair
+    answers = await rpc.batch([_call(pool, data) for data in PROBES])
+    known = read_pool(dict(zip(PROBES, answers, strict=True)), token)
+    if isinstance(known, Refusal):
+        return known
+    kind, pair = known
     currency = currency_of(pair, chain_id=settings.chain_id, usdc=settings.usdc_address)
     if isinstance(currency, Refusal):
         return currency
     ours, other = await rpc.batch([_call(token, DECIMALS), _call(pair.other, DECIMALS)])
     decimals = read_decimals(ours, other)
-    return decimals if isinstance(decimals, Refusal) else PoolTerms(pair, decimals, currency)
+    return decimals if isinstance(decimals, Refusal) else PoolTerms(kind, pair, decimals, currency)
 
 
 def _call(address: str, data: str) -> tuple[str, list[object]]:

@@ -25,7 +25,7 @@ from contracts.evm.codec import (
     quantity,
 )
 from contracts.outside_texts import outside_text
-from contracts.pools import SYNC_TOPIC
+from contracts.pools import PoolKind
 from pipelines.token.arrow import BLOCK_TIME_TYPE, binary, plain, repeated, texts, u256
 from pipelines.token.decode import LogsInvalid, rows_of
 from pipelines.token.events import Params
@@ -48,8 +48,6 @@ _ATTESTATION: Final = {
     "attested_at": "time",
     "metadata_uri": "text",
 }
-_RESERVES: Final = {"reserve0_raw": "u256", "reserve1_raw": "u256"}
-_RESERVE_BITS: Final = 112
 _WORD: Final = 66
 _MAX_TIME_S: Final = 1 << 40
 _LONGEST_URI: Final = 512
@@ -111,7 +109,11 @@ class SparseEvents(ABC):
     """Base of the event kinds below. A kind selects logs (`matches`) and reads a log into values (`values`)."""
 
     tables: EventTables
-    kinds: Mapping[str, str]
+
+    @property
+    @abstractmethod
+    def kinds(self) -> Mapping[str, str]:
+        """Returns the kind of each value, by its column."""
 
     @abstractmethod
     def matches(self, log: ReceiptLog) -> bool:
@@ -198,28 +200,32 @@ class ContractTransfers(SparseEvents):
 
 @dataclass(frozen=True)
 class ContractEvents(SparseEvents):
-    """Base of events of one kind that one contract emits."""
+    """Base of events of one kind that one contract emits, under one of `topics`."""
 
     address: str
-    topic: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def topics(self) -> Sequence[str]:
+        """Returns the first topics of such events."""
 
     def requests(self, first: int, last: int) -> Sequence[Params]:
         blocks = {"fromBlock": hex(first), "toBlock": hex(last)}
-        return [[{"address": self.address, "topics": [self.topic], **blocks}]]
+        return [[{"address": self.address, "topics": [list(self.topics)], **blocks}]]
 
     def matches(self, log: ReceiptLog) -> bool:
-        named = bool(log.topics) and log.topics[0].lower() == self.topic
+        named = bool(log.topics) and log.topics[0].lower() in self.topics
         return named and log.address.lower() == self.address
 
     def admitted(self, logs_bloom: bytes) -> bool:
-        return bloom_may_hold(logs_bloom, self.address, self.topic)
+        return any(bloom_may_hold(logs_bloom, self.address, topic) for topic in self.topics)
 
 
 @dataclass(frozen=True)
 class Attestations(ContractEvents):
     """Attestations that the trust registry accepted."""
 
-    topic: ClassVar[str] = ATTESTED_TOPIC
+    topics: ClassVar[Sequence[str]] = (ATTESTED_TOPIC,)
     tables: EventTables = ATTESTATIONS
     what: str = "attestations"
     cure: str = "Check that SVC_TRUST_REGISTRY_ADDRESS is the trust registry on this chain."
@@ -249,22 +255,26 @@ class Attestations(ContractEvents):
 
 @dataclass(frozen=True)
 class PoolReserves(ContractEvents):
-    """Sync events of a Uniswap v2 pair: its reserves after each trade and each change of its liquidity."""
+    """Events of a pool that say its reserves after each trade: a pair's Sync, a concentrated pool's Swap."""
 
-    topic: ClassVar[str] = SYNC_TOPIC
+    kind: PoolKind
     tables: EventTables = POOL_RESERVES
-    what: str = "Sync events of the pool"
-    cure: str = "Check that SVC_POOL_ADDRESS is a Uniswap v2 pair on this chain."
-    kinds = _RESERVES
+    what: str = "events of the pool"
+    cure: str = "Check that SVC_POOL_ADDRESS is a pool like Uniswap's v2 or v3 on this chain."
+
+    @property
+    def topics(self) -> Sequence[str]:
+        return tuple(self.kind.events)
+
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        return {number.column: "u256" for number in self.kind.state}
 
     def values(self, log: ReceiptLog) -> tuple[Value, ...] | None:
-        data = _bytes(log.data)
-        if len(log.topics) != 1 or len(data) != 64:
-            raise LogsInvalid("a Sync event of another form")
-        reserves = data[:32], data[32:]
-        if any(int.from_bytes(reserve) >> _RESERVE_BITS for reserve in reserves):
-            raise LogsInvalid("a reserve out of range")
-        return reserves
+        state = self.kind.read_event(log.topics, log.data)
+        if state is None:
+            raise LogsInvalid("an event of the pool of another form")
+        return tuple(number.to_bytes(32) for number in state)
 
 
 def _column(kind: str, values: Sequence[Any]) -> pa.Array:

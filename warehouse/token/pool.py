@@ -7,17 +7,17 @@ from datetime import datetime
 import duckdb
 
 from contracts.market import Refusal
-from contracts.pools import PoolTerms
+from contracts.pools import POOL_KINDS, PoolKind, PoolTerms
 from warehouse.duck.connection import transaction
 from warehouse.duck.rows import replace_all
 from warehouse.statements import read_sql
 from warehouse.token.holders import first_row
 
 
-def is_pool_recorded(connection: duckdb.DuckDBPyConnection, pool: str, token: str) -> bool:
-    """Returns whether the terms of this pool and token are known; a pool that gave none is asked again."""
+def recorded_kind(connection: duckdb.DuckDBPyConnection, pool: str, token: str) -> PoolKind | None:
+    """Returns the kind of this pool if its terms are known for this token; a pool that gave none is asked again."""
     row = first_row(connection, read_sql("recorded_pool"))
-    return row == (pool, token, None)
+    return POOL_KINDS.get(row[2]) if row is not None and row[:2] == (pool, token) else None
 
 
 def record_pool(
@@ -32,6 +32,7 @@ def record_pool(
         "decimals": known and known.decimals[0],
         "other_decimals": known and known.decimals[1],
         "currency": known and known.currency,
+        "kind": known and known.kind.name,
         "reason": terms.reason if isinstance(terms, Refusal) else None,
         "read_at": now,
     }

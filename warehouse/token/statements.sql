@@ -584,8 +584,8 @@ select to_json(coalesce(list({
 from points
 
 -- name: recorded_pool
--- At most one row: the recorded pool, its token, and why no price follows from it.
-select pool_address, token_address, reason
+-- At most one row: the recorded pool, its token, and its kind where a price follows from it.
+select pool_address, token_address, kind
 from raw_chain__pool
 
 -- name: needs_pool_events
@@ -606,8 +606,9 @@ where price_source = 'pool'
 
 -- name: record_pool_prices
 -- Sets the prices of a series' rows before the first observed one, since the newest that follows from the pool: its
--- reserves at the begin of the row, and after each Sync event in it. The other token is worth a dollar, or what ether was
--- observed at within the hour before. $thin: liquidity in USD below which a price is estimated.
+-- reserves at the begin of the row, and after each of its events in it; those of a concentrated pool are virtual. The
+-- other token is worth a dollar, or what ether was observed at within the hour before. $thin: liquidity in USD below
+-- which a price is estimated.
 update $table as series
 set price_open = candle.price_open, price_high = candle.price_high, price_low = candle.price_low,
     price_close = candle.price_close, price_source = 'pool',
@@ -630,11 +631,14 @@ from (
         from raw_chain__pool
         where reason is null
     ),
-    syncs as (
+    states as (
         select
             block_time, block_number, log_index,
-            reserve0_raw.limb1::double * 18446744073709551616.0 + reserve0_raw.limb0::double as reserve0,
-            reserve1_raw.limb1::double * 18446744073709551616.0 + reserve1_raw.limb0::double as reserve1
+            reserve0_raw.limb1::double * pow(2.0, 64) + reserve0_raw.limb0::double as reserve0,
+            reserve1_raw.limb1::double * pow(2.0, 64) + reserve1_raw.limb0::double as reserve1,
+            sqrt_price_x96.limb2::double * pow(2.0, 32) + sqrt_price_x96.limb1::double / pow(2.0, 32)
+                + sqrt_price_x96.limb0::double / pow(2.0, 96) as root,
+            liquidity_raw.limb1::double * pow(2.0, 64) + liquidity_raw.limb0::double as liquidity
         from raw_chain__pool_reserves
         where
             block_time < (select upto from span)
@@ -642,6 +646,13 @@ from (
                 (select max(block_time) from raw_chain__pool_reserves where block_time < (select since from span)),
                 timestamp '1970-01-01'
             )
+    ),
+    syncs as (
+        select
+            block_time, block_number, log_index,
+            coalesce(reserve0, liquidity / nullif(root, 0)) as reserve0,
+            coalesce(reserve1, liquidity * root) as reserve1
+        from states
     ),
     held as (
         select

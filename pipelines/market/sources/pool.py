@@ -1,9 +1,9 @@
-"""The token's own pool on the chain, a Uniswap v2 pair: the price follows from its reserves."""
+"""The token's own pool on the chain, of a kind in `POOL_KINDS`: the price follows from its reserves."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from contracts.base import Quality
@@ -11,47 +11,59 @@ from contracts.evm.codec import RpcError, selector
 from contracts.market import THIN_USD, Quote, Refusal, change_percent, inner, usd_price
 from contracts.pools import (
     DECIMALS,
-    GET_RESERVES,
-    SYNC_TOPIC,
-    TOKEN0,
-    TOKEN1,
+    PROBES,
     Pair,
+    PoolKind,
+    State,
+    as_decimal,
     currency_of,
+    in_whole_tokens,
     read_decimals,
-    read_pair,
+    read_pool,
     read_words,
 )
 from pipelines.market.price_source import ChainReading, Decoded, OnChain, PriceSource
 from warehouse.market.prices import PoolPast
 
 TOTAL_SUPPLY = selector("totalSupply()")
+BALANCE_OF = selector("balanceOf(address)")
 
-SYNC_BLOCKS = 2000
+EVENT_BLOCKS = 2000
 """Number of blocks before a moment that are searched for its reserves; public nodes allow as many at once."""
 
 
 @dataclass(frozen=True)
-class Reserves:
-    """Reserves of our token and of the other, in whole tokens; `decimals` are those of both, ours first."""
+class PoolReading:
+    """A pool at one block: its kind, its pair, and the decimals of our token and of the other.
 
-    ours: Decimal
-    other: Decimal
+    `ours` and `other` are its reserves in whole tokens, `held` is what it holds of both: of a concentrated pool, whose
+    reserves are virtual, that is another amount.
+    """
+
+    kind: PoolKind
+    pair: Pair
     decimals: tuple[int, int]
+    ours: Fraction
+    other: Fraction
+    held: tuple[Fraction, Fraction]
 
     @property
-    def price_in_other(self) -> Decimal:
+    def price_in_other(self) -> Fraction:
         return self.other / self.ours
 
 
-def read_reserves(pair: Pair, reserves: object, decimals: Sequence[object]) -> Reserves | Refusal:
-    """Reads the reserves from the results of `getReserves()`, and of `decimals()` of our token and of the other."""
-    words, places = read_words(reserves, 2), read_decimals(*decimals)
-    if words is None or isinstance(places, Refusal):
-        return Refusal("no_pair")
-    ours, other = (words[0], words[1]) if pair.token == pair.token0 else (words[1], words[0])
+def read_reserves(
+    kind: PoolKind, pair: Pair, state: State, decimals: tuple[int, int], held: tuple[object, object]
+) -> PoolReading | Refusal:
+    """Reads a pool from its state, and from the results of `balanceOf(pool)` of our token and of the other."""
+    ours, other = in_whole_tokens(pair, kind.reserves(state), decimals)
+    balances = [read_words(result, 1) for result in held]
     if ours == 0 or other == 0:
         return Refusal("empty_pool")
-    return _in_whole_tokens(ours, other, places)
+    if balances[0] is None or balances[1] is None:
+        return Refusal("no_pair")
+    holds = Fraction(balances[0][0], 10 ** decimals[0]), Fraction(balances[1][0], 10 ** decimals[1])
+    return PoolReading(kind, pair, decimals, ours, other, holds)
 
 
 def usd_of_other(pair: Pair, *, chain_id: int, usdc: str | None, eth_usd: Decimal | None) -> Decimal | Refusal:
@@ -65,50 +77,56 @@ def usd_of_other(pair: Pair, *, chain_id: int, usdc: str | None, eth_usd: Decima
 
 
 def quote_of(
-    reserves: Reserves, usd: Decimal, *, supply_raw: object, pool: str, block: int, observed_at: datetime
+    reading: PoolReading, usd: Decimal, *, supply_raw: object, pool: str, block: int, observed_at: datetime
 ) -> Quote | Refusal:
-    """Makes the quote of a pool at a block; capitalisation is that of the whole supply."""
-    price = usd_price(reserves.price_in_other * usd)
+    """Makes the quote of a pool at a block; capitalisation is that of the whole supply.
+
+    A pool is thin if it holds little, and if little is traded at its present price: a position in a narrow range moves.
+    """
+    exact = reading.price_in_other * Fraction(usd)
+    price = usd_price(as_decimal(exact))
     if price is None:
         return Refusal("no_price")
-    liquidity_usd = float(2 * reserves.other * usd)
+    liquidity_usd = reading.held[0] * exact + reading.held[1] * Fraction(usd)
+    thin = min(liquidity_usd, 2 * reading.other * Fraction(usd)) < THIN_USD
     supply = read_words(supply_raw, 1)
-    thin = liquidity_usd < THIN_USD
     return Quote(
         price,
         quality=Quality.ESTIMATED if thin else Quality.DERIVED,
         reason="thin_liquidity" if thin else None,
         observed_at=observed_at,
-        mcap_usd=None if supply is None else float(Decimal(supply[0]).scaleb(-reserves.decimals[0]) * price),
-        liquidity_usd=liquidity_usd,
+        mcap_usd=None if supply is None else float(Decimal(supply[0]).scaleb(-reading.decimals[0]) * price),
+        liquidity_usd=float(liquidity_usd),
         pool=pool,
         pools=1,
         block=block,
     )
 
 
-def sync_filter(pool: str, block: int) -> list[dict[str, Any]]:
+def event_filter(kind: PoolKind, pool: str, block: int) -> list[dict[str, Any]]:
     """Makes the `eth_getLogs` parameters that find a pool's last reserves at a block."""
-    first = max(0, block - SYNC_BLOCKS + 1)
-    return [{"address": pool, "topics": [SYNC_TOPIC], "fromBlock": hex(first), "toBlock": hex(block)}]
+    first = max(0, block - EVENT_BLOCKS + 1)
+    return [{"address": pool, "topics": [list(kind.events)], "fromBlock": hex(first), "toBlock": hex(block)}]
 
 
-def reserves_then(pair: Pair, now: Reserves, logs: object) -> Reserves | None:
-    """Reads the reserves from the last of some Sync events; None where there is no event."""
+def price_then(now: PoolReading, logs: object) -> Fraction | None:
+    """Reads the price in the other token from the last of some events; None where there is no event."""
     if not isinstance(logs, list) or not logs:
         return None
-    words = read_words(inner(logs[-1], "data"), 2)
-    if words is None or 0 in words:
+    topics = inner(logs[-1], "topics")
+    state = now.kind.read_event(topics if isinstance(topics, list) else [], inner(logs[-1], "data"))
+    if state is None:
         return None
-    ours, other = words if pair.token == pair.token0 else reversed(words)
-    return _in_whole_tokens(ours, other, now.decimals)
+    ours, other = in_whole_tokens(now.pair, now.kind.reserves(state), now.decimals)
+    return None if ours == 0 or other == 0 else other / ours
 
 
-def with_past(quote: Quote, now: Reserves, hour: Reserves | None, day: Reserves | None, past: PoolPast) -> Quote:
+def with_past(quote: Quote, now: PoolReading, hour: Fraction | None, day: Fraction | None, past: PoolPast) -> Quote:
     """Adds trades and volume of the last day at today's price, and changes in terms of the other token."""
     traded = None if past.traded_raw is None else Decimal(past.traded_raw).scaleb(-now.decimals[0])
     hour_percent, day_percent = (
-        None if then is None else change_percent(now.price_in_other, then.price_in_other) for then in (hour, day)
+        None if then is None else change_percent(as_decimal(now.price_in_other), as_decimal(then))
+        for then in (hour, day)
     )
     return replace(
         quote,
@@ -120,40 +138,43 @@ def with_past(quote: Quote, now: Reserves, hour: Reserves | None, day: Reserves 
     )
 
 
-def _in_whole_tokens(ours: int, other: int, decimals: tuple[int, int]) -> Reserves:
-    return Reserves(Decimal(ours).scaleb(-decimals[0]), Decimal(other).scaleb(-decimals[1]), decimals)
-
-
 async def _read(reading: ChainReading) -> Decoded:
     settings, block, past = reading.settings, reading.block, reading.past
     pool, token = settings.pool_address or "", settings.token_address or ""
-    calls = [block.call(pool, data) for data in (TOKEN0, TOKEN1, GET_RESERVES)]
-    calls += [block.call(token, data) for data in (DECIMALS, TOTAL_SUPPLY)]
-    token0, token1, raw_reserves, decimals, supply = await reading.chain.batch(calls)
-    pair = read_pair(token0, token1, token)
-    if isinstance(pair, Refusal):
-        return pair
+    calls = [block.call(token, DECIMALS), block.call(token, TOTAL_SUPPLY)]
+    decimals, supply, *results = await reading.chain.batch([*calls, *(block.call(pool, data) for data in PROBES)])
+    answers = dict(zip(PROBES, results, strict=True))
+    known = read_pool(answers, token)
+    if isinstance(known, Refusal):
+        return known
+    kind, pair = known
     usd = usd_of_other(pair, chain_id=settings.chain_id, usdc=settings.usdc_address, eth_usd=reading.eth_usd)
     if isinstance(usd, Refusal):
         return usd
-    (other_decimals,) = await reading.chain.batch([block.call(pair.other, DECIMALS)])
-    reserves = read_reserves(pair, raw_reserves, (decimals, other_decimals))
-    if isinstance(reserves, Refusal):
-        return reserves
-    quote = quote_of(reserves, usd, supply_raw=supply, pool=pool, block=block.number, observed_at=block.at)
+    holding = BALANCE_OF + pool[2:].rjust(64, "0")
+    other_decimals, *held = await reading.chain.batch(
+        [block.call(pair.other, DECIMALS), block.call(token, holding), block.call(pair.other, holding)]
+    )
+    places, state = read_decimals(decimals, other_decimals), kind.read_answers(answers)
+    if isinstance(places, Refusal):
+        return places
+    if state is None:
+        return Refusal("unknown_pool")
+    now = read_reserves(kind, pair, state, places, (held[0], held[1]))
+    if isinstance(now, Refusal):
+        return now
+    quote = quote_of(now, usd, supply_raw=supply, pool=pool, block=block.number, observed_at=block.at)
     if isinstance(quote, Refusal) or past is None:
         return quote
     # A change in USD equals one in terms of the other token only where that token keeps its worth.
     blocks = (past.hour_block, past.day_block) if pair.other == settings.usdc_address else (None, None)
-    hour, day = [
-        None if number is None else await _reserves_at(reading, pair, reserves, pool, number) for number in blocks
-    ]
-    return with_past(quote, reserves, hour, day, past)
+    hour, day = [None if number is None else await _price_at(reading, now, pool, number) for number in blocks]
+    return with_past(quote, now, hour, day, past)
 
 
-async def _reserves_at(reading: ChainReading, pair: Pair, reserves: Reserves, pool: str, block: int) -> Reserves | None:
+async def _price_at(reading: ChainReading, now: PoolReading, pool: str, block: int) -> Fraction | None:
     try:
-        return reserves_then(pair, reserves, await reading.chain.call("eth_getLogs", sync_filter(pool, block)))
+        return price_then(now, await reading.chain.call("eth_getLogs", event_filter(now.kind, pool, block)))
     except RpcError:
         return None
 
@@ -164,5 +185,5 @@ SOURCE = PriceSource(
     rank=3,
     needs=("pool_address", "rpc_urls", "token_address"),
     ask=OnChain(_read),
-    description="The token's own pool at SVC_POOL_ADDRESS.",
+    description="The token's own pool at SVC_POOL_ADDRESS, like Uniswap's v2 or v3.",
 )

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
+from math import isqrt
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,20 @@ from cli.demo.rpc import calldata
 from cli.demo.write import deploy, mined_receipt
 from contracts.base import Quality
 from contracts.market import Quote, Refusal, decimal_of
-from contracts.pools import Pair, read_pair
+from contracts.pools import (
+    CONCENTRATED,
+    FEE_SWAP_TOPIC,
+    GET_RESERVES,
+    LIQUIDITY,
+    PAIR,
+    SLOT0,
+    SWAP_TOPIC,
+    TOKEN0,
+    TOKEN1,
+    Pair,
+    PoolTerms,
+    read_pair,
+)
 from contracts.settings import Settings
 from contracts.token.holders import ZERO_ADDRESS
 from pipelines.clients.rpc import RpcPool
@@ -29,6 +44,7 @@ from pipelines.token.sparse_events import PoolReserves
 from warehouse.duck.connection import Warehouse
 from warehouse.market.prices import PoolPast, SourceAnswer, pool_past
 from warehouse.token.pool import record_pool
+from warehouse.token.series import record_bucket_prices
 
 NOW = datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC)
 NOW_S = int(NOW.timestamp())
@@ -215,7 +231,7 @@ def test_the_pools_events_are_read_from_the_chain_with_what_their_prices_follow_
     async def read(connection: Any) -> Any:
         async with RpcPool([scene.anvil.url], chain_id=8453) as rpc:
             scene.anvil.rpc.call("anvil_mine", hex(3))  # then the pool's blocks are final
-            await ingest(rpc, connection, PoolReserves(scene.pool), start_block=0, confirmations=0)
+            await ingest(rpc, connection, PoolReserves(scene.pool, PAIR), start_block=0, confirmations=0)
             wrong = await pool_terms(rpc, settings, scene.feed, scene.token)
             other = await pool_terms(rpc, settings, scene.pool, scene.feed)
             unknown = await pool_terms(rpc, scene.settings(usdc_address=None), scene.pool, scene.token)
@@ -236,6 +252,138 @@ def test_the_pools_events_are_read_from_the_chain_with_what_their_prices_follow_
     assert rows == [(blocks[0], 10_000_000, 20_000_000), (blocks[1], 10_000_000, 30_000_000)]
 
 
+POOL_CODE = bytes.fromhex(
+    "5f3560e01c54"  # PUSH0 CALLDATALOAD PUSH1 224 SHR SLOAD: the word stored under the selector that is called
+    "8015601157"  # DUP1 ISZERO PUSH1 17 JUMPI
+    "5f5260e05ff3"  # PUSH0 MSTORE PUSH1 224 PUSH0 RETURN: seven words, the first one is the stored one
+    "5b6060361060" + "2d" + "57"  # JUMPDEST PUSH1 96 CALLDATASIZE LT PUSH1 45 JUMPI: reverts without three topics
+    "6040356020355f35"  # PUSH1 64 CALLDATALOAD PUSH1 32 CALLDATALOAD PUSH0 CALLDATALOAD: the topics
+    "60603603"  # PUSH1 96 CALLDATASIZE SUB: the size of the data
+    "8060605f375fa300"  # DUP1 PUSH1 96 PUSH0 CALLDATACOPY PUSH0 LOG3 STOP
+    "5b5f5ffd"  # JUMPDEST PUSH0 PUSH0 REVERT
+)
+"""A contract that answers what its storage has under a selector, and else emits its call data: topics, then data."""
+
+
+@dataclass
+class ConcentratedPool:
+    """A stand-in for a concentrated pool of the scene's token and USDC, with prices and events at will."""
+
+    scene: Scene
+    address: str = "0x" + "c3" * 20
+
+    def __post_init__(self) -> None:
+        self.scene.anvil.rpc.call("anvil_setCode", self.address, "0x" + POOL_CODE.hex())
+        self.sides = sorted((self.scene.token, self.scene.usdc))
+        for getter, side in zip((TOKEN0, TOKEN1), self.sides, strict=True):
+            self.answer(getter, int(side, 16))
+
+    def answer(self, getter: str, word: int) -> None:
+        self.scene.anvil.rpc.call("anvil_setStorageAt", self.address, "0x" + getter[2:].zfill(64), f"0x{word:064x}")
+
+    def root(self, usd: Fraction) -> int:
+        """The root of the price of token0, times 2^96, at which a token is worth so many dollars."""
+        price = usd if self.sides[0] == self.scene.token else 1 / usd
+        return isqrt(price.numerator * 2**192 // price.denominator)
+
+    def swap(self, root: int, liquidity: int, *, fees: bool = False) -> int:
+        """Emits a Swap, with `fees` in PancakeSwap's form; the block that holds it."""
+        topics = [int(FEE_SWAP_TOPIC if fees else SWAP_TOPIC, 16), 1, 2]
+        data = words(*topics, 5, -7, root, liquidity, -3, *([1, 2] if fees else []))
+        transaction = {"from": self.scene.owner, "to": self.address, "data": data, "gas": hex(1_000_000)}
+        receipt = mined_receipt(self.scene.anvil.rpc, self.scene.anvil.rpc.call("eth_sendTransaction", transaction))
+        assert receipt["status"] == "0x1"
+        return int(receipt["blockNumber"], 16)
+
+
+def test_a_concentrated_pool_is_read_from_its_price_and_what_it_holds(scene: Scene) -> None:
+    pair = ConcentratedPool(scene)
+    quarter = pair.root(Fraction(1, 4))
+    assert scene.ask_pool(pool_address=pair.address).attempt.reason == "unknown_pool"  # nothing but its tokens
+    pair.answer(SLOT0, quarter)
+    pair.answer(LIQUIDITY, 10**15)
+    block = scene.send(scene.token, "mint(address,uint256)", pair.address, 1_996_000_000)
+    thin = scene.ask_pool(pool_address=pair.address).quote
+    assert thin is not None
+    assert (decimal_of(thin.price_usd), thin.liquidity_usd, thin.reason) == ("0.25", 499.0, "thin_liquidity")
+    block = scene.send(scene.usdc, "mint(address,uint256)", pair.address, 1_501_000_000)
+    quote = scene.ask_pool(pool_address=pair.address).quote
+    assert quote is not None
+    assert (decimal_of(quote.price_usd), quote.liquidity_usd, quote.quality, quote.block) == (
+        "0.25",
+        2000.0,
+        Quality.DERIVED,
+        block,
+    )
+    pair.answer(LIQUIDITY, 999_000_000)  # half of it in dollars, and that twice, is traded at this price
+    shallow = scene.ask_pool(pool_address=pair.address).quote
+    assert shallow is not None
+    assert (shallow.reason, shallow.liquidity_usd) == ("thin_liquidity", 2000.0)
+    pair.answer(LIQUIDITY, 0)
+    assert (
+        scene.ask_pool(pool_address=pair.address).attempt.reason == "unknown_pool"
+    )  # it reverts, as nothing is stored
+    pair.answer(LIQUIDITY, 10**15)
+    pair.answer(GET_RESERVES, 5)
+    assert scene.ask_pool(pool_address=pair.address).attempt.reason == "unknown_pool"
+
+
+def test_changes_of_a_concentrated_pool_come_from_its_swaps(scene: Scene) -> None:
+    pair = ConcentratedPool(scene)
+    pair.answer(SLOT0, pair.root(Fraction(1)))
+    pair.answer(LIQUIDITY, 10**15)
+    pair.swap(pair.root(Fraction(9)), 10**15)
+    hour = pair.swap(pair.root(Fraction(1, 4)), 10**15, fees=True)
+    pair.swap(pair.root(Fraction(1)), 10**15)
+    past = PoolPast(buys=3, sells=1, traded_raw=10_000_000, hour_block=hour, day_block=0)
+    quote = scene.ask_pool(past, pool_address=pair.address).quote
+    assert quote is not None
+    assert (quote.volume_24h_usd, quote.change_1h_percent, quote.change_24h_percent) == (10.0, 300.0, None)
+
+
+def test_swaps_are_read_from_the_chain_and_become_the_prices_of_their_hours(scene: Scene, tmp_path: Path) -> None:
+    pair = ConcentratedPool(scene)
+    pair.answer(SLOT0, pair.root(Fraction(1)))
+    pair.answer(LIQUIDITY, 10**15)
+    now_s = int(scene.anvil.rpc.call("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
+    scene.anvil.rpc.call("evm_setNextBlockTimestamp", now_s // 3600 * 3600 + 3600)  # all of them in one hour
+    prices = (Fraction(1), Fraction(9, 16), Fraction(10**6), Fraction(1, 3))
+    blocks = [pair.swap(pair.root(usd), 10**15, fees=place == 1) for place, usd in enumerate(prices)]
+    settings = scene.settings(pool_address=pair.address)
+
+    async def read(connection: Any) -> Any:
+        async with RpcPool([scene.anvil.url], chain_id=8453) as rpc:
+            scene.anvil.rpc.call("anvil_mine", hex(3), hex(60))  # then the swaps are final, and their time is over
+            terms = await pool_terms(rpc, settings, pair.address, scene.token)
+            assert isinstance(terms, PoolTerms)
+            await ingest(rpc, connection, PoolReserves(pair.address, terms.kind), start_block=0, confirmations=0)
+            return terms
+
+    with Warehouse(tmp_path).connect() as connection:
+        terms = asyncio.run(read(connection))
+        assert terms.kind is CONCENTRATED
+        record_pool(connection, pair.address, scene.token, terms, NOW)
+        events = connection.execute(
+            "select block_number from raw_chain__pool_reserves order by block_number"
+        ).fetchall()
+        connection.execute(
+            "insert into out_holders__hourly (start, last_block, holders, new_holders, returned, left_holders, "
+            "transfers, volume_raw) select date_trunc('hour', min(block_time)), 0, 0, 0, 0, 0, 0, '0' "
+            "from raw_chain__pool_reserves"
+        )
+        record_bucket_prices(connection, scene.token)
+        (candle,) = connection.execute(
+            "select price_open, price_high, price_low, price_close, price_source, price_quality "
+            "from out_holders__hourly"
+        ).fetchall()
+    assert [number for (number,) in events] == blocks
+    assert candle == (
+        *(pytest.approx(float(price), rel=1e-12) for price in (1, 10**6, prices[3], prices[3])),
+        *candle[4:],
+    )
+    assert candle[4:] == ("pool", "derived")
+
+
 WETH, TOKEN = "0x4200000000000000000000000000000000000006", "0x" + "70" * 20
 
 
@@ -246,9 +394,10 @@ def test_a_pool_against_ether_takes_its_price_in_dollars(swapped: bool) -> None:
     assert isinstance(found, Pair)
     assert pool.usd_of_other(found, chain_id=8453, usdc=None, eth_usd=None) == Refusal("no_eth_price")
     held = (5 * 10**18, 10_000 * 10**6) if swapped else (10_000 * 10**6, 5 * 10**18)
-    reserves = pool.read_reserves(found, words(*held, 0), (words(6), words(18)))
-    assert isinstance(reserves, pool.Reserves)
-    quote = pool.quote_of(reserves, Decimal(3000), supply_raw="0x", pool="0x01", block=1, observed_at=NOW)
+    balances = (words(10_000 * 10**6), words(5 * 10**18))
+    reading = pool.read_reserves(PAIR, found, held, (6, 18), balances)
+    assert isinstance(reading, pool.PoolReading)
+    quote = pool.quote_of(reading, Decimal(3000), supply_raw="0x", pool="0x01", block=1, observed_at=NOW)
     assert isinstance(quote, Quote)
     assert (decimal_of(quote.price_usd), quote.liquidity_usd, quote.mcap_usd) == ("1.5", 30_000.0, None)
 

@@ -11,13 +11,14 @@ import pytest
 from ingest_helpers import CHAIN_ID, TOKEN
 
 from cli.demo.recorded import RecordedChain, RecordedNode, transfer_log
-from contracts.pools import DECIMALS, SYNC_TOPIC, TOKEN0, TOKEN1
+from contracts.pools import DECIMALS, GET_RESERVES, LIQUIDITY, SLOT0, SWAP_TOPIC, SYNC_TOPIC, TOKEN0, TOKEN1
 from contracts.settings import Settings
 from pipelines.resources import runtime_resource
 from pipelines.token.event_assets import ingest_pool_reserves
 from warehouse.duck.connection import Warehouse
 
 POOL, OTHER_POOL, USDC = "0x" + "9a" * 20, "0x" + "9b" * 20, "0x" + "05" * 20
+CONCENTRATED_POOL, NO_POOL = "0x" + "9c" * 20, "0x" + "9d" * 20
 HEAD = 200
 
 
@@ -30,9 +31,18 @@ def sync(pool: str, block: int, reserve0: int, reserve1: int) -> dict[str, Any]:
     return {"address": pool, "topics": [SYNC_TOPIC], "data": data, "blockNumber": hex(block), "logIndex": "0x0"}
 
 
+def swap(pool: str, block: int, root: int, liquidity: int) -> dict[str, Any]:
+    topics = [SWAP_TOPIC, "0x" + word(1), "0x" + word(2)]
+    data = "0x" + "".join(word(number) for number in (1, 2, root, liquidity, 3))
+    return {"address": pool, "topics": topics, "data": data, "blockNumber": hex(block), "logIndex": "0x0"}
+
+
 CALLS = {
-    **{(pool, TOKEN0): "0x" + word(int(USDC, 16)) for pool in (POOL, OTHER_POOL)},
-    **{(pool, TOKEN1): "0x" + word(int(TOKEN, 16)) for pool in (POOL, OTHER_POOL)},
+    **{(pool, TOKEN0): "0x" + word(int(USDC, 16)) for pool in (POOL, OTHER_POOL, CONCENTRATED_POOL, NO_POOL)},
+    **{(pool, TOKEN1): "0x" + word(int(TOKEN, 16)) for pool in (POOL, OTHER_POOL, CONCENTRATED_POOL, NO_POOL)},
+    **{(pool, GET_RESERVES): "0x" + word(1) * 3 for pool in (POOL, OTHER_POOL)},
+    (CONCENTRATED_POOL, SLOT0): "0x" + word(1) * 7,
+    (CONCENTRATED_POOL, LIQUIDITY): "0x" + word(0),
     (USDC, DECIMALS): "0x" + word(6),
 }
 
@@ -40,7 +50,8 @@ CALLS = {
 @pytest.fixture
 def chain() -> RecordedChain:
     logs = [sync(POOL, 10, 5, 6), sync(OTHER_POOL, 11, 1, 2), sync(POOL, 20, 7, 2**100)]
-    logs.append(transfer_log(USDC, 1, 0, POOL, OTHER_POOL, 1))  # who emits nothing answers nothing
+    logs += [swap(CONCENTRATED_POOL, 12, 2**96, 5), swap(CONCENTRATED_POOL, 30, 2**128, 2**64)]
+    logs += [transfer_log(emitter, 1, 0, POOL, OTHER_POOL, 1) for emitter in (USDC, NO_POOL)]  # else nothing answers
     return RecordedChain(chain_id=CHAIN_ID, token=TOKEN, logs=logs, first_block=0, head=HEAD, calls=CALLS, state_from=0)
 
 
@@ -89,6 +100,40 @@ def test_another_pool_is_read_from_its_begin(tmp_path: Path, chain: RecordedChai
         run(tmp_path, node.url)
         run(tmp_path, node.url, pool_address=OTHER_POOL)
         assert held(tmp_path, RESERVES) == [(11, 1, 0)]
+
+
+def test_a_concentrated_pool_is_found_by_its_answers_and_read_by_its_swaps(
+    tmp_path: Path, chain: RecordedChain
+) -> None:
+    with RecordedNode(chain) as node:
+        run(tmp_path, node.url)
+        assert run(tmp_path, node.url, pool_address=CONCENTRATED_POOL)["complete"] is True
+    assert held(tmp_path, "select pool_address, kind, reason from raw_chain__pool") == [
+        (CONCENTRATED_POOL, "concentrated", None)
+    ]
+    assert held(
+        tmp_path,
+        "select block_number, sqrt_price_x96.limb2, sqrt_price_x96.limb1, liquidity_raw.limb1, liquidity_raw.limb0, "
+        "reserve0_raw, reserve1_raw from raw_chain__pool_reserves order by block_number",
+    ) == [(12, 0, 2**32, 0, 5, None, None), (30, 1, 0, 1, 0, None, None)]
+
+
+def test_a_pair_of_our_token_that_is_no_known_pool_says_so_and_nothing_is_read(
+    tmp_path: Path, chain: RecordedChain
+) -> None:
+    with RecordedNode(chain) as node:
+        assert "no price follows" in run(tmp_path, node.url, pool_address=NO_POOL)["off"]
+    assert held(tmp_path, "select kind, reason from raw_chain__pool") == [(None, "unknown_pool")]
+
+
+def test_a_pool_that_was_recorded_without_its_kind_is_asked_for_it(tmp_path: Path, chain: RecordedChain) -> None:
+    with RecordedNode(chain) as node:
+        run(tmp_path, node.url)
+        with Warehouse(tmp_path).connect() as connection:
+            connection.execute("update raw_chain__pool set kind = null")
+        assert run(tmp_path, node.url)["complete"] is True
+    assert held(tmp_path, "select kind, reason from raw_chain__pool") == [("pair", None)]
+    assert held(tmp_path, RESERVES) == [(10, 5, 0), (20, 7, 2**36)]
 
 
 def test_a_contract_that_is_no_pair_says_so_and_nothing_is_read(tmp_path: Path, chain: RecordedChain) -> None:

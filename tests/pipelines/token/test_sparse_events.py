@@ -1,14 +1,16 @@
 """Decoding of the events that are few: made rows, and real receipts of Base."""
 
 from collections import Counter
+from fractions import Fraction
 
 import msgspec
 import pytest
 from eth_abi import encode
 from recorded_material import RecordedMaterial
 
+from cli.demo.log_index import bloom
 from contracts.evm.codec import TRANSFER_TOPIC, Fatal, RpcError, Transient
-from contracts.pools import SYNC_TOPIC
+from contracts.pools import CONCENTRATED, FEE_SWAP_TOPIC, PAIR, POOL_KINDS, SWAP_TOPIC, SYNC_TOPIC, WIDE_SYNC_TOPIC
 from pipelines.token.decode import LogsInvalid
 from pipelines.token.sparse_events import ATTESTED_TOPIC, Attestations, ContractTransfers, PoolReserves
 
@@ -187,17 +189,17 @@ def test_real_receipts_of_base_give_the_transfers_of_every_contract_that_they_to
     assert seen["transfers"] > 3_000 and seen["nfts"] > 0
 
 
-PAIR = "0x" + "9a" * 20
+POOL = "0x" + "9a" * 20
 
 
 def sync_log(reserve0: int = 7, reserve1: int = 2**112 - 1, **fields) -> dict:
     data = "0x" + encode(["uint256", "uint256"], [reserve0, reserve1]).hex()
-    return log(**{"address": PAIR, "topics": [SYNC_TOPIC], "data": data, **fields})
+    return log(**{"address": POOL, "topics": [SYNC_TOPIC], "data": data, **fields})
 
 
 def test_reserves_of_the_pool_are_read_in_their_order():
     body = answer(sync_log(1, 2, logIndex="0x9"), sync_log(logIndex="0x2"))
-    columns = PoolReserves(PAIR).decode([body], 1, 9)
+    columns = PoolReserves(POOL, PAIR).decode([body], 1, 9)
     assert values(columns) == [
         (5, 2, (7).to_bytes(32), (2**112 - 1).to_bytes(32)),
         (5, 9, bytes([0] * 31 + [1]), bytes([0] * 31 + [2])),
@@ -224,18 +226,77 @@ def test_reserves_of_the_pool_are_read_in_their_order():
 )
 def test_reserves_of_another_form_are_refused(row):
     with pytest.raises(LogsInvalid):
-        PoolReserves(PAIR).decode([answer(row)], 1, 9)
+        PoolReserves(POOL, PAIR).decode([answer(row)], 1, 9)
 
 
-def test_real_receipts_of_base_give_the_reserves_of_every_pair(recorded_material: RecordedMaterial):
-    read = 0
+def swap_log(root: int = 2**160 - 1, liquidity: int = 2**128 - 1, fees: int = 0, **fields) -> dict:
+    """A Swap of a concentrated pool; with `fees`, in the form that has two more words."""
+    types = ["int256", "int256", "uint256", "uint256", "int256", *["uint256"] * fees]
+    data = "0x" + encode(types, [5, -7, root, liquidity, -3, *[1] * fees]).hex()
+    topics = [FEE_SWAP_TOPIC if fees else SWAP_TOPIC, topic(ALICE), topic(WALL)]
+    return log(**{"address": POOL, "topics": topics, "data": data, **fields})
+
+
+def test_root_and_liquidity_of_both_forms_of_swaps_are_read_in_their_order():
+    body = answer(swap_log(1, 2, fees=2, logIndex="0x9"), swap_log(logIndex="0x2"))
+    columns = PoolReserves(POOL, CONCENTRATED).decode([body], 1, 9)
+    assert values(columns) == [
+        (5, 2, (2**160 - 1).to_bytes(32), (2**128 - 1).to_bytes(32)),
+        (5, 9, (1).to_bytes(32), (2).to_bytes(32)),
+    ]
+    table = columns.to_arrow(columns.block_timestamp, exact=True)
+    assert table.column("sqrt_price_x96").to_pylist()[0] == {
+        "limb3": 0,
+        "limb2": 2**32 - 1,
+        "limb1": 2**64 - 1,
+        "limb0": 2**64 - 1,
+    }
+    assert "reserve0_raw" not in table.column_names
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        swap_log(2**160),
+        swap_log(liquidity=2**128),
+        swap_log(fees=1),
+        swap_log(data="0x" + "00" * 128),
+        swap_log(data="0x" + "zz" * 160),
+        swap_log(topics=[SWAP_TOPIC, topic(ALICE)]),
+        swap_log(topics=[FEE_SWAP_TOPIC, topic(ALICE), topic(WALL)]),
+        swap_log(address=TOKEN),
+        sync_log(),
+    ],
+)
+def test_swaps_of_another_form_are_refused(row):
+    with pytest.raises(LogsInvalid):
+        PoolReserves(POOL, CONCENTRATED).decode([answer(row)], 1, 9)
+
+
+def test_a_block_may_hold_events_of_a_pool_under_any_of_their_topics():
+    events = PoolReserves(POOL, CONCENTRATED)
+    for row, expected in ((swap_log(), True), (swap_log(fees=2), True), (sync_log(), False), (log(), False)):
+        assert events.admitted(bytes.fromhex(bloom([row])[2:])) is expected
+
+
+def test_real_receipts_of_base_give_the_reserves_of_every_pool(recorded_material: RecordedMaterial):
+    read: Counter[str] = Counter()
     for row in recorded_material.json_lines("data/base-recorded/base_receipts.jsonl.gz"):
         receipt, block = row["receipt"], int(row["receipt"]["blockNumber"], 16)
-        syncs = [each for each in receipt["logs"] if each["topics"] and each["topics"][0] == SYNC_TOPIC]
-        for pair in {each["address"].lower() for each in syncs}:
-            found = PoolReserves(pair).decode_receipts([receipt], block)
-            assert [(row.log_index, "0x" + b"".join(row.values).hex()) for row in found.rows] == [
-                (int(each["logIndex"], 16), each["data"]) for each in syncs if each["address"].lower() == pair
-            ]
-            read += len(found)
-    assert read == 5
+        for kind in POOL_KINDS.values():
+            named = [each for each in receipt["logs"] if each["topics"] and each["topics"][0] in kind.events]
+            for pool in {each["address"].lower() for each in named}:
+                found = PoolReserves(pool, kind).decode_receipts([receipt], block).rows
+                emitted = [each for each in named if each["address"].lower() == pool]
+                assert [row.log_index for row in found] == [int(each["logIndex"], 16) for each in emitted]
+                for row, each in zip(found, emitted, strict=True):
+                    first, second = (int.from_bytes(value) for value in row.values)
+                    if kind is PAIR:
+                        assert "0x" + b"".join(row.values).hex() == each["data"]
+                    else:
+                        # The contract itself says between which powers of 1.0001 the price is, as its fifth number.
+                        tick = int.from_bytes(bytes.fromhex(each["data"][2:])[128:160], signed=True)
+                        ours, other = kind.reserves((first, second))
+                        assert Fraction(10001, 10000) ** tick <= other / ours < Fraction(10001, 10000) ** (tick + 1)
+                    read[each["topics"][0]] += 1
+    assert read == {SYNC_TOPIC: 5, WIDE_SYNC_TOPIC: 20, SWAP_TOPIC: 18, FEE_SWAP_TOPIC: 2}

@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import polars as pl
@@ -16,13 +18,14 @@ from hypothesis import strategies as st
 from rounds import ROUNDS
 
 from contracts.market import Refusal
+from contracts.pools import CONCENTRATED, PAIR, PoolKind
 from contracts.token.holders import ZERO_ADDRESS
 from warehouse.duck.connection import Warehouse
 from warehouse.token.concentration import concentration_of
 from warehouse.token.fold import fold_balances
 from warehouse.token.history_writer import Sizes, extend_history, history_dir
 from warehouse.token.holders import read_state
-from warehouse.token.pool import is_pool_recorded, needs_pool_events, record_pool
+from warehouse.token.pool import needs_pool_events, record_pool, recorded_kind
 from warehouse.token.series import record_bucket_prices
 
 A, B, C, D = (address(number) for number in (0xA, 0xB, 0xC, 0xD))
@@ -209,12 +212,19 @@ def test_prices_of_a_day_are_those_of_the_first_source_of_each_minute(warehouse:
 POOL = address(0x9001)
 
 
-def put_pool(connection: Any, *, currency: str | None = "usd", reason: str | None = None, token_place: int = 0) -> None:
+def put_pool(
+    connection: Any,
+    *,
+    currency: str | None = "usd",
+    reason: str | None = None,
+    token_place: int = 0,
+    kind: PoolKind = PAIR,
+) -> None:
     """A pool of our token (2 decimals) against one of 6."""
     connection.execute("delete from raw_chain__pool")
     connection.execute(
-        "insert into raw_chain__pool values (?, ?, ?, 2, 6, ?, ?, '2026-01-01')",
-        [POOL, TOKEN, token_place, currency, reason],
+        "insert into raw_chain__pool values (?, ?, ?, 2, 6, ?, ?, '2026-01-01', ?)",
+        [POOL, TOKEN, token_place, currency, reason, None if reason else kind.name],
     )
 
 
@@ -225,8 +235,23 @@ def put_syncs(connection: Any, rows: Sequence[tuple[int, int, int]], read_to: in
         (high0, low0), (high1, low1) = limbs
         connection.execute(
             "insert into raw_chain__pool_reserves "
-            "values (?, ?, ''::blob, row(0, 0, ?, ?)::u256, row(0, 0, ?, ?)::u256, ?, 'exact')",
+            "values (?, ?, ''::blob, row(0, 0, ?, ?)::u256, row(0, 0, ?, ?)::u256, ?, 'exact', null, null)",
             [block, index, high0, low0, high1, low1, naive(block)],
+        )
+    connection.execute(
+        "insert into raw_chain__pool_ranges values (0, ?, '0x', ?, ?, 'd', 'n', false, ?)",
+        [read_to, naive(read_to), len(rows), naive(read_to)],
+    )
+
+
+def put_swaps(connection: Any, rows: Sequence[tuple[int, int, int]], read_to: int) -> None:
+    """Root of the price and liquidity of a concentrated pool at blocks, and the checkpoint of what is read."""
+    for index, (block, root, liquidity) in enumerate(rows):
+        limbs = [number >> shift & (2**64 - 1) for number, shift in ((root, 128), (root, 64), (root, 0))]
+        connection.execute(
+            "insert into raw_chain__pool_reserves "
+            "values (?, ?, ''::blob, null, null, ?, 'exact', row(0, ?, ?, ?)::u256, row(0, 0, ?, ?)::u256)",
+            [block, index, naive(block), *limbs, liquidity >> 64, liquidity & (2**64 - 1)],
         )
     connection.execute(
         "insert into raw_chain__pool_ranges values (0, ?, '0x', ?, ?, 'd', 'n', false, ?)",
@@ -316,6 +341,59 @@ def test_hours_have_the_pools_prices_too_and_thin_ones_are_estimated(warehouse: 
     ]
 
 
+ONE = 2**96
+"""The root of a price of one, in smallest units. With 2 and 6 decimals, 100 times as much is a dollar."""
+DEEP = 10**9
+
+
+@pytest.mark.parametrize("token_place", [0, 1])
+def test_a_concentrated_pool_has_the_price_of_its_swaps_whichever_token_is_ours(
+    warehouse: Any, tmp_path: Path, token_place: int
+) -> None:
+    extend(warehouse, tmp_path, [(1, ZERO_ADDRESS, A, 3)], 3 * DAY)
+    put_pool(warehouse, token_place=token_place, kind=CONCENTRATED)
+    roots = [(5, 1600), (9, 3200), (DAY + 1, 800), (2 * DAY + 9, 1600)]  # times 1/800: 4, 16, 1 and 4 dollars
+    swaps = [(block, ONE * 100 * root // 800 if token_place == 0 else ONE * 8 // root) for block, root in roots]
+    put_swaps(warehouse, [(block, root, DEEP) for block, root in swaps], read_to=4 * DAY)
+    assert [(*(round(price, 12) for price in row[:4]), *row[4:]) for row in candles(warehouse)] == [
+        (4.0, 16.0, 4.0, 16.0, "pool", "derived"),
+        (16.0, 16.0, 1.0, 1.0, "pool", "derived"),
+        (1.0, 4.0, 1.0, 4.0, "pool", "derived"),
+        (4.0, 4.0, 4.0, 4.0, "pool", "derived"),
+    ]
+
+
+def test_a_concentrated_pool_is_thin_by_its_depth_and_empty_without_any(warehouse: Any, tmp_path: Path) -> None:
+    extend(warehouse, tmp_path, [(1, ZERO_ADDRESS, A, 3)], 3 * DAY)
+    put_pool(warehouse, kind=CONCENTRATED)
+    # At 4 dollars the other reserve is 200 times the liquidity, in millionths of a dollar, and it counts twice.
+    depths = [(5, 0), (DAY, 2_499_999), (2 * DAY, 2_500_000)]
+    put_swaps(warehouse, [(block, ONE * 200, liquidity) for block, liquidity in depths], read_to=4 * DAY)
+    assert candles(warehouse) == [
+        "empty_pool",
+        (4.0, 4.0, 4.0, 4.0, "pool", "estimated"),
+        (4.0, 4.0, 4.0, 4.0, "pool", "estimated"),  # as it began
+        (4.0, 4.0, 4.0, 4.0, "pool", "derived"),
+    ]
+
+
+@pytest.mark.parametrize("token_place", [0, 1])
+def test_prices_of_a_concentrated_pool_are_the_exact_ones_as_doubles(
+    warehouse: Any, tmp_path: Path, token_place: int
+) -> None:
+    count = 40
+    extend(warehouse, tmp_path, [(1, ZERO_ADDRESS, A, 3)], count * 60 - 1)
+    put_pool(warehouse, token_place=token_place, kind=CONCENTRATED)
+    random = Random(18)
+    bits = (75, 112) if token_place == 0 else (79, 116)  # prices of 10^-14 to 10^8 dollars, about
+    roots = [random.getrandbits(160) >> (160 - random.randint(*bits)) for _ in range(count)]
+    swaps = [(60 * hour, root, random.getrandbits(100) + 1) for hour, root in enumerate(roots)]
+    put_swaps(warehouse, swaps, read_to=count * 60)
+    exact = [Fraction(root, ONE) ** (2 - 4 * token_place) / 10**4 for root in roots]
+    found = [row[3] for row in candles(warehouse, "out_holders__hourly")]
+    assert max(abs(Fraction(price) / expected - 1) for price, expected in zip(found, exact, strict=True)) < 2e-15
+
+
 def test_a_pool_against_ether_has_prices_where_ether_has_one(warehouse: Any, tmp_path: Path) -> None:
     extend(warehouse, tmp_path, [(1, ZERO_ADDRESS, A, 3)], 2 * DAY)
     put_pool(warehouse, currency="eth", token_place=1)
@@ -327,7 +405,7 @@ def test_a_pool_against_ether_has_prices_where_ether_has_one(warehouse: Any, tmp
     assert second[0] == second[3] == pytest.approx(4000 * 10**2 / (10**7 * 10**6) * 10 ** (2 - 6) * 3000)
 
 
-@pytest.mark.parametrize("reason", ["no_pair", "other_pair", "unknown_quote_token"])
+@pytest.mark.parametrize("reason", ["no_pair", "other_pair", "unknown_pool", "unknown_quote_token"])
 def test_a_pool_that_gives_no_price_is_the_reason(warehouse: Any, tmp_path: Path, reason: str) -> None:
     extend(warehouse, tmp_path, [(1, ZERO_ADDRESS, A, 3)], 10)
     put_pool(warehouse, currency=None, reason=reason)
@@ -353,9 +431,9 @@ def test_another_pool_replaces_the_prices_of_the_first(warehouse: Any, tmp_path:
     put_pool(warehouse)
     put_syncs(warehouse, [(2, 1000, 2000)], read_to=20)
     assert candles(warehouse) == [(2.0, 2.0, 2.0, 2.0, "pool", "derived")]
-    assert is_pool_recorded(warehouse, POOL, TOKEN)
+    assert recorded_kind(warehouse, POOL, TOKEN) == PAIR
     record_pool(warehouse, address(0x9002), TOKEN, Refusal("no_pair"), datetime.now(UTC))
-    assert not is_pool_recorded(warehouse, address(0x9002), TOKEN)
+    assert recorded_kind(warehouse, address(0x9002), TOKEN) is None
     assert candles(warehouse) == ["no_pair"]
 
 

@@ -7,5 +7,8 @@ create table if not exists raw_chain__pool (
     other_decimals smallint,  -- Decimals of the other token; null beside a reason
     currency varchar,  -- usd if the other token is USDC, eth if it is wrapped ether; null beside a reason
     reason varchar,  -- Why no price follows from this pool, as a stable code
-    read_at timestamp not null  -- Time at which the contracts were read, UTC
+    read_at timestamp not null,  -- Time at which the contracts were read, UTC
+    kind varchar  -- pair if it says its reserves, concentrated if it says its price and the liquidity there; null beside
+    -- a reason
 );
+alter table raw_chain__pool add column if not exists kind varchar;

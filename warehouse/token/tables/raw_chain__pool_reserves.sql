@@ -1,16 +1,24 @@
--- One row per Sync event of the token's pool at or below finality, up to the first observed price: its reserves then.
+-- One row per event of the token's pool that says its reserves, at or below finality, up to the first observed price: a
+-- pair's Sync has them, and from a concentrated pool's Swap follow the virtual ones of its price and its depth there.
 create table if not exists raw_chain__pool_reserves (
     block_number bigint not null,  -- Block of the event
     log_index integer not null,  -- Position of the event among the logs of its block
     tx_hash blob not null,  -- Transaction, 32 bytes
-    reserve0_raw u256 not null,  -- Reserve of the pool's token0 in its smallest unit: four 64-bit limbs, below 2^112
-    reserve1_raw u256 not null,  -- Reserve of the pool's token1, likewise
+    reserve0_raw u256,  -- Of a Sync: reserve of the pool's token0 in its smallest unit, four 64-bit limbs, below 2^112
+    reserve1_raw u256,  -- Of a Sync: reserve of the pool's token1, likewise
     block_time timestamp not null,  -- Time of the block, UTC
-    block_time_quality time_quality not null  -- exact from the node; estimated between two known blocks
+    block_time_quality time_quality not null,  -- exact from the node; estimated between two known blocks
+    sqrt_price_x96 u256,  -- Of a Swap: square root of the price of token0 in token1, both in their smallest units,
+    -- times 2^96, below 2^160
+    liquidity_raw u256  -- Of a Swap: liquidity in range behind it, below 2^128: the root of the product of the reserves
 );
+alter table raw_chain__pool_reserves alter column reserve0_raw drop not null;
+alter table raw_chain__pool_reserves alter column reserve1_raw drop not null;
+alter table raw_chain__pool_reserves add column if not exists sqrt_price_x96 u256;
+alter table raw_chain__pool_reserves add column if not exists liquidity_raw u256;
 
 -- checks (warning) pool_reserves_are_complete_and_single: Reserves of the pool are complete and single: ranges without
--- gaps, as many rows as the ranges say, no doubled event, no reserve of 2^112 or more.
+-- gaps, as many rows as the ranges say, no doubled event, and each has the two numbers of one kind within their bounds.
 select
     (select count(*) from raw_chain__pool_reserves) as checked_events,
     (select count(*) - count(distinct (block_number, log_index)) from raw_chain__pool_reserves) as doubled_events,
@@ -25,5 +33,11 @@ select
     ) as range_gaps,
     (
         select count(*) from raw_chain__pool_reserves
-        where reserve0_raw >= row(0, 0, 1::ubigint << 48, 0)::u256 or reserve1_raw >= row(0, 0, 1::ubigint << 48, 0)::u256
+        where
+            (reserve0_raw is null) = (sqrt_price_x96 is null)
+            or (reserve0_raw is null) <> (reserve1_raw is null)
+            or (sqrt_price_x96 is null) <> (liquidity_raw is null)
+            or greatest(reserve0_raw, reserve1_raw) >= row(0, 0, 1::ubigint << 48, 0)::u256
+            or sqrt_price_x96 >= row(0, 1::ubigint << 32, 0, 0)::u256
+            or liquidity_raw >= row(0, 1, 0, 0)::u256
     ) as reserves_out_of_range
