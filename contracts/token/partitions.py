@@ -50,6 +50,11 @@ def partitions_within(first_block: int, final_block: int, blocks: int) -> list[P
     return [Partition(first, first + blocks - 1) for first in range(begin, final_block + 2 - blocks, blocks)]
 
 
+def covering(partition: Partition, blocks: int) -> list[Partition]:
+    """Returns the partitions of `blocks` blocks that hold the blocks of a partition of any size."""
+    return partitions_within(partition.first, partition.last // blocks * blocks + blocks - 1, blocks)
+
+
 class ReadToken(msgspec.Struct, frozen=True, order=True):
     """A token as it is read: its address, in lower case, and its first block."""
 
@@ -117,7 +122,10 @@ class TokenPart(msgspec.Struct, frozen=True):
 
 
 class PartitionManifest(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a worker's reading, and its files: every transfer, and each address's change of balance."""
+    """The result of a worker's reading, and its files: every transfer, and each address's change of balance.
+
+    Each attempt to store a partition has files of its own, in a folder with the name of the attempt.
+    """
 
     chain_id: int
     genesis_hash: str
@@ -126,6 +134,7 @@ class PartitionManifest(msgspec.Struct, frozen=True, kw_only=True):
     tokens: dict[str, TokenPart]
     transfers: StoredFile
     deltas: StoredFile
+    attempt: str = ""
     schema: str = SCHEMA
     signature: dict[str, str] = msgspec.field(default_factory=dict)
 
@@ -135,6 +144,11 @@ class PartitionManifest(msgspec.Struct, frozen=True, kw_only=True):
         return manifest_name(
             self.partition, [ReadToken(address, part.first_block) for address, part in self.tokens.items()]
         )
+
+    def file_names(self) -> dict[str, str]:
+        """Returns the names under which its files are stored, by their SHA-256."""
+        folder = f"{self.name.removesuffix('.json')}/{self.attempt}"
+        return {file.sha256: f"{folder}/{file.sha256}.parquet" for file in (self.transfers, self.deltas)}
 
     def holds(self, token: ReadToken) -> bool:
         """Returns whether a token was read here from its first block on."""
@@ -179,6 +193,12 @@ def judge_partition(body: bytes, name: str, chain_id: int, keys: KeySet) -> Part
     if not manifest.signature:
         return ManifestFault.UNSIGNED
     return manifest if keys.verifies(manifest.signature, signed) else ManifestFault.FORGED
+
+
+def attempt_of(file_name: str) -> tuple[str, str] | None:
+    """Returns the manifest's name and the attempt of a partition's file, or None where it is no such file."""
+    folders = file_name.split("/")
+    return (f"{folders[0]}/{folders[1]}.json", folders[2]) if len(folders) == 4 and partition_of(folders[0]) else None
 
 
 def not_held(

@@ -16,11 +16,13 @@ from pipelines.due import poll_chain
 from pipelines.partition_workers.instance import require_workers
 from pipelines.presentation import OWNERS
 from pipelines.runs import UNFINISHED
-from pipelines.token.partitions import PartitionReport, make_partitions, missing_partitions
+from pipelines.token.partitions import PartitionReport, make_partitions, missing_partitions, read_tokens
 from warehouse.file_modes import keep_files_private
+from warehouse.token.partition_retention import prune_partitions
+from warehouse.token.partition_store import partition_store
 
 BLOCKS = dg.DynamicPartitionsDefinition(name="blocks")
-JOB = "read_partitions"
+JOB, PRUNING = "read_partitions", "prune_partitions"
 PARTITIONS_PER_RUN = 16
 """Partitions that one run reads: starting its process costs as much as reading some hundred thousand events."""
 
@@ -79,6 +81,25 @@ def runs_of(missing: Iterable[str], known: Sequence[str], at_most: int = PARTITI
     return runs
 
 
+@dg.op(description="Deletes what nobody needs of the partitions: see `warehouse/token/partition_retention.py`.")
+def prune(context: dg.OpExecutionContext, settings: dg.ResourceParam[Settings]) -> None:
+    """Deletes files of attempts that came to nothing, and partitions of another size that are replaced."""
+    assert settings.partition_blocks is not None
+    pruned = prune_partitions(partition_store(settings), read_tokens(settings), settings.partition_blocks)
+    context.log.info(f"deleted {pruned.partitions} replaced partitions and {pruned.files} files")
+
+
+@dg.job(name=PRUNING, executor_def=dg.in_process_executor)
+def prune_job() -> None:
+    """Prunes the partitions in the store, while workers go on."""
+    prune()
+
+
+PRUNED_DAILY = dg.ScheduleDefinition(
+    job=prune_job, cron_schedule="17 3 * * *", default_status=dg.DefaultScheduleStatus.RUNNING
+)
+
+
 def partitions_sensor(settings: Settings) -> dg.SensorDefinition:
     """Makes the sensor that asks for runs."""
 
@@ -129,7 +150,8 @@ def build_worker_definitions(settings: Settings) -> dg.Definitions:
     job = dg.define_asset_job(JOB, selection=[raw_chain__transfers], executor_def=dg.in_process_executor)
     return dg.Definitions(
         assets=[raw_chain__transfers],
-        jobs=[job],
+        jobs=[job, prune_job],
+        schedules=[PRUNED_DAILY],
         sensors=[partitions_sensor(settings)],
         resources={"settings": dg.ResourceDefinition.hardcoded_resource(settings)},
         loggers={"console": dg.json_console_logger if settings.log_format == "json" else dg.colored_console_logger},

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -38,9 +38,9 @@ _RETRIES: RetryConfig = {"max_retries": 2, "retry_timeout": timedelta(seconds=_T
 
 @dataclass(frozen=True, slots=True)
 class StoredObject:
-    """An object's hash, and when it was last written."""
+    """An object's name, and when it was last written, by the store's clock."""
 
-    sha256: str
+    name: str
     written_at: datetime
 
 
@@ -105,52 +105,55 @@ class ObjectStore:
             except FileNotFoundError:
                 return None
 
-    def names(self, folder: str) -> list[str]:
-        """Returns all names in a folder, as paths within it, sorted."""
+    def listed(self, folder: str) -> list[StoredObject]:
+        """Returns all objects in a folder."""
         with self._at_hand():
-            listed = [entry["path"] for batch in obstore.list(self._store, prefix=folder) for entry in batch]
-        return sorted(path.partition(f"{folder}/")[2] for path in listed)
+            return [
+                StoredObject(entry["path"], entry["last_modified"])
+                for batch in obstore.list(self._store, prefix=folder)
+                for entry in batch
+            ]
 
     def put_bytes(self, content: bytes) -> str:
         """Stores an object, and returns its SHA-256."""
         sha256 = hashlib.sha256(content).hexdigest()
         with self._at_hand():
-            obstore.put(self._store, _path_of(sha256), content)
+            obstore.put(self._store, object_name(sha256), content)
         return sha256
 
     def bytes_of(self, sha256: str) -> bytes | None:
         """Returns an object's bytes, or None where it is not stored or is not what its name says."""
         with self._at_hand():
             try:
-                content = bytes(obstore.get(self._store, _path_of(sha256)).bytes())
+                content = bytes(obstore.get(self._store, object_name(sha256)).bytes())
             except FileNotFoundError:
                 return None
         return content if hashlib.sha256(content).hexdigest() == sha256 else None
 
     def put_files(self, files: Mapping[str, Path]) -> None:
-        """Stores files by their SHA-256. One that is stored already is written again, so its time is new."""
+        """Stores files under these names. One that is stored already is written again, so its time is new."""
 
-        async def put(sha256: str, path: Path, slots: asyncio.Semaphore) -> None:
+        async def put(name: str, path: Path, slots: asyncio.Semaphore) -> None:
             async with slots:
-                await obstore.put_async(self._store, _path_of(sha256), path)
+                await obstore.put_async(self._store, name, path)
 
         async def put_all() -> None:
             slots = asyncio.Semaphore(AT_ONCE)
-            await asyncio.gather(*(put(sha256, path, slots) for sha256, path in files.items()))
+            await asyncio.gather(*(put(name, path, slots) for name, path in files.items()))
 
         with self._at_hand():
             asyncio.run(put_all())
 
     def get_files(self, files: Iterable[tuple[str, Path]]) -> None:
-        """Writes stored objects, given by their SHA-256, to files; there is no file of one that is not stored.
+        """Writes stored objects, given by their names, to files; there is no file of one that is not stored.
 
         The caller verifies what they contain.
         """
 
-        async def get(sha256: str, path: Path, slots: asyncio.Semaphore) -> None:
+        async def get(name: str, path: Path, slots: asyncio.Semaphore) -> None:
             async with slots:
                 try:
-                    answer = await obstore.get_async(self._store, _path_of(sha256))
+                    answer = await obstore.get_async(self._store, name)
                 except FileNotFoundError:
                     return
                 with path.open("wb") as file:
@@ -159,28 +162,18 @@ class ObjectStore:
 
         async def get_all() -> None:
             slots = asyncio.Semaphore(AT_ONCE)
-            await asyncio.gather(*(get(sha256, path, slots) for sha256, path in files))
+            await asyncio.gather(*(get(name, path, slots) for name, path in files))
 
         with self._at_hand():
             asyncio.run(get_all())
 
-    def objects(self) -> Iterator[StoredObject]:
-        """Lists all objects."""
-        with self._at_hand():
-            for batch in obstore.list(self._store, prefix=OBJECTS):
-                for entry in batch:
-                    yield StoredObject(entry["path"].rpartition("/")[2], entry["last_modified"])
-
     def delete_pointers(self, numbers: Iterable[int]) -> None:
-        self._delete([f"{POINTERS}/{pointer_name(number)}" for number in numbers])
+        self.delete([f"{POINTERS}/{pointer_name(number)}" for number in numbers])
 
-    def delete_objects(self, hashes: Iterable[str]) -> None:
-        self._delete([_path_of(sha256) for sha256 in hashes])
-
-    def _delete(self, paths: list[str]) -> None:
-        if paths:
+    def delete(self, names: Sequence[str]) -> None:
+        if names:
             with self._at_hand():
-                obstore.delete(self._store, paths)
+                obstore.delete(self._store, names)
 
     @contextmanager
     def _at_hand(self) -> Iterator[None]:
@@ -193,7 +186,8 @@ class ObjectStore:
             ) from None
 
 
-def _path_of(sha256: str) -> str:
+def object_name(sha256: str) -> str:
+    """Returns the name of an object that is stored by its content."""
     return f"{OBJECTS}/{sha256[:2]}/{sha256}"
 
 

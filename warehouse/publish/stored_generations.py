@@ -31,7 +31,7 @@ from warehouse.publish.generations import (
     current_generation,
     remove_older,
 )
-from warehouse.publish.object_store import ObjectStore
+from warehouse.publish.object_store import OBJECTS, ObjectStore, object_name
 
 FOLLOWED = "followed.json"
 """The file of a data directory with the pointer that was followed last."""
@@ -198,15 +198,16 @@ def _keep(origin: Origin, pointers: list[Pointer], kept: set[int], unneeded_befo
         manifest = _manifest(origin, manifest_hash)
         if manifest is None:
             return 0
-        needed |= {manifest_hash, *(component.sha256 for component in manifest.components.values())}
+        needed |= {object_name(manifest_hash)}
+        needed |= {object_name(component.sha256) for component in manifest.components.values()}
     superseded = [pointer.number for pointer in pointers if pointer.number not in kept]
     origin.store.delete_pointers(superseded)
     unneeded = [
-        stored.sha256
-        for stored in origin.store.objects()
-        if stored.sha256 not in needed and (unneeded_before is None or stored.written_at < unneeded_before)
+        stored.name
+        for stored in origin.store.listed(OBJECTS)
+        if stored.name not in needed and (unneeded_before is None or stored.written_at < unneeded_before)
     ]
-    origin.store.delete_objects(unneeded)
+    origin.store.delete(unneeded)
     return len(superseded) + len(unneeded)
 
 
@@ -274,7 +275,7 @@ def _take_over(origin: Origin, data_dir: Path, pointer: Pointer) -> None:
         )
 
     def fetch(missing: Mapping[Path, Component]) -> None:
-        origin.store.get_files((component.sha256, path) for path, component in missing.items())
+        origin.store.get_files((object_name(component.sha256), path) for path, component in missing.items())
 
     with run_lock(data_dir, wait_s=LOCK_WAIT_S):
         adopt(data_dir, content, fetch)
@@ -288,7 +289,7 @@ def _stored(origin: Origin, head: Pointer | None) -> set[str]:
 
 def _lacking(generation: Generation, stored: set[str]) -> dict[str, Path]:
     return {
-        component.sha256: generation.path / path
+        object_name(component.sha256): generation.path / path
         for path, component in generation.manifest.components.items()
         if component.sha256 not in stored
     }

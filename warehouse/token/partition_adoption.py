@@ -85,7 +85,7 @@ def adopt(
     transfers = 0
     for together in _batches(ready, token.address):
         parts = [manifest for manifest in together if manifest.tokens[token.address].rows]
-        paths = store.fetch([file for part in parts for file in (part.transfers, part.deltas)], directory)
+        paths = store.fetch(parts, directory)
         rows = [str(paths[manifest.transfers.sha256]) for manifest in parts]
         deltas = [str(paths[manifest.deltas.sha256]) for manifest in parts]
         connection.execute(read_sql("write_fast"))

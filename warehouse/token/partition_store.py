@@ -1,4 +1,4 @@
-"""Partitions in the object store: their files by content, their manifests under names that are created once.
+"""Partitions in the object store: files that are never replaced, and manifests under names that are created once.
 
 A manifest is signed by the service's key, and counts only so. A partition that is written twice stays the first one:
 the second writer reads that, and compares.
@@ -7,16 +7,25 @@ the second writer reads that, and compares.
 from __future__ import annotations
 
 import hashlib
+import secrets
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import duckdb
+import msgspec
 import pyarrow as pa
 
-from contracts.errors import NodesDisagree, OperatorProblem, PartitionBroken, PartitionNotSigned, SettingsInvalid
+from contracts.errors import (
+    NodesDisagree,
+    ObjectStoreAway,
+    OperatorProblem,
+    PartitionBroken,
+    PartitionNotSigned,
+    SettingsInvalid,
+)
 from contracts.settings import PREFIX, Settings
 from contracts.token.partitions import (
     ManifestFault,
@@ -32,10 +41,13 @@ from contracts.token.partitions import (
     signed_partition,
 )
 from warehouse.access.signing_keys import SigningKeys
-from warehouse.publish.object_store import ObjectStore
+from warehouse.publish.object_store import ObjectStore, StoredObject
 from warehouse.statements import read_sql
 
-MANIFESTS = "manifests"
+MANIFESTS, FILES = "manifests", "files"
+WRITTEN_WITHIN = timedelta(hours=1)
+"""Limit of the time between the first file of an attempt and its manifest: what is much older came to nothing."""
+
 _ROWS_PER_GROUP = 10_240
 """Few, so that a reader of one token skips the rows of all others."""
 
@@ -67,10 +79,17 @@ class PartitionFiles:
 class PartitionStore:
     """The partitions of one chain. Everything raises `ObjectStoreAway` where the store can't be used."""
 
-    def __init__(self, url: str, chain_id: int, keys: SigningKeys) -> None:
-        self._store = ObjectStore(f"{url.rstrip('/')}/partitions/{chain_id}")
+    def __init__(
+        self,
+        store: ObjectStore,
+        chain_id: int,
+        keys: SigningKeys,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._store = store
         self._chain_id = chain_id
         self._keys = keys
+        self._clock = clock
         self._read: dict[str, PartitionManifest] = {}
 
     @property
@@ -79,12 +98,16 @@ class PartitionStore:
 
     def names(self) -> dict[Partition, list[str]]:
         """Returns the names of all manifests by their partition."""
-        names: dict[Partition, list[str]] = {}
-        for name in self._store.names(MANIFESTS):
-            partition = partition_of(name.partition("/")[0])
-            if partition is not None:
-                names.setdefault(partition, []).append(name)
-        return names
+        return by_partition(stored.name for stored in self.listed(MANIFESTS))
+
+    def listed(self, folder: str) -> list[StoredObject]:
+        """Returns the objects of a folder, by their names within it, in order."""
+        stored = (replace(found, name=found.name.partition(f"{folder}/")[2]) for found in self._store.listed(folder))
+        return sorted(stored, key=lambda found: found.name)
+
+    def delete(self, folder: str, names: Iterable[str]) -> None:
+        """Deletes objects of a folder, by their names within it."""
+        self._store.delete([f"{folder}/{name}" for name in names])
 
     def manifests(self, names: Iterable[str]) -> list[PartitionManifest]:
         """Returns the manifests with these names, each read once. Raises `PartitionBroken`, `PartitionNotSigned`."""
@@ -109,8 +132,16 @@ class PartitionStore:
 
         Raises `NodesDisagree` where that one holds other rows: nothing is replaced.
         """
-        key = self._keys.current().signer(datetime.now(UTC))
-        self._store.put_files(paths)
+        began_at = self._clock()
+        manifest = msgspec.structs.replace(manifest, attempt=secrets.token_hex(8))
+        key = self._keys.current().signer(began_at)
+        self._store.put_files({f"{FILES}/{name}": paths[sha256] for sha256, name in manifest.file_names().items()})
+        if self._clock() - began_at > WRITTEN_WITHIN:
+            raise ObjectStoreAway(
+                f"{self.url} took too long for the files of blocks {manifest.partition.first} to "
+                f"{manifest.partition.last}.",
+                cure="They are read again.",
+            )
         if self._store.create(f"{MANIFESTS}/{manifest.name}", signed_partition(manifest, key)):
             return True
         different = differing_tokens(manifest, self._manifest(manifest.name))
@@ -122,24 +153,27 @@ class PartitionStore:
             )
         return False
 
-    def fetch(self, files: Iterable[StoredFile], directory: Path) -> dict[str, Path]:
-        """Fetches files to local disk, by their SHA-256. Raises `PartitionBroken` for one that is not what it says.
+    def fetch(self, manifests: Iterable[PartitionManifest], directory: Path) -> dict[str, Path]:
+        """Fetches the files of partitions to local disk, by their SHA-256. Raises `PartitionBroken` for one that is not
+        what its manifest says.
 
         What lies in the directory is not fetched again: tokens of one partition share its files.
         """
-        wanted = {file.sha256: directory / f"{file.sha256}.parquet" for file in files}
+        stored = {sha256: (name, manifest) for manifest in manifests for sha256, name in manifest.file_names().items()}
+        wanted = {sha256: directory / f"{sha256}.parquet" for sha256 in stored}
         others = [path for path in directory.glob("*.parquet") if path.stem not in wanted]
         if sum(path.stat().st_size for path in others) > _KEPT_BYTES:
             for path in others:
                 path.unlink()
         lacking = {sha256: path for sha256, path in wanted.items() if not path.exists()}
-        self._store.get_files(lacking.items())
+        self._store.get_files((f"{FILES}/{stored[sha256][0]}", path) for sha256, path in lacking.items())
         for sha256, path in lacking.items():
+            name, manifest = stored[sha256]
             if not path.exists() or _sha256(path) != sha256:
                 path.unlink(missing_ok=True)
                 raise PartitionBroken(
-                    f"{self.url} does not hold the file {sha256} of a partition as it was written.",
-                    cure="Delete the manifest that names it: workers read these blocks again.",
+                    f"{self.url} does not hold {FILES}/{name} as it was written.",
+                    cure=f"Delete {MANIFESTS}/{manifest.name}: workers read these blocks again.",
                 )
         return wanted
 
@@ -153,6 +187,16 @@ class PartitionStore:
             raise _refused(manifest, f"{MANIFESTS}/{name} in {self.url}")
         self._read[name] = manifest
         return manifest
+
+
+def by_partition(manifests: Iterable[str]) -> dict[Partition, list[str]]:
+    """Returns names of manifests by their partition."""
+    names: dict[Partition, list[str]] = {}
+    for name in manifests:
+        partition = partition_of(name.partition("/")[0])
+        if partition is not None:
+            names.setdefault(partition, []).append(name)
+    return names
 
 
 def _refused(fault: ManifestFault, what: str) -> OperatorProblem:
@@ -189,7 +233,8 @@ def partition_store(settings: Settings) -> PartitionStore:
     """Returns the store that the settings name. Raises `SettingsInvalid` where partitions are not set up."""
     require_partitions(settings)
     assert settings.publish_url is not None
-    return PartitionStore(settings.publish_url, settings.chain_id, SigningKeys(settings))
+    store = ObjectStore(f"{settings.publish_url.rstrip('/')}/partitions/{settings.chain_id}")
+    return PartitionStore(store, settings.chain_id, SigningKeys(settings))
 
 
 def write_files(rows: pa.Table, directory: Path) -> PartitionFiles:

@@ -58,4 +58,9 @@ def test_the_sensor_asks_for_what_the_store_lacks_until_it_holds_all(tmp_path: P
             job = definitions.resolve_job_def(JOB)
             assert job.execute_in_process(instance=instance, tags=request.tags).success
             assert ask().run_requests == []
+            (schedule,) = definitions.get_repository_def().schedule_defs
+            assert schedule.default_status is dg.DefaultScheduleStatus.RUNNING
+            stored = set((tmp_path / "store").rglob("*.parquet"))
+            assert definitions.resolve_job_def(schedule.job_name).execute_in_process(instance=instance).success
+            assert set((tmp_path / "store").rglob("*.parquet")) == stored != set()
         assert missing_partitions(settings, 198) == {}

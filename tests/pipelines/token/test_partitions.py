@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -13,14 +12,12 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ingest_helpers import ALICE, BOB, CHAIN_ID, TOKEN
+from ingest_helpers import ALICE, BOB, TOKEN
+from stored_partitions import FIRST, OTHER, SERVICE, ZERO, cut, read, store_at, store_partition
 
 from cli.demo.recorded import Log, transfer_log
 from contracts.access.signing import key_text, new_private_key, parse_key_set
 from contracts.errors import NodesDisagree, PartitionBroken, PartitionNotSigned, SettingsInvalid
-from contracts.evm.codec import BlockHeader
-from contracts.settings import Settings
-from contracts.token.holder_documents import ConsistencyLevel
 from contracts.token.partitions import (
     Partition,
     PartitionManifest,
@@ -29,63 +26,14 @@ from contracts.token.partitions import (
     read_tokens_file,
     signed_partition,
 )
-from pipelines.token.events import FinalEvents, TokenTransfers
-from pipelines.token.head import ChainHead
-from pipelines.token.many_tokens import TransfersOfTokens
-from pipelines.token.partitions import partition_of_ranges
-from warehouse.access.signing_keys import SigningKeys
+from pipelines.token.events import TokenTransfers
 from warehouse.duck.connection import Connection, Warehouse
 from warehouse.token.fold import fold_balances
 from warehouse.token.partition_adoption import adopt, look_ahead
 from warehouse.token.partition_store import PartitionStore
-from warehouse.token.transfers import RangeAppender, RangeRead
+from warehouse.token.transfers import RangeAppender
 
-OTHER, ZERO = "0x" + "0e" * 20, "0x" + "00" * 20
-HEAD = BlockHeader(1000, "0x" + "11" * 32, "0x" + "10" * 32, 2_000, None)
-CHAIN = ChainHead(CHAIN_ID, "0x" + "00" * 32, HEAD, HEAD, ConsistencyLevel.FINALIZED)
 TABLES = ("raw_chain__transfers", "raw_chain__ranges", "core_holders__balances", "core_holders__state")
-SERVICE = ReadToken(TOKEN, 0)
-
-
-def answer(logs: Sequence[Log]) -> bytes:
-    """A node's answer, with the time of each block."""
-    rows = [
-        {**log, "transactionHash": "0x" + "ab" * 32, "blockTimestamp": hex(2 * int(log["blockNumber"], 16))}
-        for log in logs
-    ]
-    return json.dumps({"id": 1, "result": rows}).encode()
-
-
-def read(events: FinalEvents, logs: Sequence[Log], first: int, last: int, host: str = "node") -> RangeRead:
-    """A range as the engine hands it to its sink."""
-    wanted = [log for log in logs if first <= int(log["blockNumber"], 16) <= last]
-    columns = events.decode([answer(wanted)], first, last)
-    times = columns.block_timestamp
-    assert times is not None
-    return RangeRead(
-        first, last, f"0x{last:064x}", 2 * last, columns.sha256(), host, False, columns.to_arrow(times, exact=True)
-    )
-
-
-def cut(first: int, last: int, ends: Sequence[int]) -> list[tuple[int, int]]:
-    """[first, last] in ranges that end at these blocks."""
-    borders = [first - 1, *sorted({end for end in ends if first <= end < last}), last]
-    return [(before + 1, end) for before, end in itertools.pairwise(borders)]
-
-
-def store_partition(
-    store: PartitionStore,
-    directory: Path,
-    partition: Partition,
-    logs: Sequence[Log],
-    tokens: Sequence[ReadToken] = (SERVICE,),
-    ends: Sequence[int] = (),
-) -> bool:
-    events = TransfersOfTokens(tuple(tokens))
-    asked = [log for log in logs if log["address"] in events.addresses]
-    ranges = [read(events, asked, *blocks) for blocks in cut(partition.first, partition.last, ends)]
-    manifest, paths = partition_of_ranges(CHAIN, partition, tokens, ranges, directory)
-    return store.put(manifest, paths)
 
 
 def rows_of(connection: Connection) -> dict[str, list[Any]]:
@@ -125,13 +73,6 @@ def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Conne
         Warehouse(tmp_path_factory.mktemp("many")).connect() as many,
     ):
         yield one, many
-
-
-def store_at(directory: Path) -> PartitionStore:
-    """The store below a directory, by the key there."""
-    return PartitionStore(
-        f"file://{directory}/store", CHAIN_ID, SigningKeys(Settings(_env_file=None, data_dir=directory))
-    )
 
 
 @pytest.fixture
@@ -175,7 +116,6 @@ def test_partitions_made_in_any_order_hold_what_one_machine_holds(
 
 ONE = [transfer_log(TOKEN, 3, 0, ZERO, ALICE, 5)]
 OTHER_ROWS = [transfer_log(TOKEN, 3, 0, ZERO, ALICE, 6)]
-FIRST = Partition(0, 19)
 
 
 def test_a_partition_that_is_written_twice_stays_the_first_one(store, tmp_path):
@@ -205,12 +145,12 @@ def test_what_is_stored_wrongly_is_named_and_what_was_taken_over_stays(warehouse
     for partition in (FIRST, Partition(20, 39)):
         store_partition(store, tmp_path, partition, [*ONE, transfer_log(TOKEN, 25, 0, ALICE, BOB, 2)])
     (manifest,) = store.manifests(store.names()[Partition(20, 39)])
-    damaged = tmp_path / "store/partitions/8453/objects" / manifest.deltas.sha256[:2] / manifest.deltas.sha256
-    damaged.write_bytes(b"?")
+    damaged = manifest.file_names()[manifest.deltas.sha256]
+    (tmp_path / "store/files" / damaged).write_bytes(b"?")
     ahead = look_ahead(connection, store, SERVICE, final_block=39, blocks=20)
     adopt(connection, store, SERVICE, ahead.ready[:1], tmp_path)
     before = rows_of(connection)
-    with pytest.raises(PartitionBroken, match=f"does not hold the file {manifest.deltas.sha256}"):
+    with pytest.raises(PartitionBroken, match=f"does not hold files/{damaged}"):
         adopt(connection, store, SERVICE, ahead.ready[1:], tmp_path)
     assert rows_of(connection) == before
     assert not list(tmp_path.glob("partitions-*"))
@@ -219,7 +159,7 @@ def test_what_is_stored_wrongly_is_named_and_what_was_taken_over_stays(warehouse
 def test_a_manifest_that_is_none_is_named(store, tmp_path):
     store_partition(store, tmp_path, FIRST, ONE)
     (name,) = store.names()[FIRST]
-    (tmp_path / "store/partitions/8453/manifests" / name).write_text("{}")
+    (tmp_path / "store/manifests" / name).write_text("{}")
     with pytest.raises(PartitionBroken, match="is no manifest of its partition"):
         store_at(tmp_path).manifests([name])
 
@@ -251,7 +191,7 @@ def test_a_partition_that_someone_else_put_there_is_not_taken_over(warehouses, s
     store_partition(store, tmp_path, FIRST, ONE)
     (name,) = store.names()[FIRST]
     (manifest,) = store.manifests([name])
-    path = tmp_path / "store/partitions/8453/manifests" / name
+    path = tmp_path / "store/manifests" / name
     forge, what = NOT_OURS[fault]
     path.write_bytes(forge(manifest))
     with pytest.raises(PartitionNotSigned, match=what) as refused:
@@ -266,7 +206,7 @@ def test_a_partition_that_someone_else_put_there_is_not_taken_over(warehouses, s
 def test_a_manifest_under_the_name_of_another_one_is_none(store, tmp_path):
     store_partition(store, tmp_path, FIRST, ONE)
     (name,) = store.names()[FIRST]
-    folder = tmp_path / "store/partitions/8453/manifests"
+    folder = tmp_path / "store/manifests"
     for other in ("000000000000-000000000019/0123456789abcdef.json", "000000000020-000000000039/0123456789abcdef.json"):
         (folder / other).parent.mkdir(exist_ok=True)
         (folder / other).write_bytes((folder / name).read_bytes())
