@@ -29,6 +29,7 @@ from contracts.evm.codec import (
     raise_error_object,
 )
 from pipelines.token.arrow import BLOCK_TIME_TYPE, binary, bytes_of, numbers_of, plain, repeated, u256, words_of
+from pipelines.token.uniform_logs import LogColumns, decode_uniform
 
 _WORD_TEXT = 66
 _ANSWER = msgspec.json.Decoder(LogsAnswer[TransferLog])
@@ -135,8 +136,14 @@ def decode_logs(body: bytes, *, token_address: str, from_block: int, to_block: i
 
     Raises `RpcError` for an error answer or a garbled one, `LogsInvalid` for rows that were not requested.
     """
-    rows = rows_of(body, _ANSWER)
-    return columns_of(rows, token_address=token_address, from_block=from_block, to_block=to_block)
+    uniform = decode_uniform(body)
+    if uniform is None:
+        rows = rows_of(body, _ANSWER)
+        return columns_of(rows, token_address=token_address, from_block=from_block, to_block=to_block)
+    addresses, logs = uniform
+    if (addresses != np.frombuffer(bytes.fromhex(token_address[2:]), np.uint8)).any():
+        raise LogsInvalid("a log of another contract")
+    return in_order(transfers_of(logs, from_block=from_block, to_block=to_block))
 
 
 def decode_pending_logs(body: bytes, *, token_address: str, block_hashes: Mapping[int, str]) -> TransferColumns:
@@ -191,19 +198,36 @@ def columns_as_given(rows: Sequence[TransferLog], *, from_block: int, to_block: 
     """Returns rows of any contracts, at least one, as columns in the order of the rows. Raises `LogsInvalid`."""
     if any(map(attrgetter("removed"), rows)):
         raise LogsInvalid("a removed log")
-    block_number = _numbers(list(map(attrgetter("blockNumber"), rows)), np.int64)
-    if block_number.min() < from_block or block_number.max() > to_block:
-        raise LogsInvalid(f"a log outside of blocks {from_block} to {to_block}")
     topics = list(map(attrgetter("topics"), rows))
     timestamps = list(map(attrgetter("blockTimestamp"), rows))
-    return TransferColumns(
-        block_number=block_number,
-        log_index=_numbers(list(map(attrgetter("logIndex"), rows)), np.int32),
+    logs = LogColumns(
+        block_number=_numbers(list(map(attrgetter("blockNumber"), rows))),
+        log_index=_numbers(list(map(attrgetter("logIndex"), rows))),
         tx_hash=_words(map(attrgetter("transactionHash"), rows)),
-        from_address=_addresses(map(itemgetter(1), topics)),
-        to_address=_addresses(map(itemgetter(2), topics)),
-        value_raw=_words(map(attrgetter("data"), rows)),
-        block_timestamp=None if None in timestamps else _numbers(timestamps, np.int64),
+        from_topic=_words(map(itemgetter(1), topics)),
+        to_topic=_words(map(itemgetter(2), topics)),
+        data=_words(map(attrgetter("data"), rows)),
+        block_timestamp=None if None in timestamps else _numbers(timestamps),
+    )
+    return transfers_of(logs, from_block=from_block, to_block=to_block)
+
+
+def transfers_of(logs: LogColumns, *, from_block: int, to_block: int) -> TransferColumns:
+    """Returns the transfers in logs, at least one, in their order. Raises `LogsInvalid`."""
+    if logs.block_number.min() < from_block or logs.block_number.max() > to_block:
+        raise LogsInvalid(f"a log outside of blocks {from_block} to {to_block}")
+    if logs.log_index.max() > np.iinfo(np.int32).max:
+        raise LogsInvalid("a number out of range")
+    if logs.from_topic[:, :12].any() or logs.to_topic[:, :12].any():
+        raise LogsInvalid("a topic that is no address")
+    return TransferColumns(
+        block_number=logs.block_number,
+        log_index=logs.log_index.astype(np.int32),
+        tx_hash=logs.tx_hash,
+        from_address=logs.from_topic[:, 12:],
+        to_address=logs.to_topic[:, 12:],
+        value_raw=logs.data,
+        block_timestamp=logs.block_timestamp,
     )
 
 
@@ -262,19 +286,11 @@ def _words(texts: Iterable[str]) -> NDArray[np.uint8]:
     return np.frombuffer(data, dtype=np.uint8).reshape(-1, 32)
 
 
-def _addresses(texts: Iterable[str]) -> NDArray[np.uint8]:
-    """Reads words that contain an address, without their 12 leading zero bytes."""
-    words = _words(texts)
-    if words[:, :12].any():
-        raise LogsInvalid("a topic that is no address")
-    return words[:, 12:]
-
-
-def _numbers(texts: list[str], kind: type[np.signedinteger[Any]]) -> NDArray[Any]:
+def _numbers(texts: list[str]) -> NDArray[np.int64]:
     # A body holds few distinct block numbers, times and indexes, so that each is parsed, strictly, once.
     known = {text: _number(text) for text in set(texts)}
     try:
-        return np.fromiter(map(known.__getitem__, texts), dtype=kind, count=len(texts))
+        return np.fromiter(map(known.__getitem__, texts), dtype=np.int64, count=len(texts))
     except OverflowError:
         raise LogsInvalid("a number out of range") from None
 

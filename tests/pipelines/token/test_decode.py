@@ -7,9 +7,19 @@ from ingest_helpers import ALICE, BOB, TOKEN
 from rounds import ROUNDS
 
 from cli.demo.recorded import transfer_log
-from contracts.evm.codec import RpcError, TooLarge, Transient
-from pipelines.token.decode import LogsInvalid, TransferColumns, decode_logs, decode_pending_logs, decode_receipts
+from contracts.evm.codec import LogsAnswer, RpcError, TooLarge, TransferLog, Transient
+from pipelines.token.decode import (
+    LogsInvalid,
+    TransferColumns,
+    columns_of,
+    decode_logs,
+    decode_pending_logs,
+    decode_receipts,
+    rows_of,
+)
+from pipelines.token.uniform_logs import FEWEST_ROWS, decode_uniform
 
+ROWS = msgspec.json.Decoder(LogsAnswer[TransferLog])
 HASH = "0x" + "11" * 32
 EMITTED = {"blockHash": HASH, "transactionHash": HASH, "removed": False}
 
@@ -126,3 +136,118 @@ def test_receipts_give_the_transfers_of_the_token_alone():
     other_token = {**row(index=2), "address": ALICE}
     receipts = [{"logs": [row(), other_event]}, {"logs": [other_token, row(index=3)]}]
     assert decode_receipts(receipts, token_address=TOKEN, block=5).log_index.tolist() == [0, 3]
+
+
+def as_read_one_by_one(body):
+    """The outcome of decoding each row by itself: the digest of the columns with their times, or the kind of error."""
+    try:
+        columns = columns_of(rows_of(body, ROWS), token_address=TOKEN, from_block=1, to_block=9)
+    except RpcError as error:
+        return type(error), error.failure
+    return outcome_of(columns)
+
+
+def as_read(body):
+    try:
+        columns = decode_logs(body, token_address=TOKEN, from_block=1, to_block=9)
+    except RpcError as error:
+        return type(error), error.failure
+    return outcome_of(columns)
+
+
+def outcome_of(columns):
+    times = columns.block_timestamp
+    return columns.sha256(), None if times is None else times.tolist()
+
+
+def many_rows(count=FEWEST_ROWS + 300):
+    """Rows as a node writes them: indexes of one to three digits, several transactions and blocks."""
+    return [
+        row(
+            5 + index // 200,
+            index,
+            7**index % 2**256,
+            transactionHash=f"0x{index // 7:064x}",
+            transactionIndex=hex(index // 7),
+            blockTimestamp=hex(100 + 2 * (index // 200)),
+        )
+        for index in range(count)
+    ]
+
+
+def test_many_rows_are_read_at_once_as_they_are_one_by_one():
+    body = answer(*many_rows())
+    assert decode_uniform(body) is not None
+    assert as_read(body) == as_read_one_by_one(body)
+
+
+def test_few_rows_are_read_one_by_one():
+    assert decode_uniform(answer(*many_rows(FEWEST_ROWS - 1))) is None
+    assert decode_uniform(answer(*many_rows(FEWEST_ROWS))) is not None
+
+
+ODD_ROWS = {
+    "other order of names": lambda odd: dict(reversed(odd.items())),
+    "upper case": lambda odd: {**odd, "data": "0x" + odd["data"][2:].upper()},
+    "no time": lambda odd: {name: value for name, value in odd.items() if name != "blockTimestamp"},
+    "another field": lambda odd: {**odd, "l1BlockNumber": "0x12"},
+    "a text with brackets": lambda odd: {**odd, "note": "},{"},
+    "an escaped text": lambda odd: {**odd, "note": '"removed":true'},
+    "a field within a field": lambda odd: {**odd, "more": {"data": HASH}},
+    "a field in a text": lambda odd: {**odd, "note": "data", "z": '":"0x'},
+    "removed": lambda odd: {**odd, "removed": True},
+    "another contract": lambda odd: {**odd, "address": ALICE},
+    "a longer address": lambda odd: {**odd, "address": odd["address"] + "00"},
+    "a topic that is no address": lambda odd: {**odd, "topics": [*odd["topics"][:2], HASH]},
+    "no hex": lambda odd: {**odd, "data": odd["data"][:-1] + "g"},
+    "no 0x": lambda odd: {**odd, "data": "00" + odd["data"][2:]},
+    "a huge index": lambda odd: {**odd, "logIndex": "0x80000000"},
+    "an index of many digits": lambda odd: {**odd, "logIndex": "0x" + "f" * 16},
+    "after the range": lambda odd: {**odd, "blockNumber": "0xa"},
+    "sent twice": lambda odd: {**odd, "blockNumber": "0x5", "logIndex": "0x0"},
+    "no hex where nobody reads": lambda odd: {**odd, "blockHash": "0x" + "zz" * 32},
+}
+
+
+@pytest.mark.parametrize("change", ODD_ROWS.values(), ids=ODD_ROWS.keys())
+@pytest.mark.parametrize("place", [0, 1, 200, -1])
+def test_an_odd_row_among_many_is_read_as_it_is_by_itself(change, place):
+    rows = many_rows()
+    rows[place] = change(rows[place])
+    body = answer(*rows)
+    assert as_read(body) == as_read_one_by_one(body)
+
+
+ALIKE = answer(*many_rows(FEWEST_ROWS + 30))
+
+
+@settings(max_examples=150 * ROUNDS)
+@given(st.integers(0, len(ALIKE) - 1), st.sampled_from(b'"\\{}[]:,x0fFg \n\x00\xff'))
+def test_a_changed_byte_is_read_at_once_as_it_is_one_by_one(place, byte):
+    body = ALIKE[:place] + bytes([byte]) + ALIKE[place + 1 :]
+    assert as_read(body) == as_read_one_by_one(body)
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [
+        (b'{"result":[', b'],"id":1}'),
+        (b'{"id":1,"result":null,"result":[', b"]}"),
+        (b'{"id":1,"result":[', b'],"result":[]}'),
+        (b'{"id":[', b'],"result":[]}'),
+        (b'{"result":[],"id":[', b"]}"),
+        (b'{"id":"\\"result\\":[","result":[', b"]}"),
+        (b'{"error":{"code":1,"message":"no"},"result":[', b"]}"),
+        (b'{"result":[', b'],"error":{"code":1,"message":"no"}}'),
+        (b'{"result":[', b"]"),
+        (b'{"result":[', b",]}"),
+        (b'{"result":[1,', b"]}"),
+        (b"[", b"]"),
+        (b'[{"result":[', b"]}]"),
+        (b' {"result": [', b"]}"),
+    ],
+)
+def test_many_rows_in_another_frame_are_read_as_one_by_one(opening, closing):
+    rows = answer(*many_rows()).removeprefix(b'{"jsonrpc":"2.0","id":1,"result":[').removesuffix(b"]}")
+    body = opening + rows + closing
+    assert as_read(body) == as_read_one_by_one(body)

@@ -1,0 +1,204 @@
+"""Decodes log rows that differ in hex digits only, all of them at once. Pure.
+
+A node writes the rows of an answer in one form: the same names in the same order, only quantities are of different
+length. So rows of equal length are rows of a matrix of bytes. Its first row is decoded strictly. Rows that differ from
+it only in digits of `0x` texts have their fields at the same places:
+
+    {"address":"0x5f","data":"0x07","logIndex":"0x9"}     is decoded
+    {"address":"0x5f","data":"0xc4","logIndex":"0xa"}     has the same form
+    {"address":"0x5f","logIndex":"0xb","data":"0xc5"}     has another form, and is decoded next
+"""
+
+import binascii
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from contracts.evm.codec import LogsAnswer, TransferLog
+
+FEWEST_ROWS: Final = 64
+"""Fewer rows are decoded sooner one by one."""
+
+_MOST_FORMS: Final = 64
+_MOST_DIGITS: Final = 15
+"""Digits of a number that fits 64 bits with its sign."""
+
+_FRAME: Final = msgspec.json.Decoder(LogsAnswer[msgspec.Raw])
+_ROW: Final = msgspec.json.Decoder(TransferLog)
+_DIGITS: Final = re.compile(rb'"0x([0-9a-fA-F]+)"(?!:)')
+_NUMBERS: Final = ("blockNumber", "logIndex", "blockTimestamp")
+_DIGIT_COUNTS: Final = {"address": 40, "from": 64, "to": 64, "data": 64, "transactionHash": 64}
+_VALUES: Final = np.full(256, 255, np.uint8)
+_VALUES[np.frombuffer(b"0123456789abcdefABCDEF", np.uint8)] = [*range(16), *range(10, 16)]
+
+Bytes = NDArray[np.uint8]
+
+
+class _NotUniform(Exception):
+    """The rows have to be decoded one by one."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogColumns:
+    """Transfer logs in the order of an answer, one array entry each. Hashes and words are rows of 32 bytes.
+
+    `block_timestamp` is None unless every row has one.
+    """
+
+    block_number: NDArray[np.int64]
+    log_index: NDArray[np.int64]
+    tx_hash: Bytes
+    from_topic: Bytes
+    to_topic: Bytes
+    data: Bytes
+    block_timestamp: NDArray[np.int64] | None
+
+
+@dataclass(frozen=True)
+class _Form:
+    """The form of a row: where digits are that may differ, and those of its fields (begin, end)."""
+
+    digits: list[tuple[int, int]]
+    fields: dict[str, tuple[int, int]]
+
+
+def decode_uniform(body: bytes) -> tuple[Bytes, LogColumns] | None:
+    """Decodes an answer to `eth_getLogs`: the contract of each log, 20 bytes, and the logs.
+
+    Returns None where the rows have to be decoded one by one: few rows, rows of many forms, and whatever is not as it
+    should be.
+    """
+    try:
+        return _decoded(body)
+    except (_NotUniform, msgspec.DecodeError, UnicodeDecodeError, binascii.Error):
+        return None
+
+
+def _decoded(body: bytes) -> tuple[Bytes, LogColumns]:
+    starts, ends = _places_of_rows(body)
+    begins = {name: np.empty(len(starts), np.int64) for name in _DIGIT_COUNTS}
+    numbers = {name: np.empty(len(starts), np.int64) for name in _NUMBERS}
+    for form, places, rows in _forms(body, starts, ends - starts):
+        for name, begin in begins.items():
+            begin[places] = starts[places] + form.fields[name][0]
+        for name in list(numbers):
+            if name in form.fields:
+                numbers[name][places] = _numbers(rows, *form.fields[name])
+            else:
+                del numbers[name]
+    read = {name: _unhex(_cut(body, begins[name], count)) for name, count in _DIGIT_COUNTS.items()}
+    return read["address"], LogColumns(
+        block_number=numbers["blockNumber"],
+        log_index=numbers["logIndex"],
+        tx_hash=read["transactionHash"],
+        from_topic=read["from"],
+        to_topic=read["to"],
+        data=read["data"],
+        block_timestamp=numbers.get("blockTimestamp"),
+    )
+
+
+def _places_of_rows(body: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns where rows begin and end, in an answer that is in order without them."""
+    text = np.frombuffer(body, np.uint8)
+    starts = np.flatnonzero(text == ord("{"))[1:]
+    if len(starts) < FEWEST_ROWS:
+        raise _NotUniform
+    last_end = body.find(b"}", starts[-1]) + 1
+    opening, closing = body[: starts[0]], body[last_end:]
+    frame = opening + closing
+    answer = _FRAME.decode(frame)
+    is_framed = opening.endswith(b'"result":[') and closing.startswith(b"]") and frame.count(b'"result"') == 1
+    if not is_framed or b"\\" in frame or answer.result != [] or answer.error is not None:
+        raise _NotUniform
+    if (text[starts[1:] - 1] != ord(",")).any():
+        raise _NotUniform
+    return starts, np.append(starts[1:] - 1, last_end)
+
+
+def _forms(
+    body: bytes, starts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> Iterator[tuple[_Form, NDArray[np.int64], Bytes]]:
+    """Returns each form, the places of its rows among all of them, and the bytes of its rows."""
+    form_count = 0
+    for length in np.unique(lengths).tolist():
+        places = np.flatnonzero(lengths == length)
+        while len(places):
+            form_count += 1
+            if form_count > _MOST_FORMS:
+                raise _NotUniform
+            rows = _cut(body, starts[places], length)
+            form = _form_of(rows[0].tobytes())
+            fixed = np.ones(length, bool)
+            for begin, end in form.digits:
+                fixed[begin:end] = False
+            differing = np.bitwise_or.reduce(rows, axis=0) != np.bitwise_and.reduce(rows, axis=0)
+            of_form = np.ones(len(rows), bool)
+            if (differing & fixed).any():
+                of_form = ~((rows != rows[0]) & fixed).any(axis=1)
+                rows = rows[of_form]
+            for begin, end in form.digits:
+                if (begin, end) not in form.fields.values() and differing[begin:end].any():
+                    _unhex(_even(rows[:, begin:end]))  # read by nobody, but a quotation mark here would end the text
+            yield form, places[of_form], rows
+            places = places[~of_form]
+
+
+def _form_of(row: bytes) -> _Form:
+    log = _ROW.decode(row)
+    if log.removed or len(log.address) != len("0x") + _DIGIT_COUNTS["address"] or b"\\" in row:
+        raise _NotUniform
+    fields = {
+        name: _digits(row, f'"{name}":"', text)
+        for name in ("address", "data", "transactionHash", *_NUMBERS)
+        if (text := getattr(log, name)) is not None
+    }
+    event, sender, recipient = log.topics
+    fields["from"] = _digits(row, f'"topics":["{event}","', sender)
+    fields["to"] = _digits(row, f'"topics":["{event}","{sender}","', recipient)
+    digits = [match.span(1) for match in _DIGITS.finditer(row) if match[0] != f'"{event}"'.encode()]
+    return _Form(digits, fields)
+
+
+def _digits(row: bytes, before: str, text: str) -> tuple[int, int]:
+    """Returns where the digits of a field are, of which `text` was decoded."""
+    named = before.encode()
+    if row.count(named) != 1 or not text.startswith("0x"):
+        raise _NotUniform
+    begin = row.index(named) + len(named)
+    if row[begin : begin + len(text) + 1] != text.encode() + b'"':
+        raise _NotUniform
+    return begin + 2, begin + len(text)
+
+
+def _cut(body: bytes, begins: NDArray[np.int64], length: int) -> Bytes:
+    """Returns `length` bytes from each place on, one row each."""
+    pieces = np.ndarray((len(body) - length + 1,), f"V{length}", body, strides=(1,))
+    return pieces[begins].view(np.uint8).reshape(-1, length)
+
+
+def _unhex(digits: Bytes) -> Bytes:
+    """Reads rows of hex digits as rows of bytes. Raises `binascii.Error`."""
+    values = binascii.unhexlify(np.ascontiguousarray(digits).data)
+    return np.frombuffer(values, np.uint8).reshape(len(digits), -1)
+
+
+def _even(digits: Bytes) -> Bytes:
+    return digits if digits.shape[1] % 2 == 0 else np.insert(digits, 0, ord("0"), axis=1)
+
+
+def _numbers(rows: Bytes, begin: int, end: int) -> NDArray[np.int64]:
+    if not 0 < end - begin <= _MOST_DIGITS:
+        raise _NotUniform
+    numbers = np.zeros(len(rows), np.int64)
+    for place in range(begin, end):
+        values = _VALUES[rows[:, place]]
+        if values.max() > 15:
+            raise _NotUniform
+        numbers = (numbers << 4) | values
+    return numbers
