@@ -9,8 +9,9 @@ from types import FrameType
 
 
 def leave_first(seconds: int, leaving: Callable[[], None]) -> None:
-    """On SIGTERM calls `leaving`, and what handled the signal before only `seconds` later; a second one ends it now.
+    """On SIGTERM calls `leaving`, and what handled the signal before only `seconds` later; Ctrl-C still ends it now.
 
+    Further SIGTERMs change nothing: of several workers each gets one with its process group and one from its parent.
     Call it in the main thread, in the event loop whose server handles the signal.
     """
     loop = asyncio.get_running_loop()
@@ -18,7 +19,7 @@ def leave_first(seconds: int, leaving: Callable[[], None]) -> None:
     assert callable(stop)
 
     def leave(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGTERM, stop)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         loop.call_soon_threadsafe(leaving)
         loop.call_soon_threadsafe(loop.call_later, seconds, stop, number, None)
 

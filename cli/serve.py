@@ -1,8 +1,10 @@
 """Implements `svc serve`: the API on HOST:PORT, answering 503 until there is a generation."""
 
 import os
+from typing import Any
 
 import uvicorn
+from uvicorn.supervisors import Multiprocess
 
 from cli.connections import TimedHttpProtocol
 from cli.environment import as_environment, effective_settings
@@ -14,6 +16,7 @@ from contracts.settings import Settings
 from warehouse.file_modes import correct_modes
 from warehouse.publish.generations import current_generation
 
+APPLICATION = "api.app:app_from_environment"
 STOP_WITHIN_S = 5
 
 
@@ -27,23 +30,39 @@ def serve(workers: int, as_json: bool) -> None:
         print_json({"ok": True, "baseUrl": settings.public_base_url, "workers": workers})
     # Workers are processes of their own, which read their settings from the environment.
     os.environ.update(as_environment(settings))
-    uvicorn.run(
-        "api.app:app_from_environment",
-        factory=True,
-        http=TimedHttpProtocol,
+    options: dict[str, Any] = {
+        "factory": True,
+        "http": TimedHttpProtocol,
         # a handshake reaches the front as the request that it is
-        ws="none",
-        host=settings.host,
-        port=settings.port,
-        workers=workers,
-        access_log=False,
-        server_header=False,
+        "ws": "none",
+        "host": settings.host,
+        "port": settings.port,
+        "access_log": False,
+        "server_header": False,
         # the front itself decides whose forwarding headers to believe
-        proxy_headers=False,
-        timeout_graceful_shutdown=STOP_WITHIN_S,
-        log_config=log_config(settings.log_format),
-        log_level="warning",
-    )
+        "proxy_headers": False,
+        "timeout_graceful_shutdown": STOP_WITHIN_S,
+        "log_config": log_config(settings.log_format),
+        "log_level": "warning",
+    }
+    if workers == 1:
+        uvicorn.run(APPLICATION, **options)
+    else:
+        config = uvicorn.Config(APPLICATION, workers=workers, **options)
+        Workers(config, [config.bind_socket()]).run()
+
+
+class Workers(Multiprocess):
+    """uvicorn's worker processes. Their port is closed with the last of them that takes requests.
+
+    uvicorn's parent keeps it open until all have ended: who connects while the last answers are under way would wait
+    for them, and then get none.
+    """
+
+    def terminate_all(self) -> None:
+        for listening in self.sockets:
+            listening.close()
+        super().terminate_all()
 
 
 def refuse_foreign_generation(settings: Settings) -> None:

@@ -70,6 +70,10 @@ class Service:
         self.hosts = [ApiHost(name, directory / "hosts", environment) for name in "ab"]
 
     @property
+    def port(self) -> int:
+        return int(self.base_url.rpartition(":")[2])
+
+    @property
     def a(self) -> ApiHost:
         return self.hosts[0]
 
@@ -165,7 +169,7 @@ class Readers:
     count: int = 0
 
     def read(self) -> None:
-        answer = _asked_once(self.service, "GET", DOCUMENT)
+        answer = asked_once(self.service.port, "GET", DOCUMENT)
         self.count += 1
         if isinstance(answer, str) or answer[0] != 200:
             self.failed.append(str(answer)[:500])
@@ -182,7 +186,7 @@ class Registrations:
 
     def register(self) -> None:
         headers = {"Content-Type": "application/json", "Idempotency-Key": secrets.token_hex(16)}
-        answer = _asked_once(self.service, "POST", INTAKE, json.dumps(AGENT).encode(), headers)
+        answer = asked_once(self.service.port, "POST", INTAKE, json.dumps(AGENT).encode(), headers)
         if isinstance(answer, str) or answer[0] != 201:
             self.failed.append(str(answer)[:500])
 
@@ -191,13 +195,11 @@ def _any_address() -> str:
     return f"127.{random.randrange(1, 255)}.{random.randrange(256)}.{random.randrange(1, 255)}"
 
 
-def _asked_once(
-    service: Service, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
+def asked_once(
+    port: int, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
 ) -> tuple[int, bytes] | str:
     """Status and body of an answer, or why there is none. Each request is of a client with another address."""
-    address = _any_address()
-    port = int(service.base_url.rpartition(":")[2])
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=HANG_S, source_address=(address, 0))
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=HANG_S, source_address=(_any_address(), 0))
     try:
         connection.request(method, path, body, headers or {})
         answer = connection.getresponse()

@@ -5,25 +5,44 @@ The clock of host `b` is two hours late all the time.
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import secrets
+import signal
+import socket
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import httpx
 import pytest
 from fake_clocks import fake_clock
-from host_faults import Faults, Limits, Readers, Registrations, Service, Writers, again_and_again, invisible, service
+from host_faults import (
+    DOCUMENT,
+    Faults,
+    Limits,
+    Readers,
+    Registrations,
+    Service,
+    Writers,
+    again_and_again,
+    asked_once,
+    invisible,
+    service,
+)
+from intakes import AGENT, INTAKE
 from nginx import have_nginx
 from patience import HANG_S
 from rounds import chosen
-from two_hosts import until
+from two_hosts import ApiHost, until
 
 from warehouse.discovery.run_status import EndedRun, update_run_status, with_run
 
 FAULTS, BATCHES = 200, 10
 """A run does one batch, a soak all."""
 CLOCK_LATE = "-2h"
+DRAIN_S = 5
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +106,52 @@ def test_a_rolling_restart_loses_no_request(hosts: Service) -> None:
     assert readers.failed == []
     assert registrations.failed == []
     assert invisible(hosts, writers.written, writers.headers) == []
+
+
+def half_sent(port: int) -> tuple[socket.socket, bytes]:
+    """A registration whose head and half of the body are sent, and the other half."""
+    body = json.dumps(AGENT).encode()
+    head = f"POST {INTAKE} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+    connection = socket.create_connection(("127.0.0.1", port), timeout=HANG_S)
+    connection.sendall(f"{head}Idempotency-Key: {secrets.token_hex(16)}\r\n\r\n".encode() + body[: len(body) // 2])
+    return connection, body[len(body) // 2 :]
+
+
+def is_refused(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=HANG_S).close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.soak), 2])
+def test_a_host_that_drains_answers_everything_but_health_and_then_takes_nothing_new(
+    hosts: Service, workers: int
+) -> None:
+    host = ApiHost(f"draining{workers}", hosts.a.data_dir.parent, hosts.a.environment)
+    host.environment["SVC_DRAIN_SECONDS"] = str(DRAIN_S)
+    host.command += ["--workers", str(workers)]
+    host.start()
+    try:
+        until(lambda: host.health() is not None, host.said)
+        begun, rest = half_sent(host.port)
+        assert host.process is not None
+        host.process.send_signal(signal.SIGTERM)
+        signalled_s = time.monotonic()
+        until(lambda: all(host.health() is None for _ in range(2 * workers)), host.said)
+        while time.monotonic() - signalled_s < DRAIN_S - 1:
+            health, document = (asked_once(host.port, "GET", path) for path in ("/health", DOCUMENT))
+            assert (health[0], document[0]) == (503, 200), (health, document)
+            assert json.loads(health[1])["detail"] == "This host is about to stop. Ask another one."
+        until(lambda: is_refused(host.port), host.said)
+        assert time.monotonic() - signalled_s > DRAIN_S
+        begun.sendall(rest)
+        assert begun.recv(1 << 16).startswith(b"HTTP/1.1 201 ")
+        begun.close()
+        assert host.process.wait(HANG_S) == 0, host.said()
+    finally:
+        host.kill()
 
 
 @pytest.mark.parametrize("batch", chosen(list(range(BATCHES)), others=BATCHES))
