@@ -52,7 +52,7 @@ class House:
         self.data_dir = data_dir
         self.now = NOON
         self.rows: list[Row] = []
-        self._served: tuple[Path, Front] | None = None
+        self._served: tuple[Path, Settings, Front] | None = None
         self.token = Token(address=TOKEN, name="Token", symbol="TKN", decimals=2)
 
     def copied(self, data_dir: Path) -> House:
@@ -120,9 +120,9 @@ class House:
     @property
     def application(self) -> Front:
         """The API, one for all requests to a generation."""
-        if self._served is None or self._served[0] != self.current:
-            self._served = (self.current, create_app(self.settings))
-        return self._served[1]
+        if self._served is None or self._served[:2] != (self.current, self.settings):
+            self._served = (self.current, self.settings, create_app(self.settings))
+        return self._served[2]
 
     @property
     def current(self) -> Path:
@@ -131,7 +131,7 @@ class House:
     def client(self, *, application: Front | None = None, peer: str = "192.0.2.1") -> httpx.AsyncClient:
         """A client whose requests come from `peer`, without headers of its own."""
         transport = httpx.ASGITransport(
-            application or create_app(self.settings), raise_app_exceptions=False, client=(peer, 50000)
+            application or self.application, raise_app_exceptions=False, client=(peer, 50000)
         )
         client = httpx.AsyncClient(transport=transport, base_url=BASE_URL)
         client.headers.clear()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -36,7 +36,7 @@ CONFIRMATIONS = 3
 class WholeService:
     """Made with `whole_service`."""
 
-    def __init__(self, data_dir: Path, node: Provider, **settings: Any) -> None:
+    def __init__(self, data_dir: Path, node: Provider, documents: Iterable[str], **settings: Any) -> None:
         self.node = node
         given: dict[str, Any] = {
             "rpc_urls": (node.url,),
@@ -54,7 +54,7 @@ class WholeService:
         self.house.now = datetime.now(UTC).replace(microsecond=0) + timedelta(minutes=10)
         self.house.read_chain(mint(64), 20)
         self.house.read_chain(mint(1, first=65, block=30), 40)
-        self.house.publish()
+        self.house.publish(*documents)
         self.app = create_app(self.settings, providers=patient_providers(self.settings.rpc_urls))
 
     @property
@@ -87,10 +87,10 @@ class WholeService:
 
 
 @contextmanager
-def whole_service(data_dir: Path, **settings: Any) -> Iterator[WholeService]:
-    """The service with a chain of its own."""
+def whole_service(data_dir: Path, documents: Iterable[str] = (), **settings: Any) -> Iterator[WholeService]:
+    """The service with a chain of its own, and with all documents unless some are named."""
     with Provider(FakeChain(time_s=int(datetime.now(UTC).timestamp()) - 60)) as node:
-        yield WholeService(data_dir, node, **settings)
+        yield WholeService(data_dir, node, documents, **settings)
 
 
 @contextmanager

@@ -1,11 +1,11 @@
 """Any address, any block, any day over HTTP: against a replay in Python, and what is refused with the nearest value."""
 
-import asyncio
 import random
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from holder_rows import address, block_time, replay
+from lasting_loop import LastingLoop
 from publishing import House
 from rounds import ROUNDS
 
@@ -14,6 +14,7 @@ from contracts.token.holders import ZERO_ADDRESS
 
 DAY = 24 * 60
 HOLDERS, MAP, TEMPORAL = "/api/token/holders", "/api/token/holders-map", "/api/token/holders-map-temporal"
+SERVED = (HOLDERS, MAP, TEMPORAL, f"{MAP}/edges", "/api/token/series/daily", "/api/token/series/hourly")
 PARTIES = [address(number) for number in range(1, 90)]
 
 
@@ -32,6 +33,7 @@ def a_history():
 
 
 ROWS = a_history()
+LOOP = LastingLoop()
 LISTED, LAST = DAY + 500, 3 * DAY - 5
 
 
@@ -41,8 +43,9 @@ def house(tmp_path_factory):
     made.now = datetime.now(UTC).replace(microsecond=0) + timedelta(minutes=10)
     made.read_chain([row for row in ROWS if row[0] <= LISTED], LISTED)
     made.read_chain([row for row in ROWS if LISTED < row[0] <= LAST], LAST)
-    made.publish()
-    return made
+    made.publish(*SERVED)
+    yield made
+    LOOP.close()
 
 
 def get(house, path, **headers):
@@ -50,7 +53,7 @@ def get(house, path, **headers):
         async with house.client(application=house.application) as client:
             return await client.get(path, headers=headers)
 
-    return asyncio.run(ask())
+    return LOOP.run(ask())
 
 
 def holders_at(block):
@@ -279,7 +282,7 @@ def test_edges_among_the_largest_are_sums_of_transfers(house):
 def test_before_any_list_an_address_is_answered_without_numbers(tmp_path):
     house = House(tmp_path, rate_limit_per_minute=0)
     house.now = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=1)
-    house.publish()
+    house.publish(HOLDERS)
     body = get(house, f"{HOLDERS}/{PARTIES[0]}").json()
     assert (body["quality"], body["reason"], body["balanceRaw"], body["block"]) == (
         "unavailable", "not_configured", None, None,

@@ -6,11 +6,13 @@ from datetime import timedelta
 import pytest
 from publishing import DOCUMENTS, House, mint
 
+from api.app import create_app
 from api.publish.front import BODY_LIMIT_BYTES, Front
 from contracts.logs import TextLines
 from warehouse.ledger.counters import Take
 
 HOLDERS = "/api/token/holders"
+SERVED = (*DOCUMENTS, "/openapi.json", "/api/token/price")
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +20,7 @@ def house(tmp_path_factory):
     made = House(tmp_path_factory.mktemp("front"), rate_limit_per_minute=0)
     made.read_chain(mint(70), 20)
     made.read_chain(mint(1, first=71, block=30), 40)
-    made.publish()
+    made.publish(*SERVED)
     return made
 
 
@@ -169,12 +171,12 @@ def test_only_published_paths_are_answered(house, path):
 
 def test_the_front_follows_the_pointer_at_most_twice_a_second(tmp_path):
     house = House(tmp_path)
-    house.publish()
+    house.publish(HOLDERS)
     now = [house.now.timestamp()]
     following = Front(house.settings, unreachable, None, clock=lambda: now[0])
     first = ask(house, "GET", HOLDERS, application=following)
     house.read_chain(mint(70), 20)
-    house.publish()
+    house.publish(HOLDERS)
     now[0] += 0.4
     assert ask(house, "GET", HOLDERS, application=following).content == first.content
     now[0] += 0.2
@@ -183,13 +185,13 @@ def test_the_front_follows_the_pointer_at_most_twice_a_second(tmp_path):
 
 def test_a_generation_for_another_address_or_a_broken_one_leaves_the_last_one_up(tmp_path):
     house = House(tmp_path)
-    house.publish()
+    house.publish(HOLDERS)
     now = [house.now.timestamp()]
     following = Front(house.settings, unreachable, None, clock=lambda: now[0])
     first = ask(house, "GET", HOLDERS, application=following)
     house.settings = House(tmp_path, base_url="https://other.example").settings
     house.read_chain(mint(70), 20)
-    house.publish()
+    house.publish(HOLDERS)
     now[0] += 2
     assert ask(house, "GET", HOLDERS, application=following).content == first.content
     (tmp_path / "current").unlink()
@@ -264,10 +266,11 @@ def test_behind_a_trusted_proxy_each_client_has_its_own_budget(house):
 
 def test_workers_share_the_limit_through_the_store(tmp_path):
     house = House(tmp_path)
-    house.publish()
+    house.publish(HOLDERS)
 
     async def traffic():
-        async with house.client() as one, house.client() as other:
+        workers = create_app(house.settings), create_app(house.settings)
+        async with house.client(application=workers[0]) as one, house.client(application=workers[1]) as other:
             asked = [await client.get(HOLDERS) for client in (one, other) * 15]
             return Counter(answer.status_code for answer in asked)
 
@@ -320,7 +323,7 @@ def test_before_the_first_generation_everything_is_503_and_then_it_is_not(tmp_pa
         answer = ask(house, "GET", path)
         assert (answer.status_code, answer.json()["code"]) == (503, "not_ready"), path
         assert answer.headers["retry-after"] == "5"
-    house.publish()
+    house.publish(HOLDERS)
     assert ask(house, "GET", HOLDERS).status_code == 200
 
 

@@ -25,7 +25,7 @@ LIMITED = sorted(
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    with whole_service(tmp_path_factory.mktemp("service"), rate_limit_per_minute=MANY) as running:
+    with whole_service(tmp_path_factory.mktemp("service"), LIMITED, rate_limit_per_minute=MANY) as running:
         yield running
 
 
@@ -68,7 +68,7 @@ def test_a_key_is_limited_by_the_day(service: WholeService):
 
 
 def test_the_refusal_says_how_long_to_wait(tmp_path: Path):
-    with whole_service(tmp_path, rate_limit_per_minute=1) as running:
+    with whole_service(tmp_path, ["/api/context"], rate_limit_per_minute=1) as running:
         _, refused = asked(running, "/api/context", "/api/context")
     assert refused.status_code == 429
     assert refused.json()["violated-policies"] == ["permin"]

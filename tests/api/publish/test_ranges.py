@@ -95,7 +95,7 @@ def test_no_range_field_selects_more_than_the_body(field, size):
 def house(tmp_path_factory):
     made = House(tmp_path_factory.mktemp("ranges"), rate_limit_per_minute=0)
     made.read_chain(mint(3000), 20)
-    made.publish()
+    made.publish(DOCUMENT, "/data/index.html", "/data/index.md")
     return made
 
 

@@ -27,7 +27,7 @@ CHEAP_CPU_S = 0.125
 def house(tmp_path_factory):
     made = House(tmp_path_factory.mktemp("heads"), rate_limit_per_minute=0)
     made.read_chain(mint(3), 20)
-    made.publish()
+    made.publish(DOCUMENT, "/api/context")
     return made
 
 

@@ -12,7 +12,7 @@ def house(tmp_path_factory):
     made = House(tmp_path_factory.mktemp("variants"), rate_limit_per_minute=0)
     made.read_chain(mint(150), 20)
     made.read_chain([(30, "0x" + "0" * 40, "0x" + "ee" * 20, 5)], 40)
-    made.publish()
+    made.publish(MAP, TEMPORAL)
     return made
 
 
@@ -91,7 +91,7 @@ def test_two_snapshots_can_be_named(house):
 def test_a_variant_of_a_generation_marked_stale_is_stale_too(tmp_path):
     house = House(tmp_path)
     house.read_chain(mint(70), 20)
-    house.publish()
+    house.publish(MAP)
     house.republish_stale("check_failed")
     body = get(house, f"{MAP}?limit=60").json()
     assert (body["stale"], body["reason"]) == (True, "check_failed")

@@ -22,6 +22,12 @@ from contracts.publish.routes import CACHE_CONTROL, OPEN_HEADERS, file_of, is_in
 from warehouse.publish.generations import current_generation
 
 LIST = "/data/holders-20.csv.gz"
+PAGES_OF_COLLECTIONS = {
+    kind: [row.path for row in PROJECTIONS if row.collection and (row.collection, row.media_type) == kind]
+    for kind in {(row.collection, row.media_type) for row in PROJECTIONS if row.collection}
+}
+BETWEEN_OTHERS = {path for paths in PAGES_OF_COLLECTIONS.values() for path in paths[1:-1]}
+"""Pages of a collection that are neither its first nor its last."""
 OF_A_SERVER = ("etag", "vary", "content-length", "location", "accept-ranges", "last-modified")
 """What each server says in its own way."""
 
@@ -138,8 +144,8 @@ def test_the_redirects_file_leads_each_path_to_its_body(house):
 
 def test_the_nginx_configuration_says_what_the_map_says(house):
     text = (house.current / "hosting/nginx.conf").read_text()
-    read, led_on = {}, {}
-    patterns = {expression(pattern): pattern for pattern in table_of(house)["folders"]}
+    read, led_on, table = {}, {}, table_of(house)
+    patterns = {expression(pattern): pattern for pattern in table["folders"]}
     for path, block in re.findall(r"location (?:= |~ \")([/^][^ \"]*)\"? \{\n((?:            .*\n)+)", text):
         path = patterns.get(path.replace("\\\\", "\\"), path)
         headers = unquoted(re.findall(rf"add_header (\S+) {QUOTED};", block))
@@ -148,17 +154,18 @@ def test_the_nginx_configuration_says_what_the_map_says(house):
             continue
         headers["content-type"] = re.search(rf"default_type {QUOTED};", block)[1]
         read[path] = headers
-        variants = table_of(house)["routes"].get(path, {}).get("parameters", [])
-        assert ("if ($args)" in block) == bool(variants), path
-        markdown = table_of(house)["routes"].get(path, {}).get("markdown")
-        assert ("if ($http_accept" in block) == bool(markdown or path in table_of(house)["indexes"]), path
+        route = table["routes"].get(path, {})
+        assert ("if ($args)" in block) == bool(route.get("parameters")), path
+        assert ("if ($http_accept" in block) == bool(route.get("markdown") or path in table["indexes"]), path
+        assert not route or f"try_files /{route['file']} =404;" in block, path
     indexes = expected_of_indexes(house, for_all_readers=False)
     assert (read, led_on) == (expected(house) | indexes, expected_redirects(house))
 
 
 def test_the_caddy_configuration_says_what_the_map_says(house):
     text = (house.current / "hosting/Caddyfile").read_text()
-    patterns = {expression(pattern): pattern for pattern in table_of(house)["folders"]}
+    table = table_of(house)
+    patterns = {expression(pattern): pattern for pattern in table["folders"]}
     found = re.findall(
         r"(@(?:route|redirect|index|folder)\d+) \{\n\t\tmethod GET HEAD\n\t\tpath(?:_regexp)? (\S+)", text
     )
@@ -169,7 +176,10 @@ def test_the_caddy_configuration_says_what_the_map_says(house):
         if (to := re.search(r"redir \* (\S+) 302", block)) is not None:
             led_on[names[matcher]] = (to[1], headers)
         else:
-            read[names.get(matcher, matcher)] = headers
+            path = names.get(matcher, matcher)
+            read[path] = headers
+            route = table["routes"].get(path)
+            assert route is None or f"rewrite * /{route['file']}\n" in block, path
     indexes = expected_of_indexes(house, for_all_readers=False)
     assert (read, led_on) == (expected(house) | indexes, expected_redirects(house))
 
@@ -202,14 +212,19 @@ caddy_needed = pytest.mark.skipif(
 
 
 async def answers_of_both(house, port: int, **headers: str):
-    """Yields every path with what a web server on `port` answers there and what the front does, by GET and HEAD."""
+    """Yields paths with what a web server on `port` answers there and what the front does, by GET and HEAD.
+
+    Of the pages of a collection, of which there are hundreds, only the first and the last of each media type: the
+    tests of the configurations read the rules of them all.
+    """
     theirs = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=HANG_S)
     theirs.headers.clear()
     front = Front(house.settings, unreachable, None, clock=house.now.timestamp)
     front.follow_pointer(house.now.timestamp())
     async with theirs, house.client(application=front) as ours:
-        paths = [*front.site.documents, *front.site.redirects, *front.site.files]
-        queried = [f"{path}?any=1" for path, each in front.site.documents.items() if not each.has_variants]
+        documents = [path for path in front.site.documents if path not in BETWEEN_OTHERS]
+        paths = [*documents, *front.site.redirects, *front.site.files]
+        queried = [f"{path}?any=1" for path in documents if not front.site.documents[path].has_variants]
         for path in (*paths, *queried):
             for method in ("GET", "HEAD"):
                 yield path, *[await client.request(method, path, headers=headers) for client in (theirs, ours)]
@@ -262,7 +277,7 @@ def test_caddy_answers_as_the_front_does(house, encoding):
 def test_nginx_hands_what_no_file_answers_to_the_api(tmp_path):
     house = House(tmp_path, base_url=None, port=free_port(), rate_limit_per_minute=0)
     house.read_chain(mint(150), 20)
-    house.publish()
+    house.publish(DOCUMENTS[1], "/openapi.json", "/", "/index.md", "/404.html")
     environment = {
         **os.environ,
         "SVC_DATA_DIR": str(tmp_path),
@@ -304,13 +319,13 @@ def test_nginx_hands_what_no_file_answers_to_the_api(tmp_path):
 @nginx_needed
 def test_nginx_answers_304_and_follows_the_pointer(tmp_path):
     house = House(tmp_path)
-    house.publish()
+    house.publish(DOCUMENTS[0])
     with serving(tmp_path) as (port, _), httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=HANG_S) as client:
         first = client.get(DOCUMENTS[0])
         again = client.get(DOCUMENTS[0], headers={"if-none-match": first.headers["etag"]})
         assert again.status_code == 304
         assert again.headers["cache-control"] == first.headers["cache-control"]
         house.read_chain(mint(70), 20)
-        house.publish()
+        house.publish(DOCUMENTS[0])
         moved = client.get(DOCUMENTS[0], headers={"if-none-match": first.headers["etag"]})
         assert moved.json()["holderCount"] == 70

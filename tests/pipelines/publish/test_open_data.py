@@ -30,6 +30,8 @@ from warehouse.publish.generations import current_generation
 from warehouse.publish.readers import context_for
 
 DATABASE = "svc.duckdb"
+HOLDERS = "/api/token/holders"
+"""The one document that is published where only the files matter."""
 MANIFEST = "manifest.json"
 WITH_EVERY_GENERATION = (MANIFEST, "now.json")
 
@@ -244,11 +246,11 @@ def test_the_manifest_is_signed_again_before_it_expires(house):
 
 def test_new_blocks_leave_files_of_complete_ranges_and_of_days_as_they_are(house):
     house.read_chain([(1_000_005, address(3), address(4), 1)], 1_000_010)
-    house.publish()
+    house.publish(HOLDERS)
     before = files(house)
     assert {"transfers-0-999999.parquet", "transfers-1000000-1000005.parquet"} <= before.keys()
     house.read_chain([(1_000_020, address(3), address(4), 1)], 1_000_030)
-    house.publish()
+    house.publish(HOLDERS)
     after = files(house)
     assert {"transfers-1000000-1000020.parquet", "holders-1000030.parquet"} <= changed(before, after)
     for kept in ("transfers-0-999999.parquet", "token_prices-2026-01-01.parquet", "trust_scores.parquet", DATABASE):
@@ -258,18 +260,18 @@ def test_new_blocks_leave_files_of_complete_ranges_and_of_days_as_they_are(house
 def test_blocks_without_transfers_leave_every_file_of_transfers_as_it_is(house):
     before = files(house)
     house.read_chain([], 50)
-    house.publish()
+    house.publish(HOLDERS)
     assert not [name for name in changed(before, files(house)) if name.startswith("transfers")]
 
 
 def test_the_duckdb_file_follows_the_facts_once_an_hour(house):
     before = files(house)[DATABASE]
     house.read_chain([(41, ZERO_ADDRESS, address(200), 7)], 50)
-    house.publish()
+    house.publish(HOLDERS)
     assert files(house)[DATABASE] == before
     house.now += timedelta(hours=1)
     house.read_chain([(51, ZERO_ADDRESS, address(201), 7)], 60)
-    house.publish()
+    house.publish(HOLDERS)
     assert files(house)[DATABASE] != before
     with duckdb.connect(str(house.current / "public/data" / DATABASE), read_only=True) as connection:
         assert connection.execute("select count(*) from holders").fetchall() == [(72,)]
@@ -280,7 +282,7 @@ def test_a_token_whose_decimals_become_known_gets_new_files(house):
     before = files(house)
     house.token = house.token.model_copy(update={"decimals": 4})
     house.read_chain([], 41)
-    house.publish()
+    house.publish(HOLDERS)
     assert "transfers-0-31.parquet" in changed(before, files(house))
     assert rows(house, "select value from 'DATA/transfers-0-31.parquet' where block_number = 30") == [(10**9 / 10**4,)]
 
@@ -318,12 +320,14 @@ def test_a_disk_that_is_full_while_a_file_is_written_leaves_the_last_generation(
         with pytest.raises(DiskFull):
             publish_with(house, context, FullDisk(connection))
     assert (house.current, files(house)) == (first, before)
-    house.publish()
+    house.publish(HOLDERS)
     assert file in files(house)
 
 
 def publish_with(house: House, context, connection) -> None:
-    publish(replace(context, connection=connection), house.settings, now=house.now + timedelta(minutes=1))
+    rows = [row for row in PROJECTIONS if row.path == HOLDERS]
+    now = house.now + timedelta(minutes=1)
+    publish(replace(context, connection=connection), house.settings, projections=rows, now=now)
 
 
 def test_a_run_that_is_killed_between_data_and_manifest_leaves_the_last_generation(house):
@@ -333,12 +337,12 @@ def test_a_run_that_is_killed_between_data_and_manifest_leaves_the_last_generati
     pid = os.fork()
     if pid == 0:
         open_data.signed_manifest = lambda *_: os._exit(9)
-        house.publish()
+        house.publish(HOLDERS)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9
     assert (house.current, files(house)) == (first, before)
     assert list((house.data_dir / "generations").glob(".building-*/public/data/transfers-0-41.parquet"))
-    house.publish()
+    house.publish(HOLDERS)
     assert "transfers-0-41.parquet" in files(house)
     assert not list((house.data_dir / "generations").glob(".building-*"))
 

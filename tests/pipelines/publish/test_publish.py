@@ -86,7 +86,7 @@ def test_an_unchanged_document_keeps_bytes_origin_and_time(house):
     first = house.current.name
     before = {path: house.current / "public" / file_of(path) for path in DOCUMENTS}
     house.read_chain([(30, "0x" + "0" * 40, "0x" + "ee" * 20, 5)], 40)
-    second = house.publish()
+    second = house.publish(*DOCUMENTS, "/artifacts/pricing")
     assert set(second.changed_documents) >= set(DOCUMENTS)
     pricing = house.current / "public/artifacts/pricing.json"
     assert pricing.samefile(before[DOCUMENTS[0]].parents[2] / "artifacts/pricing.json")
@@ -144,7 +144,7 @@ def test_republishing_stale_twice_changes_nothing_more(house):
 def test_a_good_publish_takes_the_mark_away_and_gives_the_bytes_back(house):
     good = (house.current / "public/api/token/holders.json").read_bytes()
     house.republish_stale()
-    assert house.publish().published
+    assert house.publish(*DOCUMENTS).published
     assert (house.current / "public/api/token/holders.json").read_bytes() == good
 
 
@@ -157,10 +157,10 @@ def test_before_the_first_generation_there_is_nothing_to_mark(tmp_path):
 
 def test_another_base_url_is_another_generation(tmp_path):
     house = House(tmp_path)
-    house.publish()
+    house.publish(*DOCUMENTS, "/openapi.json")
     moved = House(tmp_path, base_url="https://other.example")
     moved.now = house.now
-    report = moved.publish()
+    report = moved.publish(*DOCUMENTS, "/openapi.json")
     assert "/openapi.json" in report.changed_documents
     assert not set(DOCUMENTS) & set(report.changed_documents)
     assert body(moved, "/openapi.json")["servers"] == [{"url": "https://other.example"}]

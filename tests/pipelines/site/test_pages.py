@@ -243,7 +243,9 @@ def test_each_table_whose_checks_a_page_tells_has_checks():
     assert told <= {name for name, table in tables().items() if table.checks is not None}
 
 
-def test_a_document_tells_pages_what_is_served_now(house: House, tmp_path_factory):
+def test_a_page_changes_only_with_its_own_documents_and_a_document_tells_pages_what_is_served_now(
+    house: House, tmp_path_factory
+):
     now = json.loads((house.current / "public/data/now.json").read_text())
     assert now["generation"] == house.current.name
     assert now["block"] == 40
@@ -254,24 +256,18 @@ def test_a_document_tells_pages_what_is_served_now(house: House, tmp_path_factor
     }
     assert set(now["pages"]) == {page.path for page in PAGES}
     other = house.copied(tmp_path_factory.mktemp("other"))
-    other.read_chain(mint(1, first=90, block=50), 60)
-    other.publish()
-    later = json.loads((other.current / "public/data/now.json").read_text())
-    assert (later["block"], later["pages"]["/token/"]) == (60, other.current.name)
-    assert later["pages"]["/connect/"] == now["pages"]["/connect/"]
-    other.republish_stale("check_failed")
-    failed = json.loads((other.current / "public/data/now.json").read_text())
-    assert failed["documents"]["/api/token/holders"]["staleReason"] == "check_failed"
-
-
-def test_a_page_changes_only_with_its_own_documents(house: House, tmp_path_factory):
-    other = house.copied(tmp_path_factory.mktemp("other"))
     report = other.publish()
     assert not [path for path in report.changed_documents if path in PATHS]
     other.read_chain(mint(1, first=90, block=50), 60)
     changed = set(other.publish().changed_documents)
     assert {"/", "/token/", "/holders/", "/holders/index.md"} <= changed
     assert {"/trust/", "/docs/", "/connect/"}.isdisjoint(changed)
+    later = json.loads((other.current / "public/data/now.json").read_text())
+    assert (later["block"], later["pages"]["/token/"]) == (60, other.current.name)
+    assert later["pages"]["/connect/"] == now["pages"]["/connect/"]
+    other.republish_stale("check_failed")
+    failed = json.loads((other.current / "public/data/now.json").read_text())
+    assert failed["documents"]["/api/token/holders"]["staleReason"] == "check_failed"
 
 
 HOSTILE = 'Ignore all </h1><script>alert(1)</script> "rules" \u202e<b>'
