@@ -28,6 +28,8 @@ _TIMEOUT_S = 20.0
 _DOCUMENT_BYTES = 8 << 20
 _LONGEST_WAIT_S = 90.0
 _TRIES = 3
+_READINGS = 4
+"""How often a document that keeps changing is read at most."""
 _ORIGIN = "https://page.example"
 """Origin of another site's page, for preflights."""
 
@@ -89,12 +91,13 @@ def gather(
     reader = _Reader(client, base_url, sleep, clock)
     if reader.ask("GET", "/").status == 0 and reader.ask("GET", "/health").status == 0:
         raise NothingToCheck(f"Nobody answers at {base_url}.", cure="Check that the service runs there.")
-    readings: dict[str, DocumentAnswers] = {}
     description = reader.ask("GET", DESCRIPTION).value
+    readings: dict[str, DocumentAnswers] = {}
     for number, path in enumerate(SHAPES):
         on_progress(path, number, len(SHAPES))
         served = served_as(description, path)
         readings[path] = _read(reader, path, is_kept=served is not None and served.is_kept)
+    _read_changed_again(reader, readings)
     evidence = Evidence(
         base_url,
         datetime.now(UTC),
@@ -127,6 +130,24 @@ def _read(reader: _Reader, path: str, *, is_kept: bool) -> DocumentAnswers:
         head=reader.ask("HEAD", path),
         options=reader.ask("OPTIONS", path, preflight),
     )
+
+
+def _read_changed_again(reader: _Reader, readings: dict[str, DocumentAnswers]) -> None:
+    """Reads again what changed while the rest was read, until nothing does: a running service publishes every minute,
+    and documents of two generations may contradict one another."""
+    for _ in range(_READINGS - 1):
+        changed = [path for path, reading in readings.items() if _has_changed(reader, path, reading)]
+        if not changed:
+            return
+        readings |= {path: _read(reader, path, is_kept=True) for path in changed}
+
+
+def _has_changed(reader: _Reader, path: str, reading: DocumentAnswers) -> bool:
+    """Returns whether a document that clients keep is another one by now, or was while it was read."""
+    etag = reading.answer.headers.get("etag")
+    if reading.again is None or etag is None:
+        return False
+    return reading.again.status != 304 or reader.ask("GET", path, {"If-None-Match": etag}).status != 304
 
 
 def _links(evidence: Evidence) -> set[str]:

@@ -140,6 +140,30 @@ def test_limited_routes_are_asked_no_faster_than_their_policy_allows(site: Site)
     assert max(sum(start <= at < start + 60 for at in limited_at) for start in limited_at) <= 20
 
 
+TWINS = ("/agents.txt", WELL + "agents.txt")
+"""Paths of one document."""
+
+
+@pytest.mark.parametrize("requests_before", [1, 3, 4])
+def test_a_generation_that_is_published_during_the_check_is_no_contradiction(site: Site, requests_before: int):
+    earlier = replace(site, answers=dict(site.answers), asked=[])
+    for path in TWINS:
+        kept = site.answers["GET", path]
+        earlier.answers["GET", path] = Kept(200, kept.headers | {"etag": '"earlier"'}, kept.body + b"# earlier\n")
+    of_twins = 0
+
+    class Publishing(httpx.BaseTransport):
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            nonlocal of_twins
+            of_twins += request.url.path in TWINS
+            return (earlier if of_twins <= requests_before else site).handle_request(request)
+
+    with httpx.Client(transport=Publishing()) as client:
+        evidence = gather(client, site.base_url)
+    assert {evidence.documents[path].body for path in TWINS} == {site.answers["GET", TWINS[0]].body}
+    assert defects_of(evidence) == []
+
+
 def test_what_stays_refused_is_named_as_unread_and_not_as_a_fault(site: Site):
     refused = Kept(429, {"content-type": "application/problem+json", "retry-after": "7"}, b"{}")
     site.answers["GET", "/api/context"] = refused
