@@ -3695,6 +3695,8 @@ export interface components {
         };
         /** @description Prices of one hour or day, USD for one whole token. */
         PointPrice: {
+            /** @description Block of the last price: of the pool's event, or at which a source read the chain; null where a source names none */
+            block: number | null;
             close: number;
             high: number;
             low: number;

@@ -129,6 +129,10 @@ class PointPrice(Document):
         "the first of them; those of a concentrated pool follow from its price and liquidity"
     )
     quality: Quality = Field(description="The lowest quality of these prices")
+    block: int | None = Field(
+        description="Block of the last price: of the pool's event, or at which a source read the chain; null where a "
+        "source names none"
+    )
 
 
 class SeriesPoint(Document):

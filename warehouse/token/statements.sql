@@ -482,7 +482,8 @@ limit 1
 -- that of the source which is believed first.
 update $table as series
 set price_open = seen.price_open, price_high = seen.price_high, price_low = seen.price_low,
-    price_close = seen.price_close, price_source = 'observed', price_quality = seen.quality, price_reason = null
+    price_close = seen.price_close, price_source = 'observed', price_quality = seen.quality, price_reason = null,
+    price_block = seen.price_block
 from (
     select
         time_bucket($width::interval, minute) as start,
@@ -490,14 +491,15 @@ from (
         max(price_usd)::double as price_high,
         min(price_usd)::double as price_low,
         arg_max(price_usd, minute)::double as price_close,
+        arg_max_null(block, minute) as price_block,
         ['exact', 'derived', 'estimated'][max(list_position(['exact', 'derived', 'estimated'], quality))] as quality
     from (
-        select minute, believed.price_usd, believed.quality
+        select minute, believed.price_usd, believed.quality, believed.block
         from (
             select
                 date_trunc('minute', fetched_at) as minute,
                 arg_min(
-                    {price_usd: price_usd, quality: quality},
+                    {price_usd: price_usd, quality: quality, block: block},
                     coalesce(
                         list_position((select sources->>'$[*].source' from out_market__token_price), source), 1000
                     )
@@ -574,7 +576,7 @@ select to_json(coalesce(list({
     hhi: hhi,
     priceUsd: if(price_close is null, null, {
         open: price_open, high: price_high, low: price_low, 'close': price_close, source: price_source,
-        quality: price_quality
+        quality: price_quality, block: price_block
     }),
     priceReason: if(price_close is null, coalesce(price_reason, 'not_observed'), null),
     quality: if(proven_block = last_block and verdict = 'proven', 'exact', 'derived'),
@@ -601,7 +603,7 @@ from raw_chain__pool_ranges
 -- Drops the prices of a series that follow from the pool.
 update $table
 set price_open = null, price_high = null, price_low = null, price_close = null, price_source = null,
-    price_quality = null
+    price_quality = null, price_block = null
 where price_source = 'pool'
 
 -- name: record_pool_prices
@@ -612,7 +614,7 @@ where price_source = 'pool'
 update $table as series
 set price_open = candle.price_open, price_high = candle.price_high, price_low = candle.price_low,
     price_close = candle.price_close, price_source = 'pool',
-    price_quality = if(candle.is_thin, 'estimated', 'derived'), price_reason = null
+    price_quality = if(candle.is_thin, 'estimated', 'derived'), price_reason = null, price_block = candle.price_block
 from (
     with span as (
         select
@@ -657,18 +659,21 @@ from (
     held as (
         select
             block_time,
+            max(block_number) as block,
             last(reserve0 order by block_number, log_index) as reserve0,
             last(reserve1 order by block_number, log_index) as reserve1
         from syncs
         group by block_time
     ),
     moments as (
-        select series.start, series.start as moment, -1 as block_number, -1 as log_index, reserve0, reserve1
+        select series.start, series.start as moment, -1 as block_number, -1 as log_index, block, reserve0, reserve1
         from $table as series
         asof join held on series.start > held.block_time
         where series.start >= (select since from span) and series.start < (select upto from span)
         union all
-        select time_bucket($width::interval, block_time), block_time, block_number, log_index, reserve0, reserve1
+        select
+            time_bucket($width::interval, block_time), block_time, block_number, log_index, block_number,
+            reserve0, reserve1
         from syncs
         where block_time >= (select since from span)
     ),
@@ -692,7 +697,7 @@ from (
     ),
     priced as (
         select
-            start, moment, block_number, log_index,
+            start, moment, block_number, log_index, block,
             other / ours * scale * usd as price,
             2 * other / pow(10.0, other_decimals) * usd < $thin as is_thin
         from valued
@@ -704,6 +709,7 @@ from (
         max(price) as price_high,
         min(price) as price_low,
         last(price order by moment, block_number, log_index) as price_close,
+        last(block order by moment, block_number, log_index) as price_block,
         bool_or(is_thin) as is_thin
     from priced
     where price between $lowest and $highest

@@ -2797,6 +2797,7 @@ class PlanOffer(TypedDict):
 
 
 class PointPrice(TypedDict):
+    block: int | None
     close: float
     high: float
     low: float

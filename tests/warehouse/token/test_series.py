@@ -259,6 +259,12 @@ def put_swaps(connection: Any, rows: Sequence[tuple[int, int, int]], read_to: in
     )
 
 
+def price_blocks(connection: Any) -> list[int | None]:
+    return [
+        block for (block,) in connection.execute("select price_block from out_holders__daily order by start").fetchall()
+    ]
+
+
 def naive(minute: int) -> datetime:
     return datetime.fromtimestamp(ORIGIN.timestamp() + 60 * minute, UTC).replace(tzinfo=None)
 
@@ -309,6 +315,8 @@ def test_days_before_the_first_observed_price_have_the_pools(warehouse: Any, tmp
     ]
     assert candles(warehouse) == expected
     assert candles(warehouse) == expected
+    # Of the event that the last price of the day follows from, also on a day without any; no source named a block.
+    assert price_blocks(warehouse) == [None, DAY + 9, DAY + 9, 3 * DAY + 1, None, None, None]
 
 
 def test_a_pool_that_is_read_in_pieces_gives_the_same_prices(warehouse: Any, tmp_path: Path) -> None:
@@ -435,6 +443,19 @@ def test_another_pool_replaces_the_prices_of_the_first(warehouse: Any, tmp_path:
     record_pool(warehouse, address(0x9002), TOKEN, Refusal("no_pair"), datetime.now(UTC))
     assert recorded_kind(warehouse, address(0x9002), TOKEN) is None
     assert candles(warehouse) == ["no_pair"]
+    assert price_blocks(warehouse) == [None]
+
+
+def test_an_observed_price_has_the_block_of_its_last_source_if_that_one_names_any(
+    warehouse: Any, tmp_path: Path
+) -> None:
+    extend(warehouse, tmp_path, [(1, ZERO_ADDRESS, A, 3)], DAY)
+    for minute in (3, 5, DAY + 3, DAY + 5):
+        put_price(warehouse, "raw_market__token_prices", minute, 8.0)
+    for minute, block in ((5, 40), (DAY + 3, 50)):
+        warehouse.execute("update raw_market__token_prices set block = ? where fetched_at = ?", [block, naive(minute)])
+    record_bucket_prices(warehouse, TOKEN)
+    assert price_blocks(warehouse) == [40, None]
 
 
 def test_events_of_the_pool_are_needed_up_to_the_first_sound_price(warehouse: Any) -> None:
