@@ -310,8 +310,11 @@ def verify(
     seen: Annotated[
         Path | None, typer.Option(help="File that remembers the newest version seen, so that older ones are found.")
     ] = None,
+    token: Annotated[
+        str | None, typer.Option(help="Address of one token: only its list. Default: every token; offline the first.")
+    ] = None,
 ) -> None:
-    """Prove a published holder list again: file, sums, supply and balances. Exits with 0 only if it is proven.
+    """Prove published holder lists again: file, sums, supply and balances. Exits with 0 only if all are proven.
 
     With --offline a service or a folder needs the list and its storage proof, both in /data/.
 

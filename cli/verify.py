@@ -12,20 +12,23 @@ import re
 import tempfile
 import zlib
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Protocol, TypeVar
 
 import httpx
 import typer
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from cli.environment import effective_settings, given_address
 from cli.output import operator_problems, print_json, say
 from cli.verify_mirror import mirror_checks
+from contracts.base import AddressText
 from contracts.errors import ChainMismatch, OperatorProblem, RpcUnavailable, SettingsInvalid
-from contracts.token.holder_documents import Consistency, TokenHolders, TokenHoldersMap
+from contracts.open_data.names import TOKENS_INDEX_PATH
+from contracts.token.further_tokens import IndexedToken, PublishedToken, TokenIndex, document_path, indexed_token
+from contracts.token.holder_documents import TokenHolders, TokenHoldersMap
 from contracts.token.holders import csv_file_name
 from contracts.token.proof import HolderListFile, Missing, Verdict, pick_sample
 from contracts.token.storage_proof import StorageProofInvalid, header_hash, unpack
@@ -33,14 +36,19 @@ from contracts.token.verification import (
     MAX_FILE_BYTES,
     MAX_LINE_BYTES,
     Check,
+    ClaimedList,
     PublishedList,
     chain_checks,
     check,
     claim_checks,
+    claimed_list,
+    claimed_list_of,
+    further_token_checks,
     list_checks,
     map_check,
     read_list,
     storage_checks,
+    supply_check,
     verdict_of,
 )
 from pipelines.clients.rpc import RpcPool
@@ -86,11 +94,13 @@ def verify(
     mirror: str | None = None,
     keys: Path | None = None,
     seen: Path | None = None,
+    token: str | None = None,
 ) -> None:
-    """Proves the published holder list again, or checks the files of a mirror against the signed manifest.
+    """Proves published holder lists again, or checks the files of a mirror against the signed manifest.
 
-    With an RPC: file, sums, supply and sampled balances, and every balance where there is a storage proof. `offline`:
-    every balance from the files alone, and from `block_hash`. Exits with 0 only if it is proven.
+    With an RPC: file, sums, supply and sampled balances, and every balance where there is a storage proof, of every
+    token or of `token`. `offline`: every balance of one list from the files alone, and from `block_hash`. Exits with 0
+    only if all of it is proven.
     """
     with operator_problems(as_json):
         if mirror is not None:
@@ -105,12 +115,13 @@ def verify(
             )
         if block_hash is not None and not offline:
             raise SettingsInvalid("--block-hash is for --offline.", cure="Add --offline, or leave out --block-hash.")
+        chosen = None if token is None else _address(token)
         trusted = None if block_hash is None else block_hash.lower()
         if offline and Path(url).is_dir():
             checks = list(run_folder_checks(Path(url), trusted))
         else:
             given_address("URL", url)
-            checks = _checks_of_url(url.rstrip("/"), rpc, offline, trusted)
+            checks = _checks_of_url(url.rstrip("/"), rpc, offline, trusted, chosen)
     _report(checks, as_json)
 
 
@@ -129,49 +140,84 @@ def _report(checks: Sequence[Check], as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _checks_of_url(url: str, rpc: str | None, offline: bool, block_hash: str | None) -> list[Check]:
+def _address(text: str) -> str:
+    try:
+        return TypeAdapter(AddressText).validate_python(text.lower())
+    except ValidationError:
+        raise SettingsInvalid(f"--token {text!r} is no address.", cure="Pass 0x and 40 hex digits.") from None
+
+
+def _checks_of_url(url: str, rpc: str | None, offline: bool, block_hash: str | None, token: str | None) -> list[Check]:
     if offline:
         with blocking_client(_TIMEOUT_S, proxied=True) as client:
-            return list(run_offline_checks(client, url, block_hash))
+            return list(run_offline_checks(client, url, block_hash, token))
     if rpc:
         given_address("--rpc", rpc)
     urls = (rpc,) if rpc else effective_settings().rpc_urls
     if not urls:
         raise RpcUnavailable("No RPC is known to ask.", cure="Pass --rpc URL, or set SVC_RPC_URLS.")
     with blocking_client(_TIMEOUT_S, proxied=True) as client:
-        return list(run_checks(client, url, urls))
+        return list(run_checks(client, url, urls, token))
 
 
-def run_checks(client: httpx.Client, base_url: str, rpc_urls: Sequence[str]) -> Iterator[Check]:
-    """Runs every check of the generation at `base_url`. Raises `NothingToVerify` where it has no list with a proof."""
-    document, page = _same_block(client, base_url)
-    consistency, named = _proven_list(document, base_url)
-    if document.token is None or document.chain_id is None:
-        raise NothingToVerify(f"{base_url} names no token.", cure="Try again once its backfill is done.")
-    yield from claim_checks(document, consistency)
-    published = yield from _published_checks(client, base_url, document, consistency, named)
-    yield map_check(page.block, page.holders, published)
-    yield from asyncio.run(_ask_chain(rpc_urls, document.chain_id, document.token.address, consistency, published))
-    storage = consistency.proof.storage
-    if storage is not None and storage.file is not None:
-        yield from _storage_checks(client, base_url, storage.file, published, consistency.block_hash)
+def run_checks(
+    client: httpx.Client, base_url: str, rpc_urls: Sequence[str], token: str | None = None
+) -> Iterator[Check]:
+    """Runs every check of the generation at `base_url`: of the service token and all further ones, or of `token`.
+
+    Raises `NothingToVerify` where there is no list with a proof.
+    """
+    further = [row for row in _further_tokens(client, base_url) if token in (None, row.address)]
+    if token is None or not further:
+        document, page = _same_block(client, base_url)
+        claim, named = _claimed(base_url, claimed_list(document), document.reason, token)
+        yield from [*claim_checks(claim), supply_check(document, claim)]
+        published = yield from _published_checks(client, base_url, claim, named)
+        yield map_check(page.block, page.holders, published)
+        yield from _evidence_checks(client, base_url, rpc_urls, claim, published)
+    for row in further:
+        for found in _further_token_checks(client, base_url, rpc_urls, row):
+            yield replace(found, name=f"{row.address} {found.name}")
 
 
-def run_offline_checks(client: httpx.Client, base_url: str, block_hash: str | None) -> Iterator[Check]:
-    """Checks the files at `base_url` down to every balance, by a block hash and no RPC.
+def _further_token_checks(
+    client: httpx.Client, base_url: str, rpc_urls: Sequence[str], row: IndexedToken
+) -> Iterator[Check]:
+    token, row = _same_token(client, base_url, row)
+    yield from further_token_checks(token, row)
+    claim = claimed_list_of(token)
+    if claim is None or claim.proof.holder_list is None:
+        return
+    yield from claim_checks(claim)
+    published = yield from _published_checks(client, base_url, claim, claim.proof.holder_list)
+    yield from _evidence_checks(client, base_url, rpc_urls, claim, published)
+
+
+def run_offline_checks(
+    client: httpx.Client, base_url: str, block_hash: str | None, token: str | None = None
+) -> Iterator[Check]:
+    """Checks the files at `base_url` down to every balance, by a block hash and no RPC: the list of the service token,
+    or of `token`.
 
     Raises `NothingToVerify` where there is no storage proof.
     """
-    document = _document(client, f"{base_url}/api/token/holders", TokenHolders)
-    consistency, named = _proven_list(document, base_url)
-    storage = consistency.proof.storage
+    row = next((row for row in _further_tokens(client, base_url) if row.address == token), None) if token else None
+    if row is not None:
+        further, row = _same_token(client, base_url, row)
+        claim, named = _claimed(base_url, claimed_list_of(further), further.reason, token)
+        documented = further_token_checks(further, row)
+    else:
+        document = _document(client, f"{base_url}/api/token/holders", TokenHolders)
+        claim, named = _claimed(base_url, claimed_list(document), document.reason, token)
+        documented = [supply_check(document, claim)]
+    storage = claim.proof.storage
     if storage is None or storage.file is None:
         why = "older than storage proofs" if storage is None or storage.reason is None else storage.reason.value
         raise NothingToVerify(
             f"The list at {base_url} has no storage proof ({why}).", cure="Leave out --offline, and pass --rpc URL."
         )
-    yield from claim_checks(document, consistency)
-    published = yield from _published_checks(client, base_url, document, consistency, named)
+    yield from [*claim_checks(claim), *documented]
+    published = yield from _published_checks(client, base_url, claim, named)
     yield from _storage_checks(client, base_url, storage.file, published, block_hash)
 
 
@@ -200,25 +246,55 @@ def run_folder_checks(folder: Path, block_hash: str | None) -> Iterator[Check]:
     )
 
 
-def _proven_list(document: TokenHolders, base_url: str) -> tuple[Consistency, HolderListFile]:
-    consistency = document.consistency
-    named = consistency.proof.holder_list if consistency else None
-    if consistency is None or named is None:
+def _claimed(
+    base_url: str, claim: ClaimedList | None, reason: str | None, token: str | None
+) -> tuple[ClaimedList, HolderListFile]:
+    if claim is None or claim.proof.holder_list is None:
         raise NothingToVerify(
-            f"{base_url} has no holder list yet ({document.reason}).", cure="Try again once its backfill is done."
+            f"{base_url} has no holder list yet ({reason}).", cure="Try again once its backfill is done."
         )
-    return consistency, named
+    if token not in (None, claim.token):
+        raise NothingToVerify(
+            f"{base_url} publishes no list of {token}.",
+            cure=f"It is of {claim.token}; {TOKENS_INDEX_PATH} names further tokens, if any.",
+        )
+    return claim, claim.proof.holder_list
+
+
+def _further_tokens(client: httpx.Client, base_url: str) -> list[IndexedToken]:
+    """Returns the lines of the index of further tokens; none where there is no index."""
+    index = _document_if_any(client, f"{base_url}{TOKENS_INDEX_PATH}", TokenIndex)
+    return [] if index is None else index.tokens
+
+
+def _same_token(client: httpx.Client, base_url: str, row: IndexedToken) -> tuple[PublishedToken, IndexedToken]:
+    """Returns the document of a further token and its line of the index, though new ones may be published between."""
+    for _ in range(_TRIES):
+        token = _document(client, f"{base_url}{document_path(row.address)}", PublishedToken)
+        if indexed_token(token) == row:
+            break
+        row = next((line for line in _further_tokens(client, base_url) if line.address == row.address), row)
+    return token, row
 
 
 def _published_checks(
-    client: httpx.Client, base_url: str, document: TokenHolders, consistency: Consistency, named: HolderListFile
+    client: httpx.Client, base_url: str, claim: ClaimedList, named: HolderListFile
 ) -> Generator[Check, None, PublishedList]:
     with tempfile.TemporaryFile() as handle:
         yield _download(client, base_url, "list file", named, handle)
         handle.seek(0)
         published = _unpacked(handle, named.rows)
-    yield from list_checks(document, consistency, published)
+    yield from list_checks(claim, published)
     return published
+
+
+def _evidence_checks(
+    client: httpx.Client, base_url: str, rpc_urls: Sequence[str], claim: ClaimedList, published: PublishedList
+) -> Iterator[Check]:
+    yield from asyncio.run(_ask_chain(rpc_urls, claim, published))
+    storage = claim.proof.storage
+    if storage is not None and storage.file is not None:
+        yield from _storage_checks(client, base_url, storage.file, published, claim.block_hash)
 
 
 def _storage_checks(
@@ -247,8 +323,17 @@ def _same_block(client: httpx.Client, base_url: str) -> tuple[TokenHolders, Toke
 
 
 def _document(client: httpx.Client, url: str, model: type[Model]) -> Model:
+    document = _document_if_any(client, url, model)
+    if document is None:
+        raise NothingToVerify(f"{url} answers 404.", cure="Check the address.")
+    return document
+
+
+def _document_if_any(client: httpx.Client, url: str, model: type[Model]) -> Model | None:
     try:
         with client.stream("GET", url) as response:
+            if response.status_code == 404:
+                return None
             if response.status_code != 200:
                 wait = response.headers.get("Retry-After", "")
                 cure = f"Try again in {wait} s." if wait.isdigit() else "Check the address."
@@ -299,22 +384,20 @@ def _unpacked(handle: IO[bytes], max_rows: int) -> PublishedList:
         return PublishedList(rows, f"the file does not unpack ({error})")
 
 
-async def _ask_chain(
-    rpc_urls: Sequence[str], chain_id: int, token: str, consistency: Consistency, published: PublishedList
-) -> list[Check]:
+async def _ask_chain(rpc_urls: Sequence[str], claim: ClaimedList, published: PublishedList) -> list[Check]:
     balances = dict(published.rows)
     drawn = random.SystemRandom().sample(published.rows, min(_RANDOM_BALANCES, len(published.rows)))
     addresses = dict.fromkeys(
-        [*pick_sample([address for address, _ in published.rows], consistency.block_hash), *dict(drawn)]
+        [*pick_sample([address for address, _ in published.rows], claim.block_hash), *dict(drawn)]
     )
-    async with RpcPool(rpc_urls, chain_id=chain_id, patience_s=10.0) as pool:
+    async with RpcPool(rpc_urls, chain_id=claim.chain_id, patience_s=10.0) as pool:
         try:
             survey = await survey_nodes(
                 pool,
                 ListQuestions(
-                    token=token,
-                    block=consistency.block,
-                    block_hash=consistency.block_hash,
+                    token=claim.token,
+                    block=claim.block,
+                    block_hash=claim.block_hash,
                     sample={address: balances[address] for address in addresses},
                 ),
             )
@@ -322,11 +405,11 @@ async def _ask_chain(
         except ChainMismatch as mismatch:
             return [check("chain", False, mismatch.what)]
     answers = survey.answers
-    lines = [] if answers.block_hash is Missing.RPC_UNAVAILABLE else [check("chain", True, f"id {chain_id}")]
+    lines = [] if answers.block_hash is Missing.RPC_UNAVAILABLE else [check("chain", True, f"id {claim.chain_id}")]
     if asked > 1:
         agreed = sum(node.agreed for node in survey.standings)
         differing = "".join(f"; they differ on {found.fact} {found.subject or ''}" for found in survey.disagreements)
         lines.append(
             check("own nodes", not survey.disagreements, f"{agreed} of {asked} agree with the list{differing}")
         )
-    return [*lines, *chain_checks(consistency, published, answers)]
+    return [*lines, *chain_checks(claim, published, answers)]

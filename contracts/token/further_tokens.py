@@ -33,6 +33,7 @@ class PublishedToken(Document):
     """A further token: how far it is read, and the newest list of its holders with its proof."""
 
     ok: Literal[True] = True
+    chain_id: int
     address: AddressText
     label: str | None = Field(description="Its name in the tokens file")
     token: Token | None = Field(description="As its contract names itself; null until it is asked")
@@ -80,9 +81,10 @@ def rows_path(address: str) -> str:
     return f"{token_folder(address)}holders.parquet"
 
 
-def waiting_token(token: FurtherToken) -> PublishedToken:
+def waiting_token(token: FurtherToken, chain_id: int) -> PublishedToken:
     """Returns what is known of a token before its first list."""
     return PublishedToken(
+        chain_id=chain_id,
         address=token.address,
         label=token.name,
         token=None,
@@ -104,6 +106,7 @@ def proven_token(
     token: Token,
     proof: Proof,
     *,
+    chain_id: int,
     block_time: datetime,
     holders: int,
     transfers: int,
@@ -121,6 +124,7 @@ def proven_token(
             update={"file": storage.file.model_copy(update={"path": moved(storage.file.path)})}
         )
     return PublishedToken(
+        chain_id=chain_id,
         address=row.address,
         label=row.name,
         token=token,
@@ -142,19 +146,19 @@ def broken_token(last: PublishedToken, reason: str) -> PublishedToken:
     return last.model_copy(update={"state": TokenState.BROKEN, "reason": reason})
 
 
+def indexed_token(token: PublishedToken) -> IndexedToken:
+    """Returns the line of the index for a token."""
+    return IndexedToken(
+        address=token.address,
+        label=token.label,
+        state=token.state,
+        reason=token.reason,
+        block=token.block,
+        holders=token.holders,
+        document=document_path(token.address),
+    )
+
+
 def token_index(tokens: Sequence[PublishedToken]) -> TokenIndex:
     """Returns the index of all further tokens."""
-    return TokenIndex(
-        tokens=[
-            IndexedToken(
-                address=token.address,
-                label=token.label,
-                state=token.state,
-                reason=token.reason,
-                block=token.block,
-                holders=token.holders,
-                document=document_path(token.address),
-            )
-            for token in sorted(tokens, key=lambda token: token.address)
-        ]
-    )
+    return TokenIndex(tokens=[indexed_token(token) for token in sorted(tokens, key=lambda token: token.address)])

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from contracts.token.holder_documents import Consistency, Holder, TokenHolders
-from contracts.token.holders import csv_path
+from contracts.token.further_tokens import IndexedToken, PublishedToken, TokenState, indexed_token, token_folder
+from contracts.token.holder_documents import Holder, TokenHolders
+from contracts.token.holders import csv_file_name, csv_path
 from contracts.token.nodes import Agreement
 from contracts.token.proof import ContractAnswers, Missing, Proof, Verdict
 from contracts.token.storage_proof import ProofStep, StorageProofInvalid, header_hash, prove, unpack
@@ -43,6 +44,43 @@ class PublishedList:
     fault: str | None
 
 
+@dataclass(frozen=True)
+class ClaimedList:
+    """A list as its document claims it: whose it is, at which block, where it lies, and what proves it."""
+
+    token: str
+    chain_id: int
+    block: int
+    block_hash: str
+    path: str
+    holders: int | None
+    proof: Proof
+
+
+def claimed_list(document: TokenHolders) -> ClaimedList | None:
+    """Returns the list of the service token, or None before it has one."""
+    held = document.consistency
+    if held is None or document.token is None or document.chain_id is None:
+        return None
+    return ClaimedList(
+        document.token.address,
+        document.chain_id,
+        held.block,
+        held.block_hash,
+        csv_path(held.block),
+        document.holder_count,
+        held.proof,
+    )
+
+
+def claimed_list_of(token: PublishedToken) -> ClaimedList | None:
+    """Returns the list of a further token, or None before it has one."""
+    if token.block is None or token.block_hash is None or token.proof is None:
+        return None
+    path = token_folder(token.address) + csv_file_name(token.block)
+    return ClaimedList(token.address, token.chain_id, token.block, token.block_hash, path, token.holders, token.proof)
+
+
 def check(name: str, passed: bool, detail: str) -> Check:
     """Returns a check with a definite result."""
     return Check(name, Outcome.OK if passed else Outcome.FAIL, detail)
@@ -76,27 +114,41 @@ def read_list(lines: Iterable[bytes], *, max_rows: int) -> PublishedList:
     return PublishedList(rows, None)
 
 
-def claim_checks(document: TokenHolders, consistency: Consistency) -> list[Check]:
-    """Checks the document against itself: verdict, block, and the arithmetic of the proof."""
-    proof = consistency.proof
+def further_token_checks(token: PublishedToken, row: IndexedToken) -> list[Check]:
+    """Checks the document of a further token against the line of the index, and how far it says it is proven."""
+    state = f"{token.state.value}{f' ({token.reason})' if token.reason else ''}"
+    if token.state in (TokenState.WAITING, TokenState.BROKEN):
+        said = Check("state", Outcome.UNKNOWN, state)
+    else:
+        said = check("state", token.proof is not None and token.state.value == token.proof.verdict.value, state)
+    return [check("index", indexed_token(token) == row, f"{row.state.value} at block {row.block}"), said]
+
+
+def supply_check(document: TokenHolders, claim: ClaimedList) -> Check:
+    """Checks that the document and its proof name the same supply."""
+    return check(
+        "supply of the document",
+        document.total_supply_raw == claim.proof.total_supply,
+        f"{document.total_supply_raw} = the proof's {claim.proof.total_supply}",
+    )
+
+
+def claim_checks(claim: ClaimedList) -> list[Check]:
+    """Checks what a document claims against itself: verdict, block, and the arithmetic of the proof."""
+    proof = claim.proof
     path = None if proof.holder_list is None else proof.holder_list.path
     issued = int(proof.minted) - int(proof.burned)
     return [
         check("claimed verdict", proof.verdict is Verdict.PROVEN, _verdict_text(proof)),
         check(
             "one block",
-            (proof.block, proof.block_hash, path) == (consistency.block, consistency.block_hash, csv_path(proof.block)),
-            f"block {consistency.block}",
+            (proof.block, proof.block_hash, path) == (claim.block, claim.block_hash, claim.path),
+            f"block {claim.block}",
         ),
         check(
             "minted - burned",
             issued == int(proof.sum_of_balances) and proof.negative_balances == 0,
             f"{issued} = the proof's sum {proof.sum_of_balances}",
-        ),
-        check(
-            "supply of the document",
-            document.total_supply_raw == proof.total_supply,
-            f"{document.total_supply_raw} = the proof's {proof.total_supply}",
         ),
         *_agreement_checks(proof.nodes),
     ]
@@ -115,17 +167,17 @@ def _agreement_checks(nodes: Agreement | None) -> list[Check]:
     return [check("nodes", all(dispute.settled_at is not None for dispute in nodes.disputes), detail)]
 
 
-def list_checks(document: TokenHolders, consistency: Consistency, published: PublishedList) -> list[Check]:
+def list_checks(claim: ClaimedList, published: PublishedList) -> list[Check]:
     """Checks that the rows are valid and add up to the numbers of the proof and the document."""
-    proof = consistency.proof
+    proof = claim.proof
     total = sum(balance for _, balance in published.rows)
     named = 0 if proof.holder_list is None else proof.holder_list.rows
     return [
         check("list rows", published.fault is None, published.fault or "unique addresses, ordered, all above zero"),
         check(
             "list length",
-            len(published.rows) == named == document.holder_count,
-            f"{len(published.rows)} rows, proof {named}, document {document.holder_count}",
+            len(published.rows) == named == claim.holders,
+            f"{len(published.rows)} rows, proof {named}, document {claim.holders}",
         ),
         check(
             "list sum",
@@ -135,7 +187,7 @@ def list_checks(document: TokenHolders, consistency: Consistency, published: Pub
     ]
 
 
-def chain_checks(consistency: Consistency, published: PublishedList, answers: ContractAnswers) -> list[Check]:
+def chain_checks(claim: ClaimedList, published: PublishedList, answers: ContractAnswers) -> list[Check]:
     """Checks the list against the chain: the block's hash, the supply, and every sampled balance."""
     total = sum(balance for _, balance in published.rows)
     unequal = [
@@ -150,7 +202,7 @@ def chain_checks(consistency: Consistency, published: PublishedList, answers: Co
     else:
         sample = check("balanceOf", True, f"{len(answers.balances)} of {len(answers.balances)} equal{how}")
     return [
-        _comparison("block hash", answers.block_hash, consistency.block_hash, ""),
+        _comparison("block hash", answers.block_hash, claim.block_hash, ""),
         _comparison("totalSupply", answers.total_supply, total, how),
         sample,
     ]

@@ -91,7 +91,7 @@ async def follow_further_tokens(settings: Settings, pool: RpcPool, head: ChainHe
         names = store.names()
     except ObjectStoreAway as problem:
         log.warning("%s", problem)
-        return [read_published(settings.data_dir, row.address) or waiting_token(row) for row in rows]
+        return [read_published(settings.data_dir, row.address) or waiting_token(row, settings.chain_id) for row in rows]
     with scratch(settings.data_dir) as directory:
         published = [await _published(settings, pool, head, store, row, set(names), Path(directory)) for row in rows]
     write_index(settings.data_dir, published)
@@ -108,7 +108,7 @@ async def _published(
     fetched: Path,
 ) -> PublishedToken:
     """Returns the token's new document, written down; whatever is wrong with it is in there."""
-    last = read_published(settings.data_dir, row.address) or waiting_token(row)
+    last = read_published(settings.data_dir, row.address) or waiting_token(row, settings.chain_id)
     try:
         token = await _followed(settings, pool, head, store, row, last, stored, fetched)
     except ObjectStoreAway as problem:
@@ -186,6 +186,7 @@ async def _listed(
         row,
         token,
         taken.proof,
+        chain_id=settings.chain_id,
         block_time=state.block_time.replace(tzinfo=UTC),
         holders=taken.holders,
         transfers=state.transfers,

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from ingest_helpers import CHAIN_ID
 from publishing import DOCUMENTS, House, mint
 
 from api.discovery.router import broken_tokens
@@ -20,7 +21,7 @@ ONE, BAD = "0x" + "01" * 20, "0x" + "bb" * 20
 def house(tmp_path: Path) -> House:
     house = House(tmp_path)
     house.read_chain(mint(3), 20)
-    tokens = [waiting_token(FurtherToken(address=address, first_block=7)) for address in (ONE, BAD)]
+    tokens = [waiting_token(FurtherToken(address=address, first_block=7), CHAIN_ID) for address in (ONE, BAD)]
     tokens[1] = broken_token(tokens[1], "blocks 0 to 49: a log row of another form")
     for token in tokens:
         write_published(house.data_dir, token)
@@ -43,7 +44,7 @@ def test_they_are_published_with_their_state_and_no_dataset(house):
 
 
 def test_one_that_goes_from_the_tokens_file_goes_from_the_next_generation(house):
-    (token,) = [waiting_token(FurtherToken(address=ONE, first_block=7))]
+    (token,) = [waiting_token(FurtherToken(address=ONE, first_block=7), CHAIN_ID)]
     write_index(house.data_dir, [token])
     house.publish(*DOCUMENTS)
     assert [path.name for path in sorted((house.current / "public/data/tokens").iterdir())] == [ONE, "index.json"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,112 +13,23 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from ingest_helpers import ALICE, BOB, CHAIN_ID, TOKEN, ingest_once, pool_of
+from ingest_helpers import TOKEN, ingest_once
+from many_tokens import BAD, LOGS, SECOND, ManyTokensChain, follow_all, make_all, settings_of_tokens
 
-from cli.demo.recorded import Log, RecordedChain, RecordedNode, transfer_log
+from cli.demo.recorded import RecordedNode
 from contracts.settings import Settings
-from contracts.token.further_tokens import PublishedToken, TokenState
+from contracts.token.further_tokens import TokenState
 from pipelines.definitions import build_definitions
 from pipelines.headless import _facts
-from pipelines.token.head import probe
-from pipelines.token.partition_following import Followed, follow_further_tokens, follow_partitions
-from pipelines.token.partitions import PartitionReport, final_partitions, make_partition, read_tokens
+from pipelines.token.partition_following import Followed, follow_partitions
 from warehouse.duck.connection import Warehouse
 from warehouse.token.fold import fold_balances
 from warehouse.token.further_token_files import published_files
-from warehouse.token.partition_store import partition_store
-
-ZERO = "0x" + "00" * 20
-SECOND, BAD, SILENT = "0x" + "22" * 20, "0x" + "bb" * 20, "0x" + "55" * 20
-
-
-class ManyTokensChain:
-    """One chain with the logs and the state of several tokens: each call goes to the chain of its contract."""
-
-    def __init__(self, *tokens: str, logs: Sequence[Log], head: int) -> None:
-        self.chains = {
-            token: RecordedChain(chain_id=CHAIN_ID, token=token, logs=logs, first_block=0, head=head)
-            for token in tokens
-        }
-        self.first = next(iter(self.chains.values()))
-        self.asked: list[list[str]] = []
-        self.calls = 0
-
-    def answer(self, method: str, params: Sequence[Any]) -> Any:
-        self.calls += 1
-        if method == "eth_getLogs":
-            address = params[0]["address"]
-            self.asked.append([address] if isinstance(address, str) else list(address))
-        if method in ("eth_call", "eth_getCode"):
-            to = params[0]["to"] if method == "eth_call" else params[0]
-            return self.chains.get(to.lower(), self.first).answer(method, params)
-        return self.first.answer(method, params)
-
-    def advance_to(self, block: int) -> None:
-        for chain in self.chains.values():
-            chain.advance_to(block)
-
-
-def minted_and_moved(token: str, *blocks: int) -> list[Log]:
-    mints = [transfer_log(token, block, 2 * place, ZERO, ALICE, 10) for place, block in enumerate(blocks)]
-    moves = [transfer_log(token, block, 2 * place + 1, ALICE, BOB, 3) for place, block in enumerate(blocks)]
-    return mints + moves
-
-
-def numbered(logs: Sequence[Log]) -> list[Log]:
-    """Logs of one chain: their places in a block are all different."""
-    return [{**log, "logIndex": hex(place)} for place, log in enumerate(logs)]
-
-
-LOGS = numbered(
-    [
-        *minted_and_moved(TOKEN, 3, 40, 95, 150),
-        *minted_and_moved(SECOND, 5, 41, 120),
-        {**transfer_log(BAD, 70, 0, ALICE, BOB, 1), "data": "0x"},
-        *minted_and_moved(BAD, 71),
-    ]
-)
 
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    tokens = tmp_path / "tokens.yaml"
-    rows = [{"address": SECOND, "first_block": 4, "name": "Second"}, {"address": BAD, "first_block": 0}]
-    tokens.write_text(json.dumps(rows))
-    return Settings(
-        _env_file=None,
-        data_dir=tmp_path / "data",
-        publish_url=f"file://{tmp_path}/store",
-        token_address=TOKEN,
-        partition_blocks=50,
-        tokens_file=tokens,
-    )
-
-
-def make_all(settings: Settings, *urls: str, newest_first: bool = False) -> list[PartitionReport]:
-    """What workers do: every partition that lacks a token is read."""
-
-    async def work() -> list[PartitionReport]:
-        store, tokens = partition_store(settings), read_tokens(settings)
-        async with pool_of(*urls) as pool:
-            head = await probe(pool, confirmations=None)
-            missing = store.missing(
-                final_partitions(settings, tokens, head.finalized.number), tokens, names=store.names()
-            )
-            return [
-                (await make_partition(pool, store, head, partition, lacking, settings.data_dir))[0]
-                for partition, lacking in sorted(missing.items(), reverse=newest_first)
-            ]
-
-    return asyncio.run(work())
-
-
-def follow_all(settings: Settings, *urls: str) -> dict[str, PublishedToken]:
-    async def work() -> list[PublishedToken]:
-        async with pool_of(*urls) as pool:
-            return await follow_further_tokens(settings, pool, await probe(pool, confirmations=None))
-
-    return {token.address: token for token in asyncio.run(work())}
+    return settings_of_tokens(tmp_path)
 
 
 def test_every_token_of_a_partition_is_read_with_one_request_and_a_broken_one_stops_no_other(settings):
