@@ -122,7 +122,8 @@ select
     case
         when exists (
             select 1 from world_events e
-            where e.entity_id = s.id and e.kind = 'edge' and e.actor = :payer and not exists (
+            where e.segment in (select segment from world_segments)
+                and e.entity_id = s.id and e.kind = 'edge' and e.actor = :payer and not exists (
                 select 1
                 from world_decision_payloads p
                 join api_keys k on k.key_id = p.key_id
@@ -140,7 +141,8 @@ where s.owner = :payer and exists (
     from world_events e
     left join world_decision_payloads p on p.seq = e.decision_seq
     left join api_keys k on k.key_id = p.key_id
-    where e.entity_id = s.id and e.kind = 'edge' and (k.claim_id = :claim_id or e.actor = :operator)
+    where e.segment in (select segment from world_segments)
+        and e.entity_id = s.id and e.kind = 'edge' and (k.claim_id = :claim_id or e.actor = :operator)
 )
 order by s.id
 
@@ -361,7 +363,8 @@ select
     case
         when exists (
             select 1 from world_events e
-            where e.entity_id = s.id and e.kind = 'node' and e.actor = :payer and not exists (
+            where e.segment in (select segment from world_segments)
+                and e.entity_id = s.id and e.kind = 'node' and e.actor = :payer and not exists (
                 select 1
                 from world_decision_payloads p
                 join api_keys k on k.key_id = p.key_id
@@ -378,7 +381,8 @@ where s.owner = :payer and exists (
     from world_events e
     left join world_decision_payloads p on p.seq = e.decision_seq
     left join api_keys k on k.key_id = p.key_id
-    where e.entity_id = s.id and e.kind = 'node' and (k.claim_id = :claim_id or e.actor = :operator)
+    where e.segment in (select segment from world_segments)
+        and e.entity_id = s.id and e.kind = 'node' and (k.claim_id = :claim_id or e.actor = :operator)
 )
 order by s.id
 

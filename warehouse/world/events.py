@@ -120,11 +120,14 @@ def append_batch(
     owner: str,
     now: str,
     decision: int,
+    segment: int,
 ) -> dict[str, Any]:
     """Does `append_states` for states of which some are new and encoded already. Returns the digest of the batch.
 
-    `forms` is what the new edges share.
+    `forms` is what the new edges share; `segment` is where they and the new nodes stand in the indexes of random keys.
     """
+    if segment:
+        tx.run("world_begin_segment", segment=segment)
     seqs = tx.next_seqs(len(states))
     events: list[tuple[Any, ...]] = []
     nodes: list[tuple[Any, ...]] = []
@@ -136,11 +139,11 @@ def append_batch(
             edge_id, source, target, shared = state
             edge_type, stated_in, (head, tail) = now_formed[shared]
             body = f'{{"id":"{edge_id}","source":"{source}","target":"{target}",{head},"revision":{seq},{tail}'
-            events.append((seq, "edge", edge_id, decision, actor, stated_in, now, body))
-            edges.append((seq, edge_id, source, target, edge_type, owner, "private", 1))
+            events.append((seq, "edge", edge_id, decision, actor, stated_in, now, body, segment))
+            edges.append((seq, edge_id, source, target, edge_type, owner, "private", 1, segment))
         elif isinstance(state, NewNode):
             body = stored_body(state.body, seq, now)
-            events.append((seq, "node", state.id, decision, actor, state.source, now, body))
+            events.append((seq, "node", state.id, decision, actor, state.source, now, body, segment))
             keys = (state.dedupe_key, state.fact_key)
             nodes.append((state.id, owner, "private", state.domain, 1, *keys, None, seq, body))
         else:
@@ -152,17 +155,21 @@ def append_batch(
     tx.append_rows("world_nodes", _NODE_COLUMNS, nodes)
     tx.append_rows("world_edges", _EDGE_COLUMNS, edges)
     _put(tx, others)
-    return batch_of(row[-1] for row in events)
+    return batch_of(row[_BODY] for row in events)
 
 
-_EVENT_COLUMNS = ("seq", "kind", "entity_id", "decision_seq", "actor", "source", "recorded_at", "body")
+_EVENT_COLUMNS = ("seq", "kind", "entity_id", "decision_seq", "actor", "source", "recorded_at", "body", "segment")
+_ORDINARY = 0
+"""The segment of everything that no large import wrote as new."""
+
+_BODY = _EVENT_COLUMNS.index("body")
 _NODE_COLUMNS = (*("id", "owner", "visibility", "domain", "live", "dedupe_key", "fact_key", "due", "revision", "body"),)
-_EDGE_COLUMNS = ("revision", "id", "source", "target", "type", "owner", "visibility", "live")
+_EDGE_COLUMNS = ("revision", "id", "source", "target", "type", "owner", "visibility", "live", "segment")
 
 
 def _event_row(state: Node | Edge, body: str, decision_seq: int) -> tuple[Any, ...]:
     kind, source = ("node", state.source) if isinstance(state, Node) else ("edge", state.stated_in)
-    return (state.revision, kind, state.id, decision_seq, state.actor, source, state.recorded_at, body)
+    return (state.revision, kind, state.id, decision_seq, state.actor, source, state.recorded_at, body, _ORDINARY)
 
 
 def _put(tx: Transaction, written: Sequence[tuple[Node | Edge, str]]) -> None:

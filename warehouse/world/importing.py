@@ -71,6 +71,13 @@ WRITES_AT_MOST_S = 3.0
 CACHE_BYTES = 1_000_000_000
 """Of the ledger's file that are kept in memory between two parts: the indexes of some millions of edges."""
 
+SEGMENT_STATES = 500_000
+"""States of a large import after which a new segment of the indexes of random keys begins. A commit writes most pages
+of the last one, and a search by id looks into each."""
+
+STATES_WORTH_A_SEGMENT = 100_000
+"""Nodes and edges of a file from which on it gets segments."""
+
 NODES_WORTH_A_PROCESS = 50_000
 """Nodes of a file from which on their texts are judged in a process of its own, which takes two seconds to start."""
 
@@ -281,6 +288,7 @@ class _Importer:
         """The words of the owner that were read, and those by which the file is judged."""
         self._seqs: list[int] = []
         self._states_written = 0
+        self._segment = self._states_of_segment = 0
         self._decided: list[tuple[StageResult, ...]] = []
         """The stages of each part that was written."""
         self._index = FileIndex(self._owner)
@@ -664,7 +672,8 @@ class _Importer:
         if not states:
             return []
         seq = tx.changed(DECISION, planned.verdict)
-        batch = append_batch(tx, states, part.forms, self._actor.name, self._owner, planned.now, seq)
+        segment = self._segment_for(len(states), seq)
+        batch = append_batch(tx, states, part.forms, self._actor.name, self._owner, planned.now, seq, segment)
         record(tx, seq, planned.verdict, planned.proposal, planned.stages, (), key_id=self._key_id, batch=batch)
         tx.run_each(
             "world_keep_origin_decision",
@@ -674,6 +683,14 @@ class _Importer:
             ],
         )
         return [(seq, len(states))]
+
+    def _segment_for(self, states: int, decision: int) -> int:
+        """Returns the segment of the next states, which the part that writes them begins if nothing is in it."""
+        if self._size >= STATES_WORTH_A_SEGMENT:
+            if self._states_of_segment == 0 or self._states_of_segment + states > SEGMENT_STATES:
+                self._segment, self._states_of_segment = decision, 0
+            self._states_of_segment += states
+        return self._segment
 
     def _count(self, appended: list[tuple[int, int]]) -> None:
         for seq, states in appended:

@@ -18,6 +18,10 @@ order by dedupe_key, revision
 insert into world_imports (id, owner, key_id, created_at, expires_at, result)
 values (:id, :owner, :key_id, :created_at, :expires_at, null)
 
+-- name: world_begin_segment
+-- One row per segment of the rows of large imports.
+insert into world_segments (segment) values (:segment) on conflict (segment) do nothing
+
 -- name: world_blank_event
 -- The event :seq holds a tombstone from now on.
 update world_events set body = :body, actor = :actor, source = :source where seq = :seq
@@ -65,7 +69,8 @@ order by ledger_changes.seq
 
 -- name: world_drop_edge
 -- The edge :id has no newest state, until its next one is put.
-delete from world_edges where revision in (select seq from world_events where kind = 'edge' and entity_id = :id)
+delete from world_edges
+where revision in (select seq from world_events where {world_segmented} and kind = 'edge' and entity_id = :id)
 
 -- name: world_drop_import
 -- The import :id is deleted, and its chunks with it.
@@ -85,11 +90,17 @@ select body from world_nodes where due is not null and due <= :now order by due,
 
 -- name: world_edge
 -- At most one row: the newest state of the edge :id as JSON.
-select body from world_events where kind = 'edge' and entity_id = :id order by seq desc limit 1
+select body
+from world_events
+where {world_segmented} and kind = 'edge' and entity_id = :id
+order by seq desc
+limit 1
 
 -- name: world_edges_at
 -- One row per edge from or to a node: its newest state as JSON.
-{world_edge_states} where s.source = :node_id or s.target = :node_id order by id
+{world_edge_states}
+where s.source = :node_id or (s.segment in (select segment from world_segments) and s.target = :node_id)
+order by id
 
 -- name: world_edges_by_ids
 -- One row per edge whose id is in a JSON array: its newest state as JSON.
@@ -98,7 +109,7 @@ from world_events
 where seq in (
     select max(seq)
     from world_events
-    where kind = 'edge' and entity_id in (select value from json_each(:values))
+    where {world_segmented} and kind = 'edge' and entity_id in (select value from json_each(:values))
     group by entity_id
 )
 
@@ -108,7 +119,7 @@ from world_events
 where seq in (
     select max(seq)
     from world_events
-    where kind = 'edge' and entity_id in (select jsonb_array_elements_text(cast(:values as jsonb)))
+    where {world_segmented} and kind = 'edge' and entity_id in (select jsonb_array_elements_text(cast(:values as jsonb)))
     group by entity_id
 )
 
@@ -116,12 +127,12 @@ where seq in (
 -- One row per edge whose id is in a JSON array.
 select distinct entity_id as id
 from world_events
-where kind = 'edge' and entity_id in (select value from json_each(:values))
+where {world_segmented} and kind = 'edge' and entity_id in (select value from json_each(:values))
 
 -- name: world_edges_known (postgresql)
 select distinct entity_id as id
 from world_events
-where kind = 'edge' and entity_id in (select jsonb_array_elements_text(cast(:values as jsonb)))
+where {world_segmented} and kind = 'edge' and entity_id in (select jsonb_array_elements_text(cast(:values as jsonb)))
 
 -- name: world_edges_from
 -- One row per edge of a type from the node :source: its newest state as JSON.
@@ -132,13 +143,15 @@ where kind = 'edge' and entity_id in (select jsonb_array_elements_text(cast(:val
 -- as JSON.
 {world_edge_states}
 where s.owner not in (:owner, :forgotten)
+    and e.segment in (select segment from world_segments)
     and e.entity_id in (select entity_id from world_events where actor = :actor and kind = 'edge')
 order by id
 
 -- name: world_edges_of_constitution
 -- One row per edge that the constitution wrote: its newest state as JSON.
 {world_edge_states}
-where e.entity_id in (select entity_id from world_events where actor = 'constitution' and kind = 'edge')
+where e.segment in (select segment from world_segments)
+    and e.entity_id in (select entity_id from world_events where actor = 'constitution' and kind = 'edge')
 order by id
 
 -- name: world_edges_of_owner
@@ -159,7 +172,10 @@ order by id
 where s.owner = :owner
     and exists (
         select 1 from world_events as stated
-        where stated.entity_id = s.id and stated.kind = 'edge' and stated.source = :source
+        where stated.segment in (select segment from world_segments)
+            and stated.entity_id = s.id
+            and stated.kind = 'edge'
+            and stated.source = :source
     )
 order by id
 
@@ -193,7 +209,10 @@ select seq, kind, body from world_events where decision_seq = :decision_seq orde
 
 -- name: world_events_of_entity
 -- One row per event of one node or edge, oldest first; body is the state as JSON.
-select seq, kind, body from world_events where kind = :kind and entity_id = :entity_id order by seq
+select seq, kind, body
+from world_events
+where {world_segmented} and kind = :kind and entity_id = :entity_id
+order by seq
 
 -- name: world_events_without_decision
 -- One row per event whose decision is not in the audit or did not approve.
@@ -262,16 +281,18 @@ limit :limit
 -- name: world_export_states
 -- One row per state up to :revision of the nodes or edges in a JSON array, each with the decision that let it in.
 select e.entity_id, e.body, e.decision_seq, d.commitment
-from json_each(:ids) as wanted
-join world_events as e on e.entity_id = wanted.value
+from world_events as e
 join world_decisions as d on d.seq = e.decision_seq
-where e.kind = :kind and e.seq <= :revision
+where e.segment in (select segment from world_segments)
+    and e.entity_id in (select value from json_each(:ids))
+    and e.kind = :kind
+    and e.seq <= :revision
 order by e.seq
 
 -- name: world_export_states (postgresql)
 select e.entity_id, e.body, e.decision_seq, d.commitment
 from jsonb_array_elements_text(cast(:ids as jsonb)) as wanted (id)
-join world_events as e on e.entity_id = wanted.id
+join world_events as e on e.entity_id = wanted.id and e.segment in (select segment from world_segments)
 join world_decisions as d on d.seq = e.decision_seq
 where e.kind = :kind and e.seq <= :revision
 order by e.seq
@@ -293,7 +314,7 @@ order by revision
 -- One row per node of one owner, subject and single-valued predicate: its newest state up to :revision as JSON, or null.
 select (
     select body from world_events
-    where entity_id = world_nodes.id and kind = 'node' and seq <= :revision
+    where {world_segmented} and entity_id = world_nodes.id and kind = 'node' and seq <= :revision
     order by seq desc
     limit 1
 ) as body
@@ -493,7 +514,7 @@ from world_nodes
 where owner = :owner
     and exists (
         select 1 from world_events
-        where entity_id = world_nodes.id and kind = 'node' and source = :source
+        where {world_segmented} and entity_id = world_nodes.id and kind = 'node' and source = :source
     )
 order by id
 
@@ -663,6 +684,10 @@ values (:seq, :number, :decided_at, :verdict, :commitment, :link)
 -- At most one row: the decision of the request :key of :scope.
 select request_sha256, seq from world_requests where scope = :scope and key = :key
 
+-- name: world_segmented
+-- Of every segment: an index with the segment first is asked once for each. There are few.
+segment in (select segment from world_segments)
+
 -- name: world_settle
 -- The proposal :seq waits no longer.
 update world_pending set decided_seq = :decided_seq where seq = :seq and decided_seq is null
@@ -671,7 +696,7 @@ update world_pending set decided_seq = :decided_seq where seq = :seq and decided
 -- One row per source that stated something of :owner.
 select distinct source
 from world_events
-where entity_id in (
+where {world_segmented} and entity_id in (
     select id from world_nodes where owner = :owner
     union
     select id from world_edges where owner = :owner
@@ -683,7 +708,7 @@ where entity_id in (
 select e.seq, e.kind, e.body, e.decision_seq, d.decided_at, d.verdict
 from world_events e
 join world_decisions d on d.seq = e.decision_seq
-where e.entity_id = :id and e.kind = 'node' and e.seq <= :revision
+where e.segment in (select segment from world_segments) and e.entity_id = :id and e.kind = 'node' and e.seq <= :revision
 order by e.seq desc
 limit :limit
 

@@ -78,6 +78,7 @@ FILLED: dict[str, tuple[str, ...]] = {
     "0015": (f"insert into api_key_uses values ('k1', '2026-01-03', 3, '{AT}')",),
     "0016": (f"insert into guardrail_approvals values ('1111223344556677', 'd', 'local:a', '{AT}', '{AT}')",),
     "0017": (f"insert into world_events values (17, 'edge', 'edge:a', 1, 'a', 's', '{AT}', '{{}}')",),
+    "0018": (f"insert into world_events values (18, 'edge', 'edge:b', 1, 'a', 's', '{AT}', '{{}}')",),
     "0011": (f"insert into guardrail_approvals values ('0011223344556677', 'd', 'local:a', '{AT}', '{AT}')",),
 }
 """Rows as that revision's own tables take them."""
