@@ -27,6 +27,7 @@ from contracts.access.settling import GAS_LIMIT, head_calls, read_head
 from contracts.connect.handoff import may_be_asked
 from contracts.errors import OperatorProblem, RunBusy, StoreUnusable
 from contracts.settings import Settings
+from contracts.site.figures import REASONS
 from pipelines.instance import DIARY_CURE
 from pipelines.market.sources import PRICE_SOURCES
 from pipelines.partner.source import PARTNER_SOURCES
@@ -264,7 +265,9 @@ def _source(health: SourceHealth, setting: str) -> Finding:
     if health.reason is None:
         return Finding(f"source {health.source}", "ok", f"{detail}, quality {health.quality or 'not said'}")
     cure = f"Check {setting}." if health.succeeded_at is None else "It is asked again; its last answer is served."
-    return Finding(f"source {health.source}", "warn", f"{detail}; now {health.reason}", cure)
+    meaning = REASONS.get(health.reason)
+    now = health.reason if meaning is None else f"{health.reason}: {meaning}"
+    return Finding(f"source {health.source}", "warn", f"{detail}; now {now}", cure)
 
 
 def nodes_agree(settings: Settings) -> Iterator[Finding]:

@@ -220,6 +220,23 @@ def test_each_source_that_is_configured_says_how_it_answered(tmp_path: Path):
     assert "secret" not in f"{coinbase}{partner}"
 
 
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("unknown_pool", "now unknown_pool: the contract is no kind of pool that is known here"),
+        ("other_pair", "now other_pair: the pool holds another token"),
+        ("other_curve", "now other_curve: the pool's price does not follow from its reserves"),
+        ("no_pair", "now no_pair: the pool is no pair of two tokens"),
+    ],
+)
+def test_a_setting_that_names_no_pool_of_the_token_is_told_with_its_meaning(tmp_path: Path, reason: str, told: str):
+    asked(tmp_path, Attempt("pool", MOMENT, 8, reason, Quality.UNAVAILABLE))
+    named = {"pool_address": "0x" + "71" * 20, "token_address": "0x" + "70" * 20, "rpc_urls": ("https://n.example",)}
+    (finding,) = sources(settings(tmp_path, **named))
+    assert (finding.status, finding.cure) == ("warn", "Check SVC_POOL_ADDRESS.")
+    assert finding.detail.endswith(told)
+
+
 def test_a_source_that_never_answered_or_was_never_asked_names_what_to_do(tmp_path: Path):
     asked(tmp_path, Attempt("partner", MOMENT, 8, "http_401", Quality.UNAVAILABLE))
     coinbase, partner = sorted(sources(settings(tmp_path, **SOURCES)), key=lambda finding: finding.check)

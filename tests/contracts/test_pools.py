@@ -16,7 +16,6 @@ from contracts.pools import (
     GET_RESERVES,
     LIQUIDITY,
     PAIR,
-    POOL_KINDS,
     PROBES,
     SLOT0,
     STABLE,
@@ -135,8 +134,3 @@ def test_a_pool_is_of_the_one_kind_that_it_answers_as(answers: dict[str, object]
 
 def test_a_call_that_reverted_is_no_answer() -> None:
     assert read_pool(dict.fromkeys(PROBES, ValueError("execution reverted")) | TOKENS, OURS) == Refusal("unknown_pool")
-
-
-def test_no_event_is_one_of_two_kinds() -> None:
-    topics = [topic for kind in POOL_KINDS.values() for topic in kind.events]
-    assert len(set(topics)) == len(topics)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -194,14 +195,16 @@ def test_receipts_that_do_not_hash_to_the_root_prove_nothing(chain, anvil, conne
     assert taken.proof.verdict is Verdict.DISPUTED
 
 
-def test_two_of_three_that_lie_alike_are_no_majority(chain, anvil, connection, tmp_path):
+@pytest.mark.parametrize(("liars", "balances"), [(1, ["4", "5", "5"]), (2, ["4", "4", "5"])])
+def test_of_three_nodes_no_majority_decides_who_lies(chain, anvil, connection, tmp_path, liars, balances):
     moved = chain.move(ALICE, BOB, 5)
     chain.bury(300)
     lie = short_by_one(chain, moved, ALICE, BOB)
-    with node(anvil, lie) as one, node(anvil, lie) as two, node(anvil) as honest:
-        _, taken = run(connection, tmp_path, chain, one, two, honest)
+    with ExitStack() as opened:
+        nodes = [opened.enter_context(node(anvil, *([lie] if place < liars else []))) for place in range(3)]
+        _, taken = run(connection, tmp_path, chain, *nodes)
     assert outcome(taken.proof) == ("disputed", "nodes_disagree", 3, 3, 0)
-    assert sorted(disputed(taken.proof)[DisputedFact.BALANCE, BOB]) == ["4", "4", "5"]
+    assert sorted(disputed(taken.proof)[DisputedFact.BALANCE, BOB]) == balances
 
 
 def test_a_supply_that_differs_is_a_dispute_and_one_that_all_tell_is_a_failure(chain, anvil, connection, tmp_path):
@@ -235,7 +238,8 @@ def test_a_node_of_another_fork_is_a_dispute_about_the_block(chain, anvil, conne
     assert set(disputed(taken.proof)) == {(DisputedFact.BLOCK_HASH, None)}
 
 
-def test_one_of_two_that_is_far_behind_is_not_waited_for(chain, anvil, connection, tmp_path):
+@pytest.mark.parametrize("late_count", [1, 2])
+def test_nodes_that_are_far_behind_are_not_waited_for(chain, anvil, connection, tmp_path, late_count):
     chain.bury(6)
     behind = anvil.rpc.call("eth_getBlockByNumber", hex(3), False)
     anvil.rpc.call("evm_increaseTime", 3600)
@@ -246,10 +250,11 @@ def test_one_of_two_that_is_far_behind_is_not_waited_for(chain, anvil, connectio
             return None if params[0].startswith("0x") else behind
         return truth
 
-    with node(anvil, lag) as late, node(anvil) as good:
-        _, taken = run(connection, tmp_path, chain, late, good)
-    assert outcome(taken.proof) == ("proven", None, 2, 1, 1)
-    assert [standing.reason for standing in taken.proof.nodes.nodes] == ["no_state", None]
+    with ExitStack() as opened:
+        late = [opened.enter_context(node(anvil, lag)) for _ in range(late_count)]
+        _, taken = run(connection, tmp_path, chain, *late, opened.enter_context(node(anvil)))
+    assert outcome(taken.proof) == ("proven", None, late_count + 1, 1, 1)
+    assert [standing.reason for standing in taken.proof.nodes.nodes] == [*["no_state"] * late_count, None]
 
 
 @pytest.mark.parametrize("is_silent", [True, False], ids=["silent", "dead"])
@@ -275,13 +280,18 @@ def test_a_lie_about_any_transfer_is_found_in_the_first_list(chain, anvil, conne
     assert {(DisputedFact.BALANCE, ALICE), (DisputedFact.BALANCE, recipient)} <= set(disputed(taken.proof))
 
 
-def test_one_of_two_that_answers_for_another_chain_is_named(chain, anvil, connection, tmp_path):
+@pytest.mark.parametrize("stranger_count", [1, 2])
+def test_nodes_that_answer_for_another_chain_are_named(chain, anvil, connection, tmp_path, stranger_count):
     chain.bury()
-    other_chain = Fault("eth_chainId", rpc_result("0x1"))
-    with node(anvil, lambda method, params, truth: truth, other_chain) as other, node(anvil) as good:
-        _, taken = run(connection, tmp_path, chain, other, good)
-    assert outcome(taken.proof) == ("proven", None, 2, 1, 1)
-    assert taken.proof.nodes.nodes[0].reason == "wrong_chain"
+    truth: Lie = lambda method, params, truth: truth  # noqa: E731
+    with ExitStack() as opened:
+        strangers = [
+            opened.enter_context(node(anvil, truth, Fault("eth_chainId", rpc_result("0x1"))))
+            for _ in range(stranger_count)
+        ]
+        _, taken = run(connection, tmp_path, chain, *strangers, opened.enter_context(node(anvil)))
+    assert outcome(taken.proof) == ("proven", None, stranger_count + 1, 1, 1)
+    assert [standing.reason for standing in taken.proof.nodes.nodes] == [*["wrong_chain"] * stranger_count, None]
 
 
 def test_one_of_two_that_keeps_no_state_leaves_the_proof_to_the_other(chain, anvil, connection, tmp_path):

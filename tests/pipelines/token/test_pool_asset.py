@@ -16,6 +16,7 @@ from contracts.settings import Settings
 from pipelines.resources import runtime_resource
 from pipelines.token.event_assets import ingest_pool_reserves
 from warehouse.duck.connection import Warehouse
+from warehouse.duck.tables import schema
 
 POOL, OTHER_POOL, USDC = "0x" + "9a" * 20, "0x" + "9b" * 20, "0x" + "05" * 20
 CONCENTRATED_POOL, NO_POOL = "0x" + "9c" * 20, "0x" + "9d" * 20
@@ -126,11 +127,17 @@ def test_a_pair_of_our_token_that_is_no_known_pool_says_so_and_nothing_is_read(
     assert held(tmp_path, "select kind, reason from raw_chain__pool") == [(None, "unknown_pool")]
 
 
-def test_a_pool_that_was_recorded_without_its_kind_is_asked_for_it(tmp_path: Path, chain: RecordedChain) -> None:
+def test_a_pool_that_was_recorded_before_kinds_were_known_is_asked_for_its_own_and_read_again(
+    tmp_path: Path, chain: RecordedChain
+) -> None:
     with RecordedNode(chain) as node:
         run(tmp_path, node.url)
         with Warehouse(tmp_path).connect() as connection:
+            connection.execute(schema())
+            assert len(connection.execute("from raw_chain__pool_reserves").fetchall()) == 2, "its kind is known"
             connection.execute("update raw_chain__pool set kind = null")
+            connection.execute("delete from raw_chain__pool_reserves where block_number = 10")  # of another topic, say
+            connection.execute(schema())
         assert run(tmp_path, node.url)["complete"] is True
     assert held(tmp_path, "select kind, reason from raw_chain__pool") == [("pair", None)]
     assert held(tmp_path, RESERVES) == [(10, 5, 0), (20, 7, 2**36)]

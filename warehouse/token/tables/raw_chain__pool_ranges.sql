@@ -10,3 +10,5 @@ create table if not exists raw_chain__pool_ranges (
     reasked boolean,  -- True if the range was read a second time against silent gaps
     recorded_at timestamp  -- Time at which the range was committed, UTC
 );
+-- Events of a pool whose kind was not asked for were read under one of their topics only: they are read again.
+delete from raw_chain__pool_ranges where exists (from raw_chain__pool where kind is null and reason is null);
