@@ -122,7 +122,7 @@ def _ledger_moved(settings: Settings, connection: Connection) -> Iterator[tuple[
     with closing(open_ledger(settings, settings.data_dir)) as ledger:
         with ledger.read() as reader:
             revision = head_revision(reader)
-        if read_world_state(connection).revision < revision:
+        if read_world_state(connection).revision != revision:
             yield "the graph has moved", WORLD
         for why, room, assets in SYNCED_ROOMS:
             if room.has_moved(ledger, room.synced_to(connection)):

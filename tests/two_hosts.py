@@ -76,14 +76,14 @@ class Process:
 
 
 class ApiHost(Process):
-    """One `svc api` with a directory and a port of its own."""
+    """One `svc api`, or another command that serves, with a directory and a port of its own."""
 
-    def __init__(self, name: str, directory: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, name: str, directory: Path, environment: Mapping[str, str], command: str = "api") -> None:
         self.name = name
         self.port = free_port()
         self.data_dir = directory / name
         own = {"SVC_DATA_DIR": str(self.data_dir), "SVC_PORT": str(self.port), "SVC_HOST_NAME": name}
-        super().__init__(self.data_dir, {**environment, **own}, "api")
+        super().__init__(self.data_dir, {**environment, **own}, command)
 
     @property
     def url(self) -> str:

@@ -1,14 +1,18 @@
-"""The runbook's way back from a backup: ledger, store and secrets, to the first proven document and every key."""
+"""The runbook's ways back from a backup, step by step: to proven documents, every key and every write."""
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import subprocess
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import httpx
+import pytest
 from keyed_service import with_secrets
 from patience import HANG_S
 from postgres_fixtures import TemporaryPostgres, postgres_binaries
@@ -17,12 +21,18 @@ from two_hosts import ApiHost, Process, until
 
 from cli.environment import as_environment
 from contracts.access.tiers import Tier
+from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
+from pipelines.publish.generation import publish
 from warehouse.access.keys import create_key
+from warehouse.duck.connection import Warehouse
 from warehouse.ledger.ledger import open_ledger
 from warehouse.ledger.master_secret import load_secrets
+from warehouse.publish.readers import context_for
+from warehouse.world.fold import fold_events
 
 DOCUMENT = "/api/token/holders"
+WORLD = tuple(row for row in PROJECTIONS if row.group == "world")
 
 
 def test_a_host_restored_from_a_backup_serves_proven_documents_and_knows_every_key_and_node(
@@ -30,7 +40,7 @@ def test_a_host_restored_from_a_backup_serves_proven_documents_and_knows_every_k
 ) -> None:
     binaries = postgres_binaries()
     assert binaries is not None
-    database, restored = postgres.new_database(), postgres.new_database()
+    database, restored = postgres.new_database(), "restored"
     (tmp_path / "secrets").mkdir()
     (tmp_path / "publisher").mkdir()
     settings = with_secrets(
@@ -65,19 +75,12 @@ def test_a_host_restored_from_a_backup_serves_proven_documents_and_knows_every_k
         before.kill()
     node = written["data"]["nodes"][0]["id"]
 
-    backup = tmp_path / "backup"
-    backup.mkdir()
-    connection = ["--host", str(postgres.socket_dir), "--username", "svc"]
-    dump = [binaries / "pg_dump", *connection, "--format=custom", f"--file={backup}/ledger.dump", database]
-    subprocess.run(dump, check=True, timeout=HANG_S)
-    shutil.copytree(tmp_path / "store", backup / "store")
+    server = {"PGHOST": str(postgres.socket_dir), "PGUSER": "svc", "PATH": f"{binaries}:{os.environ['PATH']}"}
+    do(with_files(steps("Backup, PostgreSQL"), database), tmp_path, **server)
     postgres.drop(database)
     for lost in ("store", "publisher", "before"):
         shutil.rmtree(tmp_path / lost)
-
-    restore = [binaries / "pg_restore", *connection, "--exit-on-error", f"--dbname={restored}", backup / "ledger.dump"]
-    subprocess.run(restore, check=True, timeout=HANG_S)
-    shutil.copytree(backup / "store", tmp_path / "store")
+    do(with_files(steps("The way back, PostgreSQL"), restored), tmp_path, **server)
     after = ApiHost(
         "after", tmp_path, as_environment(settings.model_copy(update={"ledger_url": postgres.url(restored)}))
     )
@@ -91,3 +94,100 @@ def test_a_host_restored_from_a_backup_serves_proven_documents_and_knows_every_k
     finally:
         after.kill()
         postgres.drop(restored)
+
+
+RUNBOOK = (Path(__file__).parents[2] / "docs/operations.md").read_text()
+
+
+def steps(title: str) -> str:
+    """The commands of the runbook's block behind the line that begins with `title`."""
+    block = re.search(rf"^\*\*{re.escape(title)}.*?```sh\n(.*?)```", RUNBOOK, re.MULTILINE | re.DOTALL)
+    assert block is not None, title
+    return block[1]
+
+
+def with_files(commands: str, database: str) -> str:
+    """The same for this database, and for a store that is a directory."""
+    copied = re.sub(r"aws s3 sync (\S+) (\S+)", r"cp -a \1 \2", commands)
+    return copied.replace("s3://BUCKET/PREFIX", "store").replace("DATABASE", database)
+
+
+def do(commands: str, directory: Path, **variables: str) -> None:
+    subprocess.run(["sh", "-e", "-c", commands], cwd=directory, env=os.environ | variables, check=True, timeout=HANG_S)
+
+
+class GraphService:
+    """`svc serve` on a SQLite ledger in `var`, a key for it, and the runs that publish its graph."""
+
+    def __init__(self, directory: Path) -> None:
+        self.house = House(directory / "var", rpc_urls=("http://127.0.0.1:9",))
+        settings = self.house.settings
+        settings.data_dir.mkdir()
+        with closing(open_ledger(settings, settings.data_dir)) as ledger, ledger.transaction() as tx:
+            pepper = load_secrets(settings).pepper
+            issued = create_key(tx, pepper, tier=Tier.PRO, owner="local:me", now=datetime.now(UTC))
+        self.key = {"X-Api-Key": issued.key.reveal()}
+        self.process = ApiHost("var", directory, as_environment(settings), "serve")
+        self.publish()
+
+    def publish(self) -> str:
+        """What a run does that finds the graph moved."""
+        self.house.now = datetime.now(UTC)
+        with Warehouse(self.house.data_dir).connect() as connection:
+            with closing(open_ledger(self.house.settings, self.house.data_dir)) as ledger:
+                fold_events(connection, ledger)
+            context = context_for(connection, self.house.settings)
+            report = publish(context, self.house.settings, projections=WORLD, now=self.house.now)
+        assert report.generation is not None
+        return report.generation
+
+    def start(self) -> None:
+        self.process.start()
+        until(lambda: self.process.health() is not None, self.process.said)
+
+    def ask(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        answer = httpx.post(f"{self.process.url}{path}", json=body, headers=self.key, timeout=HANG_S, trust_env=False)
+        assert answer.status_code in (200, 201), answer.text
+        return dict(answer.json()["data"])
+
+    def write(self, title: str) -> None:
+        self.ask("/api/v2/world-model/signal", {"type": "Goal", "title": f"{title} harvest", "source": "me"})
+
+    def goals(self) -> list[str]:
+        """Titles of all goals of the key's owner, as a query finds them now."""
+        found = self.ask("/api/v2/world-model/query", {"search": "harvest", "scope": "own"})
+        return sorted(node["title"].removesuffix(" harvest") for node in found["nodes"])
+
+
+@pytest.mark.skipif(shutil.which("sqlite3") is None and not os.environ.get("CI"), reason="sqlite3 is not installed")
+def test_a_restored_ledger_that_is_older_than_what_was_published_of_it_shows_every_write(tmp_path: Path) -> None:
+    service = GraphService(tmp_path)
+    try:
+        service.start()
+        service.write("before")
+        do(steps("Backup, SQLite"), tmp_path)
+        service.write("lost")
+        service.publish()
+        assert service.goals() == ["before", "lost"]
+        service.process.kill()
+        (tmp_path / "var/ledger.db").write_bytes(b"broken")
+        do(steps("The way back, SQLite"), tmp_path)
+
+        service.start()
+        assert service.goals() == ["before"]
+        for title in ("first", "second", "third"):
+            service.write(title)
+        assert service.goals() == ["before", "first", "second", "third"]
+        service.process.kill()
+        service.start()
+        assert service.goals() == ["before", "first", "second", "third"], "also of a process that saw no restore"
+        published = service.publish()
+        until(lambda: service.process.serves(published), service.process.said)
+        service.write("fourth")
+        assert service.goals() == ["before", "first", "fourth", "second", "third"]
+        with Warehouse(tmp_path / "var").read_only() as connection:
+            assert connection is not None
+            rows = connection.execute("select title from core_world__nodes where type = 'Goal' order by 1").fetchall()
+        assert rows == [("before harvest",), ("first harvest",), ("second harvest",), ("third harvest",)]
+    finally:
+        service.process.kill()

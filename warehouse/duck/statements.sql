@@ -5,6 +5,13 @@ from duckdb_columns()
 where not internal
 order by table_name, column_index
 
+-- name: empty_synced_tables
+-- One row per table that is synced from the ledger, or holds how far one is: the statement that empties it.
+select 'delete from ' || table_name
+from duckdb_tables()
+where starts_with(table_name, 'raw_ledger__')
+    or table_name in ('core_access__state', 'core_connect__state', 'core_intake__state')
+
 -- name: last_attempt
 -- One row: when a source was last asked, and until when it asked for rest; times are UTC, null where there is none.
 select max(asked_at) as asked_at, max(ask_again_at) as ask_again_at

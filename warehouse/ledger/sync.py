@@ -22,6 +22,12 @@ class SyncResult:
     decisions: tuple[Decision, ...]
 
 
+def forget_synced(connection: Connection) -> None:
+    """Empties every table that is synced from the ledger, so that the next syncs read it from its beginning."""
+    for (statement,) in connection.execute(read_sql("empty_synced_tables")).fetchall():
+        connection.execute(statement)
+
+
 @dataclass(frozen=True)
 class LedgerSync:
     """Syncs a room's tables; the tables that are derived from them are refilled later in the run.

@@ -27,6 +27,15 @@ def events_after(reader: Reader, seq: int, limit: int) -> list[Event]:
     return decode_events(reader.rows("world_events_after", seq=seq, limit=limit))
 
 
+def has_event(reader: Reader, seq: int, recorded_at: str | None) -> bool:
+    """Returns whether the ledger has the event `seq` of that time; of any time where it is not known.
+
+    It has not where it was restored from a backup and is older than what was made of it.
+    """
+    row = reader.row("world_event_recorded_at", seq=seq)
+    return row is not None and recorded_at in (None, row["recorded_at"])
+
+
 def event_texts_after(reader: Reader, seq: int, limit: int) -> list[tuple[int, str, str]]:
     """Returns the same as `seq`, kind and state as JSON."""
     return reader.values("world_events_after", seq=seq, limit=limit)

@@ -3,6 +3,7 @@ known."""
 
 from __future__ import annotations
 
+import logging
 from dataclasses import asdict, dataclass
 
 import msgspec
@@ -12,10 +13,14 @@ from contracts.world.ontology import DOMAINS
 from warehouse.duck.connection import Connection, transaction
 from warehouse.duck.rows import replace_all
 from warehouse.ledger.ledger import Ledger
+from warehouse.ledger.sync import forget_synced
 from warehouse.statements import read_sql
-from warehouse.world.events import as_recorded, event_texts_after
+from warehouse.world.events import as_recorded, event_texts_after, has_event
 
 EVENTS_AT_ONCE = 200_000
+FOLDED = ("core_world__nodes", "core_world__edges", "out_world__nodes", "out_world__edges", "core_world__state")
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -32,9 +37,27 @@ def read_world_state(connection: Connection) -> WorldState:
     return WorldState(*rows[0]) if rows else WorldState(0, 0)
 
 
+def folded_at(connection: Connection) -> str | None:
+    """Returns when the newest folded event was recorded, as the ledger has it; None before the first fold."""
+    row = connection.execute(read_sql("newest_folded")).fetchone()
+    return None if row is None else str(row[0])
+
+
 def fold_events(connection: Connection, ledger: Ledger) -> WorldState:
-    """Folds every event up to the ledger's head, each page in one transaction. Returns the new state."""
+    """Folds every event up to the ledger's head, each page in one transaction. Returns the new state.
+
+    Where the ledger is older than what was folded of it, everything is folded again, and synced again by other rooms.
+    """
     state = read_world_state(connection)
+    with ledger.read() as reader:
+        is_older = bool(state.events) and not has_event(reader, state.revision, folded_at(connection))
+    if is_older:
+        _log.warning("The ledger was restored and is older than the warehouse, which takes it over from its beginning")
+        with transaction(connection):
+            for table in FOLDED:
+                connection.execute(f"delete from {table}")  # noqa: S608 - a name of ours
+            forget_synced(connection)
+        state = WorldState(0, 0)
     while True:
         with ledger.read() as reader:
             rows = event_texts_after(reader, state.revision, EVENTS_AT_ONCE)

@@ -199,6 +199,10 @@ select id, owner, scope, requested_at from world_erasures where finished_at is n
 -- One row: how many events the graph has.
 select count(*) as events from world_events
 
+-- name: world_event_recorded_at
+-- At most one row: when the event :seq was recorded, in UTC.
+select recorded_at from world_events where seq = :seq
+
 -- name: world_events_after
 -- One row per event of the graph above :seq, oldest first, at most :limit; body is the new state as JSON.
 select seq, kind, body from world_events where seq > :seq order by seq limit :limit

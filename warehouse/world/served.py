@@ -16,7 +16,7 @@ from warehouse.ledger.ledger import Ledger
 from warehouse.publish.generations import current_generation, current_pointer
 from warehouse.world.current import CurrentView
 from warehouse.world.due import next_due, settle_due
-from warehouse.world.events import events_after
+from warehouse.world.events import events_after, has_event
 from warehouse.world.overlay import Overlay
 from warehouse.world.snapshot import Snapshot
 
@@ -52,6 +52,9 @@ class ServedGraph:
         self._data_dir = data_dir
         self._ledger = ledger
         self._lock = threading.Lock()
+        self._begin()
+
+    def _begin(self) -> None:
         self._pointer: str | None = None
         self._snapshot = Snapshot(None)
         self._overlay = Overlay(self._snapshot)
@@ -66,7 +69,11 @@ class ServedGraph:
         """Yields the newest graph as `owner` sees it; None sees public state. Raises `StoreBusy`, `StoreUnusable`."""
         with self._lock:
             self._follow_pointer()
-            self._catch_up()
+            if not self._catch_up():
+                _log.warning("The ledger was restored while this process ran, which reads it from its beginning")
+                self._begin()
+                self._follow_pointer()
+                self._catch_up()
             self._settle_due()
             view = CurrentView(self._snapshot, self._overlay, self._revision, owner)
             yield Served(view, self._snapshot.revision, self._overlay.events)
@@ -76,18 +83,28 @@ class ServedGraph:
         if pointer is None or pointer == self._pointer:
             return
         generation = current_generation(self._data_dir)
-        self._pointer = pointer
         directory = None if generation is None else generation.path / SNAPSHOT_DIR
-        if directory is None or not directory.is_dir():
-            return
-        try:
-            snapshot = Snapshot(directory)
-        except OperatorProblem:
-            # The current snapshot with the ledger's events on top gives the same answers, only slower as they grow.
-            _log.exception("The snapshot of %s is not opened", pointer)
-            return
-        if snapshot.revision != self._snapshot.revision:
-            self._replace_snapshot(snapshot)
+        # Without it, the current snapshot with the ledger's events on top gives the same answers, only slower as they
+        # grow.
+        if directory is not None and directory.is_dir():
+            try:
+                snapshot = Snapshot(directory)
+            except OperatorProblem:
+                _log.exception("The snapshot of %s is not opened", pointer)
+            else:
+                if not self._is_of_the_ledger(snapshot):
+                    _log.warning(
+                        "The ledger was restored and is older than the graph in %s, which is not used", pointer
+                    )
+                elif snapshot.manifest != self._snapshot.manifest:
+                    self._replace_snapshot(snapshot)
+        self._pointer = pointer
+
+    def _is_of_the_ledger(self, snapshot: Snapshot) -> bool:
+        if not snapshot.revision:
+            return True
+        with self._ledger().read() as reader:
+            return has_event(reader, snapshot.revision, snapshot.manifest.recorded_at)
 
     def _replace_snapshot(self, snapshot: Snapshot) -> None:
         later = [event for event in self._overlay.events if event.seq > snapshot.revision]
@@ -98,15 +115,19 @@ class ServedGraph:
         self._revision = snapshot.revision
         self._apply(later)
 
-    def _catch_up(self) -> None:
+    def _catch_up(self) -> bool:
+        """Returns False where the ledger is older than what was read of it."""
         with self._ledger().read() as reader:
             head = reader.head()
+            if head < self._caught_up_to:
+                return False
             if head != self._due_known_at:
                 self._next_due, self._due_known_at = next_due(reader), head
             while self._caught_up_to < head:
                 events = events_after(reader, self._caught_up_to, EVENTS_AT_ONCE)
                 self._apply(events)
                 self._caught_up_to = events[-1].seq if len(events) == EVENTS_AT_ONCE else head
+        return True
 
     def _settle_due(self) -> None:
         """Lets begin and end what does so by now. Where that can't be written now, a later question does it."""

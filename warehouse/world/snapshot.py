@@ -47,7 +47,10 @@ class FileEntry(msgspec.Struct, frozen=True):
 
 
 class SnapshotManifest(msgspec.Struct, frozen=True):
-    """Describes a snapshot, which contains every event of the graph up to the ledger seq `revision`."""
+    """Describes a snapshot, which contains every event of the graph up to the ledger seq `revision`.
+
+    That event was recorded at `recorded_at`; earlier versions did not say when.
+    """
 
     format: int
     revision: int
@@ -56,6 +59,7 @@ class SnapshotManifest(msgspec.Struct, frozen=True):
     types: list[str]
     domains: list[str]
     files: dict[str, FileEntry]
+    recorded_at: str | None = None
 
 
 def sealed(manifest: SnapshotManifest) -> bytes:

@@ -10,8 +10,9 @@ from contracts.errors import OperatorProblem
 from warehouse.duck.connection import Connection
 from warehouse.publish.generations import Generation, Part
 from warehouse.statements import read_sql, without_comments
+from warehouse.world.fold import folded_at
 from warehouse.world.served import OVERLAY_EVENTS_AT_MOST, SNAPSHOT_DIR
-from warehouse.world.snapshot import MANIFEST, read_manifest
+from warehouse.world.snapshot import MANIFEST, SnapshotManifest, read_manifest
 from warehouse.world.snapshot_writer import write_snapshot
 
 NODES_PER_EVENT = 100
@@ -23,12 +24,13 @@ def snapshot_parts(connection: Connection, data_dir: Path, previous: Generation 
 
     Later events are answered from memory until a new snapshot is due, but forgetting always makes one due at once.
     """
-    known = None if previous is None else _snapshot_revision(previous)
-    revision, nodes, later, forgets = connection.execute(read_sql("snapshot_due"), {"held": known or 0}).fetchall()[0]
+    known = None if previous is None else _snapshot(previous)
+    held = {"held": 0 if known is None else known.revision, "recorded_at": None if known is None else known.recorded_at}
+    revision, nodes, later, forgets, continues = connection.execute(read_sql("snapshot_due"), held).fetchall()[0]
     if revision == 0:
         return {}
     bearable = min(OVERLAY_EVENTS_AT_MOST, nodes // NODES_PER_EVENT)
-    if previous is not None and known is not None and known <= revision and later <= bearable and not forgets:
+    if previous is not None and continues and later <= bearable and not forgets:
         components = previous.manifest.components.items()
         return {path: Part(component.version) for path, component in components if path.startswith(f"{SNAPSHOT_DIR}/")}
     return _new_snapshot(connection, data_dir, revision)
@@ -41,15 +43,15 @@ def _new_snapshot(connection: Connection, data_dir: Path, revision: int) -> dict
         if statement.strip():
             connection.execute(statement)
     directory = root / f"{revision}"
-    write_snapshot(connection, directory, revision)
+    write_snapshot(connection, directory, revision, folded_at(connection))
     files = {name: entry.sha256 for name, entry in read_manifest(directory).files.items()}
     parts = {name: Part(version, link=directory / name) for name, version in files.items()}
     parts[MANIFEST] = Part.of_bytes((directory / MANIFEST).read_bytes())
     return {f"{SNAPSHOT_DIR}/{name}": part for name, part in parts.items()}
 
 
-def _snapshot_revision(generation: Generation) -> int | None:
+def _snapshot(generation: Generation) -> SnapshotManifest | None:
     try:
-        return read_manifest(generation.path / SNAPSHOT_DIR).revision
+        return read_manifest(generation.path / SNAPSHOT_DIR)
     except OperatorProblem:
         return None

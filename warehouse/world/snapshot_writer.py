@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 import tantivy
+from msgspec.structs import replace
 
 from warehouse.duck.connection import Connection
 from warehouse.file_modes import PRIVATE_DIRECTORY
@@ -51,8 +52,9 @@ NODES_WORTH_A_PROCESS = 50_000
 _BUILDING = ".building-"
 
 
-def write_snapshot(connection: Connection, directory: Path, revision: int) -> None:
-    """Writes the graph at `revision` to `directory`, which appears complete or not at all.
+def write_snapshot(connection: Connection, directory: Path, revision: int, recorded_at: str | None = None) -> None:
+    """Writes the graph at `revision`, whose event was recorded at `recorded_at`, to `directory`, which appears complete
+    or not at all.
 
     Reads `snapshot_input_nodes` (id, type, domain, owner, live, body) and `snapshot_input_edges` (id, source, target,
     owner, live, body). `owner` is null for public state; `body` is the record as JSON (`contracts.world.records`).
@@ -67,7 +69,7 @@ def write_snapshot(connection: Connection, directory: Path, revision: int) -> No
     try:
         with _bounded_memory(connection):
             manifest = _write_graph(connection, building, revision)
-        (building / MANIFEST).write_bytes(sealed(manifest))
+        (building / MANIFEST).write_bytes(sealed(replace(manifest, recorded_at=recorded_at)))
         if directory.exists():
             # Moved away as a whole first: a process killed while deleting it would leave half of it under its name.
             former = directory.with_name(f"{_BUILDING}former-{directory.name}")

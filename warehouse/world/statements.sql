@@ -52,6 +52,10 @@ where $sum::double > 0 and abs(change) >= 0.01 * $sum::double
 order by abs(change) desc, address
 limit 20
 
+-- name: newest_folded
+-- At most one row: when the newest folded event was recorded, as the ledger has it.
+select strftime(recorded_at, '%Y-%m-%dT%H:%M:%S.%fZ') from core_world__state
+
 -- name: newest_snapshots
 -- The two newest holder lists that are kept as snapshots, newest first.
 select block, block_time, sum_raw from out_holders__lists where snapshot order by block desc limit 2
@@ -201,14 +205,21 @@ order by (body->>'$.revision')::bigint desc, id
 limit $limit offset $skip
 
 -- name: snapshot_due
--- One row: folded revision, nodes, states above the revision $held, and whether any of these forgets what was there.
+-- One row: folded revision, nodes, states above the revision $held, whether any of these forgets what was there, and
+-- whether the state of that revision is the one that was recorded at $recorded_at.
 select
     coalesce((select max(revision) from core_world__state), 0) as revision,
     (select count(*) from out_world__nodes where newest) as nodes,
     (select count(*) from core_world__nodes where revision > $held)
     + (select count(*) from core_world__edges where revision > $held) as later,
     exists (select 1 from core_world__nodes where revision > $held and (erased or actor = 'forgotten'))
-    or exists (select 1 from core_world__edges where revision > $held and actor = 'forgotten') as forgets
+    or exists (select 1 from core_world__edges where revision > $held and actor = 'forgotten') as forgets,
+    exists (
+        select 1 from core_world__nodes where revision = $held and recorded_at = cast($recorded_at as timestamp)
+    )
+    or exists (
+        select 1 from core_world__edges where revision = $held and recorded_at = cast($recorded_at as timestamp)
+    ) as continues
 
 -- name: snapshot_edge_texts
 -- One row per node with live edges of its own owner to live nodes, but for those with more than $most: the types, the

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import sqlite3
+from contextlib import closing
 from datetime import timedelta
 
 import pytest
@@ -146,6 +148,28 @@ def test_a_snapshot_that_can_not_be_opened_is_made_up_for_by_the_ledger(house, c
     house.publish()
     with ServedGraph(house.data_dir, lambda: house.ledger).seen_by(None) as now:
         assert now.snapshot_revision == 6
+
+
+def test_a_ledger_that_is_restored_under_a_running_process_is_read_from_its_beginning(house, tmp_path, caplog):
+    house.accept(*some(5))
+    with (
+        closing(sqlite3.connect(tmp_path / "ledger.db")) as now,
+        closing(sqlite3.connect(tmp_path / "older.db")) as old,
+    ):
+        now.backup(old)
+    house.accept(node("lost"), node("lost too"))
+    house.publish()
+    ledgers = [house.ledger]
+    graph = ServedGraph(house.data_dir, lambda: ledgers[0])
+    with graph.seen_by(None) as before:
+        assert sum(before.view.node_counts().values()) == 7
+    (tmp_path / "restored").mkdir()
+    (tmp_path / "older.db").rename(tmp_path / "restored" / "ledger.db")
+    with closing(open_ledger(house.settings, tmp_path / "restored")) as restored:
+        ledgers[0] = restored
+        with graph.seen_by(None) as after:
+            assert sum(after.view.node_counts().values()) == 5
+    assert "restored while this process ran" in caplog.text
 
 
 def test_projections_live_graph_and_tables_agree_on_every_count(house):
