@@ -19,10 +19,13 @@ from holder_rows import Row, address
 from publishing import House, mint
 
 from contracts.discovery.installation import installation_of
+from contracts.open_data.names import TOKENS_INDEX_PATH
 from contracts.publish.registry import PAGE_HEADERS, PROJECTIONS, ExpiringBody
 from contracts.publish.routes import file_of
 from contracts.settings import Settings
+from contracts.token.further_tokens import PublishedToken, broken_token, token_index, waiting_token
 from contracts.token.holders import ZERO_ADDRESS
+from contracts.token.partitions import FurtherToken
 from pipelines.publish.site import ASSETS, SITE, asset_path, filled
 
 ROWS = {row.path: row for row in PROJECTIONS}
@@ -102,6 +105,17 @@ def states(directory: Path) -> dict[str, State]:
             ("Nobody holds the token", "every balance is zero"),
         ),
         "one": State(("/token/", "/holders/", "/holders/compare/"), one, ("Nothing to compare yet",)),
+        "tokens": State(
+            ("/data/index.html",),
+            {TOKENS_INDEX_PATH: token_index(_further_tokens()).model_dump_json(by_alias=True).encode()},
+            (
+                "Further tokens",
+                "broken",
+                "a log row of another form",
+                "no worker has read its first blocks yet",
+                "/data/tokens/index.json",
+            ),
+        ),
         "huge": State(("/token/", "/holders/"), _published(directory / "huge", [(huge, 20)]), ("10⁵⁷",)),
     }
 
@@ -168,6 +182,14 @@ def served(gallery: Mapping[str, State]) -> Iterator[tuple[str, list[str]]]:
 
 
 _KINDS = {"css": "text/css", "js": "text/javascript", "png": "image/png"}
+
+
+def _further_tokens() -> list[PublishedToken]:
+    first, second = (
+        waiting_token(FurtherToken(address=address(number), first_block=7, name=name), 8453)
+        for number, name in ((1, None), (2, "long" * 16))
+    )
+    return [first, broken_token(second, "blocks 0 to 49: a log row of another form: " + "long" * 60)]
 
 
 def _published(directory: Path, chain: list[tuple[list[Row], int]]) -> dict[str, bytes]:

@@ -15,10 +15,13 @@ from contracts.discovery.checks_document import CheckedTable
 from contracts.discovery.installation import Installation
 from contracts.open_data.datasets import DataIndex, IndexDataset, IndexFile
 from contracts.open_data.first_rows import ROWS_IN_FILE
-from contracts.open_data.names import DATA_PREFIX, DATABASE_PATH, INDEX_PATH, MANIFEST_PATH
+from contracts.open_data.names import DATA_PREFIX, DATABASE_PATH, INDEX_PATH, MANIFEST_PATH, TOKENS_INDEX_PATH
+from contracts.site.figures import NO_VALUE, Address, address, reason_in_words
 from contracts.site.lineage import AssetRecord, CheckRecord, Drawing, drawing, lineage, upstream
 from contracts.site.page import Documents
-from contracts.site.shown import CHECKS, DATA_INDEX, FIRST_ROWS
+from contracts.site.shown import CHECKS, DATA_INDEX, FIRST_ROWS, FURTHER_TOKENS
+from contracts.token.further_tokens import IndexedToken, TokenState, token_folder
+from contracts.token.holders import csv_file_name
 
 READING: list[dict[str, str]] = yaml.safe_load(Path(__file__).with_name("reading.yaml").read_text())
 CHECKING: Mapping[str, list[dict[str, str]]] = yaml.safe_load(Path(__file__).with_name("checking.yaml").read_text())
@@ -60,6 +63,20 @@ class ShownDataset:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownToken:
+    """A further token: how far it is proven, and where its document and its list are."""
+
+    address: Address
+    label: str | None
+    state: TokenState
+    reason: str | None
+    block: str
+    holders: str
+    document: str
+    list_path: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class ShownCheck:
     """A check of a table that a number rests on, and how it went. When is in the document of the checks: here it would
     change the page with every run."""
@@ -88,19 +105,38 @@ class ShownLineage:
 
 
 def data_page(documents: Documents) -> Mapping[str, Any]:
-    """Returns datasets with their files, lines that read them, and where the manifest and its keys are."""
-    index = documents.read(DATA_INDEX)
+    """Returns datasets with their files, further tokens, lines that read them, and where the manifest and its keys
+    are."""
+    index, tokens = documents.read(DATA_INDEX), documents.read(FURTHER_TOKENS)
     documents.source(DATA_INDEX)
+    further = [] if tokens is None else tokens.tokens
+    if further:
+        documents.source(FURTHER_TOKENS)
     datasets = index.datasets if index else []
     return {
         "index": index,
         "datasets": [_dataset(dataset) for dataset in datasets],
         "reading": [] if index is None else reading_lines(index, documents.installation.url(DATA_PREFIX.rstrip("/"))),
+        "further": [_further_token(token) for token in further],
+        "tokens_index_path": TOKENS_INDEX_PATH,
         "index_path": INDEX_PATH,
         "manifest_path": MANIFEST_PATH,
         "database_path": DATABASE_PATH,
         "keys_path": JWKS_PATH,
     }
+
+
+def _further_token(token: IndexedToken) -> ShownToken:
+    return ShownToken(
+        address=address(token.address),
+        label=token.label,
+        state=token.state,
+        reason=reason_in_words(token.reason),
+        block=NO_VALUE if token.block is None else f"{token.block:,}",
+        holders=NO_VALUE if token.holders is None else f"{token.holders:,}",
+        document=token.document,
+        list_path=None if token.block is None else token_folder(token.address) + csv_file_name(token.block),
+    )
 
 
 def reading_lines(index: DataIndex, data: str) -> list[tuple[str, str, str]]:

@@ -28,6 +28,7 @@ from contracts.site.shown import (
     DAYS,
     DESCRIPTION,
     FIRST_ROWS,
+    FURTHER_TOKENS,
     HOLDER_LIST,
     HOLDERS,
     HOURS,
@@ -152,7 +153,7 @@ PAGES: tuple[Page, ...] = (
         description="Every public table as a file with its size, digest and age, lines to read it with, and a check of "
         "the signed manifest in the browser.",
         view=data_page,
-        shows=(DATA_INDEX,),
+        shows=(DATA_INDEX, FURTHER_TOKENS),
         navigation="Data",
         styles=("data.css",),
         scripts=("canonical.js", "verify.js"),

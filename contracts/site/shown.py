@@ -7,10 +7,11 @@ from contracts.discovery.service import CAPABILITIES_PATH, OPENAPI_PATH
 from contracts.market import TokenPrice
 from contracts.open_data.datasets import DataIndex
 from contracts.open_data.first_rows import FIRST_ROWS_PATH, PublishedFirstRows
-from contracts.open_data.names import INDEX_PATH
+from contracts.open_data.names import INDEX_PATH, TOKENS_INDEX_PATH
 from contracts.publish.overview import SiteMetrics
 from contracts.site.api_description import ApiDescription
 from contracts.site.page import Shown
+from contracts.token.further_tokens import TokenIndex
 from contracts.token.history_documents import TokenSeries
 from contracts.token.holder_documents import TokenHolders, TokenHoldersMap, TokenHoldersTemporal
 from contracts.trust import TrustProtocol, TrustRegistry
@@ -57,6 +58,7 @@ CAPABILITIES = Shown("capabilities", "Capabilities", CAPABILITIES_PATH, Capabili
 DESCRIPTION = Shown("description", "Description of the API", OPENAPI_PATH, ApiDescription)
 CHECKS = Shown("checks", "Results of the data checks", CHECKS_PATH, PublishedChecks)
 DATA_INDEX = Shown("index", "The index of open data", INDEX_PATH, DataIndex)
+FURTHER_TOKENS = Shown("further-tokens", "Further tokens", TOKENS_INDEX_PATH, TokenIndex, command=_VERIFY)
 FIRST_ROWS = Shown("rows", "The newest rows of every table", FIRST_ROWS_PATH, PublishedFirstRows)
 WORLD_LIVE = Shown("graph", "The public graph", "/api/worldmodel/live", WorldProjection)
 WORLD_RENDER = Shown("places", "Where its nodes are drawn", "/api/worldmodel/render", WorldRender)

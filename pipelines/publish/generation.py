@@ -11,6 +11,7 @@ from pathlib import Path
 
 from contracts.discovery.installation import installation_of
 from contracts.open_data.first_rows import FIRST_ROWS_PATH
+from contracts.open_data.names import TOKENS_INDEX_PATH
 from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection, Redirect, rows_that_show
 from contracts.publish.routes import ENCODINGS, file_of
 from contracts.settings import Settings
@@ -261,8 +262,20 @@ def _built(
     """Builds a generation with the head of the audit, the documents that describe its files, and the signed manifest
     of everything public."""
     head = audit_head(settings, draft)
-    seal = seal_of(settings, draft, entries, base_url, head, made_last)
+    seal = seal_of(settings, draft, entries, base_url, head, made_last, _token_index(parts, draft))
     return build(settings.data_dir, draft, parts, entries, base_url, head, seal, disputes=disputes)
+
+
+def _token_index(parts: Mapping[str, Part], draft: Draft) -> bytes | None:
+    """Returns the index of further tokens among the parts: a new file, or that of the last generation."""
+    name = f"public{TOKENS_INDEX_PATH}"
+    if name not in parts:
+        return None
+    link = parts[name].link
+    if link is None:
+        assert draft.previous is not None
+        link = draft.previous.path / name
+    return link.read_bytes()
 
 
 def _mark(

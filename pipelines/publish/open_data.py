@@ -24,6 +24,7 @@ from contracts.open_data.names import (
     MANIFEST_PATH,
     NOW_PATH,
     TOKENS_FOLDER,
+    TOKENS_INDEX_PATH,
     contract_path,
     parse_file_name,
 )
@@ -63,16 +64,19 @@ def seal_of(
     base_url: str,
     head: AuditHead | None,
     rows: Sequence[Projection],
+    token_index: bytes | None,
 ) -> Seal:
     """Returns how to make these files, and the documents of `rows` among them, for a pending generation.
 
+    `token_index` is its index of further tokens, which those documents show.
     Raises `SettingsInvalid`, `StoreUnusable`: bad keys.
     """
 
     def make(components: Mapping[str, Component]) -> Sealed:
         described = _descriptions(components, draft, base_url)
         bodies = {path.removeprefix("public"): content for path, content in described.items()}
-        pages, _ = described_documents(rows, installation_of(settings), bodies, draft, all_anew=True)
+        shown = bodies if token_index is None else bodies | {TOKENS_INDEX_PATH: token_index}
+        pages, _ = described_documents(rows, installation_of(settings), shown, draft, all_anew=True)
         entries = {page.path: page.entry for page in pages}
         bodies[NOW_PATH] = described[f"public{NOW_PATH}"] = _now(components, draft, {**documents, **entries})
         listed = {path: Part.of_bytes(content) for path, content in described.items()}

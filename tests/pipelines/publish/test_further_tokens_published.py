@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from html_pages import Read
 from ingest_helpers import CHAIN_ID
 from publishing import DOCUMENTS, House, mint
 
@@ -14,6 +15,7 @@ from contracts.token.further_tokens import TokenState, broken_token, waiting_tok
 from contracts.token.partitions import FurtherToken
 from warehouse.token.further_token_files import write_index, write_published
 
+PAGE = "/data/index.html"
 ONE, BAD = "0x" + "01" * 20, "0x" + "bb" * 20
 
 
@@ -26,7 +28,7 @@ def house(tmp_path: Path) -> House:
     for token in tokens:
         write_published(house.data_dir, token)
     write_index(house.data_dir, tokens)
-    house.publish(*DOCUMENTS)
+    house.publish(*DOCUMENTS, PAGE)
     return house
 
 
@@ -41,6 +43,18 @@ def test_they_are_published_with_their_state_and_no_dataset(house):
         f"/data/tokens/{BAD}/token.json",
     }
     assert broken_tokens(house.current.resolve()) == (BAD,)
+
+
+def test_people_find_them_on_the_page_of_open_data_as_long_as_they_are_published(house):
+    def told() -> str:
+        return " ".join(Read((house.current / f"public{PAGE}").read_text()).text.split())
+
+    assert "Further tokens" in told() and "broken blocks 0 to 49: a log row of another form" in told()
+    house.republish_stale()
+    assert "Further tokens" in told()
+    write_index(house.data_dir, [])
+    house.publish(*DOCUMENTS, PAGE)
+    assert "Further tokens" not in told()
 
 
 def test_one_that_goes_from_the_tokens_file_goes_from_the_next_generation(house):

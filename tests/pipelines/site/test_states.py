@@ -16,7 +16,9 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> dict[str, State]:
     return states(tmp_path_factory.mktemp("states"))
 
 
-@pytest.mark.parametrize("name", ["empty", "stale", "off", "unknown", "failed", "hostile", "nobody", "one", "huge"])
+@pytest.mark.parametrize(
+    "name", ["empty", "stale", "off", "unknown", "failed", "hostile", "nobody", "one", "tokens", "huge"]
+)
 def test_a_page_says_in_words_what_state_it_is_in(gallery: dict[str, State], name: str):
     state = gallery[name]
     told = ""
