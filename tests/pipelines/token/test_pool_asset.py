@@ -11,6 +11,7 @@ import pytest
 from ingest_helpers import CHAIN_ID, TOKEN
 
 from cli.demo.recorded import RecordedChain, RecordedNode, transfer_log
+from contracts.errors import FinalizedMismatch
 from contracts.pools import DECIMALS, GET_RESERVES, LIQUIDITY, SLOT0, SWAP_TOPIC, SYNC_TOPIC, TOKEN0, TOKEN1
 from contracts.settings import Settings
 from pipelines.resources import runtime_resource
@@ -117,6 +118,20 @@ def test_a_concentrated_pool_is_found_by_its_answers_and_read_by_its_swaps(
         "select block_number, sqrt_price_x96.limb2, sqrt_price_x96.limb1, liquidity_raw.limb1, liquidity_raw.limb0, "
         "reserve0_raw, reserve1_raw from raw_chain__pool_reserves order by block_number",
     ) == [(12, 0, 2**32, 0, 5, None, None), (30, 1, 0, 1, 0, None, None)]
+
+
+def test_a_chain_that_contradicts_what_was_final_rewrites_no_price_of_the_past(
+    tmp_path: Path, chain: RecordedChain
+) -> None:
+    swaps = "select block_number, liquidity_raw.limb0 from raw_chain__pool_reserves order by block_number"
+    with RecordedNode(chain) as node:
+        run(tmp_path, node.url, pool_address=CONCENTRATED_POOL)
+        final = held(tmp_path, swaps)
+        chain.reorg(25, "other", [swap(CONCENTRATED_POOL, 31, 2**128, 9)])
+        chain.advance_to(HEAD + 50)
+        with pytest.raises(FinalizedMismatch):
+            run(tmp_path, node.url, pool_address=CONCENTRATED_POOL)
+    assert held(tmp_path, swaps) == final == [(12, 5), (30, 0)]
 
 
 def test_a_pair_of_our_token_that_is_no_known_pool_says_so_and_nothing_is_read(

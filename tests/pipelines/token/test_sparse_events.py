@@ -1,7 +1,7 @@
 """Decoding of the events that are few: made rows, and real receipts of Base."""
 
 from collections import Counter
-from fractions import Fraction
+from decimal import Context, Decimal
 
 import msgspec
 import pytest
@@ -10,7 +10,16 @@ from recorded_material import RecordedMaterial
 
 from cli.demo.log_index import bloom
 from contracts.evm.codec import TRANSFER_TOPIC, Fatal, RpcError, Transient
-from contracts.pools import CONCENTRATED, FEE_SWAP_TOPIC, PAIR, POOL_KINDS, SWAP_TOPIC, SYNC_TOPIC, WIDE_SYNC_TOPIC
+from contracts.pools import (
+    CONCENTRATED,
+    FEE_SWAP_TOPIC,
+    PAIR,
+    POOL_KINDS,
+    SWAP_TOPIC,
+    SYNC_TOPIC,
+    WIDE_SYNC_TOPIC,
+    as_decimal,
+)
 from pipelines.token.decode import LogsInvalid
 from pipelines.token.sparse_events import ATTESTED_TOPIC, Attestations, ContractTransfers, PoolReserves
 
@@ -297,6 +306,7 @@ def test_real_receipts_of_base_give_the_reserves_of_every_pool(recorded_material
                         # The contract itself says between which powers of 1.0001 the price is, as its fifth number.
                         tick = int.from_bytes(bytes.fromhex(each["data"][2:])[128:160], signed=True)
                         ours, other = kind.reserves((first, second))
-                        assert Fraction(10001, 10000) ** tick <= other / ours < Fraction(10001, 10000) ** (tick + 1)
+                        lowest = Context(prec=60).power(Decimal("1.0001"), tick)
+                        assert lowest <= as_decimal(other / ours) < lowest * Decimal("1.0001")
                     read[each["topics"][0]] += 1
     assert read == {SYNC_TOPIC: 5, WIDE_SYNC_TOPIC: 20, SWAP_TOPIC: 18, FEE_SWAP_TOPIC: 2}

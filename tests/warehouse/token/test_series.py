@@ -21,6 +21,7 @@ from contracts.market import Refusal
 from contracts.pools import CONCENTRATED, PAIR, PoolKind
 from contracts.token.holders import ZERO_ADDRESS
 from warehouse.duck.connection import Warehouse
+from warehouse.duck.tables import tables
 from warehouse.token.concentration import concentration_of
 from warehouse.token.fold import fold_balances
 from warehouse.token.history_writer import Sizes, extend_history, history_dir
@@ -369,6 +370,37 @@ def test_a_concentrated_pool_has_the_price_of_its_swaps_whichever_token_is_ours(
         (1.0, 4.0, 1.0, 4.0, "pool", "derived"),
         (4.0, 4.0, 4.0, 4.0, "pool", "derived"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("state", "out_of_range"),
+    [
+        ((2**112 - 1, 2**112 - 1, None, None), 0),
+        ((None, None, 2**160 - 1, 2**128 - 1), 0),
+        ((2**112, 1, None, None), 1),
+        ((1, 2**112, None, None), 1),
+        ((None, None, 2**160, 1), 1),
+        ((None, None, 1, 2**128), 1),
+        ((None, None, None, None), 1),
+        ((1, 1, 1, 1), 1),
+        ((1, None, None, None), 1),
+        ((None, None, 1, None), 1),
+    ],
+)
+def test_an_event_of_a_pool_has_the_two_numbers_of_one_kind_within_their_bounds(
+    warehouse: Any, state: tuple[int | None, ...], out_of_range: int
+) -> None:
+    names = ("reserve0_raw", "reserve1_raw", "sqrt_price_x96", "liquidity_raw")
+    limbs = [None if n is None else [n >> shift & (2**64 - 1) for shift in (192, 128, 64, 0)] for n in state]
+    values = ["null" if limb is None else f"row({', '.join(map(str, limb))})::u256" for limb in limbs]
+    warehouse.execute(
+        f"insert into raw_chain__pool_reserves (block_number, log_index, tx_hash, block_time, block_time_quality, "
+        f"{', '.join(names)}) values (1, 1, ''::blob, '2026-01-01', 'exact', {', '.join(values)})"
+    )
+    checks = tables()["raw_chain__pool_reserves"].checks
+    assert checks is not None
+    (*_, found) = warehouse.execute(checks.query).fetchone()  # its last column: reserves_out_of_range
+    assert found == out_of_range
 
 
 def test_a_concentrated_pool_is_thin_by_its_depth_and_empty_without_any(warehouse: Any, tmp_path: Path) -> None:
