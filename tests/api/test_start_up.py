@@ -1,13 +1,19 @@
+import gc
 import http.client
 import os
 import socket
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
+import pytest
 from patience import HANG_S
 from publishing import House, mint
+
+from api.app import App
+from contracts.settings import Settings
 
 SVC = Path(sys.executable).with_name("svc")
 ENVIRONMENT = {**os.environ, "SVC_RPC_URLS": "http://127.0.0.1:1"}  # an installation of its own, not the demo
@@ -37,6 +43,17 @@ def test_the_front_needs_neither_the_framework_nor_a_store():
     code = "import sys, api.app, warehouse.ledger.counters; print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"fastapi", "duckdb", "sqlalchemy"} & set(ran.stdout.split())
+
+
+@pytest.mark.parametrize("settings", [Settings(_env_file=None), None], ids=["warm", "failed"])
+def test_garbage_that_was_left_during_the_start_is_collected_from_then_on(settings):
+    gc.disable()
+    try:
+        with nullcontext() if settings else pytest.raises(AttributeError):
+            App(settings, lambda: None, None)._warm_up()
+        assert gc.isenabled()
+    finally:
+        gc.enable()
 
 
 def free_port() -> int:
