@@ -9,6 +9,7 @@ import msgspec
 import pyarrow as pa
 
 from contracts.world.ontology import DOMAINS
+from warehouse.cycles import without_cycles
 from warehouse.duck.connection import Connection, transaction
 from warehouse.duck.rows import replace_all
 from warehouse.ledger.ledger import Ledger
@@ -32,6 +33,7 @@ def read_world_state(connection: Connection) -> WorldState:
     return WorldState(*rows[0]) if rows else WorldState(0, 0)
 
 
+@without_cycles()
 def fold_events(connection: Connection, ledger: Ledger) -> WorldState:
     """Folds every event up to the ledger's head, each page in one transaction. Returns the new state."""
     state = read_world_state(connection)

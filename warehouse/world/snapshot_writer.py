@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import tantivy
 
+from warehouse.cycles import without_cycles
 from warehouse.duck.connection import Connection
 from warehouse.file_modes import PRIVATE_DIRECTORY
 from warehouse.statements import read_sql
@@ -51,6 +52,7 @@ NODES_WORTH_A_PROCESS = 50_000
 _BUILDING = ".building-"
 
 
+@without_cycles()
 def write_snapshot(connection: Connection, directory: Path, revision: int) -> None:
     """Writes the graph at `revision` to `directory`, which appears complete or not at all.
 
