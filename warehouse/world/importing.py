@@ -358,7 +358,7 @@ class _Importer:
 
     def _write_plain(self, part: _Prepared, waiting: Iterator[_Prepared], done: int) -> tuple[int, _Prepared | None]:
         """Writes a part of which all is plain, and those behind it for as long as others may wait, in one transaction:
-        an index that is in no order is written anew by each one almost as a whole.
+        each one writes almost all of an index's last segment.
 
         Returns how many nodes and edges are done by then, and the next part.
         """
