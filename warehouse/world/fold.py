@@ -10,6 +10,7 @@ import msgspec
 import pyarrow as pa
 
 from contracts.world.ontology import DOMAINS
+from warehouse.cycles import without_cycles
 from warehouse.duck.connection import Connection, transaction
 from warehouse.duck.rows import replace_all
 from warehouse.ledger.ledger import Ledger
@@ -43,6 +44,7 @@ def folded_at(connection: Connection) -> str | None:
     return None if row is None else str(row[0])
 
 
+@without_cycles()
 def fold_events(connection: Connection, ledger: Ledger) -> WorldState:
     """Folds every event up to the ledger's head, each page in one transaction. Returns the new state.
 

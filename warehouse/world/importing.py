@@ -9,10 +9,8 @@ change meanwhile, everything that is not written yet is judged again.
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from tempfile import SpooledTemporaryFile
@@ -53,6 +51,7 @@ from contracts.world.proposal import Actor, EdgeDraft, NodeDraft, Proposal, Stag
 from contracts.world.records import Edge, Node
 from contracts.world.stages import Judgement
 from contracts.world.validator import judge
+from warehouse.cycles import without_cycles
 from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction
 from warehouse.world.alignment_helper import aligned_beside
 from warehouse.world.audit import DECISION, record
@@ -235,7 +234,7 @@ def import_graph(
     change facts that stand above the actor.
     """
     importer = _Importer(ledger, lines, actor, alignment, key_id, on_progress)
-    with _without_cycles():
+    with without_cycles():
         return _imported(importer, limits, on_written)
 
 
@@ -251,19 +250,6 @@ def _imported(
             except _JudgeAgain:
                 continue
     raise overtaken()
-
-
-@contextmanager
-def _without_cycles() -> Iterator[None]:
-    """Lets Python look for no cycles: records have none, and a search through millions of them takes a third of the
-    time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 class _Importer:
@@ -372,7 +358,7 @@ class _Importer:
 
     def _write_plain(self, part: _Prepared, waiting: Iterator[_Prepared], done: int) -> tuple[int, _Prepared | None]:
         """Writes a part of which all is plain, and those behind it for as long as others may wait, in one transaction:
-        an index that is in no order is written anew by each one almost as a whole.
+        each one writes almost all of an index's last segment.
 
         Returns how many nodes and edges are done by then, and the next part.
         """

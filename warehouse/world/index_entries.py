@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from warehouse.cycles import without_cycles
 from warehouse.world.side_process import SideProcess
 from warehouse.world.text import with_edges, words_of_edges, words_of_text
 
@@ -61,6 +62,7 @@ def entries_of(rows: Sequence[NodeRow], helper: SideProcess | None) -> Iterator[
     yield from made
 
 
+@without_cycles()
 def packed_entries(content: bytes) -> bytes:
     """Returns the entries of encoded rows, encoded."""
     return _pack([_entry_of(row) for row in _rows(content)])

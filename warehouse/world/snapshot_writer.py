@@ -18,6 +18,7 @@ import pyarrow as pa
 import tantivy
 from msgspec.structs import replace
 
+from warehouse.cycles import without_cycles
 from warehouse.duck.connection import Connection
 from warehouse.file_modes import PRIVATE_DIRECTORY
 from warehouse.statements import read_sql
@@ -52,6 +53,7 @@ NODES_WORTH_A_PROCESS = 50_000
 _BUILDING = ".building-"
 
 
+@without_cycles()
 def write_snapshot(connection: Connection, directory: Path, revision: int, recorded_at: str | None = None) -> None:
     """Writes the graph at `revision`, whose event was recorded at `recorded_at`, to `directory`, which appears complete
     or not at all.
