@@ -128,6 +128,7 @@ class RangeAppender:
         self._connection = connection
         self._tables = tables
         self._is_open = False
+        self._next_block: int | None = None
 
     def append(self, ranges: Sequence[RangeRead]) -> None:
         """Appends `ranges` to the stored ones. Raises `ValueError` on a gap, which would never be noticed again."""
@@ -135,17 +136,19 @@ class RangeAppender:
             _run(self._connection, "write_fast")
             self._connection.begin()
             self._is_open = True
-        checkpoint = last_checkpoint(self._connection, self._tables)
-        expected = ranges[0].from_block if checkpoint is None else checkpoint.to_block + 1
+            checkpoint = last_checkpoint(self._connection, self._tables)
+            self._next_block = None if checkpoint is None else checkpoint.to_block + 1
+        expected = ranges[0].from_block if self._next_block is None else self._next_block
         for part in ranges:
             if part.from_block != expected or part.to_block < part.from_block:
                 raise ValueError(f"blocks {part.from_block} to {part.to_block} do not follow block {expected - 1}")
             expected = part.to_block + 1
         _append(self._connection, self._tables.rows, pa.concat_tables([part.rows for part in ranges]))
-        for part in ranges:
-            insert(
-                self._connection,
-                self._tables.ranges,
+        now = datetime.now(UTC)
+        insert(
+            self._connection,
+            self._tables.ranges,
+            [
                 {
                     "from_block": part.from_block,
                     "to_block": part.to_block,
@@ -155,9 +158,12 @@ class RangeAppender:
                     "payload_sha256": part.payload_sha256,
                     "rpc_host": part.rpc_host,
                     "reasked": part.reasked,
-                    "recorded_at": datetime.now(UTC),
-                },
-            )
+                    "recorded_at": now,
+                }
+                for part in ranges
+            ],
+        )
+        self._next_block = expected
 
     def commit(self) -> None:
         """Commits the appended ranges."""
