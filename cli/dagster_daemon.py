@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from dagster import DagsterInstance
-from dagster._core.workspace.context import IWorkspaceProcessContext, WorkspaceProcessContext
-from dagster._core.workspace.load_target import WorkspaceFileTarget
+from dagster._core.workspace.context import IWorkspaceProcessContext
 from dagster._daemon.controller import DagsterDaemonController, create_daemons_from_instance
 from dagster._time import get_current_timestamp
 from dagster._utils.interrupts import capture_interrupts, setup_interrupt_handlers
 from dagster._utils.log import configure_loggers
+
+from cli.dagster_workspace import open_workspace
 
 RELOADED_EVERY_S = 1800.0
 """Time between two readings of a code location that could be read."""
@@ -46,7 +47,7 @@ def running_daemon(instance: DagsterInstance, workspace: Path) -> Iterator[Patie
     """Runs the daemons that the instance needs."""
     with ExitStack() as stack:
         daemons = [stack.enter_context(daemon) for daemon in create_daemons_from_instance(instance)]
-        context = stack.enter_context(WorkspaceProcessContext(instance, WorkspaceFileTarget([str(workspace)])))
+        context = stack.enter_context(open_workspace(instance, workspace))
         yield stack.enter_context(PatientController(context, daemons, heartbeat_interval_seconds=HEARTBEAT_EVERY_S))
 
 

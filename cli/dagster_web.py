@@ -12,8 +12,6 @@ from pathlib import Path
 
 import uvicorn
 from dagster import DagsterInstance
-from dagster._core.workspace.context import WorkspaceProcessContext
-from dagster._core.workspace.load_target import WorkspaceFileTarget
 from dagster._utils.log import configure_loggers
 from dagster_webserver.app import create_app_from_workspace_process_context
 from dagster_webserver.cli import (
@@ -23,6 +21,7 @@ from dagster_webserver.cli import (
 )
 from dagster_webserver.version import __version__
 
+from cli.dagster_workspace import open_workspace
 from cli.same_origin import LOOPBACK_ADDRESS, SameOrigin
 
 WORKSPACE = Path(__file__).resolve().parents[1] / "workspace.yaml"
@@ -33,8 +32,7 @@ def serve_dagster(workspace: Path, port: int, log_format: str, *, may_launch: bo
     configure_loggers(formatter=log_format, log_level="INFO")
     with DagsterInstance.get() as instance:
         instance.optimize_for_webserver(DEFAULT_DB_STATEMENT_TIMEOUT, DEFAULT_POOL_RECYCLE, DEFAULT_POOL_MAX_OVERFLOW)
-        target = WorkspaceFileTarget([str(workspace)])
-        with WorkspaceProcessContext(instance, target, version=__version__, read_only=not may_launch) as context:
+        with open_workspace(instance, workspace, version=__version__, read_only=not may_launch) as context:
             application = create_app_from_workspace_process_context(context, lifespan=_lifespan)
             uvicorn.run(
                 SameOrigin(application), host=LOOPBACK_ADDRESS, port=port, log_level="warning", server_header=False

@@ -57,7 +57,12 @@ class TableVerdict:
 
 def judge_name() -> str:
     """Returns who judges facts that lie within their bounds in this process."""
-    return f"{_GX} {version(_GX)}" if _GX in sys.modules else BOUNDS
+    return _suite_judge() if _GX in sys.modules else BOUNDS
+
+
+@cache
+def _suite_judge() -> str:
+    return f"{_GX} {version(_GX)}"
 
 
 def judge(table: str, facts: Mapping[str, Any], columns: Sequence[ColumnFacts] = ()) -> TableVerdict:
@@ -233,7 +238,7 @@ def check_table(connection: Connection, table: str, *, quick: bool) -> TableOutc
         record_columns(connection, table, gather_columns(connection, table), now)
     columns = recorded_columns(connection, table)
     asserted = asserted_facts(table, facts, columns)
-    judges = {f"{_GX} {version(_GX)}", judge_name()}
+    judges = {_suite_judge(), judge_name()}
     passed_at = last_pass(connection, table, [asserted_sha256(asserted, judged_by) for judged_by in sorted(judges)])
     if passed_at is not None:
         verdict, judged = TableVerdict(passed=True, failures=()), f"equal to what passed at {passed_at:%F %T} UTC"

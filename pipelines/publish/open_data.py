@@ -171,9 +171,15 @@ def _public_files(
         )
     for name, component in components.items():
         path = name.removeprefix("public")
-        if path != name and any(is_in_folder(pattern, path) for pattern in FOLDERS):
+        if path != name and _is_in_a_folder(path):
             files[path] = ManifestFile(component.sha256, component.bytes)
     return files
+
+
+@lru_cache(maxsize=8192)
+def _is_in_a_folder(path: str) -> bool:
+    """Decides once a process: a generation has more than a thousand files, most of them those of the last one."""
+    return any(is_in_folder(pattern, path) for pattern in FOLDERS)
 
 
 def _json(value: object) -> bytes:

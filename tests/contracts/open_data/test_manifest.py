@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from contracts.access.signing import KeySet, SigningKey, new_private_key, thumbprint
-from contracts.canonical import sha256_hex
+from contracts.access.signing import KeySet, SigningKey, new_private_key, thumbprint, verifies_by_jwks
+from contracts.canonical import canonical_sha256, sha256_hex
 from contracts.open_data.manifest import VALID_FOR, Fault, ManifestFile, ManifestHead, judge_manifest, signed_manifest
 
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -61,6 +61,16 @@ def test_a_manifest_is_sound_until_it_expires():
 )
 def test_a_manifest_that_is_not_sound_has_its_fault(body, options, expected):
     assert fault(body, **options) == expected
+
+
+@pytest.mark.parametrize(
+    "service", [SERVICE, "https://\u00e4.example", 'https://svc.example/"\\', "\x01\x7f", "\U0001f600\ue000"]
+)
+def test_the_signature_covers_the_canonical_json_of_everything_else(service: str):
+    fields = json.loads(manifest(service=service))
+    signature = fields.pop("signature")
+    assert verifies_by_jwks(JWKS, signature, canonical_sha256(fields))
+    assert not verifies_by_jwks(JWKS, signature, canonical_sha256(fields | {"version": 8}))
 
 
 def test_a_key_counts_under_its_own_thumbprint_only():
