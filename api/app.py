@@ -9,7 +9,7 @@ import asyncio
 import gc
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from api.memory import MemoryKeeper, trimming
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from api.access.settlements import Settlements
     from api.access.watcher import Watcher
     from api.connect.edge import Edge
-    from api.discovery.metrics import Answered
     from api.discovery.state import StateObserver
     from api.key_gate import Admission, KeyGate
     from api.stores import Stores
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from contracts.intake.answers import ServiceUrls
     from contracts.world.extraction.build import BuildRequest
     from contracts.world.memory.memory_plan import DesignRequest
+    from warehouse.discovery.processes import Answered
     from warehouse.ledger.counters import Counters, Take
     from warehouse.tracing import Counts
 
@@ -74,13 +74,13 @@ def build_rooms(
     observer: StateObserver | None = None,
     providers: Providers | None = None,
     settlements: Settlements | None = None,
-    answered: Callable[[], Answered] = dict,
+    answered: Callable[[], Mapping[str, Answered]] = dict,
 ) -> FastAPI:
     """Creates the framework's application with every room's routes.
 
     `observer` provides the state for `/health`; the default one does not know the chain's clock. `providers` ask the
     chain, by default those of the settings, and `settlements` settle signed payments. `answered` returns the answers
-    that the front has counted.
+    that the front of each worker has counted.
     """
     from fastapi import FastAPI
 
@@ -237,13 +237,18 @@ def settlements_of(stores: Stores, providers: Providers) -> Settlements:
 
 
 def state_observer(
-    stores: Stores, clock_skew_s: Callable[[], int | None], nodes_answering: Callable[[], tuple[bool, ...]]
+    stores: Stores,
+    clock_skew_s: Callable[[], int | None],
+    nodes_answering: Callable[[], tuple[bool, ...]],
+    share: Callable[[], None] = lambda: None,
 ) -> StateObserver:
-    """Creates an observer of the ledger, the guardrail rules, our clock and the pipeline's runs."""
+    """Creates an observer of the ledger, the guardrail rules, our clock and the pipeline's runs. Each time it calls
+    `share`."""
     from api.discovery.state import ServiceState, StateObserver
     from warehouse.discovery.run_status import job_facts
 
     def observe() -> ServiceState:
+        share()
         return ServiceState(
             stores.ledger_reachable(),
             stores.guardrail_problem(),
@@ -493,6 +498,7 @@ class App:
         from api.key_gate import KeyGate
         from api.stores import Stores
         from contracts.access.rail import rail_of
+        from warehouse.discovery.processes import SharedAnswers
         from warehouse.tracing import trace_process
 
         self._end_tracing = trace_process(self._settings, "api", {"svc.answers": self._answers})
@@ -503,5 +509,8 @@ class App:
         watcher = self._watcher = Watcher(
             rail_of(self._settings), providers, lambda: stores.ledger, clock=stores.now, settle=settlements.watch
         )
-        observer = self._observer = state_observer(stores, lambda: watcher.skew_s, lambda: watcher.nodes_answering)
-        return build_rooms(stores, self._site, observer, providers, settlements, self._answered)
+        answers = SharedAnswers(self._settings.data_dir, self._answered)
+        observer = self._observer = state_observer(
+            stores, lambda: watcher.skew_s, lambda: watcher.nodes_answering, answers.share
+        )
+        return build_rooms(stores, self._site, observer, providers, settlements, answers.of_all)

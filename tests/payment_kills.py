@@ -1,6 +1,7 @@
-"""A server that is killed at a step of settling a signed payment: what the test does at some steps, a soak at all.
+"""A server that is killed, or loses its ledger, at a step of settling a signed payment: what the test does at some
+steps, a soak at all.
 
-A node in front of a real chain sees each step of the server, and kills it there. The buyer behaves as every x402 client
+A node in front of a real chain sees each step of the server, and strikes there. The buyer behaves as every x402 client
 does that got no answer: it sends the same request and the same signature again.
 """
 
@@ -63,6 +64,8 @@ class Outcome:
 
     kills: int = 0
     unanswered: int = 0
+    refusals: set[str] = field(default_factory=set)
+    """Codes of the problems by which a purchase was put off."""
     answers: list[str] = field(default_factory=list)
     other_answers: int = 0
     charged: list[int] = field(default_factory=list)
@@ -75,7 +78,7 @@ class Outcome:
 
 
 class Killing:
-    """Kills a server once, when it reaches a step."""
+    """Kills a server, or what it needs, once, when it reaches a step."""
 
     def __init__(self, anvil: Anvil) -> None:
         self.chain = Through(anvil, self._after)
@@ -103,8 +106,10 @@ class Killing:
         return True
 
 
-def killed_at(settings: Settings, anvil: Anvil, steps: Sequence[Step]) -> Outcome:
-    """Buys once for each step, and kills the server there; then reads what chain and ledger hold."""
+def killed_at(
+    settings: Settings, anvil: Anvil, steps: Sequence[Step], strike: Callable[[], None] | None = None
+) -> Outcome:
+    """Buys once for each step, and kills the server there, or does `strike`; then reads what chain and ledger hold."""
     outcome, killing = Outcome(), Killing(anvil)
     deployer = anvil.rpc.call("eth_accounts")[0]
     coin = deploy(anvil.rpc, deployer, "UsdcStandIn")
@@ -131,7 +136,7 @@ def killed_at(settings: Settings, anvil: Anvil, steps: Sequence[Step]) -> Outcom
         }
         settings = with_secrets(settings.model_copy(update=given))
         server = Server(settings, workers=1)
-        killing.kill = server.kill
+        killing.kill = strike or server.kill
         try:
             server.start()
             for step in steps:
@@ -162,6 +167,8 @@ def _buy(server: Server, killing: Killing, step: Step, outcome: Outcome) -> None
             assert time.monotonic() < deadline, "no answer" if answer is None else answer.text
             try:
                 answer = client.post(CHECK, json=CHECKED, headers=signed)
+                if answer.status_code == 503:
+                    outcome.refusals.add(answer.json()["code"])
             except httpx.HTTPError:
                 outcome.unanswered += 1
                 assert server.process is not None

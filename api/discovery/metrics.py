@@ -7,24 +7,20 @@ from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, genera
 from prometheus_client.registry import Collector
 
 from contracts.discovery.health import ServiceFacts
-from warehouse.discovery.processes import ProcessFigures
+from warehouse.discovery.processes import Answered, ProcessFigures
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
-
-Answered = Mapping[tuple[str, int], int]
-"""Answers of this process by who gave them (`published`, `file`, `rooms`, `front`) and HTTP status."""
 
 
 def openmetrics(
     facts: ServiceFacts,
     claims: Mapping[str, int],
-    answered: Answered,
-    process: str,
+    answered: Mapping[str, Answered],
     parts: Iterable[ProcessFigures],
 ) -> bytes:
-    """Returns the text. `claims` counts claims by state; `process` tells the workers of one service apart; `parts` are
-    the processes of the service on this machine."""
-    families = _Families([*_families(facts, claims, answered, process), *_processes(list(parts))])
+    """Returns the text. `claims` counts claims by state; `answered` has the answers of each worker by its pid; `parts`
+    are the processes of the service on this machine."""
+    families = _Families([*_families(facts, claims, answered), *_processes(list(parts))])
     text: bytes = generate_latest(families)  # type: ignore[no-untyped-call]
     return text
 
@@ -39,7 +35,7 @@ class _Families(Collector):
         return self._families
 
 
-def _families(facts: ServiceFacts, claims: Mapping[str, int], answered: Answered, process: str) -> Iterator[Metric]:
+def _families(facts: ServiceFacts, claims: Mapping[str, int], answered: Mapping[str, Answered]) -> Iterator[Metric]:
     info = InfoMetricFamily("svc_generation", "The served generation")
     info.add_metric((), {"id": facts.generation})
     yield info
@@ -108,8 +104,12 @@ def _families(facts: ServiceFacts, claims: Mapping[str, int], answered: Answered
     yield _gauge("svc_claims", "Claims by state", [((state,), count) for state, count in claims.items()], ["state"])
     yield _counter(
         "svc_answers",
-        "Answers of this process",
-        [((process, by, str(status)), count) for (by, status), count in sorted(answered.items())],
+        "Answers of each API process",
+        [
+            ((process, by, str(status)), count)
+            for process, counts in sorted(answered.items())
+            for (by, status), count in sorted(counts.items())
+        ],
         ["process", "by", "status"],
     )
 

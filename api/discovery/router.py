@@ -1,7 +1,6 @@
 """Serves the service's health and the files that its documents name."""
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -39,12 +38,12 @@ def discovery_router(
     host: str,
     state: Callable[[], Awaitable[tuple[ServiceState, int]]],
     claims: Callable[[], Mapping[str, int]],
-    answered: Callable[[], Mapping[tuple[str, int], int]],
+    answered: Callable[[], Mapping[str, Mapping[tuple[str, int], int]]],
     data_dir: Path,
 ) -> APIRouter:
     """Creates the routes. `site` returns the published site, `state` the newest observation of the service and its age
     in seconds; neither may wait for a thread that requests share. `host` names this machine; `claims` counts claims by
-    state; `answered` returns the answers that this process gave; `data_dir` holds the record of its processes."""
+    state; `answered` returns the answers that each worker gave; `data_dir` holds the record of its processes."""
     router = APIRouter(tags=["discovery"], route_class=WorkRoute)
 
     @router.get(
@@ -71,8 +70,10 @@ def discovery_router(
         from api.discovery.metrics import MEDIA_TYPE, openmetrics
         from warehouse.discovery.processes import process_figures
 
-        counted, parts = await asyncio.gather(asyncio.to_thread(claims), asyncio.to_thread(process_figures, data_dir))
-        text = openmetrics(await facts(), counted, answered(), str(os.getpid()), parts)
+        counted, answers, parts = await asyncio.gather(
+            asyncio.to_thread(claims), asyncio.to_thread(answered), asyncio.to_thread(process_figures, data_dir)
+        )
+        text = openmetrics(await facts(), counted, answers, parts)
         return Response(text, media_type=MEDIA_TYPE)
 
     async def facts() -> ServiceFacts:

@@ -113,8 +113,8 @@ def verifies_by_jwks(jwks: Mapping[str, Any], signature: Mapping[str, str], hash
 def signed_sha256(statement: msgspec.Struct) -> str:
     """Returns the hash that the signature of a statement covers: of everything else, as canonical JSON.
 
-    A statement has no fractions, so its sorted JSON is canonical if it has no escapes either. That spares the encoder of
-    RFC 8785, which is in Python.
+    A statement has no fractions, so its sorted JSON is canonical if it has no escapes either. That spares the encoder
+    of RFC 8785, which is in Python.
     """
     fields: dict[str, Any] = msgspec.to_builtins(statement)
     del fields["signature"]

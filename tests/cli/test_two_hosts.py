@@ -34,6 +34,7 @@ from host_faults import (
 from intakes import AGENT, INTAKE
 from nginx import have_nginx
 from patience import HANG_S
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from rounds import chosen
 from two_hosts import ApiHost, until
 
@@ -125,21 +126,49 @@ def is_refused(port: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.soak), 2])
-def test_a_host_that_drains_answers_everything_but_health_and_then_takes_nothing_new(
-    hosts: Service, workers: int
-) -> None:
-    host = ApiHost(f"draining{workers}", hosts.a.data_dir.parent, hosts.a.environment)
+@pytest.fixture(scope="module", params=[pytest.param(1, marks=pytest.mark.soak), 2])
+def draining(request: pytest.FixtureRequest, hosts: Service) -> Iterator[ApiHost]:
+    """A further host that drains, with so many workers."""
+    host = ApiHost(f"draining{request.param}", hosts.a.data_dir.parent, hosts.a.environment)
     host.environment["SVC_DRAIN_SECONDS"] = str(DRAIN_S)
-    host.command += ["--workers", str(workers)]
+    host.command += ["--workers", str(request.param)]
     host.start()
     try:
         until(lambda: host.health() is not None, host.said)
-        begun, rest = half_sent(host.port)
+        yield host
+    finally:
+        host.kill()
+
+
+def answers_given(host: ApiHost) -> dict[str, float]:
+    """How many documents each worker answered, as whichever of them is asked says."""
+    status, text = asked_once(host.port, "GET", "/metrics", headers={"Host": "127.0.0.1"})
+    assert status == 200, text
+    families = text_string_to_metric_families(text.decode())
+    samples = [sample for family in families if family.name == "svc_answers" for sample in family.samples]
+    return {
+        sample.labels["process"]: sample.value
+        for sample in samples
+        if (sample.labels["by"], sample.labels["status"]) == ("published", "200")
+    }
+
+
+def test_any_worker_gives_the_answers_of_all(draining: ApiHost) -> None:
+    asked = 20
+    for _ in range(asked):
+        assert asked_once(draining.port, "GET", DOCUMENT)[0] == 200
+    until(lambda: sum(answers_given(draining).values()) == asked, lambda: str(answers_given(draining)))
+    assert all(sum(answers_given(draining).values()) == asked for _ in range(10))
+
+
+def test_a_host_that_drains_answers_everything_but_health_and_then_takes_nothing_new(draining: ApiHost) -> None:
+    host = draining
+    begun, rest = half_sent(host.port)
+    with begun:
         assert host.process is not None
         host.process.send_signal(signal.SIGTERM)
         signalled_s = time.monotonic()
-        until(lambda: all(host.health() is None for _ in range(2 * workers)), host.said)
+        until(lambda: all(host.health() is None for _ in range(4)), host.said)
         while time.monotonic() - signalled_s < DRAIN_S - 1:
             health, document = (asked_once(host.port, "GET", path) for path in ("/health", DOCUMENT))
             assert (health[0], document[0]) == (503, 200), (health, document)
@@ -148,10 +177,7 @@ def test_a_host_that_drains_answers_everything_but_health_and_then_takes_nothing
         assert time.monotonic() - signalled_s > DRAIN_S
         begun.sendall(rest)
         assert begun.recv(1 << 16).startswith(b"HTTP/1.1 201 ")
-        begun.close()
-        assert host.process.wait(HANG_S) == 0, host.said()
-    finally:
-        host.kill()
+    assert host.process.wait(HANG_S) == 0, host.said()
 
 
 @pytest.mark.parametrize("batch", chosen(list(range(BATCHES)), others=BATCHES))

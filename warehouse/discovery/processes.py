@@ -1,17 +1,23 @@
-"""Reads what the processes of `svc run` cost: which there are from the record of its supervisor, figures from the
-system."""
+"""Reads what the processes of this host cost and answer: which there are from the record of their supervisor, costs
+from the system, and answers from files in which workers share what they counted."""
 
 import json
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing import parent_process
 from pathlib import Path
 
 import psutil
 
 CHILDREN_FILE = "children.json"
 """The record of the running children, in the data directory: `[{"name": …, "pid": …, "created_at": …}, …]`."""
+
+
+Answered = Mapping[tuple[str, int], int]
+"""Answers of one process by who gave them (`published`, `file`, `rooms`, `front`) and HTTP status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +55,56 @@ def read_children(record: Path) -> list[Child]:
 
 
 def process_figures(data_dir: Path) -> tuple[ProcessFigures, ...]:
-    """Returns the figures of each part that runs, by name. Without a supervisor there is this process alone."""
+    """Returns the figures of each part that runs, by name. Without a supervisor there is this API alone."""
     try:
         children = read_children(data_dir / CHILDREN_FILE)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         children = []
-    this = psutil.Process(os.getpid())
     parts = [(child.name, process) for child in children if (process := child.process()) is not None]
-    return tuple(_figures(parts or [("api", this)]))
+    parent = parent_process()
+    return tuple(_figures(parts or [("api", psutil.Process(os.getpid() if parent is None else parent.pid))]))
+
+
+class SharedAnswers:
+    """The answers of all workers of an API. A worker shares its counts in `answers/<pid>.json` of the data directory.
+
+    A scrape reaches one of them. That shares its counts before it reads those of the others, so none ever falls from
+    one scrape to the next, whichever workers answer.
+    """
+
+    def __init__(self, data_dir: Path, counted: Callable[[], Answered]) -> None:
+        self._directory = data_dir / "answers"
+        self._counted = counted
+        self._shared: Answered = {}
+        self._this = Child("api", os.getpid(), psutil.Process().create_time())
+
+    def share(self) -> None:
+        """Writes what this process has answered, if there are other workers and it answered more since."""
+        answered = Counter(self._counted())
+        if parent_process() is None or answered == self._shared:
+            return
+        rows = [[by, status, count] for (by, status), count in answered.items()]
+        path = self._directory / f"{self._this.pid}.json"
+        draft = path.with_suffix(".tmp")
+        with suppress(OSError):  # of a full disk; the next one tries again
+            self._directory.mkdir(exist_ok=True)
+            draft.write_text(json.dumps({"created_at": self._this.created_at, "answered": rows}))
+            draft.replace(path)
+            self._shared = answered
+
+    def of_all(self) -> dict[str, Answered]:
+        """Returns the answers of each worker that runs by its pid, and forgets those of workers that have ended."""
+        self.share()
+        answers: dict[str, Answered] = {str(self._this.pid): Counter(self._counted())}
+        for path in self._directory.glob("*.json"):
+            with suppress(OSError, ValueError, KeyError, TypeError):
+                shared = json.loads(path.read_bytes())
+                worker = Child("api", int(path.stem), float(shared["created_at"]))
+                if worker.process() is None:
+                    path.unlink()
+                elif worker != self._this:
+                    answers[path.stem] = {(str(by), int(status)): int(n) for by, status, n in shared["answered"]}
+        return answers
 
 
 def _figures(parts: list[tuple[str, psutil.Process]]) -> Iterator[ProcessFigures]:

@@ -149,7 +149,7 @@ def test_health_is_degraded_by_what_an_operator_should_see_to(changes: dict[str,
 
 
 def test_every_alert_that_is_shipped_asks_for_metrics_that_there_are(tmp_path: Path):
-    text = openmetrics(facts(), {}, {}, "1", process_figures(tmp_path)).decode()
+    text = openmetrics(facts(), {}, {}, process_figures(tmp_path)).decode()
     families = {family.name for family in text_string_to_metric_families(text)}
     (group,) = yaml.safe_load(ALERTS.read_text())["groups"]
     for rule in group["rules"]:

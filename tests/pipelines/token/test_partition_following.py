@@ -13,10 +13,13 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from faulty_store import FORBIDDEN, UNAVAILABLE, faulty_store
 from ingest_helpers import TOKEN, ingest_once
 from many_tokens import BAD, LOGS, SECOND, ManyTokensChain, follow_all, make_all, settings_of_tokens
+from object_stores import BUCKET, local_s3
 
 from cli.demo.recorded import RecordedNode
+from contracts.errors import ObjectStoreAway, PartitionBroken
 from contracts.settings import Settings
 from contracts.token.further_tokens import TokenState
 from pipelines.definitions import build_definitions
@@ -25,6 +28,7 @@ from pipelines.token.partition_following import Followed, follow_partitions
 from warehouse.duck.connection import Warehouse
 from warehouse.token.fold import fold_balances
 from warehouse.token.further_token_files import published_files
+from warehouse.token.partition_store import partition_store
 
 
 @pytest.fixture
@@ -101,6 +105,37 @@ def test_a_store_that_is_away_is_waited_for_and_the_last_list_of_a_further_token
             with Warehouse(settings.data_dir).connect() as connection:
                 waiting = follow_partitions(connection, away, 198).waiting
     assert waiting is not None and waiting.startswith("The object store s3://bucket/svc/partitions/8453 can't be used")
+
+
+def test_workers_and_the_publishing_host_bear_every_fault_of_an_s3_and_lose_nothing(settings, monkeypatch):
+    chain = ManyTokensChain(TOKEN, SECOND, BAD, logs=LOGS, head=200)
+    with RecordedNode(chain) as node, local_s3() as variables, faulty_store(variables["AWS_ENDPOINT_URL"]) as store:
+        for name, value in (variables | {"AWS_ENDPOINT_URL": store.url}).items():
+            monkeypatch.setenv(name, value)
+        url = f"s3://{BUCKET}/faults"
+        settings = settings.model_copy(update={"publish_url": url})
+
+        def follow() -> Followed:
+            with Warehouse(settings.data_dir).connect() as connection:
+                return follow_partitions(connection, settings, 198)
+
+        for store.refuses, word in ((UNAVAILABLE, "503"), (FORBIDDEN, "403")):
+            with pytest.raises(
+                ObjectStoreAway, match=rf"^The object store {url}/partitions/8453 can't be used: .*{word}"
+            ):
+                make_all(settings, node.url)
+        store.heal()
+        assert partition_store(settings).names() == {}
+        store.delay_s = 0.1
+        assert len(make_all(settings, node.url)) == 3
+        store.heal()
+        store.alters = True
+        with pytest.raises(PartitionBroken, match="does not hold .* as it was written"):
+            follow()
+        store.refuses = UNAVAILABLE
+        assert "can't be used" in str(follow().waiting)
+        store.heal()
+        assert (follow().partitions, follow()) == (3, Followed())
 
 
 def test_the_host_waits_for_partitions_and_reads_only_the_head_itself(settings):
