@@ -1,46 +1,62 @@
 """Measures a backfill by 1, 2 and 4 workers, with a kill, and one of 20 tokens beside one of a single token.
 
-Workers read from a server of recorded ranges. What they stored is taken over into a fresh warehouse each time, and its
-balances have to be the same bytes.
+Workers are runs of Dagster that `svc ingest workers` starts, with a PostgreSQL of the tests, and read from a server of
+recorded ranges. What they stored is taken over into a fresh warehouse each time, and its balances have to be the same
+bytes.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import random
+import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+import psutil
 
 from benchmarks.recorded_ranges import FIRST_BLOCK, token_address
+from cli.environment import as_environment
+from contracts.access.signing import key_text, new_private_key
 from contracts.settings import Settings
-from pipelines.token.partitions import final_partitions, read_tokens
+from pipelines.token.partitions import read_tokens
 from warehouse.duck.connection import Warehouse
 from warehouse.token.partition_adoption import adopt, look_ahead
 from warehouse.token.partition_store import partition_store
 
+if TYPE_CHECKING:
+    from postgres_fixtures import TemporaryPostgres
+
+TESTS = Path(__file__).resolve().parents[1] / "tests"
+SVC = Path(sys.executable).with_name("svc")
 TRANSFERS = 5_000_000
 PER_BLOCK = 500
-BLOCKS = 250
+BLOCKS = 125
 TOKENS = 20
 
 
 @dataclass(frozen=True)
 class Backfill:
-    """One backfill: its workers, CPU of reading per event over all of them, and of taking the partitions over."""
+    """One backfill: CPU of reading per event over all its runs, and of taking the partitions over.
+
+    `around_s` is all other CPU: the start of each run's process, Dagster's own processes, and a run that was killed.
+    """
 
     name: str
-    workers: int
     events: int
+    runs: int
     read_us: float
     adopt_us: float
+    around_s: float
     balances_sha256: str
 
 
@@ -54,39 +70,78 @@ class PartitionCost:
 
 def measure() -> PartitionCost:
     """Measures all of them, one after the other."""
-    by_workers = [_backfill(count, 1) for count in (1, 2, 4)]
-    return PartitionCost([*by_workers, _backfill(2, 1, killed=True)], [by_workers[0], _backfill(1, TOKENS)])
+    with _postgres() as postgres:
+        by_workers = [_backfill(postgres, count, 1) for count in (1, 2, 4)]
+        killed = _backfill(postgres, 2, 1, killed=True)
+        return PartitionCost([*by_workers, killed], [by_workers[0], _backfill(postgres, 1, TOKENS)])
 
 
-def _backfill(workers: int, tokens: int, *, killed: bool = False) -> Backfill:
+def _backfill(postgres: TemporaryPostgres, workers: int, tokens: int, *, killed: bool = False) -> Backfill:
+    database = postgres.new_database()
     with tempfile.TemporaryDirectory() as name, _recorded(tokens) as url:
-        directory = Path(name)
-        settings = _settings(directory, url, tokens)
-        last = FIRST_BLOCK + TRANSFERS // PER_BLOCK - 1
-        keys = [partition.key for partition in final_partitions(settings, read_tokens(settings), last)]
-        random.Random(workers).shuffle(keys)
-        parts = [keys[place::workers] for place in range(workers)]
-        running = [_worker(settings, part) for part in parts]
-        if killed:
-            stored = _kill_midway(running[0], len(parts[0]))
-            running.append(_worker(settings, [key for key in parts[0] if key not in stored]))
-        events, cpu_s = 0, 0.0
-        for worker in running[1:] if killed else running:
-            finished = worker.communicate()[0].splitlines()[-1]
-            events += json.loads(finished)["events"]
-            cpu_s += json.loads(finished)["cpu_s"]
+        settings = _settings(Path(name), url, tokens, postgres.url(database).replace("+psycopg", "+psycopg2"))
+        all_s = _read(settings, workers, killed=killed)
+        runs = _runs(settings)
+        events, read_s = sum(transfers for transfers, _ in runs), sum(cpu_s for _, cpu_s in runs)
         before = time.process_time()
-        digest, taken = _taken_over(settings, last)
+        digest, taken = _taken_over(settings, FIRST_BLOCK + TRANSFERS // PER_BLOCK - 1)
         adopt_s = time.process_time() - before
+    postgres.drop(database)
     what = f"{workers} workers, one killed and replaced" if killed else f"{workers} worker{'s' * (workers > 1)}"
     return Backfill(
         what if tokens == 1 else f"1 worker, {tokens} tokens",
-        workers,
         taken,
-        1e6 * cpu_s / events,
+        len(runs),
+        1e6 * read_s / events,
         1e6 * adopt_s / taken,
+        all_s - read_s,
         digest,
     )
+
+
+def _read(settings: Settings, workers: int, *, killed: bool) -> float:
+    """Reads everything by `svc ingest workers`. Returns the CPU of all its processes, in seconds."""
+    before = _children_s()
+    command = [str(SVC), "ingest", "workers", "--count", str(workers), "--once"]
+    with subprocess.Popen(command, env=as_environment(settings), stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        most = 0
+        for line in running.stdout:
+            missing = int(line.split()[0]) if "are missing" in line else 0
+            most = max(most, missing)
+            if killed and 0 < missing < most:
+                _kill_a_run(running.pid)
+                killed = False
+    if running.returncode or killed:
+        raise RuntimeError(f"svc ingest workers ended with {running.returncode}")
+    return _children_s() - before
+
+
+def _kill_a_run(pid: int) -> None:
+    """Kills the process of a run: a child of the code server that is not one of its helpers."""
+    runs = [
+        child for child in psutil.Process(pid).children(recursive=True) if "spawn_main" in " ".join(child.cmdline())
+    ]
+    runs[0].kill()
+
+
+def _children_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _runs(settings: Settings) -> list[tuple[int, float]]:
+    """Returns the transfers and the CPU seconds of each run that ended, as Dagster recorded them."""
+    assert settings.workers_url is not None
+    os.environ["SVC_WORKERS_URL"] = settings.workers_url  # which the instance's configuration names
+    runs: dict[str, tuple[int, float]] = {}
+    with dg.DagsterInstance.from_config(str(settings.data_dir / "workers")) as instance:
+        records = instance.fetch_materializations(dg.AssetKey("raw_chain__transfers"), limit=10_000).records
+        for record in records:
+            assert record.asset_materialization is not None
+            metadata = record.asset_materialization.metadata
+            runs[record.run_id] = (int(metadata["transfers"].value), float(metadata["cpu_s"].value))  # type: ignore[arg-type]
+    return list(runs.values())
 
 
 def _taken_over(settings: Settings, last: int) -> tuple[str, int]:
@@ -106,11 +161,12 @@ def _taken_over(settings: Settings, last: int) -> tuple[str, int]:
     return digest.hexdigest(), transfers
 
 
-def _settings(directory: Path, url: str, tokens: int) -> Settings:
-    file = directory / "tokens.json"
+def _settings(directory: Path, url: str, tokens: int, workers_url: str) -> Settings:
+    file, key = directory / "tokens.json", directory / "key.pem"
     file.write_text(
         json.dumps([{"address": token_address(place), "first_block": FIRST_BLOCK} for place in range(1, tokens)])
     )
+    key.write_text(key_text(new_private_key()))
     return Settings(
         _env_file=None,
         data_dir=directory / "data",
@@ -120,25 +176,24 @@ def _settings(directory: Path, url: str, tokens: int) -> Settings:
         partition_blocks=BLOCKS,
         publish_url=f"file://{directory}/store",
         tokens_file=file,
+        workers_url=workers_url,
+        signing_key_file=key,
     )
 
 
-def _worker(settings: Settings, keys: Sequence[str]) -> subprocess.Popen[str]:
-    spec = json.dumps({"settings": settings.model_dump(mode="json", exclude_defaults=True), "partitions": list(keys)})
-    return subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.partition_worker", spec], stdout=subprocess.PIPE, text=True
-    )
-
-
-def _kill_midway(worker: subprocess.Popen[str], count: int) -> set[str]:
-    """Kills a worker in the middle of a partition, after half of them. Returns those that it stored."""
-    assert worker.stdout is not None
-    stored: set[str] = set()
-    while len(stored) < count // 2:
-        stored.add(json.loads(worker.stdout.readline())["stored"])
-    worker.kill()
-    worker.communicate()
-    return stored
+@contextmanager
+def _postgres() -> Iterator[TemporaryPostgres]:
+    """Starts the PostgreSQL of the tests, which holds Dagster's records."""
+    sys.path.insert(0, str(TESTS))
+    try:
+        from postgres_fixtures import postgres_binaries, temporary_postgres
+    finally:
+        sys.path.remove(str(TESTS))
+    binaries = postgres_binaries()
+    if binaries is None:
+        raise RuntimeError("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+    with temporary_postgres(binaries) as postgres:
+        yield postgres
 
 
 @contextmanager

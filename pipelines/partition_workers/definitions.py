@@ -4,6 +4,7 @@ The store says what is done: a partition that it holds is never asked for again,
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable, Sequence
 
 import dagster as dg
@@ -42,12 +43,14 @@ def raw_chain__transfers(
 ) -> dg.MaterializeResult[None]:
     """Reads the partitions of this run, each but once, and stores them."""
     partitions = [partition for key in context.partition_keys if (partition := partition_of(key)) is not None]
+    began_s = time.process_time()
     reports = asyncio.run(make_partitions(settings, partitions, on_report=_told(context)))
     broken = {address: reason for report in reports for address, reason in report.broken.items()}
     return dg.MaterializeResult(
         metadata={
             "transfers": sum(report.transfers for report in reports),
             "read": len(reports),
+            "cpu_s": time.process_time() - began_s,
             "stored_by_another_worker": sum(not report.stored for report in reports),
             "broken_tokens": dg.MetadataValue.json(broken),
         }

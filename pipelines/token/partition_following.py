@@ -109,18 +109,19 @@ async def _published(
 ) -> PublishedToken:
     """Returns the token's new document, written down; whatever is wrong with it is in there."""
     last = read_published(settings.data_dir, row.address) or waiting_token(row, settings.chain_id)
+    why = None
     try:
         token = await _followed(settings, pool, head, store, row, last, stored, fetched)
     except ObjectStoreAway as problem:
         log.warning("%s", problem)
         token = last
-    except OperatorProblem as problem:
-        token = broken_token(last, f"{problem.code}: {problem.what}")
+    except OperatorProblem as problem:  # its words name stores and nodes, so only the log has them
+        token, why = broken_token(last, problem.code), str(problem)
     except Exception as error:  # whatever is wrong with one token stops no other
         log.exception("the token %s can't be followed", row.address)
         token = broken_token(last, f"internal: {type(error).__name__}")
     if token.state is TokenState.BROKEN and token != last:
-        log.warning("the token %s is broken: %s", row.address, token.reason)
+        log.warning("the token %s is broken: %s", row.address, why or token.reason)
     write_published(settings.data_dir, token)
     return token
 

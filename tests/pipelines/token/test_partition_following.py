@@ -19,7 +19,7 @@ from many_tokens import BAD, LOGS, SECOND, ManyTokensChain, follow_all, make_all
 from object_stores import BUCKET, local_s3
 
 from cli.demo.recorded import RecordedNode
-from contracts.errors import ObjectStoreAway, PartitionBroken
+from contracts.errors import ObjectStoreAway, PartitionBroken, PartitionNotSigned
 from contracts.settings import Settings
 from contracts.token.further_tokens import TokenState
 from pipelines.definitions import build_definitions
@@ -174,6 +174,18 @@ def test_a_further_token_without_anything_new_costs_no_request(settings):
         assert follow_all(settings, node.url) == before
     assert before[SECOND].state is TokenState.PROVEN
     assert chain.calls - asked == 4  # chain id, first, newest and final block
+
+
+def test_partitions_that_somebody_else_stored_are_refused_and_only_the_log_names_the_store(settings, caplog):
+    with RecordedNode(ManyTokensChain(TOKEN, SECOND, BAD, logs=LOGS, head=200)) as node:
+        make_all(settings, node.url)
+        for manifest in (settings.data_dir.parent / "store").rglob("*.json"):
+            manifest.write_bytes(manifest.read_bytes().replace(b'"kid":"', b'"kid":"x'))
+        token = follow_all(settings, node.url)[SECOND]
+        with Warehouse(settings.data_dir).connect() as connection, pytest.raises(PartitionNotSigned):
+            follow_partitions(connection, settings, 198)
+    assert (token.state, token.reason, token.block) == (TokenState.BROKEN, "partition_not_signed", None)
+    assert "is not signed by a key of this service. Give the workers the SVC_SIGNING_KEY_FILE" in caplog.text
 
 
 def test_the_steps_of_the_chain_job_take_over_what_workers_stored_and_say_so(settings):
