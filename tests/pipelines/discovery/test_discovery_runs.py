@@ -89,10 +89,12 @@ def running() -> Iterator[OwnService]:
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory, running: OwnService) -> Place:
-    """A place that has published and was never looked at; only to be copied."""
+    """A place that has published and was never looked at, with empty records of Dagster; only to be copied."""
     with RecordedNode(recorded_chain()) as node:
         place = Place(tmp_path_factory.mktemp("published"), node.url, base_url=running.url)
         publish_initial(place.settings())
+    with place.dagster():
+        pass
     return place
 
 

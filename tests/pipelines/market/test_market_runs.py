@@ -67,12 +67,14 @@ def server(sources: FeedServer) -> FeedServer:
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory, sources: FeedServer) -> Iterator[Place]:
-    """A place that has published before its first run; only to be copied."""
+    """A place that has published before its first run, with empty records of Dagster; only to be copied."""
     with RecordedNode(recorded_chain()) as node:
         made = Place(
             tmp_path_factory.mktemp("published"), node.url, dexscreener_url=sources.url, coinbase_url=sources.url
         )
         publish_initial(made.settings())
+        with made.dagster():
+            pass
         yield made
 
 
