@@ -717,7 +717,8 @@ order by e.seq desc
 limit :limit
 
 -- name: world_states_unlike_events
--- One row per node or edge whose newest state is not that of its newest event, or that has no event, or no state.
+-- One row per node or edge whose newest state is not that of its newest event, or that has no event, or no state, or is in
+-- no known segment.
 with newest as (
     select kind, entity_id, max(seq) as seq from world_events group by kind, entity_id
 ),
@@ -740,6 +741,10 @@ select world_nodes.id
 from world_nodes
 join world_events on world_events.seq = world_nodes.revision
 where world_events.body <> world_nodes.body
+union
+select entity_id from world_events where segment not in (select segment from world_segments)
+union
+select id from world_edges where segment not in (select segment from world_segments)
 order by id
 
 -- name: world_waiting

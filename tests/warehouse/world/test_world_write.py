@@ -353,11 +353,13 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
         ("delete from world_events where seq = 4", "event 4 is not what decision 1 let in"),
         ("update world_events set decision_seq = 5 where seq = 7", "event 7 has no approved decision"),
         (
-            "insert into world_events select 99, kind, 'x', 99, actor, source, recorded_at, body from world_events "
+            "insert into world_events select 99, kind, 'x', 99, actor, source, recorded_at, body, 0 from world_events "
             "where seq = 2",
             "event 99 has no approved decision",
         ),
         ("update world_nodes set body = replace(body, 'Title', 'Tale') where id = 't'", "t is not as its newest event"),
+        ("update world_events set segment = 1 where seq = 7", "is not as its newest event says"),
+        ("update world_edges set segment = 1", "is not as its newest event says"),
         ("delete from world_edges", "is not as its newest event says"),
         ("update world_edges set revision = revision + 1000", "is not as its newest event says"),
         (
