@@ -31,8 +31,10 @@ def due_sources(connection: Connection, settings: Settings, now: datetime) -> li
 def partner_due(settings: Settings, now: datetime) -> str | None:
     """Returns why a run is due, in a few words, or None. The first one is part of the first whole run.
 
-    Raises `RunBusy` while a run writes the warehouse.
+    Raises `RunBusy` while a run writes the warehouse, which is opened only where a source is configured.
     """
+    if not any(source.is_configured(settings) for source in PARTNER_SOURCES):
+        return None
     with Warehouse(settings.data_dir).read_only() as connection:
         due = [] if connection is None else due_sources(connection, settings, now)
     return f"{' and '.join(due)} to be asked" if due else None

@@ -14,6 +14,8 @@ from pipeline_runs import Place, recorded_chain
 from pydantic import SecretStr
 
 from cli.demo.recorded import RecordedNode
+from contracts.errors import StoreUnusable
+from contracts.settings import Settings
 from pipelines.definitions import build_definitions
 from pipelines.initial_publish import publish_initial
 from pipelines.instance import prepare_home
@@ -130,3 +132,10 @@ def test_the_partners_job_makes_its_own_documents_alone(place: Place) -> None:
     made = {"/".join(key.path) for key in job.asset_layer.selected_asset_keys}
     documents = {name for name in made if name.startswith("document/")}
     assert documents == {f"document{PARTNER_PATH}", f"document{REVENUE_PATH}"}
+
+
+def test_where_no_source_is_set_nothing_is_due_and_the_warehouse_stays_closed(tmp_path: Path) -> None:
+    (tmp_path / "warehouse.duckdb").write_bytes(b"no database")
+    assert partner_due(Settings(_env_file=None, data_dir=tmp_path), datetime.now(UTC)) is None
+    with pytest.raises(StoreUnusable):
+        partner_due(Settings(_env_file=None, data_dir=tmp_path, partner_url="https://p.example"), datetime.now(UTC))
