@@ -130,7 +130,7 @@ def test_workers_and_the_publishing_host_bear_every_fault_of_an_s3_and_lose_noth
         assert len(make_all(settings, node.url)) == 3
         store.heal()
         store.alters = True
-        with pytest.raises(PartitionBroken, match="does not hold .* as it was written"):
+        with pytest.raises(PartitionBroken, match=r"does not hold .* as it was written"):
             follow()
         store.refuses = UNAVAILABLE
         assert "can't be used" in str(follow().waiting)
