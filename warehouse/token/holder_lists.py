@@ -190,10 +190,14 @@ def record_list(
 def promote_list(
     connection: duckdb.DuckDBPyConnection, data_dir: Path, block: int, reason: SnapshotReason, now: datetime
 ) -> HolderList:
-    """Persists the recorded list of `block` as a snapshot; the same block twice stays one snapshot."""
+    """Persists the recorded list of `block` as a snapshot; the same block twice stays one snapshot.
+
+    That one is renewed: while a chain stands still, the next snapshot is due an hour later and not at once.
+    """
     recorded = recorded_list(connection, block)
     assert recorded is not None  # callers ask first
     if recorded.snapshot:
+        connection.execute("update core_holders__snapshots set recorded_at = ? where block = ?", [now, block])
         return recorded
     row = one_row(connection, "select block_time from out_holders__lists where block = ?", [block])
     with transaction(connection):
@@ -213,11 +217,9 @@ def recorded_list(connection: duckdb.DuckDBPyConnection, block: int) -> HolderLi
 
 
 def latest_snapshot_taken_at(connection: duckdb.DuckDBPyConnection) -> datetime | None:
-    """Returns when the newest persisted snapshot was taken (UTC), or None."""
-    for listed in _lists(connection):
-        if listed.snapshot:
-            return listed.taken_at
-    return None
+    """Returns when the newest persisted snapshot was taken or renewed (UTC), or None."""
+    row = first_row(connection, "select max(recorded_at) from core_holders__snapshots")
+    return None if row is None or row[0] is None else aware_utc(row[0])
 
 
 def prune_lists(connection: duckdb.DuckDBPyConnection, data_dir: Path, now: datetime) -> list[int]:

@@ -16,14 +16,14 @@ from holder_rows import TOKEN, FakeToken, Row, address, block_hash, put_transfer
 from contracts.errors import RpcUnavailable
 from contracts.evm.codec import Fatal, RpcError
 from contracts.token.holder_documents import ConsistencyLevel, HolderKind, Token
-from contracts.token.holders import ZERO_ADDRESS, SnapshotReason
+from contracts.token.holders import ZERO_ADDRESS, SnapshotReason, due_snapshot
 from contracts.token.proof import Verdict
 from pipelines.token.holder_lists import take_list
 from pipelines.token.kinds import kind_of
 from pipelines.token.token_calls import read_token
 from warehouse.duck.connection import Warehouse
 from warehouse.token.fold import fold_balances
-from warehouse.token.holder_lists import HolderList, lists_dir, prune_lists
+from warehouse.token.holder_lists import HolderList, latest_snapshot_taken_at, lists_dir, prune_lists
 
 A, B, C = address(0xA), address(0xB), address(0xC)
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
@@ -110,6 +110,18 @@ def test_equal_balances_give_equal_bytes_whenever_they_are_written(connection: A
     connection.execute("delete from out_holders__lists")
     again = take(connection, FakeToken(HISTORY, head=9), tmp_path, now=NOW + timedelta(days=3))
     assert first.proof.holder_list == again.proof.holder_list
+
+
+def test_the_snapshot_of_a_chain_that_stands_still_is_due_once_an_hour(connection: Any, tmp_path: Path) -> None:
+    put_transfers(connection, HISTORY, 9)
+    node = FakeToken(HISTORY, head=9)
+    due: list[SnapshotReason | None] = []
+    for minutes in (0, 30, 60, 61, 119, 120, 121):
+        now = NOW + timedelta(minutes=minutes)
+        due.append(due_snapshot(latest_snapshot_taken_at(connection), now))
+        take(connection, node, tmp_path, reason=due[-1], now=now)
+    assert due == ["first", None, "hourly", None, None, "hourly", None]
+    assert connection.execute("select count(*) from core_holders__snapshots").fetchone() == (1,)
 
 
 def test_a_supply_above_two_to_the_255_is_proven_to_the_last_unit(connection: Any, tmp_path: Path) -> None:

@@ -4,5 +4,5 @@ create table if not exists core_holders__snapshots (
     block bigint not null,  -- Block whose state the snapshot is
     block_time timestamp not null,  -- Its time, UTC
     reason varchar not null,  -- first, hourly, daily or demand
-    recorded_at timestamp not null  -- Time at which the snapshot was taken, UTC
+    recorded_at timestamp not null  -- Time at which the snapshot was taken, or last renewed without a newer block, UTC
 );
