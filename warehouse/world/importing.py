@@ -568,8 +568,13 @@ class _Importer:
             self._title_key(item) if node is None else node.dedupe_key
             for item, node in zip(node_items, nodes, strict=True)
         ]
+        reading = StateReader(self._owner, "", "", self._ontology, self._index.stored)
+        edge_ids = [
+            reading.edge(item.states[-1]).id if edge is None else edge.id
+            for item, edge in zip(edge_items, edges, strict=True)
+        ]
         of_nodes = self._nodes_not_new(reader, nodes, keys)
-        of_edges = self._edges_not_new(reader, edges)
+        of_edges = self._edges_not_new(reader, edge_ids)
         self._titles.update(keys)
         rest: list[Imported] = []
         found_nodes: list[NewNode | str] = []
@@ -581,11 +586,10 @@ class _Importer:
                 found_nodes.append(stored[item.id])
             else:
                 found_nodes.append(node)
-        reading = StateReader(self._owner, "", "", self._ontology, stored)
-        for each, edge in zip(edge_items, edges, strict=True):
+        for edge_item, edge, stored_id in zip(edge_items, edges, edge_ids, strict=True):
             if edge is None or edge.id in of_edges:
-                rest.append(each)
-                found_edges.append(reading.edge(each.states[-1]).id if edge is None else edge.id)
+                rest.append(edge_item)
+                found_edges.append(stored_id)
             else:
                 found_edges.append(edge)
         if len(node_items) and rest:
@@ -605,9 +609,8 @@ class _Importer:
         found |= set(_owners(reader, [node.id for node in nodes if node is not None]))
         return found | {row["dedupe_key"] for row in _rows(reader, "world_alike_by_keys", keys)}
 
-    def _edges_not_new(self, reader: Reader, edges: Sequence[NewEdge | None]) -> set[str]:
-        """Returns ids of edges that the graph has, or that the file has twice."""
-        ids = [edge.id for edge in edges if edge is not None]
+    def _edges_not_new(self, reader: Reader, ids: Sequence[str]) -> set[str]:
+        """Returns those of the edges' ids that the graph has, or that the file has twice."""
         found = _several(ids) | self._edges_twice.intersection(ids)
         return found if self._is_new_owner else found | {row["id"] for row in _rows(reader, "world_edges_known", ids)}
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from rounds import ROUNDS
 from world_writes import NOW, at, goal, no_rules, proposal
@@ -155,6 +155,25 @@ def judged_one_by_one(ledger: Ledger, content: bytes, actor: Actor) -> tuple[str
     return judged.verdict, judged.stages, list(planned.written)
 
 
+def drawn(**fields: Any) -> dict[str, Any]:
+    """A node or an edge as it is drawn, with other fields than the usual ones."""
+    usual = {"properties": {}, "validFrom": None, "validTo": None, "recordedAt": None}
+    return usual | {"sourceClass": "inference", "disputed": False, "decision": None} | fields
+
+
+def drawn_node(**fields: Any) -> dict[str, Any]:
+    usual = {"id": "", "type": "Goal", "domain": None, "title": "", "source": "a file", "immutable": False}
+    return drawn(**usual, endedBy=None, confirmedAs=None, statedTo=None) | fields
+
+
+@example(  # an edge that is plain, stated again as one that is not, in a file that is refused for something else
+    drawn_nodes=[drawn_node(immutable=True), drawn_node(), drawn_node()],
+    drawn_edges=[
+        drawn(source="n2", target="n1", type="INFORMED_BY", validTo=at(days=-1)),
+        drawn(source="n2", target="n1", type="INFORMED_BY"),
+    ],
+    by_operator=True,
+)
 @settings(max_examples=40 * ROUNDS, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(nodes, edges, st.booleans())
 def test_a_file_is_judged_and_stored_as_if_nothing_were_plain(
