@@ -158,6 +158,7 @@ def _filled(page: Page, pages: tuple[Page, ...], documents: Documents) -> Mappin
         "service": service,
         "now_path": NOW_PATH,
         "figures": figures,
+        "made_of": [shown for shown in page.shows if shown.path in documents.bodies],
         "sources": sources,
         "stale_sources": [source for source in sources if source.is_stale],
         **facts,
