@@ -83,7 +83,7 @@ def partitions_text(cost: PartitionCost, _: Mapping[str, Any]) -> str:
                 f"{run.read_us:.2f}",
                 f"{run.adopt_us:.2f}",
                 f"{(run.read_us + run.adopt_us) / (one.read_us + one.adopt_us):.2f}",
-                run.runs,
+                f"{run.runs}",
                 f"{run.around_s / run.runs:.1f}",
                 "yes" if run.balances_sha256 == one.balances_sha256 else "other tokens" if run is rows[-1] else "NO",
             )

@@ -16,7 +16,8 @@ import typer
 from benchmarks.command import Bench, run_benches
 from benchmarks.contest import NotRun, attempt
 from benchmarks.load import ask_again_and_again
-from benchmarks.tables import contest_table
+from benchmarks.partitions import Backfill, PartitionCost
+from benchmarks.tables import contest_table, partitions_text
 
 
 def bench_of(name: str, measure: Callable[[], Any]) -> Bench:
@@ -139,3 +140,14 @@ def test_the_client_goes_on_where_the_server_closes_connections(
 def test_an_answer_that_is_an_error_is_no_answer() -> None:
     with serving(Refusing) as port, pytest.raises(RuntimeError, match="503 for /document"):
         ask_again_and_again(port, "/document", {}, lambda so_far: so_far < 400)
+
+
+def test_backfills_are_rows_beside_the_one_of_a_single_worker() -> None:
+    one = Backfill("1 worker", 5_000_000, 40, 5.0, 1.0, 240.0, "ab")
+    four = Backfill("4 workers", 5_000_000, 40, 5.5, 1.1, 250.0, "ab")
+    tokens = Backfill("1 worker, 20 tokens", 5_000_000, 40, 4.0, 3.0, 200.0, "cd")
+    assert partitions_text(PartitionCost([one, four], [one, tokens]), {}).splitlines()[2:] == [
+        "| 1 worker | 5.00 | 1.00 | 1.00 | 40 | 6.0 | yes |",
+        "| 4 workers | 5.50 | 1.10 | 1.10 | 40 | 6.2 | yes |",
+        "| 1 worker, 20 tokens | 4.00 | 3.00 | 1.17 | 40 | 5.0 | other tokens |",
+    ]
