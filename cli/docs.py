@@ -29,7 +29,7 @@ _DOCUMENT_BYTES = 8 << 20
 _LONGEST_WAIT_S = 90.0
 _TRIES = 3
 _READINGS = 4
-"""How often a document that keeps changing is read at most."""
+"""The most times that a document is read which keeps changing."""
 _ORIGIN = "https://page.example"
 """Origin of another site's page, for preflights."""
 

@@ -192,7 +192,7 @@ def read_words(result: object, count: int) -> list[int] | None:
 def read_pool(answers: Mapping[str, object], token: str) -> tuple[PoolKind, Pair] | Refusal:
     """Reads a pool's kind and pair from the results of `PROBES`, by call data. It must hold our token.
 
-    A contract that answers as no kind of pool, or as several, is none.
+    Returns a refusal for a contract that answers as no kind of pool, or as several.
     """
     pair = read_pair(answers.get(TOKEN0), answers.get(TOKEN1), token)
     if isinstance(pair, Refusal):

@@ -73,7 +73,7 @@ retention:
 
 
 LOCATION_NAME = "pipelines.definitions"
-"""What Dagster calls the code location, whichever module it reads: schedules and runs are recorded under it."""
+"""The name of the code location in Dagster, for every module: schedules and runs are recorded under it."""
 
 WORKSPACE_YAML = """\
 load_from:

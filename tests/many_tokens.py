@@ -86,7 +86,7 @@ def settings_of_tokens(directory: Path) -> Settings:
 
 
 def make_all(settings: Settings, *urls: str, newest_first: bool = False) -> list[PartitionReport]:
-    """What workers do: every partition that lacks a token is read."""
+    """Reads every partition that lacks a token, as workers do."""
 
     async def work() -> list[PartitionReport]:
         store, tokens = partition_store(settings), read_tokens(settings)

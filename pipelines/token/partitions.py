@@ -63,7 +63,7 @@ def further_tokens(settings: Settings) -> tuple[FurtherToken, ...]:
 def read_tokens(settings: Settings) -> tuple[ReadToken, ...]:
     """Returns the tokens of the partitions: the service token, and those of the tokens file.
 
-    Raises `SettingsInvalid` where there is none.
+    Raises `SettingsInvalid` if there is no token.
     """
     further = [token.read for token in further_tokens(settings)]
     service = [ReadToken(settings.token_address, settings.token_start_block)] if settings.token_address else []

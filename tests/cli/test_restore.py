@@ -131,7 +131,7 @@ class GraphService:
         self.publish()
 
     def publish(self) -> str:
-        """What a run does that finds the graph moved."""
+        """Publishes, as a run that finds the graph moved does."""
         self.house.now = datetime.now(UTC)
         with Warehouse(self.house.data_dir).connect() as connection:
             with closing(open_ledger(self.house.settings, self.house.data_dir)) as ledger:

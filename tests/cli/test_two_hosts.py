@@ -141,7 +141,7 @@ def draining(request: pytest.FixtureRequest, hosts: Service) -> Iterator[ApiHost
 
 
 def answers_given(host: ApiHost) -> dict[str, float]:
-    """How many documents each worker answered, as whichever of them is asked says."""
+    """Returns the number of documents that each worker answered, as any of them reports it."""
     status, text = asked_once(host.port, "GET", "/metrics", headers={"Host": "127.0.0.1"})
     assert status == 200, text
     families = text_string_to_metric_families(text.decode())

@@ -42,7 +42,7 @@ Site = dict[str, bytes]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    """What a service with further tokens publishes: path -> bytes."""
+    """Returns the files of a service with further tokens: path -> bytes."""
     settings = settings_of_tokens(tmp_path_factory.mktemp("site"))
     with RecordedNode(ManyTokensChain(TOKEN, SECOND, BAD, logs=LOGS, head=200)) as node:
         make_all(settings, node.url)

@@ -1,4 +1,4 @@
-"""What nobody needs of the partitions in the store is deleted after a day, and nothing that a writer still needs."""
+"""Retention deletes unused objects of partitions after a day, and nothing that a writer still needs."""
 
 from __future__ import annotations
 

@@ -293,10 +293,10 @@ def test_real_receipts_of_base_give_the_reserves_of_every_pool(recorded_material
     for row in recorded_material.json_lines("data/base-recorded/base_receipts.jsonl.gz"):
         receipt, block = row["receipt"], int(row["receipt"]["blockNumber"], 16)
         for kind in POOL_KINDS.values():
-            named = [each for each in receipt["logs"] if each["topics"] and each["topics"][0] in kind.events]
-            for pool in {each["address"].lower() for each in named}:
+            named = [log for log in receipt["logs"] if log["topics"] and log["topics"][0] in kind.events]
+            for pool in {log["address"].lower() for log in named}:
                 found = PoolReserves(pool, kind).decode_receipts([receipt], block).rows
-                emitted = [each for each in named if each["address"].lower() == pool]
+                emitted = [log for log in named if log["address"].lower() == pool]
                 assert [row.log_index for row in found] == [int(each["logIndex"], 16) for each in emitted]
                 for row, each in zip(found, emitted, strict=True):
                     first, second = (int.from_bytes(value) for value in row.values)
