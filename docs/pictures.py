@@ -62,8 +62,8 @@ DATA_OPENING = """# Data
 This page is made by `docs/pictures.py` from the asset graph and the document registry.
 
 A table's name says its stage: `raw_` as a source gave it, `core_` after the rules, `out_` what documents are made of.
-Units end a column's name (`_wei`, `_usd`, `_s`), times are UTC. Every table and column carries its description as a
-comment in the warehouse (`select * from duckdb_columns()`), and Dagster shows the same beside the lineage.
+Units end a column's name (`_wei`, `_usd`, `_s`), times are UTC. Dagster describes every table and column beside
+the lineage, and published databases (`svc.duckdb`) have the same as comments (`select * from duckdb_columns()`).
 
 Amounts of tokens are exact over all of uint256: integer limbs in tables, decimal strings in JSON. A document states in
 its freshness block its `source`, `observedAt`, `quality` and `staleAfter`. The models in `contracts/` are the

@@ -3,6 +3,7 @@
 A token whose events can't be read is set apart with the reason, and the others are read.
 """
 
+import binascii
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,12 +33,15 @@ from pipelines.token.decode import (
     joined,
     picked,
     rows_of,
+    transfers_of,
 )
 from pipelines.token.events import Params
+from pipelines.token.uniform_logs import decode_uniform
 
 TOKEN, CONTENTS = "token", b"contents"
 """The column with a row's token, and the key of a table's metadata."""
 
+_ADDRESS = "S20"
 _ANSWER = msgspec.json.Decoder(LogsAnswer[TransferLog])
 _ANY_ROWS = msgspec.json.Decoder(LogsAnswer[msgspec.Raw])
 _ROW = msgspec.json.Decoder(TransferLog)
@@ -123,8 +127,15 @@ class TransfersOfTokens:
 
     def decode(self, bodies: Sequence[bytes], first: int, last: int) -> ColumnsOfTokens:
         try:
+            uniform = decode_uniform(bodies[0])
+            if uniform is not None:
+                addresses, logs = uniform
+                return self._together(self._owners(addresses), transfers_of(logs, from_block=first, to_block=last))
             rows = rows_of(bodies[0], _ANSWER)
-            return self._together(rows, first, last) if rows else self._apart([], {}, first, last)
+            if not rows:
+                return self._apart([], {}, first, last)
+            emitters = _bytes_of(row.address for row in rows)
+            return self._together(self._owners(emitters), columns_as_given(rows, from_block=first, to_block=last))
         except LogsInvalid:
             readable, broken = _readable(rows_of(bodies[0], _ANY_ROWS))
             return self._apart(readable, broken, first, last)
@@ -146,17 +157,21 @@ class TransfersOfTokens:
     def admitted(self, logs_bloom: bytes) -> bool:
         return any(bloom_may_hold(logs_bloom, address, TRANSFER_TOPIC) for address in self.addresses)
 
-    def _together(self, rows: Sequence[TransferLog], first: int, last: int) -> ColumnsOfTokens:
+    def _owners(self, emitters: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """Returns the place of each row's token, by the contract of each, 20 bytes. Raises `LogsInvalid`."""
+        known = _bytes_of(self.addresses).view(_ADDRESS).ravel()
+        wanted = np.ascontiguousarray(emitters).view(_ADDRESS).ravel()
+        sorting = np.argsort(known)
+        owners: NDArray[np.int64] = sorting[np.searchsorted(known, wanted, sorter=sorting).clip(max=len(known) - 1)]
+        if (known[owners] != wanted).any():
+            raise LogsInvalid("a log of a contract that was not asked for")
+        return owners
+
+    def _together(self, owners: NDArray[np.int64], columns: TransferColumns) -> ColumnsOfTokens:
         """Returns sound rows of all tokens: what is done once for all of them costs no more than for one.
 
-        Raises `LogsInvalid` where anything is wrong with any of them.
+        Raises `LogsInvalid` where a row is there twice.
         """
-        places = {token.address: place for place, token in enumerate(self.read)}
-        try:
-            owners = np.fromiter((places[row.address] for row in rows), np.int64, len(rows))
-        except KeyError:
-            raise LogsInvalid("a log of a contract that was not asked for") from None
-        columns = columns_as_given(rows, from_block=first, to_block=last)
         order = np.lexsort((columns.log_index, columns.block_number, owners))
         begins = np.array([token.first_block for token in self.read])
         order = order[columns.block_number[order] >= begins[owners[order]]]
@@ -187,6 +202,17 @@ class TransfersOfTokens:
             parts.append(picked(read, np.flatnonzero(read.block_number >= token.first_block)))
             counts[token.address] = len(parts[-1])
         return ColumnsOfTokens(joined(parts), counts, dict(sorted(reasons.items())))
+
+
+def _bytes_of(addresses: Iterable[str]) -> NDArray[np.uint8]:
+    """Returns the bytes of addresses, 20 a row. Raises `LogsInvalid`."""
+    texts = [address[2:] for address in addresses]
+    if any(len(text) != 40 for text in texts):
+        raise LogsInvalid("an address of another length")
+    try:
+        return np.frombuffer(binascii.unhexlify("".join(texts)), np.uint8).reshape(-1, 20)
+    except ValueError:
+        raise LogsInvalid("an address that is not hexadecimal") from None
 
 
 def _readable(rows: Iterable[msgspec.Raw]) -> tuple[list[TransferLog], dict[str, str]]:

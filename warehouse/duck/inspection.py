@@ -95,4 +95,7 @@ def _schema() -> dict[str, tuple[Column, ...]]:
     """Returns the columns of every table."""
     with empty_warehouse().cursor() as connection:
         rows = connection.execute(read_sql("columns")).fetchall()
-    return {table: tuple(Column(*row) for _, *row in group) for table, group in groupby(rows, itemgetter(0))}
+    return {
+        table: tuple(Column(name, kind, tables()[table].meanings[name]) for _, name, kind in group)
+        for table, group in groupby(rows, itemgetter(0))
+    }

@@ -1,6 +1,6 @@
 -- name: columns
--- One row per column of the schema, in the order of its table: DuckDB's type, and its meaning.
-select table_name, column_name, data_type, comment
+-- One row per column of the schema, in the order of its table, with DuckDB's type.
+select table_name, column_name, data_type
 from duckdb_columns()
 where not internal
 order by table_name, column_index

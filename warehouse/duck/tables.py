@@ -4,8 +4,8 @@ A file opens with the table's grain, perhaps with how the table is published, an
 exists` and a meaning behind every column. A derived table continues with `-- rows:` and a query of all its rows, whose
 columns are named as the table's. A file may end in `-- checks (blocking) name_of_what_holds:` or `-- checks (warning)
 ...:` with a query of one row. In that row a column that begins with `checked_` counts the checked rows; every other
-column counts violations. A meaning that says `0..100` bounds its column. Schema, comments in every database, column
-schema and checks of the asset, the whole asset of a derived table, the Great Expectations suite and the published data
+column counts violations. A meaning that says `0..100` bounds its column. Schema, comments in published databases,
+columns and checks of the asset, the whole asset of a derived table, the Great Expectations suite and the published data
 contract follow from the file.
 
 `-- public: <name>` behind the grain publishes the table under `/data/` with a name of its own: whole, `by block of
@@ -97,9 +97,12 @@ class Table:
         found = {name: _BOUNDS.search(meaning) for name, meaning in self.meanings.items()}
         return {name: (float(match[1]), float(match[2])) for name, match in found.items() if match}
 
-    def comments(self, database: str = "") -> str:
-        """Returns statements that put grain and meanings on the table in `database`, by default the one in use."""
-        place = f"{database}.{self.name}" if database else self.name
+    def comments(self, database: str) -> str:
+        """Returns statements that put grain and meanings on the table in `database`, which is to be published.
+
+        The warehouse itself has none: they take three times as long as its tables, at every first opening.
+        """
+        place = f"{database}.{self.name}"
         columns = (f"comment on column {place}.{name} is {_text(meaning)};" for name, meaning in self.meanings.items())
         return "\n".join((f"comment on table {place} is {_text(self.grain)};", *columns))
 
@@ -125,7 +128,7 @@ def room_of(table: str) -> str:
 def schema() -> str:
     """Returns statements that bring a database to the declared state, whatever part of it exists."""
     types = (ROOMS / "duck" / "schema.sql").read_text()
-    return "\n".join((types, *(table.sql + table.comments() for table in tables().values())))
+    return "\n".join((types, *(table.sql for table in tables().values())))
 
 
 def read_table(text: str, *, room: str) -> Table:
