@@ -182,7 +182,7 @@ DUMPERS = frozenset(
         "aws",
     )
 )
-"""Programs whose output is redirected into a file to keep it: the file is a backup."""
+"""Programs whose output people redirect into a file to keep it: an overwritten file is an earlier copy."""
 MAKERS = frozenset(("mkdir", "mktemp", "md", "cmd:md", "cmd:mkdir"))
 MEMBERS_OF_CODE = ("python:", "js:")
 READING_VERBS = (
