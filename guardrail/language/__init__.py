@@ -113,8 +113,8 @@ def families() -> tuple[Family, ...]:
 
 
 def match(passages: Iterable[Passage], facts: Request) -> tuple[Match, ...]:
-    """The families that the texts of an action belong to, each once. A passage that is named `ACTION` is an action in
-    plain words; one with another name is an argument of a tool, one without a name stands in code."""
+    """Returns the families that the texts of an action belong to, each once. A passage named `ACTION` is an action in
+    plain words; one with another name is an argument of a tool; one without a name is part of code."""
     requested: frozenset[str] | None = None
     found: dict[str, Match] = {}
     for passage in passages:
@@ -237,8 +237,8 @@ def _in_order(names: tuple[str, ...], hits: Mapping[str, Sequence[Hit]]) -> list
 
 
 def _is_excused(family: Family, hits: Mapping[str, Sequence[Hit]], found: Sequence[Hit]) -> bool:
-    """Whether an excuse stands before the last word of the combination and is no part of it: "the fake reviews" are
-    not reviewed."""
+    """Decides whether an excuse precedes the last word of the combination without being part of it: in "the fake
+    reviews", "reviews" excuses nothing."""
     if not family.exceptions.isdisjoint(hits):
         return True
     end = max(hit.first for hit in found)
