@@ -1,4 +1,4 @@
-"""What words say: intents of language, by few classes of words, and whether a person asked for what an action does."""
+"""Finds intents in language by a few classes of words, and decides whether a person asked for an action's effects."""
 
 from __future__ import annotations
 

@@ -217,8 +217,8 @@ def _unrequested(
 
 
 def _asked(effect: Effect, asked: frozenset[Requested], *, exactly: bool) -> bool:
-    """Whether such an effect is among what a text asks for. Loosely, another thing of the same group of kinds does too,
-    except for what must be named."""
+    """Decides whether a text asks for this kind of effect. Unless `exactly`, another object with an effect of the same
+    group suffices, except for things that the request must name."""
     group = _GROUPS.get(effect.kind, "change")
     for kind, thing in asked:
         if _GROUPS.get(kind, "change") != group or kind in _HARMLESS:
