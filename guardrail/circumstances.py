@@ -29,7 +29,7 @@ class Circumstance:
     meaning: str
 
 
-# --- what is known of the work ---
+# --- the state of the work ---
 
 _CHANGED = frozenset((PathState.DIRTY, PathState.STAGED))
 _LOST_BY_DELETING = frozenset((*_CHANGED, PathState.UNTRACKED, PathState.IGNORED_WORK))
@@ -317,7 +317,7 @@ _WHOLE = frozenset(
 )
 """Objects that contain many things: a claimed approval or backup is not enough to lose one."""
 
-# --- who wants it ---
+# --- the origin of the wish ---
 
 
 def _is_named_by_person(effect: Effect, target: Target, facts: Facts) -> bool:
@@ -416,7 +416,7 @@ def _is_paid_before(effect: Effect, target: Target, facts: Facts) -> bool:
     return bool(facts.already_done) or any(_plain(value) in references for value in named if value)
 
 
-# --- where data goes ---
+# --- the destination of data ---
 
 
 def _hosts(effect: Effect, target: Target) -> tuple[str, ...]:

@@ -286,7 +286,7 @@ def _daemon(known: Namespace) -> int:
     return PASSED
 
 
-# --- what a person does in a terminal ---
+# --- commands for a person in a terminal ---
 
 
 def _policy(known: Namespace) -> int:

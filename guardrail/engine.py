@@ -358,7 +358,7 @@ class Guardrail:
         )
 
 
-# --- what the answer shows ---
+# --- the texts of the answer ---
 
 _Mask = Callable[[str], str] | None
 """Shortens the secrets in a text. None if the answer contains no secrets."""

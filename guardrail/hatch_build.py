@@ -32,7 +32,7 @@ class CustomBuildHook(BuildHookInterface[Any]):
         compile_all()
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Called by hatchling after it writes the wheel. Deletes the compiled files, which would become outdated in a
-        work tree."""
+        """Called by hatchling after it writes the wheel. Deletes the compiled files, since they would become outdated
+        in a work tree."""
         for path in set(Path(self.root).rglob("*.json")) - self.before:
             path.unlink()

@@ -361,7 +361,8 @@ class _Interpreter:
         return replace(found, origin=target.origin) if target.origin is not Origin.UNKNOWN else found
 
     def _placed(self, place: Place, thing: ObjectKind) -> Place:
-        """Moves to production what is remote, or has no known place and is not a path, if the facts say so."""
+        """Returns production for a remote place, or for an unknown place that is not a path, if the environment is
+        production."""
         if self.facts.environment is Environment.PRODUCTION and (
             place is Place.REMOTE or (place is Place.UNKNOWN and thing is not ObjectKind.PATH)
         ):

@@ -1,5 +1,5 @@
-"""Here belong classes of words, and the search for their words in a text. It is linear in the text, whatever the number
-of words."""
+"""Here belong classes of words and the search for their words in a text, which takes linear time whatever the number of
+words."""
 
 from __future__ import annotations
 

@@ -231,7 +231,7 @@ def _conditions(tokens: Sequence[Token], things: dict[int, tuple[Thing, int]], s
 
 
 def _is_adjective(tokens: Sequence[Token], verb: Hit) -> bool:
-    """Decides whether a verb follows an article and is none: "The open book", "a lit candle"."""
+    """Decides whether a possible verb is an adjective since it follows an article: "The open book", "a lit candle"."""
     return verb.first > 0 and tokens[verb.first - 1].text in _tables().words["determiners"]
 
 

@@ -231,7 +231,7 @@ def _scan(source: Source, quotes: list[tuple[int, int]]) -> list[int]:
     """Finds the here-documents and the quoted texts without an expansion; returns the starts of lines outside of quotes
     and brackets."""
     text = source.text
-    contexts = ["("]  # what encloses the position: ( commands, " double quotes, + arithmetic
+    contexts = ["("]  # the enclosing constructs: ( commands, " double quotes, + arithmetic
     pending: list[tuple[int, re.Match[str]]] = []
     lines: list[int] = []
     position = 0
