@@ -48,7 +48,8 @@ DAEMON_PACE = {
     "DAGSTER_EVENT_LOG_CONSUMER_DAEMON_INTERVAL_SECONDS": "30",
     "FRESHNESS_DAEMON_INTERVAL_SECONDS": "60",
 }
-"""How often Dagster's daemon looks for failed runs to retry, and at the age of assets. Each look costs CPU."""
+"""Seconds between the times at which Dagster's daemon looks for failed runs to retry, and checks the age of assets.
+Each time costs CPU."""
 
 
 def run(*, dagster_launch: bool, as_json: bool) -> None:

@@ -23,7 +23,7 @@ JAVASCRIPT_TYPES = JAVASCRIPT / "api-types.d.ts"
 WEB_TOOLS = CLIENTS.parent / "tests/web/node_modules/.bin"
 
 _NULL = {"type": "object", "nullable": True, "enum": [None]}
-"""How OpenAPI 3.0.3 says null beside a reference (`api/openapi/lowering.py`)."""
+"""The spelling of null beside a reference in OpenAPI 3.0.3 (`api/openapi/lowering.py`)."""
 
 _HEADER = '"""The bodies of the service\'s API. Made by clients/generate.py from the description: don\'t edit."""'
 

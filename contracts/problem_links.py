@@ -112,9 +112,9 @@ def operation_docs_path(operation_id: str) -> str:
 
 
 class ProblemLinks:
-    """Where problems lead in one installation.
+    """The links of problems in one installation.
 
-    `sells` says whether anything can be bought there, `issues_trials` whether a key can be had without a payment.
+    `sells` is true if anything can be bought there, `issues_trials` if a key is available without a payment.
     """
 
     def __init__(self, base_url: str, *, sells: bool, issues_trials: bool = False) -> None:

@@ -48,7 +48,7 @@ class Approval:
 
 
 class ApprovalStore(Protocol):
-    """A store of the tokens that were taken."""
+    """A store of the tokens that were used."""
 
     def take(self, approval: Approval) -> bool:
         """Marks the token as used in one statement; false if it was used before."""
@@ -56,7 +56,8 @@ class ApprovalStore(Protocol):
 
 @record
 class Approvals:
-    """All that is needed to accept a token in a check: the key, whose check it is, the time, and the store."""
+    """Everything that is needed to accept a token in a check: the key, the owner of the check, the time, and the
+    store."""
 
     key: bytes
     owner: str
@@ -78,7 +79,7 @@ class Approvals:
 
 
 def make_token(approval: Approval, key: bytes) -> str:
-    """The token of an approval. Raises ValueError for what no check could accept."""
+    """Signs an approval and returns its token. Raises ValueError for an approval that no check could accept."""
     if len(key) < SHORTEST_KEY:
         raise ValueError(f"the key has to have at least {SHORTEST_KEY} bytes")
     if not _DIGEST.match(approval.digest):
@@ -95,7 +96,8 @@ def make_token(approval: Approval, key: bytes) -> str:
 
 
 def verified(token: str, key: bytes) -> Approval | Outcome:
-    """Returns what a token says if this key signed it; else what is wrong. It may be expired or taken."""
+    """Returns the approval in a token if this key signed it, else the reason why not. It may be expired or already
+    used."""
     parts = token.split(".") if len(token) <= LONGEST_TOKEN and token.isascii() else []
     if len(parts) != 3 or parts[0] != _PREFIX:
         return Outcome.MALFORMED
@@ -105,7 +107,7 @@ def verified(token: str, key: bytes) -> Approval | Outcome:
     if not hmac.compare_digest(signature, _signature(payload, key)):
         return Outcome.FORGED
     approval = _approval(payload)
-    # One approval has one spelling, so that no other spelling of it passes for another one.
+    # One approval has exactly one spelling; otherwise a second spelling would pass for a second approval.
     return approval if approval is not None and _payload(approval) == payload else Outcome.MALFORMED
 
 

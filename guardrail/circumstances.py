@@ -1,5 +1,5 @@
-"""Named circumstances that a policy row may ask for: yes-or-no questions about an effect, one of its targets and the
-facts. Each says which facts it looks at, so that an answer can name what it relied on."""
+"""Named circumstances that a policy row may require: yes-or-no questions about an effect, one of its targets and the
+facts. Each lists the facts that it reads, so that an answer can name those it relied on."""
 
 from __future__ import annotations
 
@@ -22,29 +22,30 @@ Question = Callable[[Effect, Target, Facts], bool]
 
 @record
 class Circumstance:
-    """A question, the facts that it looks at, and what it means in words."""
+    """A question, the facts that it reads, and its meaning in words."""
 
     holds: Question
     facts: tuple[str, ...]
     meaning: str
 
 
-# --- what is known of the work ---
+# --- the state of the work ---
 
 _CHANGED = frozenset((PathState.DIRTY, PathState.STAGED))
 _LOST_BY_DELETING = frozenset((*_CHANGED, PathState.UNTRACKED, PathState.IGNORED_WORK))
 _LOST_BY_RESETTING = _CHANGED
 _LOST_BY_INDEX = {"kept": frozenset((PathState.DIRTY,)), "lost": frozenset((PathState.STAGED,))}
-"""By what becomes of the index: files come back from there, or only what stands there goes."""
+"""States whose work a discard loses, by its treatment of the index: if the index is kept, its content survives; if it
+is lost, only staged work is gone."""
 _LOST_WHEN_STAGED = frozenset((*_CHANGED, PathState.UNTRACKED))
-"""What was new is staged, and a reset takes that away too."""
+"""States whose work is lost if everything is staged first: a reset then removes new files too."""
 _LOST_BY_CLEANING = frozenset((PathState.UNTRACKED,))
 _LOST_BY_CLEANING_IGNORED = {
     "only": frozenset((PathState.IGNORED_WORK,)),
     "too": frozenset((PathState.UNTRACKED, PathState.IGNORED_WORK)),
 }
 _CLEANING = ("clean", "clean-tree", "cleanup", "purge")
-"""Subcommands of version control that remove what it doesn't track, and leave what it does."""
+"""Subcommands of version control that remove untracked files and keep tracked ones."""
 _VERSION_CONTROL = ("git ", "hg ", "svn ", "jj ", "bzr ", "fossil ")
 
 
@@ -58,13 +59,14 @@ def _losing_states(effect: Effect) -> frozenset[PathState]:
             return _LOST_BY_CLEANING_IGNORED.get(effect.detail.get("ignored", ""), _LOST_BY_CLEANING)
         return _LOST_BY_INDEX.get(effect.detail.get("index", ""), _LOST_BY_RESETTING)
     if effect.reversible is Reversible.YES and effect.source.startswith(_VERSION_CONTROL):
-        # A `git rm` refuses to delete what isn't as it was committed; a `git mv -f` does not.
+        # `git rm` refuses to delete a file with uncommitted changes; `git mv -f` overwrites it.
         return _LOST_BY_DELETING if effect.kind is EffectKind.OVERWRITE else frozenset()
     return _LOST_BY_DELETING
 
 
 def _states(effect: Effect, target: Target, facts: Facts) -> frozenset[PathState]:
-    """The states of what the effect reaches. Writing over one path leaves alone what else lies in a directory."""
+    """Returns the states of the paths that the effect reaches. Overwriting one path leaves the rest of its directory
+    alone."""
     if effect.kind in (EffectKind.OVERWRITE, EffectKind.WRITE) and effect.scope is Scope.ONE:
         state = facts.path_state(target.located)
         return frozenset(() if state is None else (state,))
@@ -214,7 +216,8 @@ _DIRECTORIES_OF_MANY = frozenset(
         *("httpd", "letsencrypt", "wireguard", "openvpn", "kubernetes", "postfix", "named", "bind", "data", "backup"),
     )
 )
-"""Directories that hold what many programs need, the system itself, or data and not a program's own files."""
+"""Names of directories that many programs share, that belong to the system, or that contain data instead of one
+program's files."""
 
 
 def _is_beside_products(effect: Effect, target: Target, facts: Facts) -> bool:
@@ -297,7 +300,7 @@ def _is_production(effect: Effect, target: Target, facts: Facts) -> bool:
 
 
 def _is_approved(effect: Effect, target: Target, facts: Facts) -> bool:
-    """Whether an approval is claimed, for what a claim is enough: what nothing brings back in production, it isn't."""
+    """Decides whether a claimed approval counts. It does not for losing many things irreversibly in production."""
     if facts.approved is not True:
         return False
     in_production = facts.environment is Environment.PRODUCTION or target.place is Place.PRODUCTION
@@ -312,9 +315,9 @@ _WHOLE = frozenset(
         *(ObjectKind.INDEX, ObjectKind.QUEUE, ObjectKind.SNAPSHOT_OR_BACKUP, ObjectKind.REPOSITORY),
     )
 )
-"""What holds many things: an approval and a backup that somebody claims are not enough to lose it."""
+"""Objects that contain many things: a claimed approval or backup is not enough to lose one."""
 
-# --- who wants it ---
+# --- the origin of the wish ---
 
 
 def _is_named_by_person(effect: Effect, target: Target, facts: Facts) -> bool:
@@ -334,11 +337,11 @@ def _is_wanted_by_untrusted(effect: Effect, target: Target, facts: Facts) -> boo
 
 
 REQUESTED = "requested"
-"""Detail of an effect: `yes` if the person's request asks for such an effect."""
+"""Key of an effect's detail: `yes` if the person's request asks for this kind of effect, else `no`."""
 
 UNREQUESTED = "unrequested"
-"""Detail of an effect: `kind`, `target` or `both` if untrusted content and not the person asks for it or names it,
-`drift` if the request speaks of nothing like it."""
+"""Key of an effect's detail: `kind`, `target` or `both` if untrusted content, and not the person, asks for the effect
+or names its target; `drift` if the request mentions nothing like it."""
 
 
 # --- money ---
@@ -413,19 +416,19 @@ def _is_paid_before(effect: Effect, target: Target, facts: Facts) -> bool:
     return bool(facts.already_done) or any(_plain(value) in references for value in named if value)
 
 
-# --- where data goes ---
+# --- the destination of data ---
 
 
 def _hosts(effect: Effect, target: Target) -> tuple[str, ...]:
     named = (effect.detail.get("url", ""), effect.detail.get("host", ""), effect.detail.get("recipient", ""))
     hosts = tuple(host for host in map(host_of, named) if host)
     if hosts or not ("://" in target.text or "@" in target.text):
-        return hosts  # a file's name looks like a host's
+        return hosts  # the name of a file may look like a host
     return tuple(host for host in (host_of(target.text),) if host)
 
 
 def host_of(text: str) -> str:
-    """The host that a URL, `user@host:path`, `host:path` or mail address names; empty if there is none."""
+    """Returns the host in a URL, `user@host:path`, `host:path` or mail address, or "" if the text names none."""
     if "://" in text:
         try:
             return urlsplit(text).hostname or ""
@@ -448,7 +451,7 @@ def _is_local(effect: Effect, target: Target, facts: Facts) -> bool:
 
 
 def is_local_host(host: str) -> bool:
-    """Decides whether a host is this machine or lies in its network."""
+    """Decides whether a host is this machine or in its network."""
     return (_LOCAL.match(host) or _PRIVATE.match(host)) is not None
 
 
@@ -466,7 +469,7 @@ def _is_not_allowed(effect: Effect, target: Target, facts: Facts) -> bool:
 
 
 def _is_odd_source(effect: Effect, target: Target, facts: Facts) -> bool:
-    """An address without TLS or name, or a place where anybody drops files."""
+    """Decides whether a source is an address without TLS or without a name, or a site where anyone can upload files."""
     proves_itself = effect.source.partition(" ")[0] in _WITH_HOST_KEYS
     for text in (effect.detail.get("url", ""), target.text):
         host = host_of(text)
@@ -480,7 +483,7 @@ def _is_odd_source(effect: Effect, target: Target, facts: Facts) -> bool:
 
 
 _WITH_HOST_KEYS = frozenset(("ssh", "scp", "sftp", "rsync", "mosh", "autossh", "sshfs", "ssh-copy-id", "ansible"))
-"""Clients to which a machine proves by its key who it is, whatever its address."""
+"""Clients to which a machine proves its identity with a key, whatever its address."""
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}\Z|[\da-f]*:[\da-f:]+\Z")
 _DROP_PLACES = re.compile(
     r"(?:^|\.)(?:pastebin\.com|paste\.ee|transfer\.sh|file\.io|0x0\.st|ix\.io|termbin\.com|anonfiles\.com|bashupload\.com"
@@ -504,7 +507,7 @@ def _is_in_hidden_stream(effect: Effect, target: Target, facts: Facts) -> bool:
 
 
 def is_hidden_stream(text: str) -> bool:
-    """Decides whether a path of Windows has the name of a stream behind the file's: `C:\\a\\notes.txt:x.exe`."""
+    r"""Decides whether a Windows path names an alternate data stream of a file: `C:\a\notes.txt:x.exe`."""
     return ":" in text[2:] and _STREAM.fullmatch(text) is not None
 
 
@@ -525,14 +528,14 @@ _SHARED_PLACE = re.compile(
     r"|%public%[\\/]|\$env:public[\\/]|(?:[a-z]:[\\/]+programdata|%programdata%|\$env:programdata)[\\/]+[^\\/]+\.\w+$"
     r"|(?:/mnt)?/c/users/public/|/dev/shm/)"
 )
-"""Where every account may write and no installer puts programs."""
+"""Directories that every account may write to and where no installer puts programs."""
 
 
 def _is_named_as_system_program(effect: Effect, target: Target, facts: Facts) -> bool:
     path = target.located.replace("\\", "/").lower()
     directory, _, name = path.rpartition("/")
     if "/windows /" in path:
-        return True  # a directory that looks like the system's, with a blank behind its name
+        return True  # a directory named like the system's, with a blank appended
     return (
         name in _SYSTEM_PROGRAMS
         and bool(directory)
@@ -546,7 +549,7 @@ _SYSTEM_PROGRAMS = frozenset(
         *("spoolsv.exe", "taskhostw.exe", "explorer.exe", "lsm.exe", "dllhost.exe", "sihost.exe", "runtimebroker.exe"),
     )
 )
-"""Programs of Windows that run everywhere and lie in one directory."""
+"""Windows programs that run on every machine and lie in one known directory."""
 
 
 def _is_script_in_memory(effect: Effect, target: Target, facts: Facts) -> bool:
@@ -565,13 +568,13 @@ def _is_break_in_tool(effect: Effect, target: Target, facts: Facts) -> bool:
 
 
 def is_break_in(text: str) -> bool:
-    """Decides whether a text names a program, function or internal that only those use who break in."""
+    """Decides whether a text names a program, function or internal that only attackers use."""
     return _break_in_names().search(encodable(text.lower())) is not None
 
 
 @cache
 def _break_in_names() -> Any:
-    import re2  # takes one pass for all names, however many there are
+    import re2  # finds any number of names in one pass
 
     return re2.compile("|".join(map(re2.escape, names("break_in"))))
 

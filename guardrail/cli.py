@@ -1,10 +1,11 @@
-"""Here belongs the command svc-guardrail: its words and exit codes. A command loads what it needs when it runs."""
+"""Here belongs the command svc-guardrail: its arguments and exit codes. Each subcommand imports its modules when it
+runs."""
 
 from __future__ import annotations
 
 import sys
 
-TYPE_CHECKING = False  # typing takes longer to load than a hook may take
+TYPE_CHECKING = False  # importing typing takes longer than a hook may take
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,14 +22,14 @@ SEVERITIES = ("low", "medium", "high", "critical")
 
 
 class Fault(Exception):
-    """What the person who typed the command has to put right."""
+    """A mistake that the person who typed the command has to correct."""
 
 
 def main(argv: Sequence[str] | None = None, program: str = PROGRAM) -> int:
     """Runs a command and returns its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if len(arguments) == 2 and arguments[0] == "hook" and not arguments[1].startswith("-"):
-        # A harness waits for this at each tool call: nothing else is loaded.
+        # A harness waits for this at each tool call, so nothing else is imported.
         from guardrail.hooks.client import run
 
         return run(arguments[1])
@@ -137,7 +138,8 @@ def _explain(known: Namespace) -> int:
 
 
 def _judged(known: Namespace) -> tuple[Verdict, Mapping[str, Any] | None]:
-    """The verdict, and the context that it was judged in. A person is there, so what isn't covered is a question."""
+    """Returns the verdict and the context that it was reached in. A person is present, so uncovered parts become a
+    question."""
     from guardrail.engine import Options
     from guardrail.loading import default_guardrail
 
@@ -167,7 +169,7 @@ def _facts_here(
 
 def _action(known: Namespace) -> str:
     if known.action == "-":
-        # A text of stdin is read once and kept, since explain looks at it twice.
+        # Stdin is read once and kept, since explain needs the text twice.
         known.action = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
     action: str = known.action
     return action
@@ -192,7 +194,7 @@ def _context(given: str | None) -> Mapping[str, Any] | None:
 
 
 def _policy_here() -> UserPolicy | None:
-    """The policy of the work tree that the command runs in."""
+    """Returns the policy of the work tree that contains the current directory."""
     from pathlib import Path
 
     from guardrail.hooks.facts import surroundings
@@ -284,7 +286,7 @@ def _daemon(known: Namespace) -> int:
     return PASSED
 
 
-# --- what a person does in a terminal ---
+# --- commands for a person in a terminal ---
 
 
 def _policy(known: Namespace) -> int:
@@ -345,7 +347,7 @@ def _read_policy(path: Path) -> tuple[bytes, UserPolicy]:
 
 
 def _printable(line: str) -> str:
-    """The line without what a terminal would obey, so that it hides none of what a person is asked about."""
+    """Returns the line without control characters, with which it could hide part of the question from the person."""
     return "".join(
         char if char.isprintable() else " " if char == "\t" else "\N{REPLACEMENT CHARACTER}" for char in line
     )

@@ -1,5 +1,5 @@
-"""Here belongs how everything that people write in YAML is compiled. `bootstrap.py` and the wheel's build call it, so
-that no start parses YAML."""
+"""Here belongs the compilation of all YAML that people write. `bootstrap.py` and the wheel's build call it, so that no
+start parses YAML."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Here belongs how data that people write in YAML is kept in a form that is quick to load, and when that form counts.
+"""Here belongs the storage of compiled YAML: plain data in a file that is quick to load, and the test that it is
+current.
 
-It counts while it was made of the very sources that are there by the very code that is there. An installed wheel has no
-sources, so there it always counts. Elsewhere it is made at the first load, and kept where that can be written.
+A compiled file is current if it was made from the present sources by the present code. An installed wheel contains no
+sources, so its file is always current. Elsewhere the file is made at the first load, and kept if it can be written.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ Plain = dict[str, Any]
 
 
 def load_compiled(file: Path, sources: Mapping[str, bytes], makers: Iterable[Path], make: Callable[[], Plain]) -> Plain:
-    """What `make` makes of the sources, from the file if that was made of them before. `makers` are the modules whose
-    code decides about the result. What `make` raises passes on and leaves the file as it was."""
+    """Returns the file's data if it is current; otherwise calls `make` and writes the file. `makers` are the modules
+    whose code determines the result. Errors of `make` propagate and leave the file unchanged."""
     mark = mark_of(sources, makers) if sources else None
     known = _read(file)
     if known is not None and (mark is None or known["made_of"] == mark):
         data: Plain = known["data"]
         return data
     made = make()
-    # An installation that somebody else owns can't be written; then every start makes it anew.
+    # An installation owned by another user can't be written; then every start compiles again.
     with suppress(OSError):
         _write(file, {"made_of": mark, "data": made})
     return made
@@ -56,7 +57,7 @@ def _read(file: Path) -> Plain | None:
 
 
 def _write(file: Path, content: Plain) -> None:
-    """Writes the whole file or nothing: other processes may load it meanwhile."""
+    """Replaces the file in one step, since other processes may load it meanwhile."""
     beside = file.with_name(f".{file.name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:
         beside.write_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")), "utf-8")

@@ -1,6 +1,7 @@
-"""The engine: one action is read, its effects are judged, and the answer is told in seven stages.
+"""The engine: it reads one action, judges its effects, and gives the answer in seven stages.
 
-Pure and deterministic: no clock, no file after loading. It answers and never raises; a fault blocks.
+It is pure and deterministic: it reads no clock, and no file after loading. It always answers and never raises; a fault
+denies the action.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from guardrail.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from guardrail.user_policy import UserPolicy  # reads YAML, which most checks have no need of
+    from guardrail.user_policy import UserPolicy  # imports a YAML parser, which few checks need
 
 ENGINE_VERSION = 3
 """Raised with every change of code that can change verdicts; part of `ruleset_version`."""
@@ -41,7 +42,7 @@ MAX_ACTION_BYTES = 64 * 1024
 MAX_EFFECTS = 4_096
 MAX_FINDINGS = 64
 MAX_UNCOVERED = 200
-"""Parts that would run and could not be read; with more, what matters may be hidden among them or behind a bound."""
+"""The most unreadable parts that may run; among more, or behind a bound, an important effect may be hidden."""
 LONGEST_EVIDENCE = 120
 MOST_REMEDIATIONS = 5
 
@@ -51,16 +52,16 @@ BLOCKS_FROM: Mapping[Severity, Severity] = {
     Severity.HIGH: Severity.MEDIUM,
     Severity.CRITICAL: Severity.LOW,
 }
-"""From the request's severity (the impact it claims) to the least severity of a match that blocks it."""
+"""For each severity of a request (the impact it claims), the lowest severity of a match that blocks it."""
 
 _ALLOWED_CONTROLS = "\t\n\r\x1b\x07\x08\x0b\x0c"
 _WITHOUT_ALLOWED = dict.fromkeys(map(ord, _ALLOWED_CONTROLS))
 _MOST_CONTROLS = 0.3
-"""Share of other control characters above which text is binary; a few stand in terminal captures and patches."""
+"""Share of other control characters above which a text counts as binary; terminal captures and patches have a few."""
 
 
 class Interpreted(Protocol):
-    """What the catalogue makes of a reading."""
+    """The effects, calls and texts that the catalogue finds in a reading."""
 
     @property
     def effects(self) -> tuple[Effect, ...]: ...
@@ -99,8 +100,9 @@ class Found(Protocol):
 
 @record
 class Parts:
-    """The modules that the engine calls, and what it was made of; `loading` fills it. `most_calls` is the number of
-    calls at which interpreting stops; `match_nothing` proves of a text that no rule matches it, and may fail to."""
+    """The modules that the engine calls; `loading` provides them. `most_calls` is the number of calls at which
+    interpreting stops. `match_nothing` returns True only if it can prove that no rule matches the text. `version`
+    identifies the data that the parts were made from."""
 
     read: Callable[[str, Facts], Reading]
     interpret: Callable[[Reading, Facts], Interpreted]
@@ -117,8 +119,8 @@ class Parts:
 
 @record
 class Options:
-    """What the caller can do. `may_ask`: a person is there to be asked, so what is uncovered and would run, and a
-    change of the guard, become a question. `gathered`: facts of the workspace come from our own code."""
+    """The capabilities of the caller. `may_ask`: a person can be asked, so a change of the guard, or an uncovered part
+    that would run, becomes a question. `gathered`: our own code collected the facts of the workspace."""
 
     may_ask: bool = False
     gathered: bool = False
@@ -129,7 +131,7 @@ _NO_OPTIONS = Options()
 
 @record
 class _Judged:
-    """What was found out about an action, before the decision."""
+    """The findings about an action, before the decision."""
 
     matches: tuple[PolicyMatch, ...] = ()
     effects: tuple[Effect, ...] = ()
@@ -166,7 +168,7 @@ class Guardrail:
     ) -> Verdict:
         """Judges an action before it is taken. `severity` is the impact that the caller claims.
 
-        Never raises: what can't be judged is denied, with the problem named.
+        Never raises: an action that can't be judged is denied, and the verdict names the problem.
         """
         digest = self.digest(action, severity, context)
         ignored: tuple[str, ...] = ()
@@ -189,15 +191,16 @@ class Guardrail:
             return self._denied(Problem("fault", "/action", message), ignored, digest)
 
     def surely_passes(self, action: str) -> bool:
-        """Returns True only if `check` of this action matches no rule, at any severity but critical, where the context
-        says at most a tool that takes no language in particular.
+        """Returns True only if no rule matches the action at any severity except critical, in any context that states
+        at most a tool without a language of its own.
 
-        It takes a tenth of the time or less, and False says nothing: then the action has to be judged.
+        Takes a tenth of the time of `check` or less. False means nothing: then the action has to be judged.
         """
         return self._parts.match_nothing(action)
 
     def digest(self, action: str, severity: str = "medium", context: Mapping[str, Any] | None = None) -> str:
-        """Returns what an approval token is bound to: action, severity, context without the token, and the rules."""
+        """Returns the digest that an approval token is bound to: of the action, the severity, the context without the
+        token, and the rules."""
         known = context
         if context and isinstance(context, _MAPPING):
             known = {name: value for name, value in context.items() if name != "approval_token"}
@@ -213,7 +216,7 @@ class Guardrail:
         reading = parts.read(action, facts)
         if reading.language in _MADE_ANEW and facts.environment is None:
             facts = replace(facts, in_checkout=True, in_image=reading.language is Language.DOCKERFILE)
-        # Where our own code looked at the working copy it is that of an agent, whatever its commands say.
+        # A working copy that our own code examined belongs to an agent, whatever its commands contain.
         is_script = reading.language is Language.BASH and not facts.gathered
         if is_script and _may_use_runner(action) and (_is_template(action) or any(map(_uses_runner, reading.calls))):
             facts = replace(facts, in_job=True)
@@ -251,13 +254,14 @@ class Guardrail:
         )
 
     def _check_calls(self, calls: int) -> None:
-        """Returns what hides behind the last call that is read would pass unseen."""
+        """Refuses an action with too many calls: an effect behind the last call that is read would pass unseen."""
         most = self._parts.most_calls
         if calls >= most:
             raise _Refused("too_many_calls", "/action", f"the action has {most:,} calls or more")
 
     def _findings(self, action: str, passages: Sequence[Passage]) -> list[_Carried]:
-        """Returns what the action's text holds, and what passages hold that stand in it escaped or encoded."""
+        """Returns the findings in the action's text, and those in passages that the action contains escaped or
+        encoded."""
         find = self._parts.find
         found = []
         for finding in find(action):
@@ -319,8 +323,8 @@ class Guardrail:
         )
 
     def _shows_secrets(self, action: str, judged: _Judged) -> bool:
-        """Decides whether a secret may stand in what the answer shows. What stands in an action without a secret is
-        none; all the rest is looked at in one pass, and only where that finds something each text is by itself."""
+        """Decides whether the answer may show a secret. Texts copied from an action without findings contain none; all
+        others are searched in one pass, and one by one only if that pass finds something."""
         if judged.has_findings:
             return True
         texts = {text for effect in judged.effects for text in _texts_of(effect)}
@@ -354,10 +358,10 @@ class Guardrail:
         )
 
 
-# --- what the answer shows ---
+# --- the texts of the answer ---
 
 _Mask = Callable[[str], str] | None
-"""Shortens the secrets in a text. None if there are none."""
+"""Shortens the secrets in a text. None if the answer contains no secrets."""
 _FEW_TEXTS = 5_000
 
 
@@ -381,7 +385,7 @@ def _shown(match: PolicyMatch, action: str, masked: _Mask) -> Match:
 
 
 def _evidence(action: str, span: Span, masked: _Mask) -> Evidence:
-    # A secret that the cut would halve has to be found whole, so more is looked at than is shown.
+    # Masking has to see a secret whole that shortening would cut, so it gets more text than is shown.
     shown = action[span.start : span.end][: LONGEST_EVIDENCE * 10]
     text = " ".join((masked(shown) if masked else shown).split())
     if len(text) > LONGEST_EVIDENCE:
@@ -402,8 +406,8 @@ def _masked_effect(effect: Effect, masked: _Mask) -> Effect:
 
 
 _MADE_ANEW = frozenset((Language.DOCKERFILE, Language.CI))
-"""What these describe happens in an image or a runner, with a copy of the workspace that is made for it. Expressions
-and variables that only a runner fills in say nothing: whoever is judged can write them into any command."""
+"""Languages whose actions run in an image or a runner, on a copy of the workspace made for them. Expressions and
+variables that only a runner fills in are no proof of one: an agent can write them into any command."""
 
 _APPROVED = ReliedOn("approval_token", "approval_token", "a person approved this very action")
 _SHORTEST_SECRET = 8
@@ -411,7 +415,7 @@ _SHORTEST_SECRET = 8
 
 _SEVERITIES = {severity.value: severity for severity in Severity}
 _MAPPING = (dict, Mapping)
-"""The exact type first: asking an abstract class takes ten times as long."""
+"""The concrete type comes first: testing an abstract class takes ten times as long."""
 
 
 def _severity(severity: str) -> Severity:
@@ -449,7 +453,7 @@ _SENDS = frozenset((EffectKind.SEND, EffectKind.PUBLISH))
 
 @record
 class _Carried:
-    """A finding, its value, where in the action it stands, and whether in a text that people would read."""
+    """A finding, its value, its span in the action, and whether it is in a text that people would read."""
 
     finding: Found
     value: str
@@ -458,7 +462,7 @@ class _Carried:
 
 
 def _effects_of_findings(findings: Sequence[_Carried], effects: Sequence[Effect], facts: Facts) -> list[Effect]:
-    """An effect for each secret that the action carries, and for personal data that it sends."""
+    """Returns an effect for each secret that the action contains, and for personal data that it sends."""
     made = []
     for carried in findings:
         finding, span = carried.finding, carried.span
@@ -487,7 +491,7 @@ def _effects_of_findings(findings: Sequence[_Carried], effects: Sequence[Effect]
 
 
 def _is_addressee(value: str, carriers: Sequence[Effect]) -> bool:
-    """Decides whether the value is whom or what the action addresses, such as the account that is paid."""
+    """Decides whether the value is the recipient or object of the action, such as the account that is paid."""
     return any(
         value in (effect.detail.get("recipient", ""), *(target.text for target in effect.targets))
         for effect in carriers
@@ -495,13 +499,14 @@ def _is_addressee(value: str, carriers: Sequence[Effect]) -> bool:
 
 
 def _may_use_runner(action: str) -> bool:
-    """Returns False where nothing in the text can stand for what a runner of CI fills in: that begins with a `$`, of
-    which letters other than ASCII may have another spelling."""
+    """Returns False if the text cannot contain an expression that a CI runner fills in. These begin with a `$`, which
+    may also be spelled with a character outside ASCII."""
     return "$" in action or not action.isascii()
 
 
 def _uses_runner(call: Call) -> bool:
-    """Decides whether a command's own words have what only a runner of CI fills in; a comment doesn't count."""
+    """Decides whether a command's words contain an expression that only a CI runner fills in; a comment doesn't
+    count."""
     words = [*call.words, *(redirection.target for redirection in call.redirections)]
     if call.directory is not None:
         words.append(call.directory)
@@ -509,12 +514,12 @@ def _uses_runner(call: Call) -> bool:
 
 
 def _is_template(action: str) -> bool:
-    """Decides whether expressions of a workflow stand in the text outside of comments, where a runner replaces them."""
+    """Decides whether the text contains a workflow expression outside of comments, where a runner replaces it."""
     return "${{" in action and "${{" in _COMMENT.sub("", action)
 
 
 def _told_of_workflows(action: str, reading: Reading, effects: Sequence[Effect]) -> Sequence[Effect]:
-    """The effects, where it is said of those that only a workflow can have: a shell stops at a command that has an
+    """Returns the effects, marking those that only a workflow can have: a shell stops at a command that contains an
     expression `${{` outside of single quotes."""
     if reading.language is not Language.BASH or "${{" not in action:
         return effects
@@ -551,8 +556,8 @@ _REASONS_OF_UNCOVERED = {
 
 
 def _matches_of_uncovered(uncovered: Sequence[Uncovered], severity: Severity) -> list[PolicyMatch]:
-    """A match if reading stopped before the end or too much would run unread, and at severity critical if anything
-    would."""
+    """Returns a match if reading stopped before the end or if too many unread parts would run; at severity critical, if
+    any unread part would run."""
     stops = [part.span for part in uncovered if part.stopped]
     if stops:
         return [_match_of_uncovered("uncovered.not-read-to-the-end", Severity.CRITICAL, stops)]
@@ -636,7 +641,7 @@ _PLACES = {stage: place for place, stage in enumerate(Stage)}
 
 _encoded = json.JSONEncoder(sort_keys=True).encode
 _encoded_text = json.encoder.encode_basestring_ascii
-"""A text as `_encoded` writes it: making an encoder takes longer than encoding a short text."""
+"""Encodes a text like `_encoded`, which would take longer to create an encoder than to encode a short text."""
 
 
 def _cut(text: str) -> str:
@@ -648,7 +653,7 @@ def _sha256(text: str) -> str:
 
 
 def with_intent_details(effect: Effect, *, requested: bool | None, unrequested: str | None) -> Effect:
-    """The effect with what is known of who wants it, in the words that policy rows ask for."""
+    """Returns the effect with details on who requested it, in the words that policy rows use."""
     if requested is None and unrequested is None:
         return effect
     detail = dict(effect.detail)

@@ -1,5 +1,5 @@
-"""Here belongs what the variables of an environment hold, judged by their names: keys and passwords, and to whom they
-are meant to go."""
+"""Here belongs the content of environment variables, judged by their names: keys and passwords, and the hosts that they
+are meant for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 WHOLE = "os.environ"
-"""The name that the readers of code give to all variables together."""
+"""The name that the readers of code give to the whole environment."""
 
 _PRINTERS = {
     "env": ("-0", "--null"),
@@ -18,7 +18,7 @@ _PRINTERS = {
 }
 _PRINTED = re.compile(
     r"(?:\$\(|`)\s*(?:env|printenv|set|export -p|declare -p?x)\s*(?:[|)`;]|$)"
-    r"|^(?i:env:[/\\]\*)$"  # how the reader of PowerShell spells what lies in the drive of variables
+    r"|^(?i:env:[/\\]\*)$"  # all entries of the drive of variables, as the PowerShell reader spells them
     r"|(?i:(?:get-childitem|gci|dir|ls)\s+[\"']?env:\\?[\"']?\s*(?:[|)]|$))"
 )
 _VARIABLE = re.compile(r"\$(?:\{!?([A-Za-z]\w{2,60})[}:]|\$?([A-Za-z]\w{2,60}))")
@@ -32,9 +32,9 @@ _NOBODYS = re.compile(
     r"|ROOT_PASSWORD|(?:DB|DATABASE|POSTGRES|PG|MYSQL|MONGO|REDIS|SSH|SUDO|VAULT|KUBE)_?\w*"
     r"|.*(?:PRIVATE_KEY|SIGNING_KEY|ENCRYPTION_KEY|MNEMONIC|SEED_PHRASE))$"
 )
-"""Secrets that no request hands over in its text, whatever the host."""
+"""Secrets that no request should contain in its text, whatever the host."""
 _TEMPLATE = re.compile(r"\$\{\{\s*secrets\.(\w{2,60})")
-"""A secret of a CI system, which is put in before the shell runs."""
+"""A secret of a CI system, inserted before the shell runs."""
 _OWNERS = {
     "aws": ("amazonaws", "aws"),
     "azure": ("azure", "microsoft", "windows.net"),
@@ -59,7 +59,7 @@ _OWNERS = {
     "hf": ("huggingface", "hf.co"),
     "huggingface": ("huggingface", "hf.co"),
 }
-"""Whose a secret is by the first word of its name, and the hosts to which it is meant to go."""
+"""The hosts that a secret is meant for, by the first word of its name."""
 
 
 def prints_everything(program: str, words: Sequence[str]) -> bool:
@@ -71,13 +71,13 @@ def prints_everything(program: str, words: Sequence[str]) -> bool:
 
 
 def holds_everything(text: str) -> bool:
-    """Decides whether a word is made of every variable: `$(env | base64)`, `{"e": os.environ}`."""
+    """Decides whether a word contains the whole environment: `$(env | base64)`, `{"e": os.environ}`."""
     return WHOLE in text or _PRINTED.search(text) is not None
 
 
 def foreign_secrets(text: str, hosts: Sequence[str]) -> bool:
-    """Decides whether a text hands over a secret, by its variable's name, to a host for which it is not meant. A name
-    that doesn't tell whose it is (`$TOKEN`, `$API_KEY`) may be meant for any."""
+    """Decides whether a text passes a secret, recognised by its variable's name, to a host that it is not meant for. A
+    name that doesn't reveal the owner (`$TOKEN`, `$API_KEY`) may be meant for any host."""
     return "$" in text and any(not _is_meant_for(name, hosts) for name in _secrets(text))
 
 

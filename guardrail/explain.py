@@ -1,4 +1,5 @@
-"""Here belongs the tree that explains a verdict: what was read, its effects, and the rows of the policy that hold."""
+"""Here belongs the tree that explains a verdict: the calls that were read, their effects, and the policy rows that
+apply."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ class Explanation:
 
 
 def explain(action: str, context: Mapping[str, Any] | None, verdict: Verdict, catalogue: Catalogue) -> Explanation:
-    """Returns what stands behind a verdict. An action that could not be judged has no calls."""
+    """Returns the calls behind a verdict. An action that could not be judged has none."""
     if verdict.problem is not None:
         return Explanation(verdict, "none", ())
     language, calls = read_calls(action, context, catalogue)
@@ -35,14 +36,14 @@ def explain(action: str, context: Mapping[str, Any] | None, verdict: Verdict, ca
 
 
 def read_calls(action: str, context: Mapping[str, Any] | None, catalogue: Catalogue) -> tuple[str, tuple[Call, ...]]:
-    """The language of an action and the calls that it was read into, those of inner actions too."""
+    """Returns the language of an action and the calls that it was read into, including those of inner actions."""
     facts, _ = parse_context(context)
     read_action = reading.read(action, facts, catalogue)
     return str(read_action.language), interpret(read_action, catalogue, facts).calls
 
 
 def plain_explanation(explanation: Explanation) -> dict[str, Any]:
-    """The explanation as JSON has it."""
+    """Returns the explanation as plain JSON data."""
     return {
         "language": explanation.language,
         "calls": [
@@ -62,7 +63,7 @@ def plain_explanation(explanation: Explanation) -> dict[str, Any]:
 
 
 def tree(explanation: Explanation) -> Iterator[str]:
-    """The explanation as lines for a person."""
+    """Yields the explanation as lines for a person."""
     verdict = explanation.verdict
     yield f"{verdict.decision}: {verdict.reason}"
     yield f"├─ read as {explanation.language}, coverage {verdict.coverage}"
@@ -95,7 +96,8 @@ def tree(explanation: Explanation) -> Iterator[str]:
 
 
 def _is_of(effect: Effect, call: Call, later: Sequence[Call]) -> bool:
-    """Decides whether an effect is the call's: it stands inside of it, and in no later call that is smaller."""
+    """Decides whether an effect belongs to the call: its span is inside the call's, and not inside a smaller, later
+    call's."""
     return _inside(effect, call) and not any(
         _inside(effect, other) and _length(other) <= _length(call) for other in later
     )

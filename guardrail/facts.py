@@ -1,4 +1,5 @@
-"""The typed context of a check: what is known about the circumstances of an action, and how a caller says it."""
+"""Here belongs the typed context of a check: the known circumstances of an action, and the format in which a caller
+sends them."""
 
 from __future__ import annotations
 
@@ -21,14 +22,15 @@ MAX_CONTEXT_VALUES = 4_096
 MAX_CONTEXT_CHARS = 256 * 1024
 
 MAX_PATTERNS = 100
-"""Patterns that are held against the paths of the workspace, since each looks at all of them."""
+"""The most patterns that are compared with the paths of the workspace, since each is compared with all of them."""
 
 SHORTEST_QUOTE = 4
-"""Characters from which a value that stands in a text is taken to come from there; shorter ones are found anywhere."""
+"""Characters that a value needs for a text that contains it to count as its source; shorter values occur in any
+text."""
 
 
 class Environment(StrEnum):
-    """What the action runs against."""
+    """The environment that the action runs against."""
 
     PRODUCTION = "production"
     STAGING = "staging"
@@ -46,8 +48,8 @@ class System(StrEnum):
 
 
 class PathState(StrEnum):
-    """What version control knows of a path. `tracked` means that it is also as it was committed, `ignored_work` that it
-    is ignored though no tool makes it again, `staged` that the index has it as it is and no commit does."""
+    """The state of a path in version control. `tracked`: committed and unchanged. `ignored_work`: ignored, and no tool
+    can make it again. `staged`: the index contains its present content and no commit does."""
 
     TRACKED = "tracked"
     STAGED = "staged"
@@ -59,7 +61,7 @@ class PathState(StrEnum):
 
 
 class CommitState(StrEnum):
-    """What becomes of the commits of a branch, tag or stash if it goes: something else reaches them, or not."""
+    """The fate of the commits of a branch, tag or stash when it is deleted: kept if something else reaches them."""
 
     KEPT = "kept"
     ONLY_HERE = "only_here"
@@ -78,7 +80,7 @@ ENVIRONMENT_SPELLINGS: Mapping[str, Environment] = MappingProxyType(
         **dict.fromkeys(("ci", "build", "pipeline"), Environment.CI),
     }
 )
-"""Words that name an environment. A name that starts or ends with one is understood: `prod-eu-1`, `eu-dev`, `qa2`."""
+"""Words that name an environment. A name that starts or ends with one counts too: `prod-eu-1`, `eu-dev`, `qa2`."""
 
 SYSTEM_SPELLINGS: Mapping[str, System] = MappingProxyType(
     {
@@ -90,7 +92,7 @@ SYSTEM_SPELLINGS: Mapping[str, System] = MappingProxyType(
 
 
 class ContextInvalid(ValueError):
-    """Why a context can't be used. `pointer` is a JSON pointer into the body of the request."""
+    """A context can't be used. `pointer` is a JSON pointer into the body of the request."""
 
     def __init__(
         self,
@@ -106,7 +108,7 @@ class ContextInvalid(ValueError):
 
 @record
 class Money:
-    """An amount; `currency` is upper case, and None where nobody named one."""
+    """An amount; `currency` is upper case, and None if it is not stated."""
 
     amount: Decimal
     currency: str | None = None
@@ -114,7 +116,7 @@ class Money:
 
 @record
 class Limits:
-    """What a payment may reach. None means that there is no limit of this kind; an empty list allows nobody."""
+    """Limits on payments. None means that there is no limit of this kind; an empty list permits nobody."""
 
     max_amount: Money | None = None
     max_per_action: Money | None = None
@@ -125,7 +127,7 @@ class Limits:
 
     @property
     def amounts(self) -> tuple[Money, ...]:
-        """Every limit on the amount of one action."""
+        """Lists all limits on the amount of one action."""
         return tuple(
             limit for limit in (self.max_amount, self.max_per_action, self.max_amount_usd) if limit is not None
         )
@@ -133,7 +135,8 @@ class Limits:
 
 @record
 class Branch:
-    """The branch that is checked out. `pushed` if all its commits are on a remote; `ahead` counts those that aren't."""
+    """The checked-out branch. `pushed` is true if a remote has all its commits; `ahead` counts those that no remote
+    has."""
 
     name: str | None = None
     protected: bool | None = None
@@ -144,8 +147,8 @@ class Branch:
 
 @record
 class Workspace:
-    """The working copy. `paths` are normal: relative to `root` where they lie in it, else absolute, with `/`. `commits`
-    are by the name that the action uses, "" for what it doesn't name."""
+    """The working copy. `paths` are normalised: relative to `root` if they are inside it, else absolute, with `/`.
+    `commits` has the names that the action uses as keys, "" if it names none."""
 
     root: str | None = None
     is_repository: bool | None = None
@@ -158,7 +161,7 @@ class Workspace:
         object.__setattr__(self, "sorted_paths", tuple(sorted(self.paths)))
 
     def within(self, directory: str) -> Iterator[PathState]:
-        """The states of the paths below a directory, which are neighbours in the order of names."""
+        """Yields the states of the paths below a directory, which are neighbours in the order of names."""
         start = "" if directory == "." else directory.rstrip("/") + "/"
         for path in self.sorted_paths[bisect_left(self.sorted_paths, start) :]:
             if not path.startswith(start):
@@ -168,12 +171,12 @@ class Workspace:
 
 @record
 class Facts:
-    """The context of one check. What nobody said is None or empty, which never makes an action safer.
+    """The context of one check. A fact that nobody stated is None or empty, which never makes an action safer.
 
-    `present` has the keys that the caller sent. `gathered` says that the facts of the workspace were gathered by code
-    of ours and not written by the caller. `in_checkout` says that the action is a workflow or a Dockerfile, whose
-    workspace is a copy; `in_image` that all of it happens in an image that is built. `in_job`
-    says that its commands use what only a runner of CI fills in.
+    `present` has the keys that the caller sent. `gathered` is true if our own code collected the facts of the
+    workspace, and not the caller. `in_checkout` is true if the action is a workflow or a Dockerfile, whose workspace is
+    a copy; `in_image` if all of it runs while an image is built; `in_job` if its commands use expressions that only a
+    CI runner fills in.
     """
 
     environment: Environment | None = None
@@ -222,18 +225,18 @@ class Facts:
         return Origin.UNTRUSTED_CONTENT if wanted in self.folded_untrusted else Origin.UNKNOWN
 
     def path_state(self, path: str) -> PathState | None:
-        """Returns what version control knows of this very path; None where the caller said nothing."""
+        """Returns the state of exactly this path in version control, or None if the caller did not state it."""
         if not self.workspace.paths:
             return None
         wanted = self.normal_path(path)
         return self.workspace.paths.get(wanted) or self._state_of_parent(wanted)
 
     def path_states(self, path: str) -> frozenset[PathState]:
-        """Returns what version control knows of a path and of all that lies in it; empty where the caller said nothing.
+        """Returns the states of a path and of everything inside it; empty if the caller stated none.
 
-        A path inside a directory that is ignored, untracked or missing is so too. A pattern has the states of all
-        paths that it fits and of what lies in them; after `MAX_PATTERNS` of them a pattern has every state, which is
-        the careful answer.
+        A path inside an ignored, untracked or missing directory has that directory's state. A pattern has the states of
+        all paths that it matches and of their content; beyond `MAX_PATTERNS` patterns, each further one has every
+        state, which is the careful answer.
         """
         if not self.workspace.paths:
             return frozenset()
@@ -258,7 +261,7 @@ class Facts:
         return found
 
     def _state_of_parent(self, path: str) -> PathState | None:
-        """The state of the nearest directory above a path of which one is known, if all that lies in it has it too."""
+        """Returns the state of the nearest known directory above a path, if that state applies to everything inside."""
         parent = posixpath.dirname(path)
         while parent not in ("", "/"):
             state = self.workspace.paths.get(parent)
@@ -268,7 +271,7 @@ class Facts:
         return None
 
     def normal_path(self, path: str) -> str:
-        """A path as `workspace.paths` has it: relative to the root where it lies there, without `.`, `..` and `~`."""
+        """Spells a path like `workspace.paths`: relative to the root if it is inside, without `.`, `..` and `~`."""
         text, cwd = self._with_slashes(path), self._with_slashes(self.cwd or "")
         root = self._with_slashes(self.workspace.root or "")
         if self.home and (text == "~" or text.startswith("~/")):
@@ -287,7 +290,7 @@ def _relative_to(root: str, path: str) -> str:
 
 
 _MAPPING = (dict, Mapping)
-"""The exact type first: asking an abstract class takes ten times as long."""
+"""The concrete type comes first: testing an abstract class takes ten times as long."""
 
 _STATES_OF_ALL_INSIDE = frozenset((PathState.IGNORED, PathState.IGNORED_WORK, PathState.UNTRACKED, PathState.MISSING))
 _GLOB = re.compile(r"[*?\[]")
@@ -295,11 +298,10 @@ _ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
 
 
 def parse_context(context: Mapping[str, Any] | None) -> tuple[Facts, tuple[str, ...]]:
-    """The facts of a context, and its keys that say nothing to us. Raises `ContextInvalid`.
+    """Returns the facts of a context, and its unknown keys. Raises `ContextInvalid`.
 
-    A key that we don't know at the top may be meant for somebody else, so it is named and not refused. Inside our own
-    objects, and in closed lists, what we don't know is a mistake that would make the check weaker than its caller
-    thinks.
+    An unknown key at the top level may be meant for another reader, so it is listed and not refused. Inside our own
+    objects and closed lists, an unknown word is a mistake that would make the check weaker than its caller believes.
     """
     if context is None:
         return _NO_FACTS, ()
@@ -330,7 +332,7 @@ def _with_normal_paths(facts: Facts) -> Facts:
 
 
 def context_schema() -> dict[str, Any]:
-    """JSON Schema of the context. It is as strict as the parser, but for the limits on size."""
+    """Returns the JSON Schema of the context. It is as strict as the parser, except for the limits on size."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Context of a guardrail check",
@@ -340,7 +342,7 @@ def context_schema() -> dict[str, Any]:
 
 
 def is_allowed_host(host: str, allowed: Iterable[str]) -> bool:
-    """Decides whether a host is one of those allowed: the same name, below it where the entry is `*.example.com`."""
+    """Decides whether a list allows a host: by the same name, or for an entry `*.example.com` by a name below it."""
     name = host.lower().rstrip(".").partition(":")[0]
     for entry in allowed:
         pattern = entry.lower().rstrip(".")
@@ -458,7 +460,7 @@ def _currency(value: Any, pointer: str) -> str:
 
 
 _MOST_DIGITS = 80
-"""Digits of the largest 256-bit number and a few; more are a trap for whoever writes the number out."""
+"""A few more digits than the largest 256-bit number has; more are a trap for a program that writes the number out."""
 _CURRENCY = re.compile(r"[A-Z0-9]{2,10}\Z")
 
 
@@ -486,7 +488,8 @@ def _environment(value: Any, pointer: str) -> Environment:
 
 
 def environment_of(name: str) -> Environment | None:
-    """The environment that a name stands for, by its first or last word; where both name one, the more careful."""
+    """Returns the environment that the first or last word of a name stands for; the more careful one if both name
+    one."""
     lowered = name.strip().lower()
     if _NOT_PRODUCTION.search(lowered):
         return Environment.STAGING
@@ -662,7 +665,7 @@ def _folded(text: str) -> str:
 
 
 def encodable(text: str) -> str:
-    """Text without lone surrogates, which no UTF-8 can hold. Its length stays, so that spans do."""
+    """Replaces lone surrogates, which UTF-8 can't encode. The length stays the same, so that spans stay valid."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -681,8 +684,8 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _nearest(name: Any, known: Iterable[str], canonical: Iterable[str] = ()) -> str:
-    """The end of a message: the nearest right word, else all of them."""
-    import difflib  # only mistakes need it
+    """Returns the end of a message: the nearest valid word, else all of them."""
+    import difflib  # imported only for a mistake
 
     words = list(known)
     close = difflib.get_close_matches(str(name)[:_LONGEST_NAME].strip().lower(), words, n=1)
@@ -712,7 +715,7 @@ def _check_size(context: Mapping[Any, Any]) -> None:
                         raise ContextInvalid("/context", "the keys of an object have to be text")
                     chars += len(name)
             for item in inner:
-                if type(item) is str:  # most are, and need no place in the queue
+                if type(item) is str:  # most values are scalars, which need no place in the queue
                     values += 1
                     chars += len(item)
                 else:

@@ -1,5 +1,5 @@
-"""Here belongs what can be said of code in a language that nobody here reads: command lines that it starts, and files
-that it deletes or writes by a name in quotes."""
+"""Here belongs what a search in quotes finds in code of a language without a reader: the command lines that it starts,
+and the files that it deletes or writes."""
 
 from __future__ import annotations
 
@@ -48,15 +48,16 @@ _SHELL_IN_CODE = re.compile(
 
 @record
 class Found:
-    """A command line that the code starts, a path that it deletes (with all below it: `delete_tree`) or writes, or one
-    that it only names."""
+    """A command line that the code starts, or a path that it deletes (with everything below it: `delete_tree`), writes
+    or only names."""
 
     kind: Kind
     text: str
 
 
 def look(code: str) -> Iterator[Found]:
-    """Returns what the code says in quotes: commands first, then files."""
+    """Yields commands and files that the code contains in quotes: commands and written files first, then deleted
+    files."""
     for found in chain(_STARTS.finditer(code), _TICKS.finditer(code)):
         yield Found("command", found[1] or found[2])
     for found in _OPENED.finditer(code):
@@ -72,12 +73,13 @@ def look(code: str) -> Iterator[Found]:
 
 
 def runs_what_it_receives(code: str) -> bool:
-    """Whether code opens a connection and starts programs: so is a machine steered from afar."""
+    """Decides whether code both opens a connection and starts programs, as remote control of a machine does."""
     return _RECEIVES.search(code) is not None and _RUNS.search(code) is not None
 
 
 def starts_shell(code: str) -> bool:
-    """Whether a shell stands where code or a setting starts a program: `system("/bin/sh")`, `write18{/bin/sh}`."""
+    """Decides whether code or a setting starts a shell where a program is expected: `system("/bin/sh")`,
+    `write18{/bin/sh}`."""
     return "sh" in code and not code.startswith(("{", "[")) and _SHELL_IN_CODE.search(code) is not None
 
 

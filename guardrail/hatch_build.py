@@ -1,5 +1,5 @@
-"""Here belongs what the wheel's build does beyond packing: data in YAML is checked and compiled, so that an installed
-package parses none."""
+"""Here belongs the wheel's build beyond packing: it checks and compiles the YAML data, so that an installed package
+parses none."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class CustomBuildHook(BuildHookInterface[Any]):
     """Compiles catalogue, requests, words and policy. A mistake in it ends the build with file and line."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Called by hatchling before files are collected."""
+        """Called by hatchling before it collects the files."""
         root = Path(self.root)
-        # The package is this directory, whatever it is called and wherever the source distribution was unpacked.
+        # This directory is the package, whatever its name and wherever the source distribution was unpacked.
         spec = importlib.util.spec_from_file_location(
             "guardrail", root / "__init__.py", submodule_search_locations=[str(root)]
         )
@@ -32,6 +32,7 @@ class CustomBuildHook(BuildHookInterface[Any]):
         compile_all()
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Called by hatchling when the wheel is written: a work tree keeps no compiled files that could grow old."""
+        """Called by hatchling after it writes the wheel. Deletes the compiled files, since they would become outdated
+        in a work tree."""
         for path in set(Path(self.root).rglob("*.json")) - self.before:
             path.unlink()

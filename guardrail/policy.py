@@ -1,7 +1,7 @@
-"""The policy table: rows of conditions on effects and facts, and how effects are judged by them.
+"""The policy table: rows of conditions on effects and facts, and how they judge effects.
 
-Rows stand in families. In a family the first row that holds for a target of an effect decides about it, so exceptions
-stand before what they are exceptions of; families are judged apart, and the worst counts.
+Rows are grouped in families. Within a family, the first row that holds for a target of an effect decides, so exceptions
+precede the rule that they restrict. Families are judged separately, and the most severe result counts.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ COMPILED_POLICY = Path(__file__).with_name("policy.json")
 _MAKERS = tuple(map(Path(__file__).with_name, ("policy.py", "policy_file.py", "circumstances.py", "vocabulary.py")))
 
 FactSource = Literal["gathered", "approval_token", "context", "claim"]
-"""Who says so, in the order of trust."""
+"""The source of a fact, most trusted first."""
 
 _CLAIMS = frozenset(("approved", "backup_available"))
 _GATHERED = frozenset(("workspace", "cwd", "home", "os"))
 
 
 class Stage(StrEnum):
-    """The seven stages in which an answer is told, in their order."""
+    """The seven stages of an answer, in order."""
 
     IMMUTABILITY = "immutability"
     TEMPORAL = "temporal"
@@ -55,7 +55,7 @@ class Stage(StrEnum):
 
 
 class ReliedOn(NamedTuple):
-    """A fact that the answer rests on, who says so, and what it means here."""
+    """A fact that the answer relies on, its source, and its meaning here."""
 
     fact: str
     source: FactSource
@@ -63,7 +63,7 @@ class ReliedOn(NamedTuple):
 
 
 class Conditions(NamedTuple):
-    """What has to hold of an effect and of one target; None asks nothing. `facts` are names of circumstances."""
+    """Conditions on an effect and one of its targets; None is no condition. `facts` are names of circumstances."""
 
     kind: frozenset[EffectKind] | None = None
     object: frozenset[ObjectKind] | None = None
@@ -78,11 +78,12 @@ class Conditions(NamedTuple):
     facts_not: tuple[str, ...] = ()
 
     def may_hold(self, kind: EffectKind, thing: ObjectKind) -> bool:
-        """Decides whether they can hold of an effect of this kind and object."""
+        """Decides whether the conditions can hold for an effect of this kind and object."""
         return (self.kind is None or kind in self.kind) and (self.object is None or thing in self.object)
 
     def hold_of_words(self, effect: Effect, target: Target) -> bool:
-        """Decides whether the words of effect and target are as asked, but for kind, object and details."""
+        """Decides whether effect and target meet the conditions, except those on kind, object, details and
+        circumstances."""
         return (
             (self.scope is None or effect.scope in self.scope)
             and (self.reversible is None or effect.reversible in self.reversible)
@@ -93,8 +94,8 @@ class Conditions(NamedTuple):
         )
 
     def hold_of_facts(self, effect: Effect, target: Target, facts: Facts) -> bool:
-        """Decides whether the effect's details and the circumstances are as asked."""
-        # Loops, since this is asked for each row and each of maybe thousands of targets.
+        """Decides whether the conditions on the effect's details and on the circumstances are met."""
+        # Loops, since this runs for each row and each of perhaps thousands of targets.
         for name, values in self.detail:
             if not _has_detail(effect.detail.get(name), values):
                 return False
@@ -109,8 +110,8 @@ def _has_detail(value: str | None, values: frozenset[str] | None) -> bool:
 
 
 class Row(NamedTuple):
-    """One row. `severity` None lets the effect pass; `lowered_by` names circumstances that make it milder; `asks` says
-    that a person is asked, where one can be, instead of a refusal."""
+    """One row. A `severity` of None lets the effect pass; `lowered_by` names circumstances that lower the severity;
+    `asks` is true if a person, where there is one, is asked instead of refusing the action."""
 
     id: str
     stage: Stage
@@ -124,7 +125,7 @@ class Row(NamedTuple):
 
 
 class Family(NamedTuple):
-    """Rows of which the first that holds decides, for effects of some kinds and objects."""
+    """Rows for effects of some kinds and objects; the first row that holds decides."""
 
     name: str
     title: str
@@ -146,9 +147,10 @@ class Policy:
     )
 
     def rows_for(self, effect: Effect, target: Target) -> tuple[tuple[Row, ...], ...]:
-        """The rows that may hold by the words of effect and target, of each family for effects of this kind and object.
+        """Returns, for each family that covers this kind and object, the rows whose conditions on the words of effect
+        and target hold.
 
-        They are worked out when such words are first judged. There are few words, so what is kept stays small.
+        The result is computed once for each combination of words. There are few combinations, so the cache stays small.
         """
         words = (
             *(effect.kind, effect.object, effect.scope, effect.reversible, effect.elevated),
@@ -169,12 +171,12 @@ class Policy:
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """Every row, in the order of the file."""
+        """All rows, in the order of the file."""
         return tuple(row for family in self.families for row in family.rows)
 
 
 class PolicyMatch(NamedTuple):
-    """A row that holds for effects of the action. `decision` is set by a row of the user's own policy."""
+    """A row that holds for effects of the action. `decision` is set only by a row of the user's own policy."""
 
     id: str
     stage: Stage
@@ -188,7 +190,7 @@ class PolicyMatch(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What the rows say of all effects, most severe first, and the facts that counted."""
+    """The matching rows for all effects, most severe first, and the facts that counted."""
 
     matches: tuple[PolicyMatch, ...]
     relied_on: tuple[ReliedOn, ...]
@@ -199,7 +201,8 @@ LONGEST_TARGET = 60
 
 
 def judge(effects: Sequence[Effect], facts: Facts, policy: Policy) -> Judgement:
-    """The rows that hold for these effects. Rows that hold for several are one match with several spans."""
+    """Returns the rows that hold for these effects. A row that holds for several effects is one match with several
+    spans."""
     found: dict[str, list[tuple[Row, Severity, Effect, Target]]] = defaultdict(list)
     relied_on: dict[ReliedOn, None] = {}
     for effect in effects:
@@ -224,7 +227,7 @@ def judge(effects: Sequence[Effect], facts: Facts, policy: Policy) -> Judgement:
 
 
 def _first(rows: tuple[Row, ...], effect: Effect, target: Target, facts: Facts) -> Row | None:
-    """The first of rows whose words hold."""
+    """Returns the first row whose conditions on details and circumstances hold."""
     for row in rows:
         if row.when.hold_of_facts(effect, target, facts):
             return row
@@ -241,7 +244,7 @@ _NO_TARGETS = (Target(""),)
 
 
 def _severity(row: Row, effect: Effect, target: Target, facts: Facts) -> tuple[Severity | None, list[str]]:
-    """Returns how bad it is after what lowers it, and the circumstances that this rests on."""
+    """Returns the severity after circumstances lowered it, and the circumstances that it relies on."""
     severity, names = row.severity, list(row.when.facts)
     for name, lower in row.lowered_by:
         if _rank(lower) < _rank(severity) and CIRCUMSTANCES[name].holds(effect, target, facts):
@@ -262,7 +265,7 @@ _ONE_STEP_LOWER = {
     Severity.MEDIUM: Severity.LOW,
     Severity.LOW: Severity.LOW,
 }
-"""For what may never run, such as a function that nothing calls."""
+"""The severity for an effect that may never happen, such as that of a function that nothing calls."""
 
 
 def _relied_on(circumstance: Circumstance, facts: Facts) -> Iterator[ReliedOn]:
@@ -292,7 +295,7 @@ def _match(hits: Sequence[tuple[Row, Severity, Effect, Target]]) -> PolicyMatch:
 
 
 def reason_of(template: str, effect: Effect, target: Target) -> str:
-    """A row's reason with what it is about: the target's name, and what the catalogue says of the effect."""
+    """Fills in a row's reason with the name of the target and the kind of object."""
     text = " ".join(target.located.split())
     if len(text) > LONGEST_TARGET:
         text = text[: LONGEST_TARGET - 1] + "…"
@@ -318,21 +321,21 @@ LISTS: Mapping[str, type[StrEnum]] = {
     "sensitivity": Sensitivity,
     "origin": Origin,
 }
-"""Conditions that are lists of words, and the closed list of each."""
+"""Conditions that are lists of words, each with its closed list."""
 
 
 @cache
 def default_policy() -> Policy:
-    """The policy that this installation brings, loaded once."""
+    """Returns the policy of this installation, loaded once."""
     return load_policy()
 
 
 def load_policy(source: Path = POLICY_FILE, compiled: Path = COMPILED_POLICY) -> Policy:
-    """The policy of this source, or of an installed wheel."""
+    """Loads the policy from this source, or from an installed wheel."""
     sources = {source.name: source.read_bytes()} if source.is_file() else {}
 
     def make() -> Plain:
-        from guardrail.policy_file import plain_policy  # reads YAML, which only a checkout needs
+        from guardrail.policy_file import plain_policy  # imports a YAML parser, which only a checkout needs
 
         return plain_policy(sources[source.name].decode(), source.name)
 
@@ -340,7 +343,7 @@ def load_policy(source: Path = POLICY_FILE, compiled: Path = COMPILED_POLICY) ->
 
 
 def policy_of(plain: Plain) -> Policy:
-    """The policy of plain data that `policy_file` has checked."""
+    """Builds the policy from plain data that `policy_file` has checked."""
     return Policy(tuple(_family(family) for family in plain["families"]), plain["digest"])
 
 

@@ -1,5 +1,5 @@
-"""Policy files: YAML is checked key by key, each mistake is named with file and line, and what is right becomes plain
-data, which JSON can hold."""
+"""Here belongs the reading of policy files: it checks YAML key by key, names each mistake with file and line, and turns
+valid content into plain data that JSON can represent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SEVERITIES = ("none", *(severity.value for severity in Severity))
 
 
 class PolicyInvalid(ValueError):
-    """A policy file has a mistake; `file` and `line` say where."""
+    """A policy file has a mistake, at `line` of `file`."""
 
     def __init__(self, file: str, line: int, message: str) -> None:
         super().__init__(f"{file}:{line}: {message}")
@@ -33,7 +33,7 @@ class PolicyInvalid(ValueError):
 
 
 def plain_policy(source: str, file: str) -> Plain:
-    """The checked content of a YAML text. Raises `PolicyInvalid` at the first mistake."""
+    """Returns the checked content of a YAML text. Raises `PolicyInvalid` at the first mistake."""
     reader = Reader(file)
     nodes = reader.items(reader.document(source))
     families = [_family(node, reader) for node in nodes]
@@ -93,7 +93,7 @@ def _conditions(node: Any, reader: Reader, allowed: Sequence[str] = _CONDITIONS)
         elif name == "elevated":
             known[name] = reader.flag(value)
         elif name == "detail":
-            # `*` asks for any value, which plain data spells as an empty list.
+            # `*` requires any value at all, which is an empty list in plain data.
             texts = {detail: reader.texts(item) for detail, item in reader.pairs(value)}
             known[name] = {detail: [] if words == ("*",) else sorted(words) for detail, words in texts.items()}
         else:
@@ -102,21 +102,21 @@ def _conditions(node: Any, reader: Reader, allowed: Sequence[str] = _CONDITIONS)
 
 
 class Reader:
-    """Reads a YAML file node by node, so that a mistake is named with its line. Scalars are text as it is spelled."""
+    """Reads a YAML file node by node, so that a mistake is named with its line. Scalars are text as spelled."""
 
     def __init__(self, file: str) -> None:
         self.file = file
 
     def invalid(self, node: Any, message: str) -> PolicyInvalid:
-        """The mistake at this node."""
+        """Returns the error for this node."""
         return self.invalid_at(node.start_mark.line + 1, message)
 
     def invalid_at(self, line: int, message: str) -> PolicyInvalid:
-        """The mistake in this line."""
+        """Returns the error for this line."""
         return PolicyInvalid(self.file, line, message)
 
     def document(self, source: str) -> Any:
-        """The root node of the one document that the text holds."""
+        """Returns the root node of the text's only document."""
         try:
             node = yaml.compose(source, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         except yaml.YAMLError as problem:
@@ -128,7 +128,7 @@ class Reader:
         return node
 
     def pairs(self, node: Any) -> list[tuple[str, Any]]:
-        """The keys of a mapping with their nodes."""
+        """Returns the keys of a mapping with their nodes."""
         if not isinstance(node, yaml.MappingNode):
             raise self.invalid(node, "here belongs a mapping, `key: value`")
         found: dict[str, Any] = {}
@@ -140,7 +140,7 @@ class Reader:
         return list(found.items())
 
     def keys(self, node: Any, allowed: Sequence[str], required: Iterable[str] = ()) -> dict[str, Any]:
-        """The keys of a mapping, all of which have to be known."""
+        """Returns the keys of a mapping with their nodes, and refuses unknown and missing keys."""
         found = dict(self.pairs(node))
         for key, _ in node.value:
             if key.value not in allowed:
@@ -151,31 +151,31 @@ class Reader:
         return found
 
     def items(self, node: Any) -> list[Any]:
-        """The nodes of a list."""
+        """Returns the nodes of a list."""
         if not isinstance(node, yaml.SequenceNode):
             raise self.invalid(node, "here belongs a list")
         return list(node.value)
 
     def one_or_more(self, node: Any) -> list[Any]:
-        """The nodes of a list, or the one node that stands in its place."""
+        """Returns the nodes of a list, or a single node as a list."""
         return self.items(node) if isinstance(node, yaml.SequenceNode) else [node]
 
     def text(self, node: Any) -> str:
-        """A scalar as it is spelled, white space folded."""
+        """Returns a scalar as spelled, white space folded."""
         if not isinstance(node, yaml.ScalarNode):
             raise self.invalid(node, "here belongs a text")
         return " ".join(str(node.value).split())
 
     def texts(self, node: Any) -> tuple[str, ...]:
-        """One text or a list of them."""
+        """Returns one text or a list of texts."""
         return tuple(self.text(item) for item in self.one_or_more(node))
 
     def flag(self, node: Any) -> bool:
-        """true or false."""
+        """Returns the value of `true` or `false`."""
         return self.one_of(node, ("true", "false")) == "true"
 
     def one_of(self, node: Any, allowed: Iterable[str]) -> str:
-        """A word of a closed list."""
+        """Returns a word of a closed list."""
         words = [str(word) for word in allowed]
         text = self.text(node)
         if text not in words:

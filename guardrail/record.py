@@ -1,7 +1,7 @@
-"""Here belongs how the package's records are made: data with names, compared by its values, which nothing changes.
+"""Here belongs the decorator of the package's records: data with named fields, compared by value, never changed.
 
-The type checker sees to it that nobody sets a field. At run time a record is an ordinary object, since a frozen
-dataclass takes four times as long to make, and a check makes some dozens.
+The type checker ensures that nobody sets a field. At run time a record is an ordinary object, since a frozen dataclass
+takes four times as long to make, and a check makes several dozen.
 """
 
 from __future__ import annotations
@@ -14,5 +14,5 @@ _Record = TypeVar("_Record")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def record(kind: type[_Record]) -> type[_Record]:
-    """Makes a class a dataclass with slots and a hash, which is frozen to the type checker."""
+    """Makes a class a dataclass with slots and a hash, which the type checker treats as frozen."""
     return dataclass(slots=True, unsafe_hash=True)(kind)

@@ -1,5 +1,5 @@
-"""Here belongs what a key of Windows' registry means: which values start programs, which switch a defence off, and
-where passwords lie. A key is looked at together with the value's name and data, if the action says them."""
+"""Here belongs the meaning of keys of the Windows registry: values that start programs, that switch a defence off, or
+that contain passwords. A key is judged together with the value's name and data, if the action states them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HIVES = (
 
 @record
 class KeyMeaning:
-    """What a change or a look at a key does beyond that."""
+    """The further effect of changing or reading a key."""
 
     kind: EffectKind
     object: ObjectKind
@@ -51,7 +51,7 @@ _STARTS_PROGRAMS = _any(
     r"/group policy/scripts/(?:logon|startup|shutdown|logoff)",
     r"/control panel/desktop/scrnsave\.exe$",
     r"/explorer/(?:user )?shell folders/(?:common )?startup$",
-    # in place of a program, beside it or when it ends
+    # started instead of a program, together with it or when it ends
     r"/image file execution options/.+/(?:debugger|globalflag|verifierdlls|monitorprocess)$",
     r"/image file execution options/[^/]+\.exe$",
     r"/silentprocessexit/",
@@ -64,7 +64,7 @@ _STARTS_PROGRAMS = _any(
     r"/shellserviceobject(?:delayload|s)",
     r"/htmlhelp author/location|/aedebug(?:/|$)|/windows error reporting/hangs/debugger|/telemetrycontroller/",
     r"/accessibility/(?:ats/|configuration$)",
-    # libraries and drivers that parts of the system load
+    # libraries and drivers that the system loads
     r"/services/[^/]+/(?:imagepath|failurecommand|parameters/servicedll|performance/library|networkprovider/providerpath)$",
     r"/services/(?:w32time/timeproviders|winsock2/parameters|dns/parameters/serverlevelplugindll|np)(?:/|$)",
     r"/control/print/(?:monitors|environments/[^/]+/print processors)",
@@ -111,7 +111,7 @@ _STORES = re.compile(r"^hklm/(?:sam|security|system)$")
 
 
 def normal_key(text: str) -> str:
-    """A key in one spelling: lower case, `/` between its parts, the short name of its hive."""
+    """Normalises the spelling of a key: lower case, `/` between its parts, the short name of its hive."""
     key = text.strip().strip("'\"")[:LONGEST_KEY].lower().replace("\\", "/")
     for prefix in ("microsoft.powershell.core/", "registry::", "computer/"):
         key = key.removeprefix(prefix)
@@ -128,7 +128,7 @@ def normal_key(text: str) -> str:
 
 @lru_cache(maxsize=512)
 def meaning_of_change(key: str, value: str = "", data: str = "") -> KeyMeaning | None:
-    """Returns what it means that a value is set. `value` is its name and `data` what it is set to, "" if unknown."""
+    """Returns the meaning of setting a value. `value` is its name and `data` the new content, "" if unknown."""
     full = normal_key(key)
     if value:
         full = f"{full}/{value.lower()}"
@@ -140,7 +140,7 @@ def meaning_of_change(key: str, value: str = "", data: str = "") -> KeyMeaning |
     if (switches_off and is_off and "/control/lsa/" not in full) or (
         number and not is_off and number[-1:] == "1" and _SWITCHES_ON.search(full)
     ):
-        return None  # what was off is on again
+        return None  # switched on again
     if _DEFENCES.search(full) is not None or _POLICIES.search(f"{full}/") is not None:
         return _DEFENCE
     if switches_off and value.lower().startswith("disable"):
@@ -150,7 +150,7 @@ def meaning_of_change(key: str, value: str = "", data: str = "") -> KeyMeaning |
 
 @lru_cache(maxsize=512)
 def meaning_of_removal(key: str, value: str = "") -> KeyMeaning | None:
-    """Returns what it means that a key or value goes: a defence that has no settings any more is off."""
+    """Returns the meaning of removing a key or value: a defence without settings is off."""
     full = normal_key(key)
     if value:
         full = f"{full}/{value.lower()}"
@@ -161,7 +161,7 @@ def meaning_of_removal(key: str, value: str = "") -> KeyMeaning | None:
 
 @lru_cache(maxsize=512)
 def meaning_of_reading(key: str, value: str = "") -> KeyMeaning | None:
-    """Returns what it means that a key is shown or, as a whole hive, copied."""
+    """Returns the meaning of showing a key or of copying it as a whole hive."""
     full = normal_key(key)
     if value:
         full = f"{full}/{value.lower()}"
@@ -169,5 +169,5 @@ def meaning_of_reading(key: str, value: str = "") -> KeyMeaning | None:
 
 
 def is_password_store(key: str) -> bool:
-    """Decides whether a copy of the hive gives its passwords away."""
+    """Decides whether a copy of the hive contains passwords."""
     return _STORES.match(normal_key(key)) is not None

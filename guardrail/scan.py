@@ -28,7 +28,7 @@ SARIF_LEVELS: Mapping[str, str] = {"critical": "error", "high": "error", "medium
 
 @record
 class Finding:
-    """A rule that holds for a part of a file. `blocks` at the severity of the scan."""
+    """A rule that matches a part of a file. `blocks` is true if it blocks at the severity of the scan."""
 
     path: str
     line: int
@@ -41,7 +41,7 @@ class Finding:
 
 
 def scannable(paths: Iterable[Path]) -> Iterator[Path]:
-    """The files to look at: those that are named, and in directories those that are known to run by themselves."""
+    """Yields the files to scan: the named files, and in named directories those that are known to run by themselves."""
     for path in paths:
         if not path.is_dir():
             yield path
@@ -77,7 +77,7 @@ def _starts_script(file: Path) -> bool:
 
 
 def scan(path: Path, guardrail: Guardrail, severity: Severity = Severity.MEDIUM) -> tuple[Finding, ...]:
-    """Returns what the rules say of a file. A file that can't be read or judged is a finding that blocks."""
+    """Returns the findings of all rules in a file. A file that can't be read or judged is a finding that blocks."""
     name = path.as_posix()
     try:
         with path.open("rb") as file:
@@ -111,12 +111,12 @@ def _findings(path: str, match: Match, starts: list[int], blocks: bool) -> Itera
 
 
 def plain_finding(finding: Finding) -> dict[str, Any]:
-    """A finding as JSON has it."""
+    """Returns a finding as plain JSON data."""
     return asdict(finding)
 
 
 def sarif(findings: Iterable[Finding], version: str) -> dict[str, Any]:
-    """The findings as a SARIF 2.1.0 log."""
+    """Returns the findings as a SARIF 2.1.0 log."""
     found = list(findings)
     rules = list(dict.fromkeys(finding.rule for finding in found))
     first = {finding.rule: finding for finding in reversed(found)}

@@ -1,5 +1,5 @@
-"""Here belongs which lines of a shell's startup file only set the shell up: they lengthen the path by a directory of
-programs, name a variable, abbreviate a command or start a known tool's completion, and run nothing of their own."""
+"""Here belongs the recognition of harmless lines in a shell's startup file: they add a program directory to the path,
+set a variable, define a short name for a command or start a known tool's completion, and run nothing else."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _EVERYDAY = re.compile(
     r"kubectl|terraform|aws|gcloud|az|make|vim|vi|nano|code|tar|man|which|exit|passwd|chmod|"
     r"chown|mount|apt|apt-get|yum|dnf|brew|systemctl|journalctl|history|crontab|gpg|openssl"
 )
-"""Commands of which an alias would change what people type without a thought."""
+"""Commands that people type without thinking, so that an alias of one would change what they do."""
 _DESTROYS_OR_FETCHES = re.compile(
     r"rm|dd|mkfs|shred|sudo|curl|wget|nc|ncat|sh|bash|zsh|eval|exec|python|python3|perl|ruby|"
     r"node|ssh"
@@ -48,7 +48,7 @@ _DESTROYS_OR_FETCHES = re.compile(
 
 
 def only_set_up(text: str) -> bool:
-    """Decides whether every line only sets the shell up."""
+    """Decides whether every line only configures the shell."""
     lines = [line.strip() for line in text.split("\n")]
     return len(lines) <= MOST_LINES and any(lines) and all(_only_sets_up(line) for line in lines)
 

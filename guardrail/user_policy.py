@@ -1,5 +1,5 @@
-"""A policy file of the user's own, which may only tighten: ask or deny by effect and place. Rows that allow count when
-the caller says that a person trusted the file's digest."""
+"""Here belongs the user's own policy file, which may only tighten: it asks or denies by effect and place. Its rows that
+allow count only if the caller states that a person trusted the file's digest."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FILE_KEYS = ("version", "rules")
 
 @record
 class UserRule:
-    """One row: what it holds for, and what then happens. `targets` are patterns of names, `*` for any text."""
+    """One row: its conditions and its decision. `targets` are patterns of names, with `*` for any text."""
 
     decision: UserDecision
     when: Conditions
@@ -46,7 +46,7 @@ class UserRule:
     line: int
 
     def holds(self, effect: Effect, target: Target, facts: Facts) -> bool:
-        """Decides whether the rule speaks of this target of the effect."""
+        """Decides whether the rule applies to this target of the effect."""
         if not (
             self.when.may_hold(effect.kind, effect.object)
             and self.when.hold_of_words(effect, target)
@@ -59,15 +59,16 @@ class UserRule:
 
 @record
 class UserPolicy:
-    """The rules of a file. `digest` is what a person trusts; `ignored_allows` counts rows that allow without trust."""
+    """The rules of a file. A person trusts its `digest`; `ignored_allows` counts the rows that allow and are not
+    trusted."""
 
     rules: tuple[UserRule, ...]
     digest: str
     ignored_allows: int = 0
 
     def allowed(self, effect: Effect, facts: Facts) -> bool:
-        """Whether trusted rows allow every target of the effect. Nothing allows a change of the guard, and a secret in
-        a text only if the row names the object."""
+        """Decides whether trusted rows allow every target of the effect. No row allows a change of the guard, and only
+        a row that names the object allows a secret in a text."""
         if effect.object is ObjectKind.GUARD:
             return False
         rules = [
@@ -80,7 +81,7 @@ class UserPolicy:
         )
 
     def matches(self, effects: Sequence[Effect], facts: Facts) -> tuple[PolicyMatch, ...]:
-        """The rows that ask or deny, each once, with the places of the effects that they speak of."""
+        """Returns the rows that ask or deny, each once, with the spans of the effects that they apply to."""
         found = []
         for rule in self.rules:
             if rule.decision == "allow":
@@ -110,8 +111,8 @@ def _match(rule: UserRule, hits: Sequence[tuple[Effect, Target]]) -> PolicyMatch
 
 
 def load_user_policy(source: bytes, file: str, *, trusted: bool = False) -> UserPolicy:
-    """The policy of a file's bytes. Raises `PolicyInvalid` with file and line. `trusted` says that a person trusted the
-    digest of exactly these bytes."""
+    """Loads the policy from a file's bytes. Raises `PolicyInvalid` with file and line. `trusted` is true if a person
+    trusted the digest of exactly these bytes."""
     reader = Reader(file)
     if len(source) > MAX_BYTES:
         raise reader.invalid_at(1, f"a policy file has at most {MAX_BYTES:,} bytes")
@@ -130,7 +131,7 @@ def load_user_policy(source: bytes, file: str, *, trusted: bool = False) -> User
 
 
 def policy_digest(source: bytes) -> str:
-    """The digest that a person trusts, of the file as it is."""
+    """Returns the digest that a person trusts, of the unmodified file."""
     return hashlib.sha256(source).hexdigest()
 
 
@@ -155,7 +156,7 @@ def _rule(node: Any, reader: Reader) -> UserRule:
 
 
 def user_policy_schema() -> dict[str, Any]:
-    """JSON Schema of a user's policy file."""
+    """Returns the JSON Schema of a user's policy file."""
     properties: dict[str, Any] = {
         "decision": {"enum": list(_DECISIONS), "description": "allow counts after a person trusted the file"},
         "target": {**_one_or_more({"type": "string"}), "description": "Names of targets; * stands for any text"},

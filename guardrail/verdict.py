@@ -25,7 +25,7 @@ ProblemCode = Literal[
 
 @record
 class Problem:
-    """Why an action could not be judged. `pointer` is a JSON pointer into the body of the request."""
+    """The reason why an action could not be judged. `pointer` is a JSON pointer into the body of the request."""
 
     code: ProblemCode
     pointer: str
@@ -34,7 +34,7 @@ class Problem:
 
 @record
 class Evidence:
-    """The part of the action that a match is about, secrets masked, and its place there in characters."""
+    """The part of the action that a match is about, secrets masked, and its position there in characters."""
 
     text: str
     start: int
@@ -43,7 +43,7 @@ class Evidence:
 
 @record
 class Match:
-    """A row of the policy, or a family of language, that holds for the action."""
+    """A row of the policy, or a family of language, that matches the action."""
 
     id: str
     stage: Stage
@@ -56,7 +56,7 @@ class Match:
 
 @record
 class StageResult:
-    """One stage: `fail` blocks, `warn` matched below the threshold."""
+    """The result of one stage: `fail` blocks, `warn` matched below the threshold."""
 
     stage: Stage
     result: Literal["pass", "warn", "fail"]
@@ -66,11 +66,11 @@ class StageResult:
 
 @record
 class Verdict:
-    """The answer. Equal for equal input and rules: time and the id of the check are its caller's.
+    """The answer to a check. It is equal for equal input and rules; the caller adds the time and the id of the check.
 
-    `passed` is true for the decision `allow` alone. `matched_guardrails` are ids of the matches, most severe first.
-    `approval` is what became of an approval token, if the context has one that was needed. `problem` says why the
-    action couldn't be judged; then the decision is `deny`.
+    `passed` is true only for the decision `allow`. `matched_guardrails` are the ids of the matches, most severe first.
+    `approval` is the outcome of an approval token, if the context contains one that was needed. `problem` is the reason
+    why the action couldn't be judged; then the decision is `deny`.
     """
 
     passed: bool
@@ -94,7 +94,7 @@ class Verdict:
 
 
 def plain_verdict(verdict: Verdict) -> dict[str, Any]:
-    """The verdict as JSON has it."""
+    """Returns the verdict as plain JSON data."""
     return {
         "passed": verdict.passed,
         "decision": verdict.decision,
@@ -131,7 +131,7 @@ def plain_verdict(verdict: Verdict) -> dict[str, Any]:
 
 
 def plain_effect(effect: Effect) -> dict[str, Any]:
-    """An effect as JSON has it."""
+    """Returns an effect as plain JSON data."""
     return {
         "kind": str(effect.kind),
         "object": str(effect.object),

@@ -1,4 +1,5 @@
-"""The closed lists in which effects are spelled. A list grows by one line if a source needs it, never for one case."""
+"""The closed lists of words that describe effects. A list grows by one line if a source needs it, never for one
+case."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Literal
 
 
 class Severity(StrEnum):
-    """How bad it would be. `rank` orders them, from 1 for low to 4 for critical."""
+    """The severity of an effect. `rank` orders the members, from 1 for low to 4 for critical."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -26,7 +27,7 @@ Coverage = Literal["full", "partial", "none"]
 
 
 class EffectKind(StrEnum):
-    """What happens to the object."""
+    """The kind of an effect: the change that the action makes to the object."""
 
     READ = "read"
     WRITE = "write"
@@ -57,7 +58,7 @@ class EffectKind(StrEnum):
 
 
 class ObjectKind(StrEnum):
-    """What it happens to."""
+    """The kind of object that an effect changes or reads."""
 
     PATH = "path"
     REPOSITORY = "repository"
@@ -97,7 +98,7 @@ class ObjectKind(StrEnum):
 
 
 class Scope(StrEnum):
-    """How much of it."""
+    """The share of the objects that an effect reaches."""
 
     ONE = "one"
     MANY = "many"
@@ -106,7 +107,7 @@ class Scope(StrEnum):
 
 
 class Place(StrEnum):
-    """Where it is."""
+    """The place where the object of an effect is."""
 
     WORKSPACE = "workspace"
     REBUILDABLE = "rebuildable"  # a lock or build file in the workspace makes it again
@@ -120,7 +121,7 @@ class Place(StrEnum):
 
 
 class Reversible(StrEnum):
-    """Whether it can be taken back."""
+    """The ways in which an effect can or cannot be undone."""
 
     YES = "yes"
     WITH_BACKUP = "with_backup"
@@ -128,7 +129,7 @@ class Reversible(StrEnum):
 
 
 class Sensitivity(StrEnum):
-    """Why the target deserves care."""
+    """The reason for which a target deserves care."""
 
     NONE = "none"
     PERSONAL = "personal"
@@ -137,7 +138,7 @@ class Sensitivity(StrEnum):
 
 
 class Origin(StrEnum):
-    """Where a value comes from. For `execute`, `detail` of the effect has named_file, inline, remote, piped or
+    """The source of a value. For `execute`, the effect's `detail` contains named_file, inline, remote, piped or
     interactive_shell instead."""
 
     USER = "user"
@@ -147,7 +148,7 @@ class Origin(StrEnum):
 
 
 class Language(StrEnum):
-    """What a text is written in."""
+    """The language that a text is written in."""
 
     BASH = "bash"
     POWERSHELL = "powershell"

@@ -38,9 +38,10 @@ LOCK_PATIENCE_S = 5.0
 
 @dataclass(frozen=True)
 class DueRun:
-    """Why a run is due, in a few words, and the assets whose inputs moved: these and what follows from them are made.
+    """The reason for a run that is due, in a few words, and the assets whose inputs changed; it makes these and those
+    downstream.
 
-    `moved` is None where everything is to be made.
+    `moved` is None if the run makes all assets.
     """
 
     why: str

@@ -13,7 +13,7 @@ from warehouse.discovery.run_status import EndedRun, Outcome, RunStatus, update_
 
 PROCESS_LOST = "process_lost"
 _FIRST_LOOK = timedelta(hours=1)
-"""How far back the first look goes."""
+"""The period before the first poll that it covers."""
 
 _OUTCOMES: dict[dg.DagsterRunStatus, Outcome] = {
     dg.DagsterRunStatus.SUCCESS: "success",

@@ -31,7 +31,7 @@ class DocumentContext:
     moved_tables: Collection[str] | None = None
     """The tables that may have changed since `bodies` were published; None where any may."""
     computes_lists: bool = True
-    """Whether a list that was not taken may be computed here, which takes a second for half a million addresses."""
+    """True if a missing list may be computed here, which takes a second for half a million addresses."""
     memo: dict[str, Any] | None = None
     """A cache of an unchanging generation for readers; None where the tables may change between two readings."""
 

@@ -84,7 +84,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Why no signed payment can be taken now: a stable code and words for the client."""
+    """The reason why no signed payment can be taken now: a stable code and words for the client."""
 
     code: str
     detail: str

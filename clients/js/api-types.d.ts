@@ -60,7 +60,7 @@ export interface components {
             /** @enum {string} */
             state: "active" | "suspended" | "revoked";
         };
-        /** @description Where to go on. */
+        /** @description Links to the next steps with a key. */
         AccountLinks: {
             plans: string;
             /** @description Null where nothing can be bought */
@@ -1691,7 +1691,7 @@ export interface components {
         };
         Edges: components["schemas"]["EdgeDocument"][];
         /**
-         * @description What happens to the object.
+         * @description The kind of an effect: the change that the action makes to the object.
          * @enum {string}
          */
         EffectKind: "read" | "write" | "overwrite" | "delete" | "discard" | "create" | "alter" | "cancel" | "send" | "download" | "execute" | "install" | "publish" | "pay" | "grant" | "revoke" | "expose" | "disable" | "escalate" | "persist" | "inject" | "stop" | "disrupt" | "rotate" | "actuate" | "configure";
@@ -3186,7 +3186,7 @@ export interface components {
             passages: number;
         };
         /**
-         * @description What it happens to.
+         * @description The kind of object that an effect changes or reads.
          * @enum {string}
          */
         ObjectKind: "path" | "repository" | "branch" | "commit" | "database" | "table" | "rows" | "schema" | "queue" | "index" | "snapshot_or_backup" | "resource" | "container" | "volume" | "registry_key" | "service" | "scheduled_task" | "kernel_module" | "permission" | "secret" | "credential" | "personal_data" | "message" | "issue" | "project" | "order" | "event" | "payment" | "account" | "package" | "process" | "device" | "thing" | "network" | "guard";
@@ -3336,12 +3336,12 @@ export interface components {
         };
         OrgName: string;
         /**
-         * @description Where a value comes from. For `execute`, `detail` of the effect has named_file, inline, remote, piped or
+         * @description The source of a value. For `execute`, the effect's `detail` contains named_file, inline, remote, piped or
          *     interactive_shell instead.
          * @enum {string}
          */
         Origin: "user" | "agent" | "untrusted_content" | "unknown";
-        /** @description Where an imported state was recorded first. */
+        /** @description The first record of an imported state, in the installation that it came from. */
         OriginDocument: {
             /** @enum {string} */
             author: "owner" | "pipeline" | "intake" | "constitution" | "operator" | "other";
@@ -3484,7 +3484,7 @@ export interface components {
             /** @description EIP-681 */
             uri: string;
         };
-        /** @description Where to go on. */
+        /** @description Links to the payment and its receipt. */
         PaymentLinks: {
             payment: string;
             /** @description The receipt of the claim; null before the payment is settled */
@@ -3567,7 +3567,7 @@ export interface components {
             ok: components["schemas"]["Ok"];
         };
         /**
-         * @description Where it is.
+         * @description The place where the object of an effect is.
          * @enum {string}
          */
         Place: "workspace" | "rebuildable" | "ignored" | "temporary" | "home" | "system" | "remote" | "production" | "unknown";
@@ -4421,7 +4421,7 @@ export interface components {
             revenueUsd: components["schemas"]["BalanceEth"];
         };
         /**
-         * @description Whether it can be taken back.
+         * @description The ways in which an effect can or cannot be undone.
          * @enum {string}
          */
         Reversible: "yes" | "with_backup" | "no";
@@ -4549,7 +4549,7 @@ export interface components {
             single_valued: boolean;
         };
         /**
-         * @description How much of it.
+         * @description The share of the objects that an effect reaches.
          * @enum {string}
          */
         Scope: "one" | "many" | "all" | "unknown";
@@ -4579,7 +4579,7 @@ export interface components {
             public_nodes: number;
         };
         /**
-         * @description Why the target deserves care.
+         * @description The reason for which a target deserves care.
          * @enum {string}
          */
         Sensitivity: "none" | "personal" | "secret" | "system";
@@ -4636,7 +4636,7 @@ export interface components {
             token: components["schemas"]["Contract"];
         };
         /**
-         * @description How bad it would be. `rank` orders them, from 1 for low to 4 for critical.
+         * @description The severity of an effect. `rank` orders the members, from 1 for low to 4 for critical.
          * @enum {string}
          */
         Severity: "low" | "medium" | "high" | "critical";
@@ -4919,7 +4919,7 @@ export interface components {
          */
         Sources_2: string[];
         /**
-         * @description The seven stages in which an answer is told, in their order.
+         * @description The seven stages of an answer, in order.
          * @enum {string}
          */
         Stage: "immutability" | "temporal" | "referential_integrity" | "authority" | "deduplication" | "provenance" | "alignment";

@@ -77,7 +77,7 @@ class AccountDay(Document):
 
 
 class AccountLinks(Document):
-    """Where to go on."""
+    """Links to the next steps with a key."""
 
     rotate: str = Field(description="POST with an Idempotency-Key: the next key of the family for this one")
     revoke: str = Field(description="POST: this key is valid no more")

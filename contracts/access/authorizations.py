@@ -82,7 +82,7 @@ class Authorization:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why an authorization pays nothing here. `reason` is a code of x402."""
+    """The reason why an authorization pays nothing here. `reason` is a code of x402."""
 
     reason: str
     detail: str

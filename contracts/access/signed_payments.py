@@ -15,7 +15,7 @@ PAYMENT_PATH = PLANS_PATH.rpartition("/")[0] + "/payments/{paymentId}"
 
 
 class PaymentLinks(Document):
-    """Where to go on."""
+    """Links to the payment and its receipt."""
 
     payment: str
     receipt: str | None = Field(description="The receipt of the claim; null before the payment is settled")

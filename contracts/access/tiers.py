@@ -45,4 +45,5 @@ class Caller:
     signer: str | None = None
     """The public Ed25519 key (base64url) of the system whose signature a statement as `signed_system` needs."""
     trial_ends_at: datetime | None = None
-    """When a trial key stops being valid; None for every other key. `trial_plan.py` says what it may ask."""
+    """The time at which a trial key stops being valid; None for every other key. `trial_plan.py` lists what it may
+    request."""

@@ -12,7 +12,7 @@ DATA_PACKAGE_PATH = "/data/datapackage.json"
 CROISSANT_PATH = "/data/croissant.json"
 DATABASE_PATH = "/data/svc.duckdb"
 TOKENS_FOLDER = "/data/tokens/"
-"""Where the documents and lists of further tokens are: none of the datasets."""
+"""The folder of the documents and lists of further tokens, which are not part of the datasets."""
 TOKENS_INDEX_PATH = f"{TOKENS_FOLDER}index.json"
 
 Format = Literal["parquet", "csv", "csv.gz"]

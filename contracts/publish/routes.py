@@ -51,8 +51,8 @@ NOT_FOUND_PATH = "/404.html"
 """The page that a CDN, and the API for browsers, answer with where there is nothing."""
 
 ACCOUNT_PATH = "/api/v2/me"
-"""What a key knows and does about itself. Requests for it and below it count for the address, never for the key's
-day: a key whose day is used up, by its holder or by a thief, can still be looked at, rotated and revoked."""
+"""The path of a key's own account. Requests for it and below it count for the address, never for the key's daily limit:
+a key whose limit is used up, by its holder or by a thief, can still be inspected, rotated and revoked."""
 
 LIMITED_PREFIXES = ("/api/", BLINK_PREFIX, METRICS_PATH)
 

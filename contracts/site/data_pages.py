@@ -25,7 +25,7 @@ from contracts.token.holders import csv_file_name
 
 READING: list[dict[str, str]] = yaml.safe_load(Path(__file__).with_name("reading.yaml").read_text())
 CHECKING: Mapping[str, list[dict[str, str]]] = yaml.safe_load(Path(__file__).with_name("checking.yaml").read_text())
-"""How readers check the numbers of a document themselves, where somebody has written it down."""
+"""Instructions by which readers check the numbers of a document themselves, for documents that have them."""
 LONGEST_CELL = 24
 """Characters of a value on the page of rows; its title has the others."""
 _NUMBERS = ("integer", "number", "decimal")
@@ -34,7 +34,7 @@ FILES_SHOWN = 12
 """Files of a dataset on the page, the newest; the index has all."""
 
 CheckState = Literal["held", "failed", "unjudged", "unchecked"]
-"""How the check of a table went last; `unchecked` without one."""
+"""The last result of a table's check; `unchecked` if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class ShownLineage:
     tables: int
     checks: tuple[ShownCheck, ...]
     steps: tuple[tuple[str, str], ...]
-    """What readers do to check the numbers themselves: what for, and the lines of a shell."""
+    """Steps by which readers check the numbers themselves: the purpose of each, and its shell commands."""
 
 
 def data_page(documents: Documents) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from contracts.base import Freshness, Quality, TelemetryEnvelope
 from contracts.discovery.checks_document import CheckedTable
 
 REASONS: Mapping[str, str] = yaml.safe_load(Path(__file__).with_name("reasons.yaml").read_text())
-"""What the reason codes of documents mean, in words that follow a colon."""
+"""The meaning of the reason codes in documents, in words that follow a colon."""
 
 State = Literal["proven", "exact", "derived", "estimated", "stale", "disputed", "missing"]
 """The degree to which a reader can trust a figure; each has a mark of its own shape."""

@@ -30,7 +30,7 @@ WORDS: Mapping[str, Mapping[str, str]] = yaml.safe_load((_HERE / "guardrail_word
 EXAMPLES: list[dict[str, Any]] = yaml.safe_load((_HERE / "guardrail_examples.yaml").read_text())
 
 Marked = Literal["", "blocks", "unread", "noticed"]
-"""Why a part of an action is marked, the gravest first; empty where it is not."""
+"""The reason to mark a part of an action, most severe first; empty for an unmarked part."""
 
 
 @dataclass(frozen=True, slots=True)

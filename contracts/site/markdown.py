@@ -6,7 +6,7 @@ from functools import lru_cache
 from html_to_markdown import ConversionOptions, convert
 
 _LEFT_OUT = (".outside", "button", "script", "form", "template", "nav", "[hidden]")
-"""What others wrote, which a program that reads it as an instruction must not find here, and what needs a browser."""
+"""Parts that other people wrote, which a program must not mistake for instructions, and parts that need a browser."""
 
 
 @lru_cache(maxsize=64)
@@ -50,7 +50,7 @@ _FORMS = tuple(
         (r"</dd>", "</p>"),
     )
 )
-"""What Markdown has no form for, as what it has one for: a term and what it is become one paragraph."""
+"""Replacements for elements that Markdown lacks: a term and its description become one paragraph."""
 
 
 def _in_words(drawing: re.Match[bytes]) -> bytes:

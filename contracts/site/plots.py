@@ -13,7 +13,8 @@ from contracts.site.figures import Source
 
 WIDTH = 640
 LEFT = 72
-"""Where the first point's share of the width begins; the labels of values stand to the left of it."""
+"""The horizontal position at which the first point's share of the width begins; the labels of values are to its
+left."""
 _TITLE_HEIGHT = 40
 _AXIS_HEIGHT = 26
 _CUT_FACTOR = 4

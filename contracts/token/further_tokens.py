@@ -18,8 +18,8 @@ from contracts.token.proof import Proof
 
 
 class TokenState(StrEnum):
-    """How far the numbers of a further token can be relied on: the verdict of its list, `waiting` before the first
-    one, or `broken` where its history can't be read further."""
+    """The reliability of a further token's numbers: the verdict of its list, `waiting` before the first one, or
+    `broken` if its history can't be read further."""
 
     PROVEN = "proven"
     UNPROVEN = "unproven"

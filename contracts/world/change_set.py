@@ -85,7 +85,7 @@ class Case:
     outcomes: tuple[str, ...] = ()
     """Sentences for people: how the rule of standing decided about the facts of the proposal."""
     overclaimed: tuple[str, ...] = ()
-    """What imported states claim above the class up to which their importer may claim."""
+    """Claims of imported states above the class that their importer may claim."""
     ontology_ever: Ontology | None = None
     """The ontology with words that the owner had once, of which imported states that are over may be."""
     _proposed: Mapping[str, Node] = field(default_factory=dict)
@@ -211,7 +211,7 @@ class ImportCase:
     case: Case
     written: tuple[Node | Edge, ...]
     known: int
-    """How many of them are of nodes and edges that the graph has and the file does not: they come first."""
+    """The number of written states whose nodes and edges the graph has and the file does not; they come first."""
 
 
 def plan_import(

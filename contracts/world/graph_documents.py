@@ -35,7 +35,7 @@ OneLine = AfterValidator(_one_line)
 
 
 class OriginDocument(Document):
-    """Where an imported state was recorded first."""
+    """The first record of an imported state, in the installation that it came from."""
 
     recorded_at: str = Field(description="When it was taken in there (UTC); `recordedAt` is the time of the import")
     author: Author
@@ -79,7 +79,7 @@ _PLAIN: list[dict[str, Any]] = [
 ]
 _LIST = {"type": "array", "items": {"anyOf": _PLAIN}}
 StatedValue = Annotated[Any, Field(json_schema_extra={"anyOf": [*_PLAIN, _LIST, {"type": "null"}]})]
-"""What a fact may state: any JSON value. A schema without a type would say nothing to a client."""
+"""The value of a fact: any JSON value. A schema without a type would tell a client nothing."""
 
 
 class ClaimDocument(Document):

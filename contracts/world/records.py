@@ -56,7 +56,8 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     erased: bool = False
     """A tombstone: title and properties were deleted for the rights of a person."""
     source_class: SourceClass = UNSTATED
-    """How strongly it stands, as far as its writer may claim that (`contracts/standing.yaml`)."""
+    """The class of its source, which determines how much it counts, as far as its writer may claim it
+    (`contracts/standing.yaml`)."""
     stated_at: str | None = None
     """The time at which its statement was recorded, which later states of it keep; null in states from before."""
     stated_to: str | None = None
@@ -71,7 +72,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     disputed: bool = False
     """True if another value for the same subject and predicate holds beside it."""
     origin: Origin | None = None
-    """Where an imported state was recorded first."""
+    """The first record of an imported state, in the installation that it came from."""
 
 
 class Edge(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=False):

@@ -1,1 +1,2 @@
-"""Here belongs what programs do, as data: the files in `programs/`, and how they are loaded, compiled and checked."""
+"""Here belongs the knowledge about programs, as data: the files in `programs/`, and the code that loads, compiles and
+checks them."""

@@ -1,4 +1,4 @@
-"""Here belongs what an example of the catalogue yields when it is read and interpreted."""
+"""Here belongs how an example of the catalogue is read and interpreted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from guardrail.model import Effect
 
 
 def effects_of(example: Mapping[str, Any], catalogue: Catalogue) -> tuple[tuple[Effect, ...], tuple[str, ...]]:
-    """The effects of the example's action, and why parts of it stayed uncovered."""
+    """Returns the effects of the example's action, and the reasons for its uncovered parts."""
     facts, _ = parse_context(example.get("context"))
     reading = read_as(example["action"], example.get("language", "auto"), facts, catalogue)
     interpretation = interpret(reading, catalogue, facts)

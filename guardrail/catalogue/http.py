@@ -1,4 +1,4 @@
-"""Here belongs what an HTTP request does: rows of `http.yaml` by product, and a rule for what no row knows."""
+"""Here belong the effects of HTTP requests: rows of `http.yaml` by product, and a rule for all other requests."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _EFFECT_KEYS = {"kind", "object", "scope", "place", "reversible", "sensitivity",
 
 
 class EffectOfRequest(NamedTuple):
-    """What a request that a row knows does to its URL."""
+    """The effect that a known request has on its URL."""
 
     kind: EffectKind
     object: ObjectKind
@@ -51,7 +51,7 @@ class EffectOfRequest(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Requests of one product that have the same effects. `methods` is empty where the method doesn't matter."""
+    """Requests of one product that have the same effects. `methods` is empty if any method fits."""
 
     product: str
     methods: frozenset[str]
@@ -60,7 +60,7 @@ class Row(NamedTuple):
     effects: tuple[EffectOfRequest, ...]
 
     def fits(self, method: str, address: str, body: str | None) -> bool:
-        """Decides whether the row speaks of this request."""
+        """Decides whether the row applies to this request."""
         return (
             (not self.methods or method in self.methods)
             and self.url.search(address) is not None
@@ -76,7 +76,7 @@ def effects_of_request(
     span: Span,
     rows: Sequence[Row] | None = None,
 ) -> tuple[Effect, ...]:
-    """Returns what a request does: as the first row of its product that fits says, else by its method."""
+    """Returns the effects of a request: those of the first row that fits, else those of its method."""
     method = method.upper()
     scheme, host, port = _parts_of(url)
     detail = {"url": url}
@@ -99,7 +99,7 @@ def effects_of_request(
                 for effect in row.effects
             )
     kind = _BY_METHOD.get(method, EffectKind.DOWNLOAD)
-    # What runs on this machine is a server of the work at hand; its data can be made again.
+    # A server on this machine belongs to the current work; its data can be made again.
     here = _THIS_MACHINE.match(host) is not None
     for_good = kind is EffectKind.DELETE and not here
     return (
@@ -116,7 +116,7 @@ def effects_of_request(
 
 
 def _rows_for(method: str, address: str) -> Sequence[Row]:
-    """The known rows that may speak of a request; mostly none, which one search tells."""
+    """Returns the known rows that may apply to a request; mostly none, which a single search shows."""
     rows, any_url = _rows_of_method(method)
     return rows if any_url.search(address) is not None else ()
 
@@ -128,7 +128,7 @@ def _rows_of_method(method: str) -> tuple[tuple[Row, ...], Any]:
 
 
 def _parts_of(url: str) -> tuple[str, str, str]:
-    """Scheme, host and port of a URL; http where it names no scheme."""
+    """Returns scheme, host and port of a URL; the scheme is http if it names none."""
     match = _URL.match(url)
     if match is None:
         return "http", "", "80"
@@ -137,7 +137,7 @@ def _parts_of(url: str) -> tuple[str, str, str]:
 
 
 def _path_of(url: str) -> str:
-    """Path and query of a URL, beginning with a slash."""
+    """Returns path and query of a URL, beginning with a slash."""
     match = _URL.match(url)
     path = url[match.end() :] if match is not None else url
     path = path.partition("#")[0]
@@ -146,14 +146,14 @@ def _path_of(url: str) -> str:
 
 @cache
 def known_rows() -> tuple[Row, ...]:
-    """The rows of `http.yaml`, or of an installed wheel."""
+    """Returns the rows of `http.yaml`, or of an installed wheel."""
     sources = {ROWS.name: ROWS.read_bytes()} if ROWS.is_file() else {}
     plain = load_compiled(COMPILED, sources, _MAKERS, lambda: {"rows": plain_rows(sources[ROWS.name].decode())})
     return parse_rows(plain["rows"])
 
 
 def plain_rows(text: str) -> list[dict[str, Any]]:
-    """The YAML of `http.yaml` as plain data. A row with an unknown key or word is a ValueError."""
+    """Returns the YAML of `http.yaml` as plain data. Raises ValueError for an unknown key or word."""
     import yaml
 
     plain: list[dict[str, Any]] = yaml.safe_load(text)
@@ -162,7 +162,7 @@ def plain_rows(text: str) -> list[dict[str, Any]]:
 
 
 def parse_rows(plain: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
-    """Rows with their expressions compiled."""
+    """Builds rows with compiled expressions."""
     return tuple(_row(row) for row in plain)
 
 
@@ -191,7 +191,7 @@ def _effect(effect: Mapping[str, Any]) -> EffectOfRequest:
         ObjectKind(effect["object"]),
         Scope(effect.get("scope", "one")),
         Place(effect.get("place", "remote")),
-        # YAML reads a bare `no` as a truth value.
+        # YAML reads a bare `no` as a Boolean.
         Reversible({True: "yes", False: "no"}.get(reversible, reversible)),
         Sensitivity(effect.get("sensitivity", "none")),
         {**effect.get("detail", {}), **says},

@@ -1,4 +1,4 @@
-"""Here belongs the check of catalogue files: their format, that names are unique, and that examples hold.
+"""Here belongs the check of catalogue files: that their format is right, names are unique, and examples hold.
 
 `python -m guardrail.catalogue.lint FILE…` prints faults as `file:line: message` and exits 1 if there are any.
 """
@@ -24,8 +24,8 @@ from guardrail.vocabulary import EffectKind, Place, Scope
 
 
 def lint(paths: Iterable[Path], programs: Path = PROGRAMS) -> list[Fault]:
-    """The faults of the given files: of their format, of names that other files have too, of examples that don't
-    hold. Examples are run with the whole catalogue, where the given files go first."""
+    """Returns the faults of the given files: of their format, of names that other files use too, of examples that don't
+    hold. Examples are run with the whole catalogue, in which the given files come first."""
     linted = {path.name: path.read_bytes() for path in paths}
     others = {name: content for name, content in source_files(programs).items() if name not in linted}
     plain, collected = collect(linted | others)
@@ -39,7 +39,7 @@ def lint(paths: Iterable[Path], programs: Path = PROGRAMS) -> list[Fault]:
 
 
 def example_faults(file: str, example: Mapping[str, Any], catalogue: Catalogue) -> list[Fault]:
-    """Returns where an example differs from what the action yields."""
+    """Returns the differences between an example and the effects of its action."""
     effects, reasons = effects_of(example, catalogue)
     shown = ", ".join(spell(effect) for effect in effects) or "nothing"
     if reasons:
@@ -56,7 +56,8 @@ def example_faults(file: str, example: Mapping[str, Any], catalogue: Catalogue) 
 
 
 def matches(expected: str, effect: Effect) -> bool:
-    """Decides whether the effect is what `kind object [scope] [place]` says. Production is remote, and all are many."""
+    """Decides whether the effect matches `kind object [scope] [place]`. Production counts as remote, and all as
+    many."""
     kind, thing, *rest = expected.split()
     scopes = (effect.scope, Scope.MANY) if effect.scope is Scope.ALL else (effect.scope,)
     places = {str(target.place) for target in effect.targets}
@@ -66,14 +67,14 @@ def matches(expected: str, effect: Effect) -> bool:
 
 
 def spell(effect: Effect) -> str:
-    """An effect in the words of an example, with its targets."""
+    """Spells an effect in the words of an example, with its targets."""
     places = sorted({str(target.place) for target in effect.targets})
     targets = " ".join(repr(target.text) for target in effect.targets)
     return " ".join(filter(None, (effect.kind, effect.object, effect.scope, *places, targets)))
 
 
 def main(arguments: list[str]) -> int:
-    """Prints the faults; 1 if there are any."""
+    """Prints the faults and returns 1 if there are any."""
     paths = [Path(argument) for argument in arguments] or sorted(PROGRAMS.glob("*.yaml"))
     faults = lint(paths)
     for fault in faults:

@@ -1,8 +1,8 @@
-"""Here belongs how the catalogue is read: YAML becomes checked plain data, and plain data becomes an object when
-a program is first asked for.
+"""Here belongs how the catalogue is read: YAML is checked and turned into plain data, and plain data into an object
+when a program is first needed.
 
-A mistake raises `CatalogueInvalid` with every fault's file and line. Nothing is changed in place, so that a catalogue
-that was loaded before stays usable.
+Mistakes raise `CatalogueInvalid`, which lists each one with file and line. Nothing is changed in place, so that a
+catalogue that was loaded before stays usable.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ INNER_LANGUAGES = (
 
 
 class Fault(NamedTuple):
-    """One mistake of a catalogue file."""
+    """One mistake in a catalogue file."""
 
     file: str
     line: int
@@ -50,7 +50,7 @@ class Fault(NamedTuple):
 
 
 class CatalogueInvalid(ValueError):
-    """The catalogue has mistakes; `faults` has each with file and line."""
+    """The catalogue has mistakes; `faults` lists each with file and line."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults = tuple(faults)
@@ -58,7 +58,8 @@ class CatalogueInvalid(ValueError):
 
 
 class Condition(NamedTuple):
-    """What has to hold, all of it. `operand` pairs a position (`any`, `1`, `last`) with a regular expression."""
+    """A condition that holds if all its parts do. `operand` pairs a position (`any`, `1`, `last`) with a regular
+    expression."""
 
     any_option: tuple[str, ...] = ()
     all_options: tuple[str, ...] = ()
@@ -74,21 +75,21 @@ class Condition(NamedTuple):
 
 
 class Broader(NamedTuple):
-    """Options that raise the scope."""
+    """Options that widen the scope."""
 
     options: tuple[str, ...]
     scope: Scope
 
 
 class DetailValue(NamedTuple):
-    """Where a detail's value comes from: `text`, or a part of the call named as in `targets`."""
+    """The source of a detail's value: `text`, or a part of the call named as in `targets`."""
 
     text: str | None = None
     part: str | None = None
 
 
 class EffectRow(NamedTuple):
-    """One effect of a program, with its condition and what it is bound to."""
+    """One effect of a program, with its condition and the parts of the call that it applies to."""
 
     kind: EffectKind
     object: ObjectKind
@@ -106,7 +107,7 @@ class EffectRow(NamedTuple):
 
 
 class Inner(NamedTuple):
-    """Where another action begins in a call's words or in what it is fed."""
+    """The position of another action in a call's words or in its input."""
 
     language: str
     part: str | None = None
@@ -135,8 +136,8 @@ class Request(NamedTuple):
 class Subcommand(NamedTuple):
     """A level of a program: the program itself has the same keys.
 
-    `flags` is None where options take no value unless `values` lists them; else (a client with groups) every option
-    that it lacks takes one. `switches` take none although an outer level's options of that name do.
+    If `flags` is None, options take no value unless `values` lists them; otherwise (a client with groups) every option
+    that is not in `flags` takes one. `switches` take no value although an outer level's options of the same name do.
     """
 
     name: str
@@ -156,7 +157,7 @@ class Subcommand(NamedTuple):
 
 
 class Program(NamedTuple):
-    """A catalogue entry: its options' style and its outermost level."""
+    """A catalogue entry: the style of its options and its outermost level."""
 
     name: str
     source: str
@@ -168,7 +169,7 @@ class Program(NamedTuple):
 
 
 class Catalogue:
-    """All programs by name. A program's object is built when it is first asked for."""
+    """All programs by name. A program's object is built when it is first needed."""
 
     __slots__ = ("_built", "_entries", "_names", "digest")
 
@@ -179,7 +180,7 @@ class Catalogue:
         self._built: dict[str, Program] = {}
 
     def program(self, name: str) -> Program | None:
-        """The entry of the program, or None if the catalogue lacks it."""
+        """Returns the program's entry, or None if the catalogue lacks it."""
         built = self._built.get(name)
         if built is not None:
             return built
@@ -202,26 +203,26 @@ class Catalogue:
 
 
 def load(programs: Path = PROGRAMS, compiled: Path = COMPILED) -> Catalogue:
-    """The catalogue of these sources, or of an installed wheel."""
+    """Loads the catalogue of these sources, or of an installed wheel."""
     sources = source_files(programs)
     return Catalogue(load_compiled(compiled, sources, _MAKERS, lambda: plain_catalogue(sources)))
 
 
 @cache
 def default_catalogue() -> Catalogue:
-    """The catalogue that this installation brings, loaded once."""
+    """Returns the catalogue of this installation, loaded once."""
     return load()
 
 
 def source_files(programs: Path) -> dict[str, bytes]:
-    """The YAML files of a directory by name."""
+    """Returns the YAML files of a directory by name."""
     if not programs.is_dir():
         return {}
     return {path.name: path.read_bytes() for path in sorted(programs.glob("*.yaml"))}
 
 
 def plain_catalogue(sources: Mapping[str, bytes]) -> Plain:
-    """All sources as one plain structure, which JSON can hold. Mistakes of all files are raised together."""
+    """Returns all sources as one plain JSON structure. Mistakes of all files are raised together."""
     plain, faults = collect(sources)
     if faults:
         raise CatalogueInvalid(faults)
@@ -229,8 +230,8 @@ def plain_catalogue(sources: Mapping[str, bytes]) -> Plain:
 
 
 def collect(sources: Mapping[str, bytes]) -> tuple[Plain, list[Fault]]:
-    """The entries without mistakes of all sources as one plain structure, and the mistakes. A name that is taken twice
-    belongs to the first entry. Each entry is a text of its own, which is parsed when its program is asked for."""
+    """Returns the valid entries of all sources as one plain structure, and the mistakes. A name that occurs twice
+    belongs to the first entry. Each entry is a separate text, which is parsed when its program is needed."""
     entries: list[str] = []
     names: dict[str, tuple[int, str]] = {}
     homes: dict[str, str] = {}
@@ -243,7 +244,7 @@ def collect(sources: Mapping[str, bytes]) -> tuple[Plain, list[Fault]]:
             for main, spellings in _spellings(entry):
                 for spelling in spellings:
                     if homes.get(spelling) == f"{file}:{line}":
-                        continue  # two spellings of one name, as `ps:x` and `ps:X`
+                        continue  # two spellings of one name, such as `ps:x` and `ps:X`
                     if spelling in homes:
                         message = f"the name {spelling!r} is taken already ({homes[spelling]})"
                         faults.append(Fault(file, line, message))
@@ -263,7 +264,7 @@ def _spellings(entry: Plain) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def check_source(file: str, content: bytes) -> tuple[list[Plain], list[Fault]]:
-    """The entries of one file, and its mistakes. An entry with a mistake is left out."""
+    """Returns the entries of one file, and its mistakes. An entry with a mistake is left out."""
     import yaml
 
     try:
@@ -286,7 +287,7 @@ def check_source(file: str, content: bytes) -> tuple[list[Plain], list[Fault]]:
 
 @cache
 def pattern(text: str) -> Any:
-    """The RE2 expression of a condition, compiled once a process."""
+    """Compiles the RE2 expression of a condition, once per process."""
     import re2
 
     options = re2.Options()
@@ -296,9 +297,10 @@ def pattern(text: str) -> Any:
 
 @cache
 def beginnings(text: str) -> tuple[str, ...]:
-    """Returns the beginnings, in lower case, of which an ASCII text has one where the expression is found in it.
+    """Returns the lower-case prefixes of which an ASCII text must have one for the expression to match at its
+    beginning.
 
-    Returns none where the expression doesn't show them.
+    Returns none if they can't be derived from the expression.
     """
     anchored = _ANCHORED.match(text)
     if anchored is None or "[]" in text or "[^]" in text:
@@ -307,7 +309,7 @@ def beginnings(text: str) -> tuple[str, ...]:
     while (inner := _GROUP.sub("", rest)) != rest:
         rest = inner
     if "|" in rest:
-        return ()  # another alternative may begin in another way
+        return ()  # another alternative may begin differently
     return tuple((anchored[1] or anchored[2]).replace("\\", "").lower().split("|"))
 
 
@@ -385,7 +387,7 @@ PART_FORMS = (
 
 
 def part_is_spelled_right(part: str) -> bool:
-    """Decides whether a target's source is one of `PART_FORMS`."""
+    """Decides whether the source of a target is one of `PART_FORMS`."""
     name, colon, rest = part.partition(":")
     if not colon:
         return name in ("operands", "stdin", "found")
@@ -408,16 +410,16 @@ def part_is_spelled_right(part: str) -> bool:
 
 
 def expression_fault(text: str) -> str | None:
-    """Why the text is no regular expression of RE2, if it is none."""
+    """Returns the reason why RE2 can't compile the text, or None if it can."""
     try:
         pattern(text)
-    except Exception as error:  # re2.error is no subclass of anything narrower in every release
+    except Exception as error:  # in some releases, re2.error has no narrower base class
         return str(error)
     return None
 
 
 class _Checker:
-    """Walks the nodes of one file. Scalars are taken as they are spelled, so that `reversible: no` is the word."""
+    """Walks the nodes of one file. Scalars are read as spelled, so that `reversible: no` is a word."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -529,7 +531,7 @@ class _Checker:
         if "examples" in found:
             entry["examples"] = [self.example(item) for item in self.items(found["examples"], "a list of examples")]
         names = entry.get("programs") or [entry.get("program", "")]
-        if acts(entry) and not all(":" in name for name in names):  # programs that take code have the examples
+        if acts(entry) and not all(":" in name for name in names):  # programs that accept code have the examples
             examples = entry.get("examples", [])
             if not any(example["effects"] for example in examples):
                 self.fault(node, "an entry with effects needs an example that has one")
@@ -802,11 +804,11 @@ def _nearest(name: str, allowed: Iterable[str]) -> str:
     return f"; do you mean {close[0]!r}?" if close else f"; right are {', '.join(str(choice) for choice in allowed)}"
 
 
-# Plain data becomes objects. What comes here was checked before.
+# Plain data becomes objects. It has been checked before.
 
 
 def build_program(entry: Plain, name: str) -> Program:
-    """The object of one checked entry."""
+    """Builds the object of one checked entry."""
     style = entry.get("style", "posix")
     ignore_case = style in ("windows", "powershell") or _ignores_case(entry)
 
@@ -825,14 +827,14 @@ def build_program(entry: Plain, name: str) -> Program:
 
 
 def _ignores_case(level: Plain) -> bool:
-    """Decides whether a level of the program compares without case: then the program's parser does."""
+    """Decides whether any level of the program ignores case; then its whole parser does."""
     return level.get("ignore_case", False) or any(
         _ignores_case(inner) for inner in level.get("subcommands", {}).values()
     )
 
 
 def option_name(option: str, style: str, ignore_case: bool) -> str:
-    """An option as it is compared: where two spellings mean the same they become one."""
+    """Normalises the spelling of an option, so that two spellings with the same meaning become one."""
     if ignore_case:
         option = option.lower()
     if style == "windows" and option[:1] in ("/", "-"):
@@ -894,7 +896,7 @@ def _build_parts(parts: Iterable[str], normalise: _Normalise) -> tuple[str, ...]
 
 
 def _options_of(level: Plain) -> Iterator[str]:
-    """The options that a level's rows speak of: what a unique prefix is compared with."""
+    """Yields the options that a level's rows name, which a unique prefix is compared with."""
     rows = (*level.get("effects", ()), *level.get("inner", ()), *([level["request"]] if "request" in level else ()))
     for row in rows:
         for broader in row.get("broader", ()):

@@ -1,1 +1,1 @@
-"""The warm process that hooks ask: the engine loaded once, behind a socket of the user's own."""
+"""The warm process that hooks query: the engine, loaded once, behind the user's own socket."""

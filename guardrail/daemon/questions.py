@@ -1,5 +1,5 @@
-"""Here belongs how a question of a hook is answered: the adapter reads it, the decision is made and logged, the adapter
-spells it."""
+"""Here belongs how a hook's question is answered: the adapter reads it, the decision is made and logged, the adapter
+spells the answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from guardrail.hooks.once import own_once
 from guardrail.loading import default_guardrail
 
 WARM_UP = ("git status", "DELETE FROM a WHERE b = 1", 'Write {"file_path": "a", "content": "b"}')
-"""Actions whose readers load what they need when they are first asked."""
+"""Actions that make the readers load what they otherwise load at first use."""
 
 
 class Answering:
@@ -28,7 +28,7 @@ class Answering:
             self._guardrail.check(action)
 
     def answer(self, harness_name: str, given: str, home: str) -> Answer:
-        """Returns what the hook prints. Never raises: what can't be read or judged is a refusal."""
+        """Returns the hook's answer. Never raises: input that can't be read or judged is refused."""
         harness = HARNESSES.get(harness_name)
         if harness is None:
             return _refused(harness_name, f"no adapter is called {harness_name[:40]!r}")
@@ -97,5 +97,5 @@ def _write(*, started: float, **known: Any) -> None:
     try:
         write_audit(audit_line(now=time.time(), milliseconds=elapsed, **known), audit_file())
     except OSError:
-        # A full disk must not stop the work: the decision was made, and the harness has its own record of it.
+        # A full disk must not stop the work: the decision has been made, and the harness records it too.
         return

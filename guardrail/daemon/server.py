@@ -1,5 +1,5 @@
-"""Here belongs the warm process: it listens on a Unix socket of its user, answers one question a connection, and ends
-when nobody asks."""
+"""Here belongs the warm process: it listens on its user's Unix socket, answers one question per connection, and ends
+when it is idle."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from guardrail.hooks.directories import DirectoryUnsafe, make_private, runtime_d
 IDLE_SECONDS = 30 * 60.0
 READ_SECONDS = 5.0
 LOOK_SECONDS = 2.0
-"""How often the process looks whether it is still wanted."""
+"""Seconds between the checks whether the process is still needed."""
 MOST_AT_ONCE = 16
 
 
 class AlreadyRunning(Exception):
-    """Another warm process of this installation listens."""
+    """Another warm process of this installation is listening."""
 
 
 def serve(idle_seconds: float = IDLE_SECONDS) -> None:
-    """Listens until nobody asked for a time. Raises `AlreadyRunning` or `DirectoryUnsafe`."""
+    """Listens until no question has come for `idle_seconds`. Raises `AlreadyRunning` or `DirectoryUnsafe`."""
     version = identity()
     directory = Path(make_private(runtime_directory()))
-    # A socket's path has to be short, so it is named relative to its directory.
+    # A socket's path has to be short, so it is relative to its directory.
     os.chdir(directory)
     os.umask(0o077)
     name = Path(socket_name(version))
@@ -54,7 +54,7 @@ def serve(idle_seconds: float = IDLE_SECONDS) -> None:
 
 
 class _Server:
-    """Accepts connections and answers each in a thread of its own, as many at once as are allowed."""
+    """Accepts connections and answers each in its own thread, up to the permitted number at once."""
 
     def __init__(self, listener: socket.socket, name: Path, version: str, idle_seconds: float) -> None:
         self._listener = listener
@@ -66,7 +66,7 @@ class _Server:
         self._answering = Answering()
 
     def run(self) -> None:
-        """Until nobody asked for a time, or the socket is gone, so that nobody can."""
+        """Runs until the process has been idle for its time, or the socket is gone, so that nobody can connect."""
         self._listener.settimeout(min(self._idle_seconds, LOOK_SECONDS))
         asked = time.monotonic()
         while True:
@@ -94,7 +94,7 @@ class _Server:
                     question = json.loads(_line(connection))
                     connection.sendall(json.dumps(self._answer(question)).encode() + b"\n")
         except (OSError, ValueError, RecursionError, AttributeError):
-            # Who asks sees the connection end without an answer, and that is a refusal.
+            # The client sees the connection end without an answer, which is a refusal.
             return
         finally:
             self._free.release()
@@ -124,7 +124,7 @@ def _line(connection: socket.socket) -> bytes:
 
 
 def main() -> None:
-    """Returns what the client of a hook starts."""
+    """Runs the warm process, as started by the client of a hook."""
     try:
         serve()
     except AlreadyRunning:

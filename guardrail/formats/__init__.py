@@ -1,4 +1,4 @@
-"""Secrets, account numbers and personal data in a text, by their shape: formats, check digits, entropy, names."""
+"""Finds secrets, account numbers and personal data in a text, by their shape: formats, check digits, entropy, names."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Category = Literal["secret", "account_number", "personal_data"]
 
 MAX_FINDINGS = 64
 _SHORTEST = 8
-"""Characters of the shortest text that something can stand in."""
+"""Characters of the shortest text that can contain a finding."""
 SHORTEST_SHOWN = 12
-"""Characters of a secret of which the first four may be shown."""
+"""Characters that a secret needs for its first four to be shown."""
 
 __all__ = ["MAX_FINDINGS", "Category", "Confidence", "Finding", "find", "masked"]
 
 
 @record
 class Finding:
-    """A part of a text that is a secret, an account number or personal data. `kind` is a format's name."""
+    """A part of a text that is a secret, an account number or personal data. `kind` is the name of its format."""
 
     kind: str
     confidence: Confidence
@@ -37,7 +37,8 @@ class Finding:
 
 
 def find(text: str) -> tuple[Finding, ...]:
-    """Tells what a text holds, in its order, without overlaps: the most telling shape wins. At most `MAX_FINDINGS`."""
+    """Returns the findings in a text, in its order, without overlaps: the most specific shape wins. At most
+    `MAX_FINDINGS`."""
     if len(text) < _SHORTEST:
         return ()
     found: list[Finding] = []
@@ -51,11 +52,11 @@ def find(text: str) -> tuple[Finding, ...]:
 
 
 def masked(text: str, findings: tuple[Finding, ...] | None = None) -> str:
-    """The text with what was found shortened to its first characters, short ones to nothing. Without `findings`, all
-    that `find` finds, also where there are more than `MAX_FINDINGS`."""
+    """Shortens the findings in a text to their first characters, and short ones to nothing. Without `findings`, masks
+    everything that `find` finds, even beyond `MAX_FINDINGS`."""
     if findings is not None:
         return _without(text, findings)
-    # What is masked isn't found again and is shorter than before, so this ends.
+    # A masked finding isn't found again and is shorter, so this ends.
     while (shorter := _without(text, find(text))) != text:
         text = shorter
     return text
@@ -137,10 +138,10 @@ _NAMED = (
     r"(['\"`]{0,3})([^\s'\"`,;<>]{6,300})"
 )
 _BETWEEN = "=:,"
-"""What stands between a name and its value, if no "is" does."""
-# What follows "key" or "token" in a name that isn't the secret itself.
+"""Signs between a name and its value, if there is no "is"."""
+# Suffixes after "key" or "token" in names of values that aren't the secret itself.
 _ABOUT_ANOTHER = r"(?i)(?:ids?|names?|urls?|uri|audience|paths?|files?|types?|len(?:gth)?|size|count|expir\w*|age)$"
-# Services whose keys have no shape of their own: the name stands before the key.
+# Services whose keys have no distinctive shape: the name precedes the key.
 _VENDORS = (
     r"(?i)\b(?:adobe|adyen|aiven|airtable|algolia|alibaba|amplitude|asana|atlassian|auth0|aws|azure|beamer|binance"
     r"|bitbucket|bittrex|box|bugsnag|cloudflare|codecov|cohere|coinbase|confluent|contentful|datadog|deepgram|discord"
@@ -190,7 +191,7 @@ def _named(text: str) -> Iterator[Finding]:
     for match in _compiled(_NAMED).finditer(text):
         value = match.group(3).rstrip(".,;)]}")
         if len(value) < 6 or value.endswith(":") or values.is_placeholder(value):
-            continue  # too short, a name before its own value, or nobody's
+            continue  # too short, a name before its own value, or a placeholder
         if _compiled(_ABOUT_ANOTHER).search(match.group(1)):
             continue
         start = match.start(3)
@@ -205,7 +206,7 @@ def _vendor_keys(text: str) -> Iterator[Finding]:
         value = match.group(1)
         if values.is_placeholder(value) or not any(char.isdigit() for char in value):
             continue
-        # Some vendors hand out UUIDs as keys; then the name has to say so.
+        # Some vendors issue UUIDs as keys; then the name has to contain a word for a key.
         if values.is_random(value) or (values.is_uuid(value) and _compiled(_KEY_NAME).search(match.group(0))):
             yield Finding("vendor-key", "likely", match.start(1), match.end(1))
 
@@ -217,7 +218,7 @@ def _high_entropy(text: str) -> Iterator[Finding]:
             yield Finding("high-entropy", "possible", match.start(1), match.end(1))
 
 
-# What has to occur in a text for a search to be worth its time, and the search; the most telling first.
+# A pattern that a text must contain for a search to be worth its time, and the search; the most specific first.
 _ROWS: tuple[tuple[str, _Search], ...] = (
     *((shape.pattern, _credential_search(number)) for number, shape in enumerate(CREDENTIALS)),
     *((number.names or number.pattern, _number_search(number, "account_number")) for number in personal.ACCOUNTS),
@@ -232,12 +233,13 @@ _ROWS: tuple[tuple[str, _Search], ...] = (
     ("[A-Za-z0-9+/_-]{20}", _high_entropy),
 )
 _LITERAL = re.compile(r"^(?:\\b)?((?:[A-Za-z0-9_:/ -]|\\[.$])+)(?![?*+{|])")
-# An alternative outside of brackets: what follows may begin in another way.
+# An alternative outside of brackets: a match may begin differently.
 _ALTERNATIVES = re.compile(r"^[^()]*\||\|\\b")
 
 
 def _literal(pattern: str) -> str | None:
-    """Returns what a match begins with, if that tells enough: then nothing is compiled to see whether it occurs."""
+    """Returns the text that every match begins with, if it is long enough: then no pattern is compiled to look for
+    it."""
     match = _LITERAL.match(pattern)
     literal = match[1].replace("\\", "") if match and not _ALTERNATIVES.search(pattern) else ""
     return literal if len(literal) >= 3 else None
@@ -249,7 +251,7 @@ _LITERALS = tuple(
 _OF_DIGITS = frozenset(
     (personal.TELEPHONE, *(number.pattern for number in (*personal.ACCOUNTS, *personal.PERSONAL) if not number.names))
 )
-"""Patterns without letters to look for: each is tried by itself, which takes as long as all others together."""
+"""Patterns without letters to look for. Trying them takes as long as trying all others together."""
 _TWO_DIGITS = re.compile(r"\d\d", re.ASCII)
 _OTHERS = tuple(
     number for number, (pattern, _) in enumerate(_ROWS) if _literal(pattern) is None and pattern not in _OF_DIGITS
@@ -260,7 +262,7 @@ _NUMBERS = tuple(
 
 
 def _filter(patterns: Iterable[str]) -> Any:
-    """One pass over a text that says which of these patterns occur at all."""
+    """Compiles patterns into one that decides in a single pass which of them occur in a text."""
     shapes = re2.Filter()
     for pattern in patterns:
         shapes.Add(pattern)
@@ -270,7 +272,7 @@ def _filter(patterns: Iterable[str]) -> Any:
 
 @cache
 def _shapes() -> Any:
-    """The patterns of `_OTHERS`, and as the last one any of `_LITERALS`: in most texts none occurs."""
+    """Returns the patterns of `_OTHERS`, and as the last one any of `_LITERALS`: in most texts none occurs."""
     any_literal = "|".join(re2.escape(literal) for literal, _ in _LITERALS)
     return _filter((*(_ROWS[number][0] for number in _OTHERS), any_literal))
 

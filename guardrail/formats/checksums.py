@@ -1,4 +1,4 @@
-"""Checks that a number or token carries in itself: check digits, check sums, headers that must be readable."""
+"""Here belong the checks that a number or token contains in itself: check digits, checksums, readable headers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 
 Check = Callable[[str], bool]
-"""Whether a text has the check digits of its format."""
+"""Decides whether a text has the check digits of its format."""
 
 
 def digits_of(text: str) -> list[int]:
-    """The ASCII digits of a text, as numbers."""
+    """Returns the ASCII digits of a text, as numbers."""
     return [int(char) for char in text if char in "0123456789"]
 
 
@@ -31,7 +31,7 @@ def luhn(text: str) -> bool:
 
 
 def card_number(text: str) -> bool:
-    """13 to 19 digits with a Luhn digit that aren't a run of few digits."""
+    """13 to 19 digits with a Luhn digit that are not a repetition of a few digits."""
     digits = digits_of(text)
     return 13 <= len(digits) <= 19 and len(set(digits)) >= 4 and luhn(text)
 
@@ -67,7 +67,7 @@ def routing_number(text: str) -> bool:
 
 
 def social_security_number(text: str) -> bool:
-    """A number that the US administration gives out: no area 000, 666 or 9xx, no group 00, no serial 0000."""
+    """A number that the US administration assigns: no area 000, 666 or 9xx, no group 00, no serial 0000."""
     digits = "".join(char for char in text if char.isdigit())
     area, group, serial = digits[:3], digits[3:5], digits[5:]
     return (
@@ -98,14 +98,14 @@ def brazilian_cpf(text: str) -> bool:
 
 
 def spanish_dni(text: str) -> bool:
-    """DNI and NIE: the number modulo 23 names the letter."""
+    """DNI and NIE: the number modulo 23 determines the letter."""
     compact = text.replace("-", "").replace(" ", "").upper()
     number = compact[:-1].replace("X", "0", 1).replace("Y", "1", 1).replace("Z", "2", 1)
     return number.isdigit() and "TRWAGMYFPDXBNJZSQVHLCKE"[int(number) % 23] == compact[-1]
 
 
 def italian_fiscal_code(text: str) -> bool:
-    """Odd and even places have tables of their own; the sum modulo 26 names the last letter."""
+    """Odd and even positions have separate tables; the sum modulo 26 determines the last letter."""
     odd = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23)
     code, total = text.upper(), 0
     for place, char in enumerate(code[:15]):
@@ -180,7 +180,7 @@ def nhs_number(text: str) -> bool:
 
 
 def canadian_sin(text: str) -> bool:
-    """Nine digits with a Luhn digit; 0 and 8 are not given to people."""
+    """Nine digits with a Luhn digit; numbers that begin with 0 or 8 are not assigned to people."""
     digits = digits_of(text)
     return len(digits) == 9 and digits[0] not in (0, 8) and len(set(digits)) > 3 and luhn(text)
 
@@ -212,7 +212,7 @@ def chinese_resident_id(text: str) -> bool:
 
 
 def github_token(token: str) -> bool:
-    """The last six signs are the CRC-32 of the part before it, in base 62."""
+    """The last six characters are the CRC-32 of the part before them, in base 62."""
     body, check = token[4:-6], token[-6:]
     value, digits = zlib.crc32(body.encode()), ""
     while value:
@@ -240,5 +240,5 @@ def base58_check(text: str) -> bool:
 
 
 def is_no_hash(token: str) -> bool:
-    """File names carry hashes behind a dash, such as `icon.ico-<md5>.png`."""
+    """File names contain hashes after a dash, such as `icon.ico-<md5>.png`."""
     return any(char not in "0123456789abcdef" for char in token.rpartition("-")[2])

@@ -1,4 +1,4 @@
-"""What credentials of known providers look like, a row a shape, from the providers' documentation. RE2 syntax."""
+"""Shapes of credentials of known providers, one row each, from the providers' documentation. The syntax is RE2."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from guardrail.record import record
 
 @record
 class Format:
-    """A shape. Group 1, if there is one, is the secret. Below `least_entropy` bits per character it is a placeholder.
-    A failed `check` means that it is no secret if the `check_decides`; else it only lowers the confidence."""
+    """A shape. Group 1, if there is one, is the secret. A value with less than `least_entropy` bits per character is a
+    placeholder. If `check` fails, the value is not a secret if `check_decides`; otherwise the confidence is lower."""
 
     kind: str
     pattern: str

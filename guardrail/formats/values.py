@@ -1,4 +1,4 @@
-"""Whether a value looks drawn at random, or only stands for a secret: placeholders, examples, references."""
+"""Decides whether a value looks random or only stands for a secret: placeholders, examples, references."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DIGESTS = ("sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "sha512:", "md5
 
 
 def entropy(text: str) -> float:
-    """Shannon entropy in bits per character."""
+    """Returns the Shannon entropy in bits per character."""
     if not text:
         return 0.0
     length = len(text)
@@ -33,12 +33,12 @@ def entropy(text: str) -> float:
 
 
 def entropy_without_prefix(text: str) -> float:
-    """Entropy of what follows a provider's prefix."""
+    """Returns the entropy of the text after a provider's prefix."""
     return entropy(_PREFIX.sub("", text))
 
 
 def is_filler(value: str) -> bool:
-    """A documentation's example, a run of letters, a few letters repeated."""
+    """Decides whether a value is an example from documentation, a sequence of letters, or a few letters repeated."""
     lowered = value.lower()
     if "example" in lowered or "xxxxx" in lowered or lowered.endswith("here"):
         return True
@@ -47,38 +47,39 @@ def is_filler(value: str) -> bool:
 
 
 def is_placeholder(value: str) -> bool:
-    """Returns what stands where a secret will be, or says where the secret is."""
-    # Compiled when first needed, which takes as long as loading the module does.
+    """Decides whether a value is to be replaced by a secret, or names the secret's location."""
+    # Compiled at first use, which takes as long as importing the module.
     return re.search(_PLACEHOLDER, value) is not None or is_filler(value)
 
 
 def is_reference(value: str) -> bool:
-    """A variable or template in the place of a password."""
+    """Decides whether a value is a variable or template in place of a password."""
     return value.startswith(("$", "\\$", "{", "<", "%", "*", "[")) or is_filler(value)
 
 
 def is_wordlike(value: str) -> bool:
-    """Words joined by dots and dashes, or a short number."""
+    """Decides whether a value is made of words joined by dots and dashes, or is a short number."""
     return _WORDLIKE.match(value) is not None
 
 
 def is_uuid(value: str) -> bool:
-    """The form of a UUID."""
+    """Decides whether a value has the form of a UUID."""
     return _UUID.match(value) is not None
 
 
 def is_hex(value: str) -> bool:
-    """Hexadecimal digits alone, as hashes have."""
+    """Decides whether a value has only hexadecimal digits, like a hash."""
     return _HEX.match(value) is not None
 
 
 def is_digest(value: str) -> bool:
-    """An integrity digest, as lock files carry it."""
+    """Decides whether a value is an integrity digest, as in lock files."""
     return value.lower().startswith(_DIGESTS)
 
 
 def is_mixed(value: str) -> bool:
-    """Upper, lower and digits together, as no identifier in words has them; hashes and ids in hex don't."""
+    """Decides whether a value mixes upper case, lower case and digits, as identifiers made of words, hashes and
+    hexadecimal ids don't."""
     return (
         any(char.isupper() for char in value)
         and any(char.islower() for char in value)
@@ -88,7 +89,7 @@ def is_mixed(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """Tells whether a value looks drawn at random rather than written: enough entropy for its length, and no words."""
+    """Decides whether a value looks random rather than written: enough entropy for its length, and no words."""
     if len(value) < 8 or is_wordlike(value) or is_uuid(value) or is_digest(value) or _DOTTED.match(value):
         return False
     if len(value) >= 20 and is_hex(value):

@@ -1,1 +1,1 @@
-"""The edges at which agents act: what harnesses ask before a tool runs, and what they are answered."""
+"""The edges at which agents act: the questions that harnesses ask before a tool runs, and the answers."""

@@ -1,4 +1,4 @@
-"""The adapters: for each harness a table of its events, its answers and its settings, as its documentation has them."""
+"""The adapters: for each harness a table of its events, answers and settings, according to its documentation."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from guardrail.hooks.harness import Event, Harness, Settings
 from guardrail.vocabulary import Decision
 
 SECONDS = 15
-"""Time limit that is set in a harness; the client gives up before."""
+"""Time limit in seconds that the installer sets in a harness; the client gives up earlier."""
 
 Entries = Mapping[str, Mapping[str, Any]]
 
 
 def _nested(event: str, decision: Decision, reason: str) -> Mapping[str, Any]:
-    """The answer of Claude Code, which others took over."""
+    """Returns the answer in Claude Code's format, which other harnesses adopted."""
     said = {"permissionDecision": decision, "permissionDecisionReason": reason}
     return {"hookSpecificOutput": {"hookEventName": event, **said}}
 
 
-# --- Claude Code: saying nothing leaves the harness its own permissions ---
+# --- Claude Code: without an answer, the harness applies its own permissions ---
 
 
 def _claude_code_entries(command: str) -> Entries:
@@ -45,7 +45,7 @@ CLAUDE_CODE = Harness(
 )
 
 
-# --- Codex: it takes an answer with unknown members, or a question, for a failed hook, after which the tool runs ---
+# --- Codex: it treats an answer with unknown members, or a question, as a failed hook, and then runs the tool ---
 
 
 def _codex_entries(command: str) -> Entries:
@@ -69,11 +69,11 @@ CODEX = Harness(
 )
 
 
-# --- Cursor: flat answers, one each time; `failClosed` blocks where there is none. A question is documented for two
+# --- Cursor: flat answers, one per call; `failClosed` blocks if there is none. A question is documented for two
 # events; version 3.9 has been seen to block there without asking ---
 
 _CURSOR_TOOLS = "Write|StrReplace|Edit|MultiEdit|EditNotebook|Delete|TabWrite|Task"
-"""Tools that have no event of their own."""
+"""Tools without their own event."""
 _CURSOR_EVENTS = (
     Event("beforeShellExecution", can_ask=True, of_tool="Shell", members=("command",)),
     Event("beforeMCPExecution", can_ask=True, prefix="mcp__"),
@@ -108,7 +108,7 @@ CURSOR = Harness(
 )
 
 
-# --- Gemini CLI: its documentation knows allow and deny; `allow` would spare the person the harness's own question ---
+# --- Gemini CLI: its documentation lists allow and deny; `allow` skips the harness's own question to the person ---
 
 
 def _gemini_answer(event: str, decision: Decision, reason: str) -> Mapping[str, Any]:
@@ -137,7 +137,7 @@ GEMINI = Harness(
 )
 
 
-# --- GitHub Copilot: the camel-case event of its own, and the one with the members of VS Code and Claude Code ---
+# --- GitHub Copilot: its own camel-case event, and the one with the members of VS Code and Claude Code ---
 
 
 def _copilot_answer(event: str, decision: Decision, reason: str) -> Mapping[str, Any]:

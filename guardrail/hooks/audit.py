@@ -1,4 +1,5 @@
-"""Here belongs the audit log: one line of JSON a decision, for the owner alone, rotated by size, secrets masked."""
+"""Here belongs the audit log: one line of JSON per decision, readable only by the owner, rotated by size, with secrets
+masked."""
 
 from __future__ import annotations
 
@@ -20,12 +21,12 @@ LONGEST_ACTION = 500
 
 
 def audit_file() -> Path:
-    """The log of the user who runs this."""
+    """Returns the path of the current user's log."""
     return Path(state_directory()) / "audit.jsonl"
 
 
 def write_audit(line: Mapping[str, Any], path: Path, most_bytes: int = MOST_BYTES) -> None:
-    """Adds a line. Several processes may write: each holds a lock for its line and the rotation."""
+    """Appends a line. Several processes may write: each holds a lock while it writes its line and rotates the log."""
     make_private(str(path.parent))
     text = json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n"
     lock = os.open(path.with_suffix(".lock"), os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE)
@@ -64,7 +65,7 @@ def audit_line(
     digest: str,
     milliseconds: float,
 ) -> dict[str, Any]:
-    """A line of the log."""
+    """Builds a line of the log."""
     return {
         "at": datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds"),
         "harness": harness,
@@ -81,7 +82,7 @@ def audit_line(
 
 
 def recent_objections(path: Path, since: float) -> Iterator[dict[str, Any]]:
-    """Lines of what was not let through, from a time on, the newest first, each digest once."""
+    """Yields the lines of refused actions and questions since a time, newest first, each digest once."""
     try:
         with path.open("rb") as log:
             log.seek(max(0, path.stat().st_size - 256 * 1024))

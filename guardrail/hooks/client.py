@@ -1,9 +1,10 @@
-"""Here belongs what a harness starts at each tool call: it hands the input to the warm process and prints its answer.
+"""Here belongs the program that a harness starts at each tool call: it passes the input to the warm process and prints
+its answer.
 
-It imports next to nothing. Whatever goes wrong is a refusal with the reason: no answer never means yes.
+It imports next to nothing. Every failure is a refusal with the reason: no answer never means yes.
 """
 # ruff: noqa: PTH100, PTH111, PTH117, PTH120
-# The paths are texts: pathlib takes longer to load than this may take.
+# Paths are texts: importing pathlib takes longer than this program may take.
 
 from __future__ import annotations
 
@@ -15,26 +16,27 @@ import time
 
 from guardrail.hooks.directories import DirectoryUnsafe, make_private, runtime_directory
 
-TYPE_CHECKING = False  # typing takes longer to load than this may take
+TYPE_CHECKING = False  # importing typing takes longer than this program may take
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
 DEADLINE = 10.0
-"""Seconds for all of it; the time limit that the installer sets in a harness is longer."""
+"""Seconds for the whole call; the time limit that the installer sets in a harness is longer."""
 MOST_BYTES = 8 * 1024 * 1024
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _WAIT = 0.02
 _SOURCES = (".py", ".yaml")
-"""Files whose size or time changes with each installation, and with each change in a work tree."""
+"""Suffixes of files whose size or time changes with each installation, and with each change in a work tree."""
 
 
 class Refused(Exception):
-    """Why there is no answer."""
+    """The reason why there is no answer."""
 
 
 def run(harness: str) -> int:
-    """Answers a harness: its input from stdin, the answer to stdout. The exit code is the hook's."""
+    """Answers a harness: reads its input from stdin, prints the answer to stdout, and returns the exit code of the
+    hook."""
     try:
         output, error, code = ask(harness, _stdin(), time.monotonic() + DEADLINE)
     except Refused as refused:
@@ -47,9 +49,9 @@ def run(harness: str) -> int:
 
 
 def refusal(harness: str, reason: str) -> tuple[str, str, int]:
-    """Deny as every event of a harness understands it, without a look at the input: what is printed to stdout and to
-    stderr, and the exit code. Exit code 2 blocks, but Copilot and Cursor show the reason only of an answer that they
-    parse, which they do after exit code 0."""
+    """Returns a denial that every event of a harness understands, without reading the input: the texts for stdout and
+    stderr, and the exit code. Exit code 2 blocks, but Copilot and Cursor show the reason only from an answer that they
+    parse, which requires exit code 0."""
     said = f"svc-guardrail: {reason}. The action was not judged, so it is blocked."
     if harness == "copilot":
         return json.dumps({"permissionDecision": "deny", "permissionDecisionReason": said}), "", 0
@@ -59,7 +61,7 @@ def refusal(harness: str, reason: str) -> tuple[str, str, int]:
 
 
 def ask(harness: str, given: str, deadline: float) -> tuple[str, str, int]:
-    """Returns what the warm process answers, or `Refused`. It is started if it doesn't run."""
+    """Returns the answer of the warm process, which is started if necessary. Raises `Refused` if there is none."""
     question = {
         "version": identity(),
         "id": os.urandom(8).hex(),
@@ -84,8 +86,8 @@ def ask(harness: str, given: str, deadline: float) -> tuple[str, str, int]:
 
 
 def identity() -> str:
-    """Returns what this installation is: one warm process serves one state of one installation."""
-    # Of numbers alone, `hash` is the same in every process of an interpreter.
+    """Returns the identity of this installation's state: one warm process serves exactly one."""
+    # The `hash` of a tuple of numbers is the same in every process of an interpreter.
     return f"{sys.executable}|{PACKAGE}|{hash(tuple(sorted(_states(PACKAGE)))):x}"
 
 
@@ -100,7 +102,8 @@ def _states(directory: str) -> Iterator[tuple[int, int, int]]:
 
 
 def socket_name(version: str) -> str:
-    """The name of the socket in its directory. Paths of sockets are short, so it has a checksum of the identity."""
+    """Returns the file name of the socket. Paths of sockets must be short, so it contains a checksum of the
+    identity."""
     checksum = 0
     for character in version:
         checksum = (checksum * 1_000_003 + ord(character)) & 0xFFFF_FFFF_FFFF
@@ -108,8 +111,8 @@ def socket_name(version: str) -> str:
 
 
 def is_own_peer(connection: socket.socket) -> bool:
-    """Whether the process at the other end is the same user's. Where the system can't tell, the directory's mode has
-    to do."""
+    """Decides whether the process at the other end belongs to the same user. If the system can't tell, the mode of the
+    directory has to suffice."""
     option = getattr(socket, "SO_PEERCRED", None)
     if option is None:
         return True
@@ -128,8 +131,8 @@ def _stdin() -> str:
 
 
 def _connected(directory: str, version: str, deadline: float) -> socket.socket:
-    """A connection to the warm process of this installation, which is started if there is none."""
-    # A socket's path has to be short, so it is named relative to its directory.
+    """Connects to the warm process of this installation, and starts it if there is none."""
+    # A socket's path has to be short, so it is relative to its directory.
     os.chdir(directory)
     name, started = socket_name(version), 0
     while True:
@@ -161,8 +164,8 @@ def _connected(directory: str, version: str, deadline: float) -> socket.socket:
 
 
 def _start() -> int:
-    """Starts the warm process, in a session of its own. It finds modules where this process does and nowhere else:
-    never in the directory that it is started in."""
+    """Starts the warm process in a new session. It imports modules from the same places as this process, never from its
+    current directory."""
     path = os.pathsep.join(entry for entry in sys.path if os.path.isabs(entry))
     code = "import os,sys;sys.path[:]=sys.argv.pop(1).split(os.pathsep);from guardrail.daemon.server import main;main()"
     null = os.open(os.devnull, os.O_RDWR)
@@ -178,7 +181,7 @@ def _start() -> int:
 
 
 def _failed(process: int) -> bool:
-    """Decides whether the process that was started ended by a fault. One that found another running ends without."""
+    """Decides whether the started process ended with an error. One that finds another already running ends without."""
     try:
         ended, status = os.waitpid(process, os.WNOHANG)
     except ChildProcessError:

@@ -1,5 +1,5 @@
-"""Here belongs which commits an action would lose: whether something else still reaches those of a branch, tag or
-stash, and whether git would refuse the action."""
+"""Here belongs which commits an action would lose: whether another reference still reaches the commits of a branch, tag
+or stash, and whether git would refuse the action."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from guardrail.hooks.git import git_command, outputs
 from guardrail.hooks.names import Named
 
 MOST_COMMITS = 8
-"""Names of branches and stashes that are looked up."""
+"""The most names of branches and stashes that are looked up."""
 
 
 def is_refused(root: Path, named: Sequence[Named], time_limit: float) -> bool:
-    """Whether the action is one call of git that goes to a commit, and the work tree has none of that name."""
+    """Decides whether git would refuse the action because its only call moves to a commit that does not exist."""
     calls = {(name.words, name.directories) for name in named}
     words, directories = next(iter(calls)) if len(calls) == 1 else ((), ())
     operands = [word for word in words[1:] if not word.startswith("-")]
@@ -44,7 +44,7 @@ _PUSHES = ("git push", "git http-push")
 def commit_states(
     root: Path, branch: Mapping[str, Any], named: Sequence[Named], time_limit: float
 ) -> dict[str, CommitState]:
-    """Tells for each name whether its commits would be lost with it. A name that can't be looked up is left out."""
+    """Returns for each name whether its commits would be lost with it. A name that can't be looked up is left out."""
     common = git_command(root)
     if common is None:
         return {}
@@ -65,7 +65,7 @@ def commit_states(
 
 
 def _is_clean(common: tuple[str, ...], deadline: float) -> bool:
-    """Whether a stash would find nothing to put away."""
+    """Decides whether the work tree has nothing to stash."""
     status = (*common, "status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=none")
     (shown,) = outputs([status], deadline - time.monotonic())
     return shown == b""
@@ -85,7 +85,7 @@ def _local_commits(
         return None
     operands = [word for word in name.words[1:] if not word.startswith("-")]
     if name.text == current and (name.source == "git branch" or operands == [current]):
-        return CommitState.KEPT  # git refuses to delete or move the branch that is checked out, or leaves it as it is
+        return CommitState.KEPT  # git refuses to delete or move the checked-out branch, or leaves it unchanged
     if name.source == "git reset" and "--keep" in name.words and _is_keeping_refused(common, operands, deadline):
         return CommitState.KEPT
     if name.text in ("HEAD", "@", current) or not current:
@@ -93,7 +93,7 @@ def _local_commits(
         tip, keepers = "HEAD", (*goes_to, f"--exclude=refs/heads/{current}", "--glob=refs/")
     else:
         full = name.text.removeprefix("refs/heads/")
-        # What is left out by a rebase may be named in any way, and then goes from the branch that is checked out.
+        # A rebase may name the commits that it drops in any way; it drops them from the checked-out branch.
         is_rebase = name.source == "git rebase"
         moved = current if is_rebase else full
         kept = f"--exclude=refs/heads/{moved}", f"--exclude=refs/tags/{moved}", "--glob=refs/"
@@ -104,12 +104,12 @@ def _local_commits(
 
 
 def _bases(words: Sequence[str]) -> tuple[str, ...]:
-    """The commits on which a rebase builds, which the branch reaches after it."""
+    """Returns the commits that a rebase builds on, which the branch reaches afterwards."""
     return tuple(base for option, base in pairwise(words) if option == "--onto" and _NAME.match(base))
 
 
 def _is_keeping_refused(common: tuple[str, ...], operands: Sequence[str], deadline: float) -> bool:
-    """Whether `git reset --keep` refuses, because a file that differs between the commits has changes of its own."""
+    """Decides whether `git reset --keep` refuses because a file that differs between the commits has local changes."""
     if len(operands) != 1 or not _NAME.match(operands[0]):
         return False
     goes_to = f"{operands[0]}^{{commit}}"
@@ -132,8 +132,8 @@ def _is_keeping_refused(common: tuple[str, ...], operands: Sequence[str], deadli
 def _remote_commits(
     common: tuple[str, ...], branch: Mapping[str, Any], name: Named, deadline: float
 ) -> CommitState | None:
-    """Tells whether commits of a remote branch would be lost. A remote on this disk is asked itself. Of other remotes
-    git knows the state of the last fetch, and only a push with a lease makes sure that it still holds."""
+    """Decides whether commits of a remote branch would be lost. A remote on this disk is queried directly. Of other
+    remotes, git knows the state at the last fetch, and only a push with a lease ensures that it is still valid."""
     remote = next((word for word in name.words[1:] if not word.startswith("-")), None) or "origin"
     (url,) = outputs([(*common, "config", "--get", f"remote.{remote}.url")], deadline - time.monotonic())
     if url is None:
@@ -153,9 +153,9 @@ def _remote_commits(
             seen = (*common, "for-each-ref", "--format=%(objectname)", f"{tracked}{pushed}")
             (expected,) = outputs([seen], deadline - time.monotonic())
             if expected and expected.split() != tips.split()[:1]:
-                return CommitState.MISSING  # others have pushed since, so that git refuses
+                return CommitState.MISSING  # others have pushed since, so git refuses
         if tips is not None and here is not None:
-            # A push that prunes without force takes away only what is not here.
+            # A push that prunes without force deletes only branches that do not exist here.
             spared = set(here.split()) if _FORCING.isdisjoint(name.words) and "--prune" in name.words else set()
             kept = [line.split() for line in tips.splitlines()]
             tips = b"\n".join(tip for tip, reference in kept if reference not in spared)
@@ -170,7 +170,7 @@ def _remote_commits(
         return CommitState.MISSING
     keepers: tuple[str, ...] = (f"--exclude={tracked}*", "--glob=refs/")
     if pushed in MAIN_BRANCHES and not whole:
-        # Others build on a main branch, so that all that stood there has to be in what comes.
+        # Others build on a main branch, so the pushed commits have to contain all of its commits.
         if _deletes(name):
             return None
         source = name.text.removeprefix("+").rpartition(":")[0] or pushed
@@ -194,7 +194,7 @@ def _gone_with(
     *,
     unknown_is_lost: bool = False,
 ) -> CommitState | None:
-    """Whether commits of the tips are reached by none of the keepers."""
+    """Decides whether some commits of the tips are reached by none of the keepers."""
     verify = [(*common, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{tip}^{{commit}}") for tip in tips]
     left = deadline - time.monotonic()
     if left <= 0:

@@ -1,5 +1,5 @@
-"""Here belongs the decision on one action of an agent: facts of the working copy, the workspace's policy, what a person
-allowed once, and the engine's verdict."""
+"""Here belongs the decision on one action of an agent, from the facts of the working copy, the workspace's policy,
+one-time permissions of a person, and the engine's verdict."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DIRECTORY_OPTIONS = ("-C", "--directory", "--chdir")
 
 @record
 class Judged:
-    """A decision with its reason in words, the verdict behind it and the context that it was judged in."""
+    """A decision with its reason in words, its verdict, and the context that it was judged in."""
 
     decision: Decision
     reason: str
@@ -41,7 +41,8 @@ class Judged:
 
 
 def decide(asked: Asked, guardrail: Guardrail, once: Once, now: int, home: str | None = None) -> Judged:
-    """Returns what is answered. `home` is that of the agent's session, which the process that judges may not share."""
+    """Decides on a harness's question. `home` is the home directory of the agent's session, which may differ from that
+    of this process."""
     context = surroundings(asked.cwd, home or os.environ.get("HOME"), asked.root)
     context["tool"] = asked.tool
     found = workspace_policy(_root(context))
@@ -69,7 +70,8 @@ def _root(context: Mapping[str, Any]) -> Path | None:
 
 
 def named_by(action: str, context: Mapping[str, Any] | None, verdict: Verdict) -> list[Named]:
-    """Tells what the effects reach, by name. An action that only reads needs no states, but its links are looked at."""
+    """Lists the names of everything that the effects reach. An action that only reads needs no states, but its links
+    are checked."""
     _, calls = read_calls(action, context, default_catalogue())
     searched = any(call.program in _SEARCHES for call in calls)
     named = []
@@ -102,7 +104,8 @@ def named_by(action: str, context: Mapping[str, Any] | None, verdict: Verdict) -
 
 
 def _is_of_submodules(effect: Effect, calls: Sequence[Call]) -> bool:
-    """Whether an effect is on the work trees of submodules: `git submodule foreach`, `git submodule update --force`."""
+    """Decides whether an effect is on the work trees of submodules: `git submodule foreach`,
+    `git submodule update --force`."""
     return effect.source == "git submodule update" or any(
         call.program == "git"
         and call.span.start <= effect.span.start
@@ -113,13 +116,14 @@ def _is_of_submodules(effect: Effect, calls: Sequence[Call]) -> bool:
 
 
 def _lists_work_tree(effect: Effect, calls: Sequence[Call]) -> bool:
-    """Whether what stands before an effect only lists paths of the work tree, which a pipe may bring to it."""
+    """Decides whether all calls before an effect only list paths of the work tree, so that a pipe brings nothing
+    else."""
     before = [call for call in calls if call.span.start < effect.span.start and call.program != "xargs"]
     return bool(before) and all(_is_listing(call) for call in before)
 
 
 def _listing(effect: Effect, calls: Sequence[Call]) -> tuple[str, ...]:
-    """The paths that a single `ls` before an effect lists, or the words of a `git ls-files`."""
+    """Returns the paths that a single `ls` before an effect lists, or the words of a `git ls-files`."""
     before = [call for call in calls if call.span.start < effect.span.start]
     if len(before) != 1 or not all(word.known for word in before[0].words):
         return ()
@@ -139,7 +143,7 @@ def _is_listing(call: Call) -> bool:
 
 
 def _making_commits_before(effect: Effect, calls: Sequence[Call]) -> list[Call]:
-    """The earlier calls of the action that make commits or stashes, of which nothing is known yet."""
+    """Returns the earlier calls of the action that make commits or stashes, which don't exist yet."""
     return [
         call
         for call in calls
@@ -151,7 +155,7 @@ def _making_commits_before(effect: Effect, calls: Sequence[Call]) -> list[Call]:
 
 
 def _is_plain_stash(call: Call) -> bool:
-    """Whether a call makes a stash only if there are changes or new files: no ignored ones."""
+    """Decides whether a call makes a stash only if there are changes or new files, and includes no ignored ones."""
     words = [word.text for word in call.words]
     return words[:1] == ["stash"] and all(word in _STASHING for word in words[1:])
 
@@ -168,14 +172,14 @@ _REMOVING = ("git rm", "git worktree remove", "git submodule deinit", "git submo
 
 
 def _is_gone(effect: Effect) -> bool:
-    """Whether what is named goes with all that lies in it, other repositories included."""
+    """Decides whether a named path is deleted with everything inside it, other repositories included."""
     if effect.kind is EffectKind.DISCARD and effect.source.startswith("git "):
         return effect.source in _REMOVING
     return effect.kind in (EffectKind.DELETE, EffectKind.DISCARD)
 
 
 def _copied(effect: Effect, effects: Sequence[Effect]) -> tuple[str, ...]:
-    """The paths that the call of an effect puts where the effect writes."""
+    """Returns the paths that the call of an effect copies or moves to where the effect writes."""
     if effect.kind not in (EffectKind.WRITE, EffectKind.OVERWRITE) or effect.object is not ObjectKind.PATH:
         return ()
     beside = (
@@ -190,14 +194,14 @@ def _copied(effect: Effect, effects: Sequence[Effect]) -> tuple[str, ...]:
 
 
 def _around(effect: Effect, calls: Sequence[Call]) -> list[Call]:
-    """The calls that an effect may be of: the narrowest around it."""
+    """Returns the calls that an effect may belong to: those with the smallest span around it."""
     around = [call for call in calls if call.span.start <= effect.span.start and effect.span.end <= call.span.end]
     least = min((call.span.end - call.span.start for call in around), default=0)
     return [call for call in around if call.span.end - call.span.start == least]
 
 
 def _directories(around: Sequence[Call]) -> tuple[str | None, ...]:
-    """Returns where calls run: where an earlier `cd` put them, or their option `-C`."""
+    """Returns the directories that calls run in: that of an earlier `cd`, or of their option `-C`."""
     found = [_directory(call) for call in around]
     moved = [directory for directory in found if directory != ""]
     return tuple(dict.fromkeys(moved or found or [""]))
@@ -214,7 +218,7 @@ def _directory(call: Call) -> str | None:
 
 
 def _objections(verdict: Verdict, leaving: tuple[Leaving, ...], found: WorkspacePolicy) -> Iterator[str]:
-    """Returns what a person has to be asked about beside the verdict."""
+    """Yields the further questions for a person, beside the verdict."""
     if found.problem is not None:
         yield found.problem
     changed = {

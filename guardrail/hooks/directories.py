@@ -1,7 +1,7 @@
-"""Here belongs where a person's own files are kept: settings, state, the socket. The hook's client loads it, so it
-imports next to nothing."""
+"""Here belong the directories of a person's own files: settings, state, the socket. The hook's client loads this
+module, so it imports next to nothing."""
 # ruff: noqa: PTH103, PTH111, PTH116, PTH117, PTH118
-# The paths are texts: pathlib takes longer to load than the client may take.
+# Paths are texts: importing pathlib takes longer than the client may take.
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ NAME = "svc-guardrail"
 
 
 class DirectoryUnsafe(OSError):
-    """A directory that others could read or write, or that can't be made."""
+    """Others could read or write a directory, or it can't be made."""
 
 
 def runtime_directory() -> str:
-    """Returns where the socket is: under XDG_RUNTIME_DIR, else in the user's cache."""
+    """Returns the directory of the socket: below XDG_RUNTIME_DIR, else in the user's cache."""
     base = _from_environment("XDG_RUNTIME_DIR")
     if base and _is_own(base):
         return os.path.join(base, NAME)
@@ -24,17 +24,17 @@ def runtime_directory() -> str:
 
 
 def config_directory() -> str:
-    """Returns where it is kept which policy files a person trusted."""
+    """Returns the directory that records which policy files a person trusted."""
     return os.path.join(_from_environment("XDG_CONFIG_HOME") or _home(".config"), NAME)
 
 
 def state_directory() -> str:
-    """Returns where the audit log and what a person allowed once are kept."""
+    """Returns the directory of the audit log and of one-time permissions."""
     return os.path.join(_from_environment("XDG_STATE_HOME") or _home(".local/state"), NAME)
 
 
 def make_private(path: str) -> str:
-    """Makes a directory that its owner alone can use, or raises `DirectoryUnsafe`. Returns the path."""
+    """Makes a directory that only its owner can use and returns its path, or raises `DirectoryUnsafe`."""
     try:
         os.makedirs(path, mode=0o700, exist_ok=True)
         found = os.lstat(path)
@@ -50,7 +50,8 @@ def make_private(path: str) -> str:
 
 
 def _is_own(path: str) -> bool:
-    """Decides whether a directory is there and the user's. After `su` the variable names that of another user."""
+    """Decides whether a directory exists and belongs to the user. After `su`, the variable names that of another
+    user."""
     try:
         return os.stat(path).st_uid == os.getuid()
     except OSError:

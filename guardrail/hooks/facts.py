@@ -1,5 +1,5 @@
 """Here belongs what our own code finds out about the working copy before an action runs: its root and branch, the
-states of the paths and commits that the action names, and links that leave it."""
+states of the paths and commits that the action names, and links that lead out of it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from guardrail.record import record
 
 MOST_STATES = 3_000
 MOST_REPOSITORIES = 4
-"""Repositories that are asked, beside that of the workspace."""
+"""The most repositories that are queried, besides that of the workspace."""
 _SYSTEMS = {"darwin": "macos", "win32": "windows"}
 _FIRST = {
     state: rank
@@ -51,14 +51,14 @@ _FIRST = {
 
 @record
 class Gathered:
-    """A context with facts of the working copy, and the named paths that leave it."""
+    """A context with facts of the working copy, and the named paths that lead out of it."""
 
     context: Mapping[str, Any]
     leaving: tuple[Leaving, ...] = ()
 
 
 def surroundings(cwd: str, home: str | None, root: str | None = None) -> dict[str, Any]:
-    """Returns what is known without asking version control: directory, home, system, and the root of the workspace."""
+    """Returns the facts that need no version control: directory, home, system, and the root of the workspace."""
     repository = _repository(Path(cwd), home)
     found = repository or (Path(root) if root and _is_workspace(Path(root), home) else None)
     workspace: dict[str, Any] = {"is_repository": repository is not None}
@@ -73,7 +73,7 @@ def surroundings(cwd: str, home: str | None, root: str | None = None) -> dict[st
 def _repository(cwd: Path, home: str | None) -> Path | None:
     for directory in (cwd, *cwd.parents):
         if (directory / ".git").exists():
-            # A home directory under version control is no workspace: what lies in it is more than the work.
+            # A home directory under version control is not a workspace: it contains more than the work.
             return directory if _is_workspace(directory, home) else None
     return None
 
@@ -83,8 +83,8 @@ def _is_workspace(directory: Path, home: str | None) -> bool:
 
 
 def gather(context: Mapping[str, Any], named: Sequence[Named], time_limit: float = TIME_LIMIT) -> Gathered:
-    """Adds to the context the branch and the states of the named paths and commits. A state that can't be found out in
-    time stays unknown, which never makes an action safer."""
+    """Adds to the context the branch and the states of the named paths and commits. A state that can't be found in time
+    stays unknown, which never makes an action safer."""
     workspace = dict(context["workspace"])
     if "root" not in workspace:
         return Gathered(context)
@@ -98,7 +98,7 @@ def gather(context: Mapping[str, Any], named: Sequence[Named], time_limit: float
     paths = list(dict.fromkeys(path for expanded in meant.values() for path in expanded))
     of_links = [name for name in named if means_link(name)]
     links = {path for path in paths_reached(facts, meant, of_links) if (root / path).is_symlink()}
-    # What deletes a link leaves alone what it leads to.
+    # Deleting a link leaves its target alone.
     inside = [path for path in paths if is_inside(path)]
     leaving = tuple(leaves for path in inside if (leaves := leaving_of(root, path, path in links)) is not None)
     if len(paths) > MOST_PATHS:
@@ -107,9 +107,9 @@ def gather(context: Mapping[str, Any], named: Sequence[Named], time_limit: float
     if any(name.changed for name in named):
         whole = paths_reached(facts, meant, [name for name in named if name.whole])
         deleted = paths_reached(facts, meant, [name for name in named if name.gone])
-        # Git removes what it tracks, and leaves other repositories that lie there.
+        # Git removes tracked files and leaves other repositories in the directory.
         emptied = paths_reached(facts, meant, [name for name in named if name.gone and name.source != "git rm"])
-        # Git refuses paths beyond a link, and would then say nothing of the others.
+        # Git refuses paths beyond a link, and would then report none of the others either.
         beyond = {leaves.path for leaves in leaving if not (root / leaves.path).is_symlink()}
         for owner, own in _by_repository(root, [path for path in paths if path not in beyond], deleted).items():
             answers = answers_of(root / owner, own, time_limit) if _is_asked(root, owner, workspace) else _no_git(own)
@@ -140,7 +140,7 @@ def gather(context: Mapping[str, Any], named: Sequence[Named], time_limit: float
                 workspace["commits"] = {name: str(state) for name, state in commits.items()}
     spelled: dict[str, PathState | None] = {}
     for key, spots in meant.items():
-        # A name is as careful as the worst of what it stands for, and missing if it stands for nothing.
+        # A name has the worst state of the paths that it stands for, and is missing if it stands for none.
         if spots != [key] and (spots or PLAIN.match(key)):
             spelled[key] = _worst(spots, states)
     for key, worst in spelled.items():
@@ -154,8 +154,8 @@ def gather(context: Mapping[str, Any], named: Sequence[Named], time_limit: float
 
 
 def _by_repository(root: Path, paths: Sequence[str], deleted: set[str]) -> dict[str, list[str]]:
-    """Groups paths by the directory of their repository, relative to the root where they lie in it. A deleted
-    repository belongs to the repository around it."""
+    """Groups paths by the directory of their repository, relative to the root if it is inside. A deleted repository
+    belongs to the repository around it."""
     found: dict[str, list[str]] = {"": []}
     for path in paths:
         owner = owner_of(root, path, is_itself=path not in deleted)
@@ -193,7 +193,8 @@ def _is_below(path: str, directory: str) -> bool:
 
 
 def _worst(paths: Sequence[str], states: Mapping[str, PathState]) -> PathState | None:
-    """Returns the state that loses most; None if the state of one path is unknown. No path at all counts as missing."""
+    """Returns the state with the greatest loss; None if the state of one path is unknown. No path at all counts as
+    missing."""
     found: list[PathState] = []
     for path in paths:
         start = "" if path == "." else f"{path}/"
@@ -205,8 +206,8 @@ def _worst(paths: Sequence[str], states: Mapping[str, PathState]) -> PathState |
 
 
 def _loses_repository(root: Path, path: str, time_limit: float) -> bool:
-    """Decides whether a path holds another repository with work that exists nowhere else: one without a remote, or with
-    commits or changes that no remote has. Directories that tools make again are not searched."""
+    """Decides whether a path contains another repository with work that exists nowhere else: one without a remote, or
+    with commits or changes that no remote has. Directories that tools can make again are not searched."""
     if path == ".":
         return False
     start, seen = root / path, 0
@@ -230,8 +231,8 @@ _MADE_AGAIN = frozenset(("node_modules", "__pycache__", ".venv", "venv", "target
 def _cleaned(
     root: Path, facts: Facts, meant: Mapping[str, Sequence[str]], named: Sequence[Named], time_limit: float
 ) -> Iterator[tuple[str, PathState]]:
-    """Asks git what it would clean. A name is missing if nothing would be lost; a repository with work that would go is
-    work."""
+    """Asks git what it would clean. A name is missing if nothing would be lost; a repository whose work would be lost
+    counts as work."""
     common = git_command(root)
     for name in named:
         directory = name.directories[0] if len(name.directories) == 1 else None

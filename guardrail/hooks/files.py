@@ -1,4 +1,4 @@
-"""Here belongs how private files are read and written: whole, for the owner alone, never through a link."""
+"""Here belongs how private files are read and written: whole, only for the owner, never through a link."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PRIVATE = 0o600
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Writes a file of the owner's alone, so that a reader sees the old content or the new one."""
+    """Writes a file that only its owner can use, so that a reader sees either the old or the new content."""
     make_private(str(path.parent))
     beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, PRIVATE)
@@ -28,7 +28,8 @@ def write_private(path: Path, content: bytes) -> None:
 
 
 def read_private(path: Path) -> bytes | None:
-    """The content of a file that is the owner's alone; None if there is none or others could have written it."""
+    """Returns the content of a file that only its owner can use; None if it doesn't exist or others could have written
+    it."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:
@@ -39,7 +40,7 @@ def read_private(path: Path) -> bytes | None:
 
 
 def read_private_json(path: Path) -> dict[str, Any]:
-    """The object of a private file; empty if there is none that can be read."""
+    """Returns the object in a private file; empty if there is none that can be read."""
     try:
         value = json.loads(read_private(path) or b"{}")
     except ValueError:

@@ -1,5 +1,5 @@
-"""Here belongs how git is asked: the process, the options that keep it from running programs of the repository, and
-what its answers say of paths. It knows nothing of actions."""
+"""Here belongs how git is queried: the process, the options that keep it from running programs of the repository, and
+the meaning of its answers about paths. It knows nothing of actions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def has_work(repository: Path, time_limit: float) -> bool:
         return True
     status = (*common, "status", "--porcelain", "-z", "--untracked-files=normal", "--ignored=matching")
     commits = (*common, "rev-list", "--max-count=1", "--all", "--not", "--remotes")
-    # The commits of a linked work tree stay in the repository that it belongs to.
+    # The commits of a linked work tree stay in its main repository.
     is_linked = (repository / ".git").is_file()
     shown, unpushed = outputs([status, commits], time_limit)
     if shown is None or unpushed is None or (unpushed.strip() and not is_linked):
@@ -48,8 +48,8 @@ def has_work(repository: Path, time_limit: float) -> bool:
 
 @record
 class Answers:
-    """What git says of a repository. `changed` are tracked files that are not as they were committed, `links` are its
-    submodules."""
+    """Git's answers about a repository. `changed` are tracked files that differ from their committed state, `links` are
+    its submodules."""
 
     branch: Mapping[str, Any]
     states: Mapping[str, PathState]
@@ -98,7 +98,7 @@ def answers_of(root: Path, paths: Sequence[str], time_limit: float) -> Answers:
 
 
 def is_work(path: str) -> bool:
-    """Whether nothing makes again what version control ignores, by its name."""
+    """Decides by the name of an ignored path whether no tool can make it again."""
     return not is_made_again(path)
 
 
@@ -112,7 +112,8 @@ def _spec(path: str) -> str:
 
 
 def _of_changes(kind: str, changes: str) -> PathState:
-    """The state that two letters tell, of the index and of the file. What a deleted file held is in the last commit."""
+    """Returns the state for git's two letters on the index and the file. The content of a deleted file is in the last
+    commit."""
     if kind == "1" and changes in (".D", "D."):
         return PathState.MISSING
     return PathState.STAGED if kind == "1" and changes[1] in ".D" else PathState.DIRTY
@@ -141,8 +142,8 @@ def _status(output: bytes) -> tuple[dict[str, Any], dict[str, PathState]]:
 
 
 def _listed(output: bytes, paths: Sequence[str], links: set[str]) -> Iterable[tuple[str, PathState]]:
-    """Tracked files as states of the named paths that hold them. What git was told not to look at may have changes that
-    no status shows. Submodules are added to `links`."""
+    """Yields the named paths that contain tracked files, with their state. Files that git was told to ignore in its
+    status may have changes that it does not show. Adds submodules to `links`."""
     named = set(paths)
     for entry in output.decode("utf-8", "replace").split("\0"):
         meta, tab, path = entry.partition("\t")
@@ -160,7 +161,7 @@ def _listed(output: bytes, paths: Sequence[str], links: set[str]) -> Iterable[tu
 
 
 def _is_empty(root: Path, path: str, states: Mapping[str, PathState]) -> bool:
-    """Decides whether git has nothing to say of a directory because it holds no file."""
+    """Decides whether git does not report a directory because it contains no file."""
     if ".git" in path.split("/") or any(parent in states for parent in _with_parents(path)):
         return False
     start = root / path
@@ -192,7 +193,7 @@ def _default_branch(root: Path) -> str | None:
 
 @cache
 def _git() -> str | None:
-    """Git by an absolute path. Relative entries of PATH would find what the work tree brings."""
+    """Returns the absolute path of git. A relative entry of PATH could find a program of the work tree."""
     for directory in os.environ.get("PATH", os.defpath).split(os.pathsep):
         if directory.startswith("/") and os.access(Path(directory, "git"), os.X_OK):
             return str(Path(directory, "git"))
@@ -200,7 +201,7 @@ def _git() -> str | None:
 
 
 def _environment() -> dict[str, str]:
-    """An environment in which git takes its settings from the repository alone, and asks and fetches nothing."""
+    """Returns an environment in which git reads only the repository's settings, and neither asks nor fetches."""
     return {
         "PATH": os.defpath,
         "HOME": os.environ.get("HOME", "/"),
@@ -216,7 +217,8 @@ def _environment() -> dict[str, str]:
 
 
 def _without_filters(root: Path, git: str) -> tuple[str, ...]:
-    """Options that empty the filters of the repository's settings, which are programs that `git status` would run."""
+    """Returns options that empty the filters in the repository's settings, which are programs that `git status` would
+    run."""
     config = root / ".git" / "config"
     try:
         content = config.read_text("utf-8", "replace").lower() if config.is_file() else "filter"
@@ -245,7 +247,8 @@ def _without_filters(root: Path, git: str) -> tuple[str, ...]:
 
 
 def outputs(commands: Sequence[Sequence[str]], time_limit: float) -> list[bytes | None]:
-    """Returns what commands print that run side by side; None for one that fails, takes too long or prints too much."""
+    """Runs commands in parallel and returns their output; None for one that fails, takes too long or prints too
+    much."""
     deadline = time.monotonic() + time_limit
     processes = [
         subprocess.Popen(  # noqa: S603 (git by an absolute path, with options of ours)

@@ -1,5 +1,5 @@
-"""Here belongs the mechanism of all adapters: what a harness asks, what it is answered, and how a tool's call is
-spelled as an action. `adapters` has the tables that it works by."""
+"""Here belongs the mechanism of all adapters: the question of a harness, the answer to it, and the spelling of a tool's
+call as an action. The tables that it uses are in `adapters`."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][\w.:-]{0,120}\Z")
 
 
 class InputInvalid(ValueError):
-    """Input of a hook that can't be understood. The message says what is wrong."""
+    """Input of a hook that can't be understood. The message contains the reason."""
 
 
 @record
 class Asked:
-    """What a harness asks: may this run? `can_ask`: the harness can put a question to the person at this event."""
+    """A harness's question whether an action may run. `can_ask` is true if the harness can ask the person at this
+    event."""
 
     action: str
     cwd: str
@@ -42,7 +43,7 @@ class Asked:
 
 @record
 class Answer:
-    """What the hook prints and how it exits."""
+    """The output and the exit code of the hook."""
 
     output: str
     error: str = ""
@@ -51,9 +52,10 @@ class Answer:
 
 @record
 class Event:
-    """An event of a harness, and how it spells its question. `tool` and `arguments` are the members that hold them. An
-    event for one tool names that in `of_tool`, and in `members` what its arguments are. `prefix` stands before the
-    tool's name. `unnamed`: the input names no event and is told by its members."""
+    """An event of a harness, and the format of its question. `tool` and `arguments` are the names of the members that
+    contain them. An event for a single tool has its name in `of_tool`, and the names of its arguments in `members`.
+    `prefix` precedes the tool's name. `unnamed` is true if the input does not name the event, which is then recognised
+    by its members."""
 
     name: str
     can_ask: bool
@@ -67,8 +69,9 @@ class Event:
 
 @record
 class Settings:
-    """Where the user's settings of a harness are: a file below a directory, which a variable may move. `entries` are
-    what the installer adds by event; `version` is what such a file has to say of itself."""
+    """The location of the user's settings of a harness: a file below a directory, which a variable may override.
+    `entries` are the entries that the installer adds, by event; `version` is the version number that such a file has to
+    contain."""
 
     directory: str
     file: str
@@ -79,9 +82,9 @@ class Settings:
 
 @record
 class Harness:
-    """An adapter. `written_for` is the version, `documentation` what it follows as it was read on `read_on`. `allowed`
-    is what no objection prints, `spell` the JSON of any other decision at an event, `if_it_dies` says what the harness
-    does when the hook can't answer."""
+    """An adapter. `written_for` is the version, `documentation` the text that it follows as of `read_on`. `allowed` is
+    the output without an objection, `spell` the JSON of any other decision at an event, `if_it_dies` describes what the
+    harness does if the hook can't answer."""
 
     name: str
     title: str
@@ -95,7 +98,7 @@ class Harness:
     if_it_dies: str
 
     def read(self, members: Mapping[str, Any]) -> Asked:
-        """Returns what a call of the hook asks. Raises `InputInvalid`."""
+        """Returns the question in a call of the hook. Raises `InputInvalid`."""
         event = self._event(members)
         arguments: Any = members.get(event.arguments)
         if event.of_tool is not None:
@@ -115,7 +118,7 @@ class Harness:
         )
 
     def answer(self, asked: Asked, decision: Decision, reason: str) -> Answer:
-        """Returns what the hook prints. A question where none can be asked is deny."""
+        """Returns the hook's answer. A question becomes a denial where the harness can't ask."""
         if decision == "allow":
             return Answer(self.allowed)
         spelled = decision if asked.can_ask else "deny"
@@ -135,11 +138,11 @@ class Harness:
 
 
 _AFTERWARDS = ("toolResult", "tool_result", "tool_response", "error")
-"""Members that only events after a tool's run have."""
+"""Members that occur only in events after a tool has run."""
 
 
 def action_of(tool: str, arguments: Any) -> str:
-    """A tool's call as an action: the command line itself for a shell, else the name with its arguments."""
+    """Spells a tool's call as an action: for a shell the command line itself, else the name with its arguments."""
     if isinstance(arguments, str):
         arguments = _parsed(arguments)
     if tool.lower() in SHELL_TOOLS:
@@ -157,7 +160,7 @@ def action_of(tool: str, arguments: Any) -> str:
 
 
 def directory_of(arguments: Any, cwd: str) -> str:
-    """The directory in which a tool's call runs: what its arguments say, else that of the session."""
+    """Returns the directory that a tool's call runs in: that in its arguments, else that of the session."""
     if isinstance(arguments, str):
         arguments = _parsed(arguments)
     if isinstance(arguments, Mapping):
@@ -169,7 +172,7 @@ def directory_of(arguments: Any, cwd: str) -> str:
 
 
 def _text(members: Mapping[str, Any], name: str) -> str:
-    """A member that has to be there and to be text."""
+    """Returns a member that must be present and a text."""
     value = members.get(name)
     if not isinstance(value, str) or not value:
         raise InputInvalid(f"the input has no {name}")
@@ -177,13 +180,13 @@ def _text(members: Mapping[str, Any], name: str) -> str:
 
 
 def _first_text(members: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
-    """The first of these members that is text."""
+    """Returns the first of these members that is a text."""
     values = (members.get(name) for name in names)
     return next((value for value in values if isinstance(value, str) and value), None)
 
 
 def _directory(members: Mapping[str, Any], root: str | None) -> str:
-    """The directory of the session, which has to be absolute."""
+    """Returns the directory of the session, which must be absolute."""
     value = _first_text(members, ("cwd",)) or root
     if value is None:
         raise InputInvalid("the input names no directory")

@@ -1,4 +1,4 @@
-"""Here belongs how the hook gets into the settings of a harness and out again: other entries stay as they are."""
+"""Here belongs how the hook is added to the settings of a harness and removed again: other entries stay unchanged."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _MODULE = "guardrail.hooks.client"
 
 
 class SettingsInvalid(ValueError):
-    """Settings that can't be understood, and are therefore left alone."""
+    """Settings that can't be understood, and are therefore left unchanged."""
 
 
 @record
 class Change:
-    """The settings as they are and as they shall be; None for a file that isn't there."""
+    """The present and the intended settings; None for a file that doesn't exist."""
 
     path: Path
     before: str | None
@@ -32,11 +32,11 @@ class Change:
 
     @property
     def changes(self) -> bool:
-        """Decides whether there is anything to do."""
+        """Decides whether there is anything to change."""
         return self.before != self.after
 
     def diff(self) -> str:
-        """Returns what changes, as a unified diff."""
+        """Returns the changes as a unified diff."""
         lines = difflib.unified_diff(
             (self.before or "").splitlines(),
             (self.after or "").splitlines(),
@@ -47,7 +47,7 @@ class Change:
         return "\n".join(lines)
 
     def apply(self) -> None:
-        """Writes the settings: a reader sees the old ones or the new ones. A link stays a link."""
+        """Writes the settings: a reader sees either the old or the new ones. A link stays a link."""
         if not self.changes:
             return
         path = Path(os.path.realpath(self.path))
@@ -67,14 +67,14 @@ class Change:
 
 
 def hook_command(name: str) -> str:
-    """The command line that a harness runs. A shell that can't start it exits with 2, which blocks."""
+    """Returns the command line that a harness runs. A shell that can't start it exits with 2, which blocks."""
     script = Path(sys.executable).with_name(MARK)
     words = [str(script), "hook", name] if script.exists() else [sys.executable, "-P", "-m", _MODULE, name]
     return f"{shlex.join(words)} || exit 2"
 
 
 def plan(harness: Harness, *, uninstall: bool = False, home: Path | None = None) -> Change:
-    """Returns what the settings of a harness would become."""
+    """Returns the planned change of a harness's settings."""
     path = _settings_file(harness.settings, home)
     before = path.read_text("utf-8") if path.exists() else None
     settings = _parsed(before, path)
@@ -100,7 +100,7 @@ def plan(harness: Harness, *, uninstall: bool = False, home: Path | None = None)
 
 
 def _settings_file(settings: Settings, home: Path | None) -> Path:
-    """The file in this home, or where a variable of the harness has moved its directory to."""
+    """Returns the settings file in this home, or in the directory that a variable of the harness names."""
     moved = os.environ.get(settings.variable, "") if settings.variable is not None and home is None else ""
     return (
         Path(moved) if moved else Path(settings.directory.replace("~", str(home or Path.home()), 1))
@@ -120,7 +120,7 @@ def _parsed(text: str | None, path: Path) -> dict[str, Any]:
 
 
 def _is_ours(entry: Any) -> bool:
-    """Decides whether an entry runs our hook: it, or one of the hooks that it lists, has our command."""
+    """Decides whether an entry runs our hook: itself, or one of the hooks that it lists."""
     if not isinstance(entry, Mapping):
         return False
     inner = entry.get("hooks")

@@ -1,5 +1,5 @@
 """Here belongs which paths of the working copy a name in an action stands for: directories, patterns, links, searches,
-and the files that a copy writes over."""
+and the files that a copy overwrites."""
 
 from __future__ import annotations
 
@@ -17,56 +17,56 @@ from guardrail.hooks.git import TIME_LIMIT, git_command, outputs
 from guardrail.record import record
 
 MOST_PATHS = 200
-"""Paths of an action that are looked up; an action that names more is judged without their states."""
+"""The most paths of an action that are looked up; an action that names more is judged without their states."""
 MOST_ENTRIES = 3_000
-"""Entries of a directory tree that are looked at for a repository inside of it."""
+"""The most entries of a directory tree that are searched for a repository inside it."""
 LONGEST_PATH = 1_024
 _GLOB = frozenset("*?[")
 _UNRESOLVED = frozenset("$`<>|")
-"""Characters of a name that the shell still replaces, so that its path is unknown."""
+"""Characters in a name that the shell has yet to expand, so that its path is unknown."""
 PLAIN = re.compile(r"[\w./@%+=:,*?\[\] ~-]*\Z")
-"""Names that mean the same to each shell. Only these are ever called missing."""
+"""Names that mean the same in every shell. Only these are ever reported as missing."""
 _ONLY_EMPTY = ("rmdir",)
-"""Programs that delete a directory only if nothing lies in it."""
+"""Programs that delete a directory only if it is empty."""
 _FOUND = "[found]"
-"""Stands in a name for what a search or a pipe brings."""
+"""Placeholder in a name for the paths that a search or a pipe brings."""
 _BRACES = re.compile(r"\{([^{}]{0,400},[^{}]{0,400})\}")
 
 
 @record
 class Named:
-    """A path, branch or stash as an effect names it, and what the action says about it."""
+    """A path, branch or stash as an effect names it, with its circumstances in the action."""
 
     text: str
     source: str = ""
     """The program and subcommand of the effect."""
     changed: bool = True
-    """Whether the action changes it."""
+    """True if the action changes it."""
     directories: tuple[str | None, ...] = ("",)
     """Directories that the action may have changed to before, relative to its first one; None for an unknown one."""
     copied: tuple[str, ...] = ()
-    """Paths that the same call puts there."""
+    """Paths that the same call copies there."""
     words: tuple[str, ...] = ()
     """The words of the call."""
     whole: bool = False
-    """Whether the name means everything in the work tree."""
+    """True if the name stands for everything in the work tree."""
     commits: bool = False
-    """Whether the name stands for commits and not for a path."""
+    """True if the name stands for commits and not for a path."""
     gone: bool = False
-    """Whether the action deletes it."""
+    """True if the action deletes it."""
     searched: bool = False
-    """Whether a search names it, which also finds what lies deeper."""
+    """True if a search names it, which also finds deeper paths."""
     listed: bool = False
-    """Whether all that a search or a pipe brings surely lies in the work tree."""
+    """True if all paths from a search or a pipe are certainly in the work tree."""
     listing: tuple[str, ...] = ()
     """The paths that `ls` lists, or the words of a call from `ls-files` on."""
     after_stash: bool = False
-    """Whether the action stashes changes before, if there are any."""
+    """True if the action stashes existing changes first."""
 
 
 @record
 class Leaving:
-    """A path that is in the workspace by its name and elsewhere by a link."""
+    """A path that is in the workspace by its name and elsewhere through a link."""
 
     path: str
     real: str
@@ -99,13 +99,13 @@ def _directories_of(root: Path, name: Named) -> Sequence[str | None]:
 
 
 SUBMODULES = "[submodules]"
-"""Stands for the directories of all submodules."""
+"""Placeholder for the directories of all submodules."""
 _SUBMODULE = re.compile(r"(?m)^\s*path\s*=\s*(.*\S)")
 _NOWHERE = "[nowhere]"
 
 
 def _stands_for(root: Path, facts: Facts, name: Named, directory: str | None) -> list[str] | None:
-    """The paths that a name stands for in a directory; None if nobody knows."""
+    """Returns the paths that a name stands for in a directory; None if they are unknown."""
     if directory is None:
         return None
     if name.source in _ONLY_EMPTY or (
@@ -133,7 +133,7 @@ def _stands_for(root: Path, facts: Facts, name: Named, directory: str | None) ->
     ):
         expanded = [path for path in expanded if (root / path).is_symlink() or not (root / path).is_dir()]
     if expanded is not None and name.copied:
-        # The end of a name says whether a directory or what lies in it is copied.
+        # The end of a name decides whether a directory or its content is copied.
         copied = [(facts.normal_path(located_in(text, directory)), text.endswith(_CONTENT)) for text in name.copied]
         expanded = _replaced(root, expanded, copied, name.words)
     if expanded is None or means_link(name):
@@ -145,7 +145,7 @@ _RECURSIVE = re.compile(r"-[a-zA-Z]*[rR]|--r")
 
 
 def _listed_by_git(root: Path, facts: Facts, directory: str, words: Sequence[str]) -> list[str] | None:
-    """The paths that `git ls-files` brings to a pipe; None if it is asked in a way that isn't known here."""
+    """Returns the paths that `git ls-files` passes to a pipe; None for options that are not understood here."""
     common = git_command(root)
     place = facts.normal_path(directory or ".")
     is_known = all(_LISTING_FLAG.match(word) for word in words[1:] if word.startswith("-"))
@@ -177,7 +177,7 @@ def _is_there(root: Path, facts: Facts, directory: str) -> bool:
 
 
 def means_link(name: Named) -> bool:
-    """Whether the link itself is meant where a name is that of a link, and not what it leads to."""
+    """Decides whether the name of a link stands for the link itself and not for its target."""
     return name.source.startswith("git ") or (name.gone and not name.text.endswith("/"))
 
 
@@ -188,7 +188,7 @@ def paths_reached(facts: Facts, meant: Mapping[str, Sequence[str]], named: Seque
 def _replaced(
     root: Path, destinations: Sequence[str], copied: Sequence[tuple[str, bool]], words: Sequence[str]
 ) -> list[str] | None:
-    """Returns the files that a copy or move writes over; None if they can't be told."""
+    """Returns the files that a copy or move overwrites; None if they can't be determined."""
     found: list[str] = []
     for destination in destinations:
         if not (root / destination).is_dir():
@@ -217,7 +217,8 @@ _TO_A_NAME = frozenset(("-T", "--no-target-directory", "-rT", "-aT", "-fT", "-rf
 
 
 def files_below(start: Path) -> list[str] | None:
-    """The files of a directory by their path in it, the empty path for what is a file itself; None if they are many."""
+    """Returns the files below a directory, relative to it, or the empty path if it is itself a file; None if they are
+    too many."""
     if start.is_symlink() or not start.is_dir():
         return [""]
     found: list[str] = []
@@ -229,7 +230,7 @@ def files_below(start: Path) -> list[str] | None:
 
 
 def owner_of(root: Path, path: str, *, is_itself: bool) -> str | None:
-    """The nearest directory above a path that is a repository; empty for the root, None outside of any."""
+    """Returns the nearest directory above a path that is a repository; empty for the root, None outside of any."""
     outermost = "" if is_inside(path) else None
     directory = path if is_itself else posixpath.dirname(path)
     while directory not in ("", ".", "/"):
@@ -240,7 +241,7 @@ def owner_of(root: Path, path: str, *, is_itself: bool) -> str | None:
 
 
 OUTSIDE = "/"
-"""Stands for paths outside of any repository."""
+"""Placeholder for paths outside of any repository."""
 
 
 def is_inside(path: str) -> bool:
@@ -248,14 +249,14 @@ def is_inside(path: str) -> bool:
 
 
 def located_in(text: str, directory: str) -> str:
-    """A name in a directory that the action changed to. One that begins with the directory is located already."""
+    """Joins a name with a directory that the action changed to, unless it already begins with the directory."""
     if not directory or text.startswith(("/", "~")) or f"{text}/".startswith(f"{directory.rstrip('/')}/"):
         return text
     return f"{directory.rstrip('/')}/{text}"
 
 
 def is_path(name: Named | str) -> bool:
-    """Decides whether a name can be a path that is known."""
+    """Decides whether a name can be a path whose meaning is known."""
     text = name if isinstance(name, str) else name.text
     if isinstance(name, Named) and name.listed:
         text = text.replace(_FOUND, "")
@@ -270,7 +271,7 @@ def is_path(name: Named | str) -> bool:
 
 
 def _expanded(root: Path, path: str, searched: bool = False) -> list[str] | None:
-    """The paths that a name with braces or a pattern stands for; None if they are too many to tell."""
+    """Returns the paths that a name with braces or a pattern stands for; None if they are too many."""
     directory, _, name = path.rpartition("/")
     if searched and name == "*" and not _has_glob(directory):
         return [directory or "."]
@@ -280,7 +281,7 @@ def _expanded(root: Path, path: str, searched: bool = False) -> list[str] | None
     found: list[str] = []
     for one in spelled:
         if _has_glob(one) and not os.path.lexists(root / one):
-            # As in a shell, * leaves out hidden files, which that of pathlib does not.
+            # As in a shell, * leaves out hidden files; pathlib's does not.
             found += islice(glob.iglob(one, root_dir=root), MOST_PATHS + 1)  # noqa: PTH207
         else:
             found.append(one)
@@ -290,7 +291,7 @@ def _expanded(root: Path, path: str, searched: bool = False) -> list[str] | None
 
 
 def _found_below(root: Path, directory: str, pattern: str) -> list[str]:
-    """The paths below a directory that a search finds, or the directory itself if those are many."""
+    """Returns the paths below a directory that a search finds, or the directory itself if they are many."""
     fits = re.compile(fnmatch.translate(pattern)).match
     found: list[str] = []
     seen = 0
@@ -318,7 +319,8 @@ def _has_glob(path: str) -> bool:
 
 
 def leaving_of(root: Path, path: str, is_link_itself: bool) -> Leaving | None:
-    """Returns where a path leads if it leaves the workspace through a link: a directory on its way, or itself."""
+    """Returns the path and its target if it leads out of the workspace through a link: in a directory on its way, or
+    itself."""
     named = Path(os.path.realpath((root / path).parent), posixpath.basename(path)) if is_link_itself else None
     real, real_root = str(named or os.path.realpath(root / path)), os.path.realpath(root)
     is_inside = real == real_root or real.startswith(real_root.rstrip("/") + "/")

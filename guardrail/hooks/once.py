@@ -1,4 +1,4 @@
-"""Here belongs what a person allows once: a code that a terminal shows, for one digest, one use and five minutes."""
+"""Here belong one-time permissions: a code, shown in a terminal, for one digest, one use and five minutes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from guardrail.hooks.files import read_private, read_private_json, write_private
 from guardrail.record import record
 
 LIFETIME = 300
-"""Seconds for which a code, and what it allows, is good."""
+"""Seconds for which a code, and its permission, is valid."""
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _LENGTH = 8
 
 
 @record
 class Once:
-    """The store of one user, in a directory of their own."""
+    """The store of one user, in a private directory."""
 
     directory: Path
 
     def offer(self, digest: str, now: int) -> str:
-        """A fresh code for a digest. Only its hash is kept, so that nobody reads it from the disk."""
+        """Returns a new code for a digest. Only its hash is stored, so that nobody can read it from the disk."""
         code = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
         codes = self._codes(now)
         codes[_hashed(code)] = {"digest": digest, "expires_at": now + LIFETIME}
@@ -33,7 +33,7 @@ class Once:
         return code
 
     def allow(self, code: str, now: int) -> str | None:
-        """Allows the digest of a code once; None if the code is unknown, used or too old."""
+        """Allows the digest of a code once and returns it; None if the code is unknown, used or too old."""
         codes = self._codes(now)
         found = codes.pop(_hashed(code.strip().upper().replace("-", "")), None)
         if found is None:
@@ -45,16 +45,16 @@ class Once:
         return digest
 
     def token(self, digest: str) -> str | None:
-        """The token that waits for a digest."""
+        """Returns the unused token for a digest."""
         found = read_private(self._grant(digest))
         return found.decode("ascii", "replace") if found is not None else None
 
     def approvals(self, now: int) -> Approvals:
-        """Returns what the engine needs to accept a token of this store."""
+        """Returns everything that the engine needs to accept a token of this store."""
         return Approvals(self._key(), _owner(), now, self)
 
     def take(self, approval: Approval) -> bool:
-        """Uses a token up: of all that try, one removes the file."""
+        """Uses up a token: of all that try, only one removes the file."""
         try:
             self._grant(approval.digest).unlink()
         except OSError:
@@ -82,7 +82,7 @@ class Once:
 
 
 def own_once() -> Once:
-    """The store of the user who runs this."""
+    """Returns the store of the current user."""
     return Once(Path(state_directory()))
 
 

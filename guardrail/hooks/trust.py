@@ -1,4 +1,4 @@
-"""Here belongs which policy files of workspaces a person trusted, and what holds of a workspace's policy file."""
+"""Here belongs the record of policy files that a person trusted, and the reading of a workspace's policy file."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ POLICY_NAME = ".svc-guardrail.yaml"
 
 @record
 class WorkspacePolicy:
-    """The policy of a workspace. `problem` says why its file could not be read; then nothing passes unasked."""
+    """The policy of a workspace. `problem` is the reason why its file could not be read; then every action needs a
+    question."""
 
     policy: UserPolicy | None = None
     problem: str | None = None
 
 
 def trust_store() -> Path:
-    """The file that holds the digests that a person trusted."""
+    """Returns the file that contains the digests that a person trusted."""
     return Path(config_directory()) / "trusted.json"
 
 
 def workspace_policy(root: Path | None) -> WorkspacePolicy:
-    """What the policy file at the root of a workspace says. Rows that allow count if a person trusted these bytes."""
+    """Loads the policy file at the root of a workspace. Its rows that allow count if a person trusted exactly these
+    bytes."""
     if root is None:
         return WorkspacePolicy()
     path = root / POLICY_NAME
@@ -45,13 +47,14 @@ def workspace_policy(root: Path | None) -> WorkspacePolicy:
 
 
 def read_policy(path: Path) -> bytes:
-    """The bytes of a policy file. One byte more than it may have is enough to refuse it."""
+    """Returns the bytes of a policy file, at most one more than permitted, which is enough to refuse it."""
     with path.open("rb") as file:
         return file.read(MAX_BYTES + 1)
 
 
 def is_trusted(path: Path, source: bytes) -> bool:
-    """Tells whether a person trusted exactly these bytes at this path. A store inside of the work tree says nothing."""
+    """Decides whether a person trusted exactly these bytes at this path. A store inside the work tree proves
+    nothing."""
     real, store = Path(os.path.realpath(path)), trust_store()
     if Path(os.path.realpath(store)).is_relative_to(real.parent):
         return False
@@ -59,7 +62,7 @@ def is_trusted(path: Path, source: bytes) -> bool:
 
 
 def trust(path: Path, source: bytes) -> None:
-    """Keeps that a person trusts these bytes at this path."""
+    """Records that a person trusts these bytes at this path."""
     trusted = read_private_json(trust_store())
     trusted[os.path.realpath(path)] = policy_digest(source)
     write_private_json(trust_store(), trusted)

@@ -1,4 +1,4 @@
-"""What words say: intents of language, by few classes of words, and whether a person asked for what an action does."""
+"""Finds intents in language, by a few classes of words, and decides whether a person asked for an action's effects."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _Combination = tuple[tuple[str, ...], str]
 
 
 class Request(Protocol):
-    """The fact that is needed here: what the person wrote."""
+    """The only fact that is needed here: the person's request."""
 
     @property
     def user_request(self) -> str | None: ...
 
 
 class Family(NamedTuple):
-    """An intent of language. `place` says which texts it is looked for in: `prose` is an action in plain words,
-    `message` also what a tool's arguments say to people, `text` every text, also in code. `stage` is the stage of the
-    answer that it belongs to. `examples` must match, `look_alikes` must not."""
+    """An intent of language. `place` names the texts that are searched for it: `prose` is an action in plain words,
+    `message` also includes the texts for people in a tool's arguments, `text` every text, also code. `stage` is the
+    stage of the answer that it belongs to. `examples` must match, `look_alikes` must not."""
 
     id: str
     place: Literal["prose", "message", "text"]
@@ -61,7 +61,7 @@ class Family(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A family that was found, and where in the action."""
+    """A family that was found, and its position in the action."""
 
     id: str
     stage: str
@@ -73,7 +73,8 @@ class Match(NamedTuple):
 
 
 def match_characters(action: str) -> tuple[Match, ...]:
-    """The families of text that a person sees otherwise than it runs: invisible, turned, overwritten, look-alike."""
+    """Returns the families of text that looks different to a person than to a program: invisible, reversed,
+    overwritten, look-alike."""
     if action.isascii() and action.isprintable():
         return ()
     kinds = {anomaly.partition(":")[0] for anomaly in anomalies(action)}
@@ -88,33 +89,33 @@ def _match_of(family: Family, span: Span) -> Match:
 
 
 def rules_checked() -> int:
-    """Returns how many families a check looks for."""
+    """Returns the number of families that a check looks for."""
     return len(families())
 
 
 def version() -> str:
-    """A digest of what the verdicts of this package come from."""
+    """Returns a digest of the data that determines this package's verdicts."""
     return hashlib.sha256("".join(map(digest_of, FILES)).encode()).hexdigest()[:16]
 
 
 def classes() -> tuple[str, ...]:
-    """The classes of words of which families are made."""
+    """Returns the classes of words that families are made of."""
     return tuple(dict.fromkeys(name for family in families() for names, _ in family.any for name in names))
 
 
 def classes_begun_by(word: str) -> frozenset[str]:
-    """The classes that have this word, or a phrase that begins with it."""
+    """Returns the classes that contain this word, or a phrase that begins with it."""
     return _tables().lexicon.begun_by(word)
 
 
 def families() -> tuple[Family, ...]:
-    """Every family of `families.yaml`."""
+    """Returns all families of `families.yaml`."""
     return _tables().families
 
 
 def match(passages: Iterable[Passage], facts: Request) -> tuple[Match, ...]:
-    """The families that the texts of an action belong to, each once. A passage that is named `ACTION` is an action in
-    plain words; one with another name is an argument of a tool, one without a name stands in code."""
+    """Returns the families that the texts of an action belong to, each once. A passage named `ACTION` is an action in
+    plain words; one with another name is an argument of a tool; one without a name is part of code."""
     requested: frozenset[str] | None = None
     found: dict[str, Match] = {}
     for passage in passages:
@@ -134,7 +135,8 @@ def match(passages: Iterable[Passage], facts: Request) -> tuple[Match, ...]:
 
 
 class _Tables(NamedTuple):
-    """`combinations` are those that name a class of words first, each with the places of its family and of itself."""
+    """The data in compiled form. `combinations` has the combinations by the class that they name first, each with the
+    positions of its family and of itself."""
 
     lexicon: Lexicon
     families: tuple[Family, ...]
@@ -173,7 +175,7 @@ def _tables() -> _Tables:
 
 
 def _combination(text: str, classes: Mapping[str, object]) -> _Combination:
-    """The classes of `make > malware`, and the sign between them."""
+    """Parses `make > malware` into its classes and the sign between them."""
     names = tuple(name.strip() for name in re.split(r"[>+&]", text))
     unknown = [name for name in names if name not in classes]
     if unknown:
@@ -215,7 +217,7 @@ def _belongs(family: Family, passage: Passage) -> bool:
 def _first_match(
     family: Family, combinations: Iterable[_Combination], hits: Mapping[str, Sequence[Hit]], signs: str
 ) -> tuple[int, int] | None:
-    """The tokens from which up to which a combination of the family stands, if nothing before its end excuses it."""
+    """Returns the range of tokens of the first combination of the family that nothing before its end excuses."""
     for names, sign in combinations:
         if sign not in signs or not all(name in hits for name in names):
             continue
@@ -226,7 +228,7 @@ def _first_match(
 
 
 def _in_order(names: tuple[str, ...], hits: Mapping[str, Sequence[Hit]]) -> list[Hit]:
-    """The first hits that stand one after the other without overlap; none if one is missing."""
+    """Returns the first hits that follow each other without overlap; none if one is missing."""
     found: list[Hit] = []
     for name in names:
         following = next((hit for hit in hits[name] if not found or hit.first >= found[-1].last), None)
@@ -237,8 +239,8 @@ def _in_order(names: tuple[str, ...], hits: Mapping[str, Sequence[Hit]]) -> list
 
 
 def _is_excused(family: Family, hits: Mapping[str, Sequence[Hit]], found: Sequence[Hit]) -> bool:
-    """Whether an excuse stands before the last word of the combination and is no part of it: "the fake reviews" are
-    not reviewed."""
+    """Decides whether an excuse precedes the last word of the combination without being part of it: in "the fake
+    reviews", "reviews" excuses nothing."""
     if not family.exceptions.isdisjoint(hits):
         return True
     end = max(hit.first for hit in found)
@@ -250,7 +252,7 @@ def _is_excused(family: Family, hits: Mapping[str, Sequence[Hit]], found: Sequen
 
 
 def _span(passage: Passage, tokens: Sequence[Token], first: int, last: int) -> Span:
-    """Returns where the words stand in the action, if the passage stands there as it is; else the passage."""
+    """Returns the span of the words in the action if it contains the passage unchanged; else that of the passage."""
     if passage.span.end - passage.span.start != len(passage.text):
         return passage.span
     return Span(passage.span.start + tokens[first].start, passage.span.start + tokens[last - 1].end)

@@ -1,4 +1,5 @@
-"""What verbs and their objects mean: from the words of a tool's name or of a sentence to kinds of effects."""
+"""Here belongs the meaning of verbs and their objects: from the words of a tool's name or of a sentence to kinds of
+effects."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ TABLE = "reading/tool_lexicon.yaml"
 
 @record
 class Meaning:
-    """A verb with its object, at tokens `first` up to and without `last`. `verb` is the verb's class."""
+    """A verb with its object, from token `first` to before `last`. `verb` is the verb's class."""
 
     kind: EffectKind
     object: ObjectKind | None
@@ -60,7 +61,8 @@ def can_begin_verb(word: str) -> bool:
 
 
 def verbs_in(tokens: Sequence[Token]) -> list[Hit]:
-    """The verbs of a sentence. What may be a noun too counts where a verb can stand: first, after "to" or "you"."""
+    """Returns the verbs of a sentence. A word that may also be a noun counts where a verb is possible: first, after
+    "to" or "you"."""
     found: list[Hit] = []
     for hit in _tables().verbs.hits(tokens):
         sure = not hit.name.endswith("?")
@@ -71,7 +73,8 @@ def verbs_in(tokens: Sequence[Token]) -> list[Hit]:
 
 
 def kinds_spoken_of(tokens: Sequence[Token]) -> frozenset[EffectKind]:
-    """Every kind of which a text speaks, as verb or as noun: "the reservation of a flight", "get a refund"."""
+    """Returns every kind of effect that a text mentions, as verb or as noun: "the reservation of a flight", "get a
+    refund"."""
     tables = _tables()
     verbs = {hit.name.rstrip("?") for hit in tables.verbs.hits(tokens)}
     kinds = {tables.kinds[verb] for verb in verbs} | {_MEMBERSHIPS[verb] for verb in verbs if verb in _MEMBERSHIPS}
@@ -96,7 +99,7 @@ def _names_a_thing(tokens: Sequence[Token], number: int) -> bool:
 
 
 def objects_in(tokens: Sequence[Token]) -> list[Hit]:
-    """The things that a text names, longest phrase first where several begin at one word."""
+    """Returns the things that a text names, the longest phrase if several begin at one word."""
     found: list[Hit] = []
     for hit in sorted(_tables().objects.hits(tokens), key=lambda hit: (hit.first, -hit.last)):
         if not found or hit.first >= found[-1].last:
@@ -109,7 +112,8 @@ _WHAT_HAS_MEMBERS = frozenset((ObjectKind.PROJECT, ObjectKind.REPOSITORY, Object
 
 
 def meaning_of(verb: Hit, thing: Hit | None, destination: Hit | None = None) -> Meaning:
-    """What this verb does to this thing. Somebody who is added to a team, or removed from it, gains or loses access."""
+    """Returns the effect of this verb on this thing. A person who is added to a team, or removed from it, gains or
+    loses access."""
     tables = _tables()
     named_last = thing or destination
     last = max(verb.last, named_last.last) if named_last else verb.last
@@ -122,7 +126,7 @@ def meaning_of(verb: Hit, thing: Hit | None, destination: Hit | None = None) -> 
         return Meaning(_MEMBERSHIPS[verb.name], ObjectKind.ACCOUNT, verb.name, verb.first, last)
     if thing is None:
         reached = ObjectKind(destination.name) if destination is not None else tables.defaults.get(verb.name)
-        # What is put into an oven changes nothing about the oven.
+        # Putting something into an oven does not change the oven.
         kind = EffectKind.ACTUATE if reached is ObjectKind.DEVICE else tables.kinds[verb.name]
         return Meaning(kind, reached, verb.name, verb.first, last)
     named = ObjectKind(thing.name)
@@ -131,7 +135,7 @@ def meaning_of(verb: Hit, thing: Hit | None, destination: Hit | None = None) -> 
 
 
 def meanings_in_sentence(tokens: Sequence[Token]) -> list[Meaning]:
-    """Each verb of a text with the head of what follows it up to the next verb, in the same sentence."""
+    """Returns for each verb of a text its meaning with the object before the next verb, in the same sentence."""
     verbs, things = verbs_in(tokens), objects_in(tokens)
     firsts = [thing.first for thing in things]
     meanings = []
@@ -148,13 +152,14 @@ def meanings_in_sentence(tokens: Sequence[Token]) -> list[Meaning]:
 
 
 def _end_of_clause(tokens: Sequence[Token], verb: Hit, end: int) -> int:
-    """Returns where another clause begins: "reply that the meeting is over" replies, and names no event."""
+    """Returns the position at which another clause begins: "reply that the meeting is over" replies, and names no
+    event."""
     stops = _tables().words["clauses"]
     return next((number for number in range(verb.last, end) if tokens[number].text in stops), end)
 
 
 def is_negated(tokens: Sequence[Token], meaning: Meaning) -> bool:
-    """Decides whether a "not" stands before the verb, in its clause and near it."""
+    """Decides whether a "not" precedes the verb, in its clause and near it."""
     clause, negations = tokens[meaning.first].clause, _tables().words["negations"]
     before = range(max(0, meaning.first - _NEGATION_REACH), meaning.first)
     return any(tokens[number].clause == clause and tokens[number].text in negations for number in before)
@@ -164,12 +169,13 @@ _NEGATION_REACH = 4
 
 
 def meaning_of_name(tokens: Sequence[Token]) -> Meaning | None:
-    """What a tool does by its name: the first verb, and the thing after it (or before it, as in `calendar.create`)."""
+    """Returns the meaning of a tool's name: the first verb, and the thing after it (or before it, as in
+    `calendar.create`)."""
     hits = _tables().verbs.hits(tokens)
     if not hits:
         return None
     sure = next((hit for hit in hits if not hit.name.endswith("?")), None)
-    # What may be a noun opens a name as a verb (`book_flight`), unless the verb comes last (`message.delete`).
+    # A possible noun is a verb at the start of a name (`book_flight`), unless a verb comes last (`message.delete`).
     opens = hits[0].first == 0 and not (sure is not None and sure.last == len(tokens))
     verb = hits[0] if opens or sure is None else sure
     verb = Hit(verb.name.rstrip("?"), verb.first, verb.last)
@@ -180,7 +186,8 @@ def meaning_of_name(tokens: Sequence[Token]) -> Meaning | None:
 
 
 def _thing_and_destination(tokens: Sequence[Token], verb: Hit, things: Sequence[Hit]) -> tuple[Hit | None, Hit | None]:
-    """The thing that a verb reaches, and what follows a preposition: "add Alice to the channel" names no thing."""
+    """Returns the thing that a verb reaches, and that after a preposition: "add Alice to the channel" names no
+    thing."""
     head = _head(tokens, things)
     if head is None:
         return None, None
@@ -190,7 +197,8 @@ def _thing_and_destination(tokens: Sequence[Token], verb: Hit, things: Sequence[
 
 
 def _head(tokens: Sequence[Token], things: Sequence[Hit]) -> Hit | None:
-    """Of things in a row the last names what is meant ("calendar event"); what follows a preposition is another."""
+    """Returns the last of several adjacent things, which is the one meant ("calendar event"); one after a preposition
+    is separate."""
     head: Hit | None = None
     for thing in things:
         between = tokens[head.last : thing.first] if head else ()

@@ -1,4 +1,4 @@
-"""Where words and names come from: YAML files, compiled into one file."""
+"""Here belongs the source of words and names: YAML files, compiled into one file."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ FILES = (
 
 
 def data_of(name: str) -> dict[str, Any]:
-    """What a file of `FILES` holds."""
+    """Returns the content of a file of `FILES`."""
     data: dict[str, Any] = load_data()[name]["data"]
     return data
 
 
 def digest_of(name: str) -> str:
-    """The digest of the source of a file of `FILES`."""
+    """Returns the digest of the source of a file of `FILES`."""
     return str(load_data()[name]["digest"])
 
 
 @cache
 def load_data() -> Plain:
-    """The digest and the data of each file, or of those of an installed wheel."""
+    """Returns the digest and the data of each file, also from an installed wheel."""
     return load_from(_PACKAGE, COMPILED)
 
 
 def load_from(package: Path, compiled: Path) -> Plain:
-    """The digest and the data of each file below a directory."""
+    """Returns the digest and the data of each file below a directory."""
     sources = {name: (package / name).read_bytes() for name in FILES if (package / name).is_file()}
     return load_compiled(compiled, sources, (Path(__file__),), lambda: _plain(sources))
 
@@ -58,5 +58,5 @@ def _plain(sources: dict[str, bytes]) -> Plain:
 
 @cache
 def names(group: str) -> frozenset[str]:
-    """Returns names of programs that have something in common, from the catalogue."""
+    """Returns a group of program names from the catalogue."""
     return frozenset(data_of("catalogue/names.yaml")[group])

@@ -1,5 +1,5 @@
-"""Whether the person asked for what an action does: kinds of effects in a request, in content that was only read, and
-in the action, compared in the words of one lexicon."""
+"""Decides whether the person asked for an action's effects. Compares the kinds of effects in the request, in content
+that was only read, and in the action, by the words of one lexicon."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from guardrail.vocabulary import EffectKind, ObjectKind, Origin, Severity
 
 
 class Provenance(Protocol):
-    """The facts that are needed here: what the person wrote, what was only read, and which of them has a value."""
+    """The facts that are needed here: the person's request, content that was only read, and the origin of a value."""
 
     @property
     def user_request(self) -> str | None: ...
@@ -30,8 +30,8 @@ class Provenance(Protocol):
 
 @record
 class Unrequested:
-    """An effect that nobody asked for though content that was only read speaks of it. `why` is `kind` if that content
-    asks for such an action, `target` if it alone names what the action reaches, `both`."""
+    """An effect that nobody asked for although content that was only read mentions it. `why` is `kind` if that content
+    asks for this kind of action, `target` if only that content names the target, or `both`."""
 
     effect: Effect
     why: str
@@ -40,7 +40,7 @@ class Unrequested:
 
     @property
     def span(self) -> Span:
-        """Returns where the action does it."""
+        """The span of the effect in the action."""
         return self.effect.span
 
 
@@ -66,7 +66,7 @@ _GROUPS: dict[EffectKind, str] = {
 }
 _HARMLESS = frozenset((EffectKind.READ, EffectKind.DOWNLOAD))
 _OWN_RIGHT = frozenset((ObjectKind.CREDENTIAL, ObjectKind.PERMISSION, ObjectKind.GUARD, ObjectKind.PAYMENT))
-"""Things of which a change counts as asked for only if the request names them."""
+"""Things whose change counts as requested only if the request names them."""
 
 _NEVER_DELEGATED = frozenset((ObjectKind.CREDENTIAL, ObjectKind.PERMISSION, ObjectKind.GUARD))
 """Things that no list of tasks may change: the person has to name them."""
@@ -84,8 +84,8 @@ _DELEGATION = Lexicon(
 
 @record
 class _Asked:
-    """What a request says: its words, the groups of kinds of which it speaks, what it asks for, and whether it hands
-    the choice over."""
+    """The content of a request: its words, the groups of kinds that it mentions, the effects that it asks for, and
+    whether it leaves the choice of actions to content."""
 
     words: frozenset[str]
     groups: frozenset[str]
@@ -95,7 +95,7 @@ class _Asked:
 
 @lru_cache(maxsize=1)
 def _asked_for(request: str) -> _Asked:
-    """The request of the check at hand, read once for all its effects."""
+    """Parses the request of the current check, once for all its effects."""
     tokens = tokens_of(request)
     return _Asked(
         frozenset(token.text for token in tokens),
@@ -106,7 +106,7 @@ def _asked_for(request: str) -> _Asked:
 
 
 def origin_of(value: str, facts: Provenance) -> Origin:
-    """Returns where a value comes from: an address also counts as the user's if the request names the person in it."""
+    """Returns the origin of a value. An address is also the user's if the request names the person in it."""
     origin = facts.origin_of(value)
     if origin is not Origin.USER and "@" in value and facts.user_request:
         request = _asked_for(facts.user_request).words
@@ -118,7 +118,7 @@ def origin_of(value: str, facts: Provenance) -> Origin:
 
 
 def with_origins(effects: Iterable[Effect], facts: Provenance) -> tuple[Effect, ...]:
-    """The effects with the origin of each target, where the reader could not know it."""
+    """Adds to the effects the origin of each target that the reader could not know."""
     return tuple(
         replace(
             effect,
@@ -132,7 +132,8 @@ def with_origins(effects: Iterable[Effect], facts: Provenance) -> tuple[Effect, 
 
 
 def requested_kinds(text: str) -> frozenset[Requested]:
-    """The kinds of effects that a text asks for, with the object if it names one. What it forbids doesn't count."""
+    """Returns the kinds of effects that a text asks for, with the object if it names one. Forbidden ones don't
+    count."""
     return _requested(tokens_of(text))
 
 
@@ -143,13 +144,13 @@ def _requested(tokens: Sequence[Token]) -> frozenset[Requested]:
 
 
 def delegates(text: str) -> bool:
-    """Decides whether a request hands the choice of actions over to content: "do the tasks on my list"."""
+    """Decides whether a request leaves the choice of actions to content: "do the tasks on my list"."""
     return bool(_DELEGATION.hits(tokens_of(text)))
 
 
 def is_requested(effect: Effect, facts: Provenance) -> bool | None:
-    """Whether the person's request speaks of such an effect at all. None if there is no request to compare, or if it
-    leaves the choice of actions to something else."""
+    """Decides whether the person's request mentions this kind of effect at all. None if there is no request to compare,
+    or if it leaves the choice of actions to content."""
     if not facts.user_request:
         return None
     request = _asked_for(facts.user_request)
@@ -158,8 +159,8 @@ def is_requested(effect: Effect, facts: Provenance) -> bool | None:
 
 
 def drifts(action: str, request: str) -> bool:
-    """Whether an action in plain words reaches a record by a number of which the request does not speak, and does to it
-    what the request does not ask for."""
+    """Decides whether an action in plain words reaches a record by a number that the request does not mention, with an
+    effect that the request does not ask for."""
     numbers = {match[0].lower() for match in _RECORD.finditer(action)}
     if not numbers or delegates(request) or any(number in request.lower() for number in numbers):
         return False
@@ -177,9 +178,9 @@ _RECORD = re.compile(r"\bID[ :#]{1,2}[A-Z]{0,4}-?\d{2,}|#\d{3,}|\b[A-Z]{1,4}-?\d
 def unrequested(
     effects: Iterable[Effect], facts: Provenance, passages: Iterable[Passage] = ()
 ) -> tuple[Unrequested, ...]:
-    """Effects that the person did not ask for, and for which content that was only read asks, or whose target it alone
-    names. Empty without a request or without such content: there is nothing to compare. Of `passages` those matter
-    that are a password or an address which content alone names."""
+    """Returns the effects that the person did not ask for, although content that was only read asks for them or is the
+    only source of their target. Empty without a request or without untrusted content: there is nothing to compare. Of
+    `passages`, only passwords and addresses that come from that content matter."""
     if not facts.user_request or not facts.untrusted_content:
         return ()
     request = _asked_for(facts.user_request)
@@ -201,7 +202,7 @@ def _unrequested(
 ) -> Unrequested | None:
     value = _foreign_value(effect, facts) or planted_value
     if effect.kind in _HARMLESS:
-        # An address that content alone names can carry data out, and its page can carry instructions in.
+        # An address named only by content can carry data out, and its page can bring instructions in.
         opens = value is not None and ("://" in value or value.startswith("www."))
         return Unrequested(effect, "target", Severity.HIGH, value or "") if opens else None
     wanted, exactly_wanted = _asked(effect, asked, exactly=False), _asked(effect, asked, exactly=True)
@@ -216,8 +217,8 @@ def _unrequested(
 
 
 def _asked(effect: Effect, asked: frozenset[Requested], *, exactly: bool) -> bool:
-    """Whether such an effect is among what a text asks for. Loosely, another thing of the same group of kinds does too,
-    except for what must be named."""
+    """Decides whether a text asks for this kind of effect. Unless `exactly`, another object with an effect of the same
+    group suffices, except for things that the request must name."""
     group = _GROUPS.get(effect.kind, "change")
     for kind, thing in asked:
         if _GROUPS.get(kind, "change") != group or kind in _HARMLESS:
@@ -230,8 +231,8 @@ def _asked(effect: Effect, asked: frozenset[Requested], *, exactly: bool) -> boo
 
 
 def _foreign_value(effect: Effect, facts: Provenance) -> str | None:
-    """A value of the effect that stands in untrusted content and not in the request, if it is one that names
-    somebody or something for sure: an address, a number, a phrase."""
+    """Returns a value of the effect that occurs in untrusted content and not in the request, if it identifies somebody
+    or something: an address, a number, a phrase."""
     values = [target.text for target in effect.targets]
     values += [effect.detail[name] for name in ("recipient", "url", "account") if name in effect.detail]
     return next(
@@ -243,7 +244,7 @@ _CREDENTIAL_NAMES = re.compile(r"(?i)passw|passcode|secret|\bpin\b|token|api_?ke
 
 
 def _telling(passages: Iterable[Passage]) -> list[str]:
-    """Texts that say something by where they come from: a password, or an address with nothing beside it."""
+    """Returns the texts whose origin is significant: passwords, and addresses with nothing beside them."""
     return [
         passage.text
         for passage in passages

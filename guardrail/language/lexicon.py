@@ -1,4 +1,5 @@
-"""Classes of words, and where words of a class stand in a text. Linear in the text, however many words there are."""
+"""Here belong classes of words and the search for their words in a text, which takes linear time whatever the number of
+words."""
 
 from __future__ import annotations
 
@@ -12,12 +13,12 @@ _SHORTEST_STEM = 3
 _GAP = "~"
 _LONGEST_GAP = 4
 _MOST_KNOWN, _LONGEST_KNOWN = 20_000, 30
-"""Words whose rows are kept, since texts share most of their words, and the longest of them in characters."""
+"""The most words whose rows are cached, since texts share most words, and the most characters of such a word."""
 
 
 class Token(NamedTuple):
-    """A word in lower case, where it stands, the number of its sentence and of its clause, and what stands before it:
-    a sign such as a comma, or nothing."""
+    """A word in lower case, its position, the number of its sentence and of its clause, and the sign before it, such as
+    a comma, if any."""
 
     text: str
     start: int
@@ -28,7 +29,7 @@ class Token(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A word or phrase of a class: the tokens from `first` up to and without `last`."""
+    """A word or phrase of a class: from token `first` to before `last`."""
 
     name: str
     first: int
@@ -36,12 +37,12 @@ class Hit(NamedTuple):
 
 
 def tokens_of(text: str) -> tuple[Token, ...]:
-    """The words of a text. A point inside a word ends no sentence: `notes.txt`."""
+    """Returns the words of a text. A point inside a word does not end a sentence: `notes.txt`."""
     found: list[Token] = []
     sentence = clause = 0
     after = ""
     lower = text.lower()
-    if len(lower) != len(text):  # a few letters are longer in lower case, which would move every position
+    if len(lower) != len(text):  # a few letters are longer in lower case, which would shift all positions
         lower = "".join(char if len(char.lower()) != 1 else char.lower() for char in text)
     if "’" in lower:
         lower = lower.replace("’", "'")
@@ -59,8 +60,8 @@ def tokens_of(text: str) -> tuple[Token, ...]:
 
 
 class Lexicon:
-    """Classes of words. A word that ends in `*` stands for all that begin so; several words are a phrase, in which `~`
-    stands for up to four words between."""
+    """Classes of words. An entry that ends in `*` matches all words with that beginning. Several words are a phrase, in
+    which `~` matches up to four words."""
 
     def __init__(self, classes: Mapping[str, Iterable[str]]) -> None:
         self._exact: dict[str, list[tuple[tuple[str, ...], str]]] = {}
@@ -73,7 +74,7 @@ class Lexicon:
                     self._stems.setdefault(first[:-1], []).append(row)
                 else:
                     self._exact.setdefault(first, []).append(row)
-        # Most words begin none: the lengths of the stems that begin like the word are all that is tried.
+        # Most words begin no stem, so only the lengths of stems with the same first letters are tried.
         lengths: dict[str, set[int]] = {}
         for stem in self._stems:
             lengths.setdefault(stem[:_SHORTEST_STEM], set()).add(len(stem))
@@ -81,7 +82,7 @@ class Lexicon:
         self._known: dict[str, list[tuple[tuple[str, ...], str]]] = {}
 
     def hits(self, tokens: Sequence[Token]) -> list[Hit]:
-        """Every word and phrase of every class, in the order in which they begin."""
+        """Returns every word and phrase of every class, in order of their beginning."""
         found: list[Hit] = []
         known = self._known
         for number, token in enumerate(tokens):
@@ -99,7 +100,7 @@ class Lexicon:
         return found
 
     def begun_by(self, word: str) -> frozenset[str]:
-        """The classes that have this word, or a phrase that begins with it."""
+        """Returns the classes that contain this word, or a phrase that begins with it."""
         return frozenset(name for _, name in self._rows(word))
 
     def _rows(self, word: str) -> list[tuple[tuple[str, ...], str]]:
@@ -118,7 +119,7 @@ _NO_ROWS: list[tuple[tuple[str, ...], str]] = []
 
 
 def _end_of(tokens: Sequence[Token], at: int, rest: tuple[str, ...]) -> int | None:
-    """Returns where the rest of a phrase ends, if it stands here, in the same sentence."""
+    """Returns the end of the rest of a phrase if it is at this position, in the same sentence."""
     for place, part in enumerate(rest):
         if part == _GAP:
             return next(

@@ -1,8 +1,9 @@
-"""Readers: from a text to calls, effects, passages and what could not be read. One module a language, and here the
-decision which language a text is written in.
+"""Readers: from a text to calls, effects, passages and the parts that could not be read. There is one module per
+language; this one decides which language a text is written in.
 
-`decide` asks in the order of certainty: first forms that nothing else has (a call of a tool, a request, a Dockerfile),
-then what the facts say, then points for marks of each language; what has no marks is a sentence or, at last, shell.
+`decide` tries the most certain evidence first: forms that no other language has (a call of a tool, a request, a
+Dockerfile), then the facts, then points for marks of each language. A text without marks is a sentence or, failing
+that, shell.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from guardrail.facts import Facts
 
 LOOKED_AT = 4_096
-"""Characters of a text that the decision looks at."""
+"""Characters of a text that the decision examines."""
 
 _READERS: Mapping[Language, tuple[str, str]] = {
     Language.BASH: ("guardrail.reading.shell", "read"),
@@ -44,19 +45,19 @@ _Read = Callable[..., Reading]
 
 @cache
 def reader_of(language: Language) -> _Read:
-    """The reader of a language, imported when it is first needed: grammars and parsers take time to load."""
+    """Returns the reader of a language, imported at first use: grammars and parsers take time to load."""
     module, name = _READERS[language]
     reader: _Read = getattr(import_module(module), name)
     return reader
 
 
 def read(action: str, facts: Facts, programs: Container[str] | None = None) -> Reading:
-    """What an action says, in the language that it is written in. Code in a sentence's fences and backticks, if the
-    sentence asks to run it, is read too. `programs` are the names of programs that are known."""
+    """Reads an action in the language that it is written in. Also reads code in a sentence's fences and backticks, if
+    the sentence asks to run it. `programs` are the names of known programs."""
     language = decide(action, facts, programs)
     reading = reader_of(language)(action)
     if language is not Language.PROSE:
-        # Text that speaks to a model is read as such, whatever language it looks like.
+        # Text that addresses a model is read as prose, whatever language it resembles.
         if language is Language.BASH and not reading.passages and _speaks_to_a_model(action):
             reading = replace(reading, passages=(Passage(action, Span(0, len(action))),))
         return reading
@@ -79,7 +80,7 @@ def read(action: str, facts: Facts, programs: Container[str] | None = None) -> R
 
 
 def _speaks_to_a_model(text: str) -> bool:
-    # Most texts have none of these letters, which is sooner seen than that none is a word of its own.
+    # Most texts have none of these letters, which is quicker to test than that none is a separate word.
     return any(map(text.__contains__, _PARTS_OF_MODELS)) and _MODELS.search(text) is not None
 
 
@@ -88,7 +89,7 @@ _PARTS_OF_MODELS = ("AI", "ssistant", "opilot", "hatbot", "anguage model", "LLM"
 
 
 def decide(action: str, facts: Facts, programs: Container[str] | None = None) -> Language:
-    """The language that a text is written in. Without `programs`, those of the installed catalogue are known."""
+    """Decides which language a text is written in. Without `programs`, those of the installed catalogue are known."""
     text = action[:LOOKED_AT].strip()
     if not text:
         return Language.BASH
@@ -135,20 +136,20 @@ def _is_prose(text: str, programs: Container[str], least: int) -> bool:
 
 
 def is_sentence(text: str, programs: Container[str]) -> bool:
-    """Decides whether a text that has no certain form and is no SQL counts as a sentence, if nothing is known of it."""
+    """Decides whether a text that has no certain form and is not SQL counts as a sentence, without any facts."""
     return _is_prose(text, programs, least=2)
 
 
 def looks_like_code(text: str) -> bool:
-    """Decides whether a text has a mark of a language that is neither a sentence's nor a POSIX shell's."""
+    """Decides whether a text has a mark of a language other than sentences and POSIX shell."""
     if _is_sql(text) or _PYTHON.points(text) or _JAVASCRIPT.points(text):
         return True
     return bool(_POWERSHELL.points(text) or _CMD.points(text))
 
 
 def _could_be_said(text: str, programs: Container[str]) -> bool:
-    """Tells whether nothing speaks for a command where actions are told in words: no program with operands as one types
-    them, no shape of shell or code."""
+    """Decides whether a text, where actions are stated in words, has no sign of a command: no program with operands as
+    one types them, no form of shell or code."""
     line = text.partition("\n")[0]
     words = line.split()
     if len(words) < 2 or _SHELL_SHAPES.search(text) is not None or _PYTHON.points(text) or _JAVASCRIPT.points(text):
@@ -171,17 +172,17 @@ def _windows_points(text: str, facts: Facts) -> dict[Language, int]:
 
 
 _NOT_CMD = re.compile(r";\s*[A-Za-z]|\$[A-Za-z{(]")
-"""What separates commands and names variables in other shells. Read as cmd, what follows would be operands."""
+"""Separators of commands and names of variables in other shells. If cmd read the text, the rest would be operands."""
 
 
 def _shell_of(text: str, facts: Facts) -> Language:
-    """Returns which shell a line is for that some shell will run."""
+    """Decides which shell a line is for that some shell will run."""
     scores = _windows_points(text, facts)
     best = max(scores, key=lambda language: scores[language])
     return best if scores[best] >= 3 and scores[best] > _BASH.points(text) else Language.BASH
 
 
-# --- forms that nothing else has ---
+# --- forms that no other language has ---
 
 
 def _certain(action: str, text: str) -> Language | None:
@@ -231,7 +232,7 @@ _FENCES = {
     "json": Language.TOOL_CALL,
 }
 _SAID = {
-    # names that harnesses give to tools which take one language
+    # names that harnesses give to tools for a single language
     **dict.fromkeys(("bash", "sh", "zsh", "fish"), Language.BASH),
     **dict.fromkeys(("powershell", "pwsh"), Language.POWERSHELL),
     **dict.fromkeys(("cmd", "cmd.exe", "batch"), Language.CMD),
@@ -257,11 +258,11 @@ _ANY_SHELL = frozenset(
 )
 
 _SPOKEN = frozenset(("agent_action", "action", "robot", "household_robot"))
-"""Names that harnesses give to what takes an action in plain words."""
+"""Names that harnesses give to tools that accept an action in plain words."""
 
 _SHELLS = frozenset((Language.BASH, Language.POWERSHELL, Language.CMD))
 _FILES = frozenset((Language.DOCKERFILE, Language.CI))
-"""What nobody types: a shell that gets such a text runs the lines in it."""
+"""Languages of files, which nobody types: a shell that receives such a text runs its lines."""
 
 _CALL_BEGINS = re.compile(r"[A-Za-z_][\w.:-]{0,120}\s?[({]")
 _CI_KEYS = re.compile(r"(?m)^(?:on|jobs|stages|steps|pipelines|image|name|\"on\"|[\w.-]{1,60}):(?:\s|$)")
@@ -295,7 +296,8 @@ _JAVASCRIPT_MODULES = frozenset(
 
 
 def _is_sql(text: str) -> bool:
-    """A statement of SQL: its words and their order, which sentences that begin alike lack."""
+    """Decides whether a text is an SQL statement by its words and their order, which differ in sentences with the same
+    beginning."""
     start = _SQL_BEGINS.match(text)
     return start is not None and start[1].lower() in _SQL_VERBS and _compiled(_SQL).match(text) is not None
 
@@ -357,13 +359,12 @@ _SQL = (
 )
 
 
-# --- marks of languages, with the points that each is worth ---
+# --- marks of languages, with their points ---
 
 
 class Mark(NamedTuple):
-    """A mark of a language and the points that it is worth. It begins where the text does or behind one of the signs
-    `behind`, or anywhere if that is None. A text that has the mark has one of `needs`, if there are any, in lower
-    case."""
+    """A mark of a language and its points. It starts at the beginning of the text or after one of the signs `behind`,
+    or anywhere if that is None. A text with the mark contains one of `needs` in lower case, if there are any."""
 
     points: int
     behind: str | None
@@ -373,21 +374,21 @@ class Mark(NamedTuple):
 
 @record
 class Marks:
-    """Marks of a language, which are looked for if one of the hints stands in the text."""
+    """Marks of a language, which are searched for if the text contains one of the hints."""
 
     hints: tuple[str, ...]
     rows: tuple[Mark, ...]
 
     def points(self, text: str) -> int:
-        """The points of the marks that are found."""
+        """Returns the points of the marks that the text has."""
         for hint in self.hints:
             if hint in text:
                 break
         else:
             return 0
-        lowered = text.lower() if text.isascii() else ""  # other letters may have several spellings in lower case
+        lowered = text.lower() if text.isascii() else ""  # other letters may have several lower-case spellings
         found = 0
-        # Loops, since each text is asked for some forty marks.
+        # Loops, since each text is searched for about forty marks.
         for points, behind, needs, expression in self.rows:
             if needs and lowered:
                 for needed in needs:
@@ -410,7 +411,7 @@ class Marks:
 
 @cache
 def _compiled(expression: str) -> re.Pattern[str]:
-    """An expression, compiled when a text first needs it."""
+    """Compiles an expression when a text first needs it."""
     return re.compile(expression)
 
 
@@ -620,7 +621,7 @@ _COMMON_WORDS = frozenset(
         *("are", "was", "were", "be", "been", "has", "have", "had", "will", "would", "should", "could", "can", "may"),
         *("must", "please", "then", "than", "so", "if", "when", "after", "before", "until", "while", "because", "as"),
         *("not", "no", "only", "also", "more", "less", "new", "old", "everyone", "everything", "what", "how", "why"),
-        # the same in other languages that people write to agents in
+        # the same in other languages in which people write to agents
         *("der", "die", "das", "den", "dem", "und", "alle", "bitte", "mit", "auf", "von", "zu", "für", "ein", "eine"),
         *("le", "la", "les", "des", "du", "et", "tous", "toutes", "avec", "pour", "dans", "sur", "une", "que", "qui"),
         *("el", "los", "las", "y", "todos", "todas", "con", "para", "por", "en", "un", "una", "del", "il", "gli", "di"),
@@ -653,7 +654,7 @@ _WORD = re.compile(r"^[\"'(]?[A-Za-zÀ-ÿ]+(?:['’-][A-Za-zÀ-ÿ]+)?[.,:;!?)\"'
 
 
 def prose_points(text: str, programs: Container[str]) -> int:
-    """Returns how much a text looks like a sentence that people would say."""
+    """Returns points for how much a text looks like a sentence that people would say."""
     line = text.partition("\n")[0] if "```" not in text else text
     typed = _begins_with_program(line, programs)
     if typed and ("'" in line or '"' in line):
@@ -688,7 +689,7 @@ def prose_points(text: str, programs: Container[str]) -> int:
 
 
 def shell_points(text: str, programs: Container[str]) -> int:
-    """Returns how much a text looks like a line of shell."""
+    """Returns points for how much a text looks like a line of shell."""
     line = text[:1_000]
     if line[:1].isupper():
         line = _TICKED.sub(" ", line)  # a sentence that quotes code
@@ -748,7 +749,7 @@ _HERE_DOCUMENT = re.compile(r"<<-?\s*['\"\\]?(\w+)['\"]?[^\n]*\n")
 
 
 def _begins_with_program(text: str, programs: Container[str]) -> bool:
-    """Decides whether the first word is a program that is known, as it would be typed, and no keyword of a language."""
+    """Decides whether the first word is a known program, as it would be typed, and not a keyword of a language."""
     first, _, rest = text.lstrip().partition(" ")
     first = first.partition("\n")[0]
     return (
@@ -760,7 +761,7 @@ def _begins_with_program(text: str, programs: Container[str]) -> bool:
 
 
 def _without_comments(text: str) -> str:
-    """The text from the first line on that is no comment of a shell."""
+    """Returns the text from its first line that is not a shell comment."""
     while text.startswith("#"):
         _, newline, rest = text.partition("\n")
         if not newline:
@@ -770,7 +771,7 @@ def _without_comments(text: str) -> str:
 
 
 def _without_quoted(text: str) -> str:
-    """A script without what it quotes and what here-documents hold, which may be another language."""
+    """Removes quoted text and here-documents from a script, since they may be in another language."""
     kept = []
     at = 0
     for found in _HERE_DOCUMENT.finditer(text):
@@ -791,7 +792,7 @@ _TICKS = re.compile(
 
 
 def _code_in_prose(text: str) -> Iterator[tuple[str, int, str]]:
-    """The code in a text's fences, with its start and the fence's language, and in backticks behind a verb that asks
+    """Yields code in a text's fences, with its start and the fence's language, and in backticks after a verb that asks
     to run it."""
     for found in _FENCE.finditer(text):
         yield found[2], found.start(2), found[1].lower() or "bash"

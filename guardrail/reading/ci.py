@@ -1,4 +1,4 @@
-"""Reads Dockerfiles and CI workflows: what belongs here finds the commands in them and says where and how they run."""
+"""Reads Dockerfiles and CI workflows: finds the commands in them and determines where and how they run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from guardrail.reading.shell import read_script
 from guardrail.reading.shell_text import Budget
 from guardrail.vocabulary import Language
 
-BUILD_HOST = "image:build"  # where RUN runs: in the image that is being made
+BUILD_HOST = "image:build"  # the host of RUN: the image that is being built
 MAX_DEPTH = 60
 MAX_NODES = 20_000
 MAX_SCRIPTS = 1_500
@@ -38,7 +38,7 @@ _INSTRUCTIONS = frozenset(
 
 
 class _Instruction(NamedTuple):
-    """An instruction with its text, continued lines joined as the builder joins them, and its here-documents."""
+    """An instruction with its text, with continued lines joined as by the builder, and its here-documents."""
 
     name: str
     text: Normalised
@@ -48,7 +48,7 @@ class _Instruction(NamedTuple):
 
 @dataclass(slots=True)
 class _Build:
-    """What the instructions so far have set."""
+    """The settings that the previous instructions made."""
 
     variables: dict[str, str] = field(default_factory=dict)
     directory: Word | None = None
@@ -58,7 +58,7 @@ class _Build:
 
 
 def _on_host(calls: Sequence[Call], sure: bool, host: str | None) -> Iterator[Call]:
-    """The calls as made on a host, surely or not; what feeds one is the call that was made there."""
+    """Yields the calls as running on a host, surely or not. A pipe between them connects the changed calls."""
     moved: dict[int, Call] = {}
     for call in calls:
         stdin = moved.get(id(call.stdin), call.stdin) if isinstance(call.stdin, Call) else call.stdin
@@ -68,7 +68,7 @@ def _on_host(calls: Sequence[Call], sure: bool, host: str | None) -> Iterator[Ca
 
 @dataclass(slots=True)
 class _Found:
-    """What has been read so far."""
+    """The parts that have been read so far."""
 
     language: Language
     calls: list[Call] = field(default_factory=list)
@@ -77,14 +77,14 @@ class _Found:
     uncovered: list[Uncovered] = field(default_factory=list)
 
     def add(self, reading: Reading, *, sure: bool = True, host: str | None = None) -> None:
-        """Takes over what a reader found, as something that runs on `host`, surely or not."""
+        """Adds a reading as running on `host`, surely or not."""
         self.calls += _on_host(reading.calls, sure, host) if host or not sure else reading.calls
         self.effects += [replace(effect, sure=effect.sure and sure) for effect in reading.effects]
         self.passages += reading.passages
         self.uncovered += reading.uncovered
 
     def reading(self) -> Reading:
-        """All of it."""
+        """Returns all parts as one reading."""
         return Reading(
             self.language,
             calls=tuple(self.calls),
@@ -95,7 +95,7 @@ class _Found:
 
 
 def read_dockerfile(text: str, *, offset: int = 0) -> Reading:
-    """The commands that a Dockerfile runs when an image is built, and (not sure) when a container starts."""
+    """Returns the commands that a Dockerfile runs when an image is built, and (not sure) when a container starts."""
     build = _Build()
     for count, instruction in enumerate(_instructions(normalise(text), offset)):
         if count >= MAX_SCRIPTS:
@@ -134,7 +134,7 @@ def _build_step(build: _Build, instruction: _Instruction, *, sure: bool) -> None
 
 
 def _inner(instruction: _Instruction, name: str, start: int) -> _Instruction:
-    """The instruction inside of another one, which begins at `start` of its text."""
+    """Returns the instruction inside another one, which begins at `start` of its text."""
     return instruction._replace(name=name, text=_part(instruction.text, start, len(instruction.text.text)))
 
 
@@ -174,7 +174,7 @@ def _run(build: _Build, instruction: _Instruction, *, sure: bool) -> None:
 
 
 def _with_documents(head: Normalised, documents: tuple[Normalised, ...], rest: str) -> Normalised:
-    """A command line followed by its here-documents, as a shell expects them."""
+    """Appends the here-documents to a command line, as a shell expects them."""
     delimiters = [match[2] or match[3] or match[4] for match in _HERE_DOCUMENT.finditer(rest)]
     parts = [(head.text.rstrip("\n") + "\n", head.origin(0))]
     for document, delimiter in zip(documents, delimiters, strict=False):
@@ -229,7 +229,7 @@ def _set_shell(build: _Build, text: str) -> None:
 
 
 def _add(build: _Build, instruction: _Instruction, *, sure: bool) -> None:
-    """A download, in the words of the program that does the same."""
+    """Adds a download, as a call of curl."""
     text = instruction.text.text
     start = 0
     while match := _FLAG.match(text, start):
@@ -251,7 +251,7 @@ def _add(build: _Build, instruction: _Instruction, *, sure: bool) -> None:
 
 
 def _instructions(normal: Normalised, offset: int) -> Iterator[_Instruction]:
-    """The instructions of a Dockerfile, with comments and continued lines taken out."""
+    """Yields the instructions of a Dockerfile, without comments and with continued lines joined."""
     text = normal.text
     directive = _ESCAPE.match(text)
     escape = directive[1] if directive else "\\"
@@ -291,7 +291,8 @@ def _instructions(normal: Normalised, offset: int) -> Iterator[_Instruction]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
-    """Where each line begins and ends; one iterator, so that what is taken by one loop is passed over by another."""
+    """Yields start and end of each line. It is a single iterator, so that lines consumed in an inner loop are skipped
+    in the outer one."""
     at = 0
     while at < len(text):
         end = text.find("\n", at)
@@ -305,7 +306,7 @@ def _piece(text: str, normal: Normalised, offset: int, start: int, end: int) -> 
 
 
 def _assembled(parts: list[tuple[str, int]], end: int) -> Normalised:
-    """Texts from different places as one, which knows where each stood."""
+    """Joins texts from different positions into one that knows the origin of each."""
     starts: list[int] = []
     length = 0
     for part, _ in parts:
@@ -316,7 +317,7 @@ def _assembled(parts: list[tuple[str, int]], end: int) -> Normalised:
 
 
 def _part(text: Normalised, start: int, end: int) -> Normalised:
-    """A part of a text of several places."""
+    """Returns a part of a text that was assembled from several positions."""
     inside = [index for index, at in enumerate(text.starts) if start < at < end]
     starts = (0, *(text.starts[index] - start for index in inside), end - start)
     origins = (text.origin(start), *(text.origins[index] for index in inside), text.origin(end))
@@ -325,7 +326,7 @@ def _part(text: Normalised, start: int, end: int) -> Normalised:
 
 # --- Workflows -------------------------------------------------------------------------------------------------------
 
-# Keys under which the CI systems have commands, and the language that they say themselves.
+# Keys under which CI systems have commands, with the language that the key implies.
 _SCRIPTS: Mapping[str, Language | None] = {
     "run": None,
     "script": None,
@@ -372,17 +373,17 @@ class _Node:
     pairs: list[tuple[str, _Node]] | None = None
 
     def get(self, key: str) -> _Node | None:
-        """Returns what a mapping has under a key."""
+        """Returns the node under a key of a mapping."""
         return next((node for name, node in self.pairs or () if name == key), None)
 
     def text(self, key: str) -> str | None:
-        """The scalar that a mapping has under a key."""
+        """Returns the scalar under a key of a mapping."""
         node = self.get(key)
         return node.value if node is not None and node.items is None and node.pairs is None else None
 
 
 class _Place(NamedTuple):
-    """What the steps of a job find set."""
+    """The settings that apply to the steps of a job."""
 
     shell: str | None = None
     windows: bool = False
@@ -395,8 +396,8 @@ class _Broken(Exception):
 
 
 def read_ci(text: str, *, offset: int = 0) -> Reading:
-    """The commands that a workflow runs (GitHub, GitLab, CircleCI, Azure, Travis, Bitbucket and kin), and the actions
-    that it uses."""
+    """Returns the commands that a workflow runs (GitHub, GitLab, CircleCI, Azure, Travis, Bitbucket and similar), and
+    the actions that it uses."""
     found = _Found(Language.CI)
     normal = normalise(text)
     workflow = _Workflow(normal, offset, found)
@@ -421,7 +422,7 @@ class _Workflow:
     scripts: int = 0
 
     def span(self, start: int, end: int) -> Span:
-        """The span in the action."""
+        """Returns the span in the action."""
         return Span(self.offset + self.normal.origin(start), self.offset + self.normal.origin(end))
 
     def walk(self, node: _Node, place: _Place, depth: int) -> None:
@@ -444,7 +445,7 @@ class _Workflow:
                 self.walk(value, place, depth + 1)
 
     def _placed(self, node: _Node, place: _Place) -> _Place:
-        """The place of the steps below a mapping, with what it sets itself."""
+        """Returns the settings for the steps below a mapping, including its own."""
         run = (node.get("defaults") or node).get("run")
         settings = run if run is not None and run.pairs is not None else node
         shell = settings.text("shell") or node.text("shell") or place.shell
@@ -466,7 +467,7 @@ class _Workflow:
         return _Place(shell, windows, directory, variables)
 
     def _scripts(self, key: str, value: _Node, place: _Place, depth: int) -> bool:
-        """Reads the commands under a key; false if it holds something else."""
+        """Reads the commands under a key; returns False if it contains something else."""
         if value.pairs is not None:
             return False
         language = _SCRIPTS[key] or self._language(place)
@@ -500,7 +501,7 @@ class _Workflow:
             self.found.add(_at(span, _read_other(language, node.value)))
 
     def _uses(self, step: _Node, value: _Node) -> None:
-        """Records the action that a step uses, with what it is given."""
+        """Records the action that a step uses, with its inputs."""
         words = [Word(value.value, self.span(value.start, value.end))]
         given = step.get("with")
         for key, node in (given.pairs or ()) if given is not None else ():
@@ -511,7 +512,7 @@ class _Workflow:
         self.found.calls.append(Call("ci:uses", tuple(words), span, language=Language.CI))
 
     def _located(self, node: _Node) -> Normalised:
-        """A script with the places of its lines."""
+        """Returns a script with the positions of its lines."""
         text = self.normal.text
         end = self.offset + self.normal.origin(node.end)
         if node.style != "|":
@@ -529,7 +530,7 @@ class _Workflow:
 
 
 def _flattened(node: _Node, depth: int) -> Iterator[_Node]:
-    """The entries of a list of scripts, and of lists in it."""
+    """Yields the entries of a list of scripts, and of lists inside it."""
     if node.items is None:
         yield node
     elif depth >= MAX_DEPTH:
@@ -540,7 +541,8 @@ def _flattened(node: _Node, depth: int) -> Iterator[_Node]:
 
 
 def _documents(text: str) -> Iterator[_Node]:
-    """The documents of a YAML text. Built of events and without recursion, so that no text is too deep for it."""
+    """Yields the documents of a YAML text. It is built from events and without recursion, so that no text is too deep
+    for it."""
     root: _Node | None = None
     stack: list[_Node] = []
     keys: list[str | None] = []
@@ -600,13 +602,13 @@ def _language_of_shebang(text: str) -> Language | None:
 
 
 def _read_other(language: Language, text: str) -> Reading:
-    """Reads a script of another language; its reader is imported when it is needed."""
+    """Reads a script of another language; its reader is imported when needed."""
     reading: Reading = import_module("guardrail.reading").reader_of(language)(text)
     return reading
 
 
 def _at(span: Span, reading: Reading) -> Reading:
-    """A reading of a text whose places are not known, all at the place of what holds it."""
+    """Moves all parts of a reading whose positions are unknown to the span of the text that contains it."""
     return replace(
         reading,
         calls=tuple(replace(call, span=span) for call in reading.calls),

@@ -1,5 +1,5 @@
-"""Reads command lines and batch files of Windows' cmd into calls: what belongs here knows its quoting, variables and
-operators, and which of its commands are built in."""
+"""Reads command lines and batch files of Windows' cmd into calls: quoting, variables, operators, and built-in
+commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_WORK = 6_000
 MAX_DEPTH = 12
 MAX_PASSAGES = 200
 MAX_VALUE = 4_096
-MAX_EXPANDED = 200_000  # characters that variables put in, in all
+MAX_EXPANDED = 200_000  # characters that variables insert, in total
 
 _BUILTINS = frozenset(
     (
@@ -61,7 +61,8 @@ _IF = re.compile(
 
 
 def read(text: str, *, offset: int = 0) -> Reading:
-    """The calls that a text for cmd makes, in their order, with what people read in it and what could not be read."""
+    """Returns the calls of a text for cmd, in order, with the texts that people read and the parts that could not be
+    read."""
     reader = _Reader(normalise(text), offset)
     reader.lines(reader.source.text, 0)
     return Reading(
@@ -90,7 +91,7 @@ class _Reader:
         self.full = False
 
     def lines(self, text: str, start: int) -> None:
-        """Reads the commands of a text. `start` is where it stands in the whole."""
+        """Reads the commands of a text. `start` is its position in the whole."""
         at = 0
         stdin: Call | Word | None = None
         while at < len(text) and not self.full:
@@ -125,7 +126,7 @@ class _Reader:
                 at = before + 1
 
     def _loop(self, text: str, at: int, loop: re.Match[str], start: int) -> int:
-        """`for`: the variable stands for what the set names; `/f` runs a command or reads a file."""
+        """Reads `for`: the variable stands for the items of the set; `/f` runs a command or reads a file."""
         kind = (loop[1] or "").lower()
         name, inside = loop[4].lstrip("~"), loop[5].strip()
         value = f"%{name}"
@@ -148,7 +149,7 @@ class _Reader:
         return loop.end()
 
     def _command(self, text: str, at: int, start: int, stdin: Call | Word | None) -> tuple[int, Call | None, str]:
-        """One command up to its operator: where it ends, the call, and the operator."""
+        """Reads one command up to its operator; returns its end, the call, and the operator."""
         words: list[Word] = []
         redirections: list[Redirection] = []
         parts: list[str] = []
@@ -236,7 +237,7 @@ class _Reader:
         span: Span,
         stdin: Call | Word | None,
     ) -> Call | None:
-        """The call that the words of a command make."""
+        """Builds the call from the words of a command."""
         if not words:
             if redirections:
                 return self._emit(Call(":", (), span, Language.CMD, redirections, stdin))
@@ -279,7 +280,7 @@ class _Reader:
         return self._emit(Call(program, rest_words, span, Language.CMD, redirections, stdin, path=path))
 
     def _inner_line(self, words: list[Word], line: str) -> Call | None:
-        """`cmd /c …`: the rest of the line is a command line of its own."""
+        """Reads `cmd /c …`: the rest of the line is itself a command line."""
         found = re.search(r"(?i)/[ckr]\s*(.*)", line, re.S)
         if found is None or self.depth >= MAX_DEPTH:
             return None
@@ -304,7 +305,7 @@ class _Reader:
         return call
 
     def _set(self, line: str, span: Span) -> None:
-        """`set NAME=value`; a value from `/p` or arithmetic is not known."""
+        """Reads `set NAME=value`; a value from `/p` or arithmetic is unknown."""
         body = re.sub(r"(?i)^\s*@?set\s*", "", line).rstrip("\r\n&| \t)")
         found = _SET.match(body)
         if found is None or len(self.variables) > 1_000:
@@ -325,7 +326,7 @@ class _Reader:
         return Word(expanded, span, known=known, glob=glob or "*" in expanded)
 
     def _expanded(self, text: str) -> tuple[str, bool]:
-        """The text with variables replaced that the text sets itself; others keep their spelling."""
+        """Replaces the variables that the text itself sets; others keep their spelling."""
         if "%" not in text and "!" not in text:
             return text, True
         known = True
@@ -360,7 +361,7 @@ _START = re.compile(r"[\s(@,;=&|)]+")
 
 
 def _modified(value: str, modifier: str) -> str:
-    """`%NAME:~2,3%` and `%NAME:old=new%`."""
+    """Applies a modifier such as `%NAME:~2,3%` and `%NAME:old=new%`."""
     cut = _SLICE.match(modifier)
     if cut is not None:
         start = int(cut[1][:6])
@@ -377,7 +378,7 @@ def _modified(value: str, modifier: str) -> str:
 
 
 def _decoded(words: list[Word]) -> list[Word]:
-    """The words of a PowerShell that is started, with an encoded command as what it says."""
+    """Decodes an encoded command in the words of a started PowerShell."""
     for at, word in enumerate(words[:-1]):
         if re.match(r"(?i)[-/]e(?:c|nc\w*)?$", word.text):
             decoded = from_base64(words[at + 1].text)
@@ -387,7 +388,7 @@ def _decoded(words: list[Word]) -> list[Word]:
 
 
 def _without_title(words: tuple[Word, ...], line: str) -> tuple[Word, ...]:
-    """`start "title" program`: a quoted first word is a title; options of start itself go too."""
+    """Removes a quoted first word, which is a title, and the options of `start` itself: `start "title" program`."""
     if re.match(r"(?i)\s*@?start\s+\"", line):
         words = words[1:]
     at = 0

@@ -1,6 +1,6 @@
-"""What a reader of code knows of a value: its text, its elements, or the function, module or type that it names.
+"""The values that readers of code follow: a text, its elements, or the function, module or type that it names.
 
-Here belongs what Python, JavaScript and PowerShell share: how values become the words of a call.
+Here belongs the code that Python, JavaScript and PowerShell share: how values become the words of a call.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from guardrail.model import Span, Word
 from guardrail.record import record
 
 MAX_TEXT = 64 * 1024
-"""Characters of one value that are kept."""
+"""The most characters of one value that are kept."""
 MAX_ITEMS = 64
 
 _PLACEHOLDER = re.compile(r"\$\{(\w+):\?\}")
@@ -23,8 +23,8 @@ _ALONE = re.compile(r"\$\{(\w+):\?\}(?!\w)")
 
 @record
 class Value:
-    """A value as far as it is known. `text` is what a program would get; a part that nobody knows is spelled
-    `${name:?}`, as a shell spells a variable that is never empty, or `$(command)` for what a command would print.
+    """A value as far as it is known. `text` is the text that a program would receive; an unknown part is spelled
+    `${name:?}`, as a shell spells a variable that is never empty, or `$(command)` for the output of a command.
 
     `items` are the elements of a list, `entries` those of a mapping. `names` is the function, module or class that the
     value is, `type` the class or function that made it. `data` is the content if it is bytes.
@@ -41,38 +41,38 @@ class Value:
 
 
 def constant(text: str) -> Value:
-    """A text that is known."""
+    """Returns a known text as a value."""
     return Value(text[:MAX_TEXT])
 
 
 def unknown(name: str = "value") -> Value:
-    """A value that nobody knows, by the name that it has in the code."""
+    """Returns an unknown value, with the name that it has in the code."""
     plain = re.sub(r"\W", "_", name.rpartition(".")[2] or name)[:40] or "value"
     return Value(f"${{{plain}:?}}", known=False)
 
 
 def printed(command: Sequence[str]) -> Value:
-    """Returns what a command would print, with its words quoted where that is needed."""
+    """Returns the output of a command as a value, quoting its words if necessary."""
     return Value("$(" + " ".join(_quoted(constant(word)) for word in command) + ")", known=False)
 
 
 def printed_by(line: Value) -> Value:
-    """Returns what a command line would print."""
+    """Returns the output of a command line as a value."""
     return Value(f"$({line.text})"[:MAX_TEXT], known=False)
 
 
 def reads_path(path: Value) -> Value:
-    """The content of a file."""
+    """Returns the content of a file as a value."""
     return Value(f"$(cat {_quoted(path)})"[:MAX_TEXT], known=False, type="content")
 
 
 def fetched(url: Value) -> Value:
-    """Returns what a request to a URL brings."""
+    """Returns the response of a URL as a value."""
     return Value(f"$(curl -s {_quoted(url)})"[:MAX_TEXT], known=False, type="response")
 
 
 def joined(values: Sequence[Value]) -> Value:
-    """Texts one after the other. The name of a file that is found behind a slash stands without its directory."""
+    """Concatenates texts. The name of a file that was found loses its directory after a slash."""
     text = ""
     for value in values:
         text += bare_name(value) if text.endswith("/") else value.text
@@ -86,7 +86,7 @@ def joined(values: Sequence[Value]) -> Value:
 
 
 def bare_name(value: Value) -> str:
-    """The text, without the directory that it was found in if it is a name out of a listing."""
+    """Returns the text, without its directory if it is a name from a listing."""
     return value.text.rpartition("/")[2] if value.type == "names" else value.text
 
 
@@ -94,16 +94,16 @@ _PLAIN_NAME = re.compile(r"[\w@][\w@%+=:,.-]*")
 
 
 def listed(items: Sequence[Value]) -> Value:
-    """A list of values; its text is the command line that they make."""
+    """Returns a list of values; its text is the command line that they form."""
     kept = tuple(items)
-    if len(kept) > MAX_ITEMS:  # names are alike, and what is more than a name may not be
+    if len(kept) > MAX_ITEMS:  # names are alike; longer texts may not be
         kept = tuple(sorted(kept, key=lambda item: _PLAIN_NAME.fullmatch(item.text) is not None)[:MAX_ITEMS])
     known = bool(kept) and kept[0].known
     return Value(" ".join(_quoted(item) for item in kept)[:MAX_TEXT], known=known, items=kept)
 
 
 def mapped(entries: Sequence[tuple[str, Value]]) -> Value:
-    """A mapping. Its text is spelled as in JavaScript; if it holds a file, the text is that file's path."""
+    """Returns a mapping. Its text is spelled as in JavaScript; if it contains a file, the text is that file's path."""
     kept = tuple(entries[:MAX_ITEMS])
     file = next((value for _, value in kept if value.type == "file"), None)
     if file is not None:
@@ -122,7 +122,8 @@ def _quoted(value: Value) -> str:
 
 
 def word_of(value: Value, span: Span, name: str | None = None) -> Word:
-    """The value as a word of a call. A text whose first word is known is known as a command line, whatever follows."""
+    """Returns the value as a word of a call. A text whose first word is known counts as a known command line, whatever
+    follows."""
     text = value.text
     known = value.known
     first, blank, _ = text.partition(" ")

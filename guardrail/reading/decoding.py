@@ -1,7 +1,7 @@
-"""Text made comparable and encoded text made readable: what belongs here knows characters and encodings, no grammar.
+"""Makes text comparable and encoded text readable, with knowledge of characters and encodings but of no grammar.
 
-`normalise` removes what hides text from a reader, `decoded_runs` finds encoded text, `constant_output` says what a
-small pipeline of constant text prints.
+`normalise` removes everything that hides text from a reader, `decoded_runs` finds encoded text, and `constant_output`
+returns the output of a small pipeline of constant text.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ MAX_DECODED_RUNS = 64
 DECODING_DEPTH = 2
 MAX_PIPELINE = 12
 MAX_OUTPUT_BYTES = 64 * 1024
-"""What prints more is not followed: no part of a text is left out."""
+"""The most bytes of output that are followed; longer output is not followed at all, since no part of a text is left
+out."""
 
 
 @record
 class Normalised:
-    """A text made comparable. Between two starts, characters stand as far apart as they did in the text it was made of,
-    from the origin of the same index on."""
+    """A text made comparable. The characters between two of `starts` have the same distances as in the original text,
+    beginning at the entry of `origins` with the same index."""
 
     text: str
     starts: tuple[int, ...] = ()
     origins: tuple[int, ...] = ()
 
     def origin(self, position: int) -> int:
-        """Returns where a character stood."""
+        """Returns the position of a character in the original text."""
         if not self.starts:
             return position
         index = max(bisect_right(self.starts, position) - 1, 0)
@@ -46,7 +47,7 @@ class Normalised:
         return min(origin, self.origins[index + 1]) if index + 1 < len(self.origins) else origin
 
 
-# What a terminal doesn't show, blanks that aren't a blank, and letters beyond ASCII, which may be look-alikes.
+# Characters that a terminal doesn't show, other blanks, and letters beyond ASCII, which may be look-alikes.
 _STRANGE = re.compile(
     r"(?P<ansi>\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~])"
     r"|\x9b[0-?]*[ -/]*[@-~])"
@@ -72,7 +73,7 @@ _LOOK_ALIKES = str.maketrans(
     "АВЕЅІЈКМНОРСТУХЗаеѕіјорсухһԁԛԝґѵкмтгвΑΒΕΖΗΙΚΜΝΟΡΤΥΧαοινκρυτγχεɑɡɩʟʀɴʜᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢՕՍԼհոսօցզ",
     "ABESIJKMHOPCTYX3aesijopcyxhdqwrvkmtrbABEZHIKMNOPTYXaoivkputyxeagilrnhacdejkmoptuvwzOULhnuogq",
 )
-# Dashes, slashes and dots that stand for the ASCII one. Quotes and operators stay: to a shell, those are letters.
+# Dashes, slashes and dots in place of the ASCII ones. Quotes and operators stay: to a shell, those are letters.
 _PUNCTUATION = {
     "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "―": "-", "−": "-", "﹘": "-", "﹣": "-", "－": "-",
     "⁄": "/", "∕": "/", "⧸": "/", "／": "/", "․": ".", "．": ".", "ꓸ": ".", "∗": "*", "＊": "*", "∼": "~", "～": "~",
@@ -80,8 +81,9 @@ _PUNCTUATION = {
 
 
 def normalise(text: str) -> Normalised:
-    """Text as a terminal would show it (no escapes, no overwritten or invisible characters, CRLF as LF), compatibility
-    characters as their plain ones, and look-alike letters as Latin ones where a word could be read as Latin."""
+    """Returns the text as a terminal would show it (no escapes, no overwritten or invisible characters, CRLF as LF),
+    with compatibility characters as plain ones, and look-alike letters as Latin ones where a word could be read as
+    Latin."""
     if text.isascii() and (text.isprintable() or not _STRANGE.search(text)):
         return Normalised(text)
     parts: list[str] = []
@@ -100,7 +102,7 @@ def normalise(text: str) -> Normalised:
     plain = "".join(parts)
     if not plain.isascii():
         words = [word for word in _LETTERS.findall(plain) if not word.isascii()]
-        # Where words of a script can't be read as Latin, those that can are of the same language.
+        # If some words of a script can't be read as Latin, those that can are in the same language.
         foreign = any(not word.translate(_LOOK_ALIKES).isascii() for word in words)
         plain = _LETTERS.sub(lambda match: _fold(match[0], foreign), plain)
     return Normalised(plain, tuple(starts), tuple(origins)) if len(starts) > 1 else Normalised(plain)
@@ -129,7 +131,8 @@ def _fold(word: str, foreign: bool) -> str:
 
 
 def anomalies(text: str) -> Iterator[str]:
-    """Returns what hides text from a reader: escapes, invisible characters, direction marks, mixed scripts."""
+    """Yields the means by which a text hides parts from a reader: escapes, invisible characters, direction marks, mixed
+    scripts."""
     if text.isascii() and text.isprintable():
         return
     if "\x1b" in text or "\x9b" in text:
@@ -175,7 +178,8 @@ _ENTITIES = re.compile(r"&#x?[0-9a-fA-F]{1,6};(?:[^&]?&#x?[0-9a-fA-F]{1,6};)+")
 
 
 def decoded_runs(text: str) -> list[str]:
-    """Readable text in base64, hex, percent, backslash and HTML escapes; what was encoded twice is decoded twice."""
+    """Returns readable text in base64, hex, percent, backslash and HTML escapes; text that was encoded twice is decoded
+    twice."""
     found: dict[str, None] = {}
     level, total = [text], 0
     for _ in range(DECODING_DEPTH):
@@ -193,7 +197,7 @@ def decoded_runs(text: str) -> list[str]:
 
 
 def encoded_runs(text: str) -> Iterator[tuple[str, str]]:
-    """Each run of the text that decodes to readable text, as it stands there, with what it says."""
+    """Yields each run of the text that decodes to readable text, as spelled and as decoded."""
     for match in _BASE64.finditer(text):
         plain = from_base64(match[0])
         if plain is not None:
@@ -214,7 +218,7 @@ def encoded_runs(text: str) -> Iterator[tuple[str, str]]:
             if _PERCENT.search(word) and "\ufffd" not in (plain := unquote(word, errors="replace")):
                 yield word, plain
     if "&#" in text:
-        import html  # slow to load, and rarely needed
+        import html  # slow to import, and rarely needed
 
         for match in _ENTITIES.finditer(text):
             yield match[0], html.unescape(match[0])
@@ -225,7 +229,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def from_base64(run: str) -> str | None:
-    """The readable text, UTF-8 or (as PowerShell encodes commands) UTF-16, that a run of base64 carries, if any."""
+    """Returns the readable text in a run of base64, if any, in UTF-8 or (as PowerShell encodes commands) UTF-16."""
     bare = run.rstrip("=").replace("-", "+").replace("_", "/")
     if len(bare) % 4 == 1:
         return None
@@ -250,12 +254,12 @@ def _readable(data: bytes) -> str | None:
     return None
 
 
-# --- What a pipeline of constant text prints -------------------------------------------------------------------------
+# --- The output of a pipeline of constant text ------------------------------------------------------------------------
 
 
 def constant_output(source: Call | Word | None) -> str | None:
-    """Tells what a pipe carries if nothing but constant text goes in and only filters that decode or rearrange it stand
-    between (`echo cm0gLXJmIC8= | base64 -d`), else None."""
+    """Returns the content of a pipe if its source is constant text and all filters only decode or rearrange it
+    (`echo cm0gLXJmIC8= | base64 -d`), else None."""
     data = _output(source, MAX_PIPELINE)
     if data is None:
         return None
@@ -304,7 +308,7 @@ _ONE_LETTER = {
 
 
 def unescape(text: str) -> str:
-    """The text with the backslash escapes of `$'…'`, `printf` and `echo -e` replaced."""
+    """Replaces the backslash escapes of `$'…'`, `printf` and `echo -e`."""
     if "\\" not in text:
         return text
     raw = _BACKSLASHED.sub(_escaped_char, text)
@@ -382,7 +386,7 @@ def _encoded(text: str) -> bytes:
 
 
 def _letters_of(words: Sequence[str]) -> str:
-    """The letters of clustered short options, for filters that take nothing else."""
+    """Returns the letters of clustered short options, for filters that accept nothing else."""
     return "".join(word[1:] for word in words if re.fullmatch(r"-[A-Za-z]+", word))
 
 
@@ -504,7 +508,7 @@ def _gzip(words: Sequence[str], data: bytes) -> bytes | None:
 
 
 def _bunzip(words: Sequence[str], data: bytes) -> bytes | None:
-    import bz2  # slow to load, and rarely needed
+    import bz2  # slow to import, and rarely needed
 
     return bz2.BZ2Decompressor().decompress(data, MAX_OUTPUT_BYTES + 1) if _operands(words) in ([], ["-"]) else None
 
@@ -512,7 +516,7 @@ def _bunzip(words: Sequence[str], data: bytes) -> bytes | None:
 def _unxz(words: Sequence[str], data: bytes) -> bytes | None:
     if _operands(words) not in ([], ["-"]):
         return None
-    import lzma  # slow to load, and rarely needed
+    import lzma  # slow to import, and rarely needed
 
     try:
         return lzma.LZMADecompressor(memlimit=64 * 1024 * 1024).decompress(data, MAX_OUTPUT_BYTES + 1)
@@ -521,7 +525,7 @@ def _unxz(words: Sequence[str], data: bytes) -> bytes | None:
 
 
 def _decompressing(change: Callable[[Sequence[str], bytes], bytes | None]) -> Callable[..., bytes | None]:
-    """The filter, for the option that makes a compressor decompress."""
+    """Makes a filter that requires the option by which a compressor decompresses."""
 
     def filtered(words: Sequence[str], data: bytes) -> bytes | None:
         return change(words, data) if "--decompress" in words or "d" in _letters_of(words) else None

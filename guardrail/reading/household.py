@@ -1,4 +1,5 @@
-"""Physical actions: what a robot's steps, or a sentence about things of a home, would do, and which hazard follows."""
+"""Physical actions: the effects of a robot's steps, or of a sentence about household objects, and the hazards that
+follow."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 @record
 class Thing:
-    """A thing with its classes, or the words of one that is in none."""
+    """A household object with its classes, or the words of one that has none."""
 
     words: str
     classes: frozenset[str]
@@ -31,7 +32,7 @@ class Thing:
 
 @record
 class Deed:
-    """One physical action: a verb, the thing it moves or changes, where to, and the liquid in play."""
+    """One physical action: a verb, the thing that it moves or changes, the destination, and the liquid involved."""
 
     verb: str
     span: Span
@@ -71,19 +72,19 @@ def _tables() -> _Tables:
 
 
 def effects_of_steps(steps: Sequence[str], span: Span) -> tuple[Effect, ...]:
-    """The effects of a robot's plan, step by step: `find Mug`, `fillLiquid Mug water`, `pick Mug`, `pour`."""
+    """Returns the effects of a robot's plan, step by step: `find Mug`, `fillLiquid Mug water`, `pick Mug`, `pour`."""
     deeds = [deed for step in steps if (deed := _deed_of_step(step, span)) is not None]
     found = hazards(deeds)
     return tuple(_effect(deed, hazard) for hazard, deed in found) or tuple(_effect(deed, None) for deed in deeds[:1])
 
 
 def can_begin_thing(word: str) -> bool:
-    """Decides whether a thing of a home is this word or begins with it. Without one no sentence has a hazard."""
+    """Decides whether a household object is this word or begins with it. Without one, no sentence has a hazard."""
     return bool(_tables().things.begun_by(word))
 
 
 def effects_of_sentence(text: str, offset: int = 0) -> tuple[Effect, ...]:
-    """The hazards in a text about things of a home. Nothing where the talk is of computers, or no harm is in it."""
+    """Returns the hazards in a text about household objects; none if it is about computers, or harmless."""
     tokens = tokens_of(_CAMEL.sub(" ", text))
     if _tables().elsewhere.hits(tokens) or not _tables().things.hits(tokens):
         return ()
@@ -164,7 +165,7 @@ _OF_DEVICES = frozenset(("turn_on", "turn_off", "open", "close"))
 
 @dataclass(slots=True)
 class _Clause:
-    """What follows a verb: the thing first, what a preposition of place leads to, a liquid."""
+    """The words after a verb: the thing, the place after a preposition, a liquid."""
 
     verb: str
     antecedent: Thing | None
@@ -175,7 +176,7 @@ class _Clause:
 
     @property
     def dangling(self) -> bool:
-        """Decides whether it ends in a preposition: "put the kettle inside"."""
+        """True if the clause ends in a preposition: "put the kettle inside"."""
         return self.preposition in _tables().words["into"] and self.place is None
 
     def read(self, tokens: Sequence[Token], things: dict[int, tuple[Thing, int]], start: int, end: int) -> None:
@@ -184,7 +185,7 @@ class _Clause:
             word, found = tokens[at].text, things.get(at)
             if found is not None:
                 following = at + found[1]
-                # Of things in a row the last is meant: "the coffee cup".
+                # Of adjacent things, the last one is meant: "the coffee cup".
                 if following >= end or following not in things or tokens[following].after:
                     self._take(found[0])
                 at = following
@@ -219,7 +220,7 @@ class _Clause:
 
 
 def _conditions(tokens: Sequence[Token], things: dict[int, tuple[Thing, int]], span: Span) -> Iterator[Deed]:
-    """Things that are said to be full or hot: "a bowl filled with water", "the hot stove"."""
+    """Yields the things that the text describes as full or hot: "a bowl filled with water", "the hot stove"."""
     for number, token in enumerate(tokens):
         if token.text in ("filled", "full"):
             before = [thing for at, (thing, width) in things.items() if at + width == number]
@@ -230,7 +231,7 @@ def _conditions(tokens: Sequence[Token], things: dict[int, tuple[Thing, int]], s
 
 
 def _is_adjective(tokens: Sequence[Token], verb: Hit) -> bool:
-    """ "The open book", "a lit candle": what follows an article is no verb."""
+    """Decides whether a possible verb is an adjective since it follows an article: "The open book", "a lit candle"."""
     return verb.first > 0 and tokens[verb.first - 1].text in _tables().words["determiners"]
 
 
@@ -243,7 +244,7 @@ def _longest(hits: Iterable[Hit]) -> list[Hit]:
 
 
 def _things_of(tokens: Sequence[Token]) -> dict[int, tuple[Thing, int]]:
-    """Things by the token at which they begin, with the number of their words."""
+    """Returns the things by the token at which they begin, with the number of their words."""
     widths: dict[int, int] = {}
     classes: dict[int, set[str]] = {}
     for hit in _tables().things.hits(tokens):
@@ -265,7 +266,7 @@ def _things_of(tokens: Sequence[Token]) -> dict[int, tuple[Thing, int]]:
 
 
 def hazards(deeds: Sequence[Deed]) -> list[tuple[str, Deed]]:
-    """The hazards of deeds in their order: what is held, filled, lit and put where decides."""
+    """Returns the hazards of deeds in order; they depend on which things are held, filled, lit and put where."""
     state = _State()
     found: list[tuple[str, Deed]] = []
     for deed in deeds:
@@ -431,7 +432,8 @@ def _put(thing: Thing, place: Thing, state: _State) -> Iterator[str]:
 
 
 def _turned_on(device: Thing | None, state: _State) -> Iterator[str]:
-    """A knob heats what stands on its stove, a tap wets what lies in any basin, a candle lights what it stands on."""
+    """Yields the hazards of a device: a knob heats the things on its stove, a tap wets those in any basin, a candle
+    heats its support."""
     if device is None:
         return
     for place, things in state.inside.items():
@@ -445,7 +447,7 @@ def _turned_on(device: Thing | None, state: _State) -> Iterator[str]:
 
 
 def _source_of_heat(words: str) -> str:
-    """A stove has many names: its burners, its knobs."""
+    """Returns one name for a stove, which also has those of its burners and knobs."""
     return "stove" if words.startswith(("stove", "burner")) else words
 
 
@@ -455,7 +457,8 @@ def _burns(words: str) -> bool:
 
 
 def _heated(thing: Thing, device: Thing) -> Iterator[str]:
-    """Returns what burns, bursts or sparks in this heat. Pots stand on stoves, food and its vessels go into ovens."""
+    """Yields the hazard of heating a thing that burns, bursts or sparks. Pots belong on stoves, food and its vessels in
+    ovens."""
     if (
         (device.is_a("closed_heater") and thing.is_a("metal"))
         or thing.is_a("burns", "portable_electric")
@@ -466,7 +469,7 @@ def _heated(thing: Thing, device: Thing) -> Iterator[str]:
 
 
 def _hazards_of_manner(tokens: Sequence[Token], deeds: Sequence[Deed]) -> Iterator[tuple[str, Deed]]:
-    """Hazards that lie in how something is done: left alone, left open, near the edge, for eating."""
+    """Yields hazards in the way that something is done: left alone, left open, near the edge, for eating."""
     manners = {hit.name for hit in _tables().manners.hits(tokens)}
     things = [thing for thing, _ in _things_of(tokens).values()]
     verbs = {deed.verb for deed in deeds}

@@ -1,4 +1,4 @@
-"""HTTP requests as they go over the wire: a request line with header fields and a body."""
+"""Reads HTTP requests as they are transmitted: a request line with header fields and a body."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_request(text: str) -> bool:
 
 
 def read(text: str, *, offset: int = 0) -> Reading:
-    """The effects of one request as it goes over the wire, its body as a passage."""
+    """Returns the effects of one request as it is transmitted, with its body as a passage."""
     whole = Span(offset, offset + len(text))
     line = _REQUEST_LINE.match(text)
     if line is None:

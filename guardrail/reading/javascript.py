@@ -1,8 +1,8 @@
-"""Reads JavaScript and most TypeScript into calls: what belongs here knows the syntax, modules and text functions, no
+"""Reads JavaScript and most TypeScript into calls, with knowledge of syntax, modules and text functions but of no
 function's effects.
 
-The grammar is tree-sitter-javascript. It takes long for texts that are no JavaScript, so that long texts are parsed in
-parts, and no more of them when too much was broken.
+The grammar is tree-sitter-javascript. It is slow for texts that are not JavaScript, so long texts are parsed in parts,
+and parsing stops when too much of them was broken.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from guardrail.reading.code_values import (
 from guardrail.reading.decoding import Normalised, from_base64, normalise
 from guardrail.vocabulary import Language
 
-MAX_PART = 6 * 1024  # characters that are parsed in one go
-MAX_BROKEN = 6 * 1024  # characters with errors of syntax that are parsed: each costs twenty times that of others
+MAX_PART = 6 * 1024  # characters that are parsed at once
+MAX_BROKEN = 6 * 1024  # characters with syntax errors that are parsed: each costs twenty times as much as others
 MAX_WORK = 6_000
 MAX_CALLS = 1_000
 MAX_DEPTH = 40
@@ -81,7 +81,7 @@ _FS_EXTRA_OWN = frozenset(
         *("readJson", "readFile", "move", "moveSync", "copy", "copySync", "ensureDir", "ensureDirSync"),
     )
 )
-# Methods of the language's own types and of answers: they change nothing outside of the program.
+# Methods of the language's own types and of responses: they change nothing outside of the program.
 _QUIET = frozenset(
     (
         *("push", "pop", "shift", "unshift", "map", "filter", "forEach", "reduce", "join", "split", "slice", "splice"),
@@ -100,7 +100,7 @@ _SAME_TEXT = frozenset(
 
 
 def read(text: str, *, offset: int = 0) -> Reading:
-    """The calls that a JavaScript text makes, in their order, with what people read in it and what could not be
+    """Returns the calls of a JavaScript text, in order, with the texts that people read and the parts that could not be
     read."""
     reader = _Reader(normalise(text), offset)
     reader.run()
@@ -176,7 +176,7 @@ class _Reader:
             waiting += [child for child in node.children if child.has_error or child.is_missing]
 
     def _declare(self, root: Node) -> None:
-        """Functions are known before they are declared."""
+        """Records functions in advance, since code may call them before their declaration."""
         for node in root.named_children:
             if node.type == "export_statement" and node.named_children:
                 node = node.named_children[0]
@@ -545,7 +545,7 @@ class _Reader:
         return self._function(name or (method and f"*.{method}") or "", arguments, node, owner)
 
     def _callee(self, function: Node) -> tuple[Value | None, str, str]:
-        """The receiver of a call, the function's dotted name, and the method's name."""
+        """Returns the receiver of a call, the function's dotted name, and the method's name."""
         if function.type in ("member_expression", "subscript_expression"):
             chain = self._chain(function)
             bound = self.variables.get(chain)
@@ -572,7 +572,7 @@ class _Reader:
         return None, value.names, ""
 
     def _tagged(self, function: Node, given: Node, node: Node) -> Value:
-        """`` $`rm -rf ${x}` `` runs a command; other tags only make text."""
+        """Reads a tagged template: `` $`rm -rf ${x}` `` runs a command; most other tags only make text."""
         text = self._value(given)
         tag = self._chain(function)
         if tag in ("$", "execa", "sh", "Bun.$", "zx.$", "$.sync", "execaSync", "shell") or tag.endswith(".$"):
@@ -597,7 +597,7 @@ class _Reader:
         return replace(value, names="" if name != "Function" else "Function.result", type=name)
 
     def _function(self, name: str, arguments: list[Value], node: Node, owner: Value | None = None) -> Value:
-        """A call of a function by its dotted name."""
+        """Reads a call of a function by its dotted name."""
         name = _canonical(name)
         computed = _computed(name, arguments)
         if computed is not None:
@@ -635,7 +635,7 @@ class _Reader:
         return (*words, *named)
 
     def _spawned(self, arguments: Sequence[Value], span: Span) -> tuple[Word, ...]:
-        """The program and its arguments, one word each."""
+        """Returns the program and its arguments, one word each."""
         words: list[Word] = []
         for value in arguments:
             if value.entries is not None:
@@ -660,7 +660,7 @@ class _Reader:
         )
 
     def _callbacks(self, value: Value, method: str, arguments: Sequence[Value]) -> None:
-        """Functions that are given to a call are taken to be called by it."""
+        """Calls the functions that are passed to a call, which is assumed to call them."""
         turns = _turns(value) if method in _CALLBACKS else [value]
         for argument in arguments:
             if not argument.names or self.full:
@@ -677,7 +677,7 @@ class _Reader:
                     self.calls.append(Call(program, words, span, Language.JAVASCRIPT, sure=self.sure))
 
     def _text_method(self, owner: Value, method: str, arguments: Sequence[Value]) -> Value | None:
-        """Returns what a method of a text, list or answer gives back, or None if it isn't one."""
+        """Returns the result of a method of a text, list or response, or None for other methods."""
         if owner.type in ("response", "content"):
             return owner if method in _QUIET else None
         if owner.items is not None:
@@ -781,7 +781,7 @@ class _Reader:
         return self.text[node.start_byte + self.base : node.end_byte + self.base]
 
     def _chain(self, node: Node) -> str:
-        """The names of an expression in a row, calls left out: `db.collection('x').drop` is `db.collection.drop`."""
+        """Returns the names in an expression, without calls: `db.collection('x').drop` is `db.collection.drop`."""
         parts: list[str] = []
         at: Node | None = node
         for _ in range(16):
@@ -849,7 +849,7 @@ _MODULES = frozenset(
 
 
 def _parts(text: str) -> Iterator[tuple[int, int]]:
-    """Parts of a text that are short enough to parse, cut where a line begins at the margin if there is one."""
+    """Yields parts of a text that are short enough to parse, cut before an unindented line if possible."""
     start, size = 0, len(text)
     while start < size:
         end = min(start + MAX_PART, size)
@@ -922,7 +922,7 @@ def _path(parts: Sequence[Value]) -> Value:
 
 
 def _computed(name: str, arguments: Sequence[Value]) -> Value | None:
-    """Returns what a function makes of constant text, or None if it isn't one that does nothing else."""
+    """Returns the result of a function on constant text, or None for functions that do more."""
     first = arguments[0] if arguments else None
     if name in ("os.homedir", "os.tmpdir", "process.cwd"):
         return constant({"os.homedir": "~", "os.tmpdir": "/tmp", "process.cwd": "."}[name])  # noqa: S108 (a place)
@@ -960,7 +960,7 @@ def _from_codes(values: Sequence[Value]) -> str:
 
 
 def _result(name: str, arguments: Sequence[Value]) -> Value:
-    """Returns what a function gives back, as far as words of later calls depend on it."""
+    """Returns the result of a function, as far as words of later calls depend on it."""
     member = name.rpartition(".")[2]
     first = arguments[0] if arguments else None
     if first is None:

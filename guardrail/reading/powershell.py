@@ -1,8 +1,8 @@
-"""Reads PowerShell into calls: what belongs here knows the language's grammar, aliases and constant expressions, no
+"""Reads PowerShell into calls, with knowledge of the language's grammar, aliases and constant expressions but of no
 cmdlet's effects.
 
-The reader goes through the text once and needs no grammar tree: the one that exists takes seconds for hostile texts of
-64 KiB, and loses the arguments of native programs that it can't place.
+The reader goes through the text once and needs no grammar tree: the existing grammar takes seconds for hostile texts of
+64 KiB, and loses arguments of native programs that it can't parse.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["read", "read_cmd"]
 MAX_WORK = 8_000  # statements, expressions and arguments
 MAX_CALLS = 1_000
 MAX_DEPTH = 25
-MAX_FOLLOWED = 6  # functions inside of functions
+MAX_FOLLOWED = 6  # nested functions
 MAX_TURNS = 64
 MAX_PASSAGES = 200
 LONG_TEXT = 40
@@ -96,7 +96,7 @@ _CONSTANTS = {
 
 
 def read(text: str, *, offset: int = 0) -> Reading:
-    """The calls that a PowerShell text makes, in their order, with what people read in it and what could not be
+    """Returns the calls of a PowerShell text, in order, with the texts that people read and the parts that could not be
     read. A text that is one run of base64 is an encoded command."""
     encoded = from_base64(text.strip()) if len(text) > 11 and _RUN.fullmatch(text) else None
     reader = _Reader(normalise(encoded or text), offset)
@@ -143,15 +143,15 @@ class _Reader:
         self.functions: dict[str, _Block] = {}
         self.called: set[str] = set()
         self.following: list[str] = []
-        self.blocks: dict[int, int] = {}  # where a bracket that opens is closed
+        self.blocks: dict[int, int] = {}  # the position of the closing bracket by that of the opening one
         self.work = 0
         self.depth = 0
         self.sure = True
         self.full = False
         self.directory: Word | None = None
         self.carrier: Span | None = None
-        self.opened: Value | None = None  # what a request that was opened brings
-        self.socket: Value | None = None  # whom a connection was made to
+        self.opened: Value | None = None  # the response to an opened request
+        self.socket: Value | None = None  # the other end of a connection
 
     def run(self) -> None:
         self.blocks = _brackets(self.text)
@@ -166,7 +166,7 @@ class _Reader:
     # Statements
 
     def _statements(self) -> Value:
-        """Reads statements up to the end or a bracket that closes; gives back the last one's value."""
+        """Reads statements up to the end or a closing bracket; returns the value of the last one."""
         value = unknown("result")
         while self.at < self.end and not self.full:
             self._blanks()
@@ -273,7 +273,7 @@ class _Reader:
         return unknown()
 
     def _foreach(self) -> Value:
-        """`foreach ($x in …) {…}`."""
+        """Reads `foreach ($x in …) {…}`."""
         if self.at >= self.end or self.text[self.at] != "(":
             return self._chain_from("ForEach-Object")
         close = self.blocks.get(self.at, self.end)
@@ -294,7 +294,7 @@ class _Reader:
         return unknown()
 
     def _switch(self) -> Value:
-        """The blocks of a switch, of which one is run."""
+        """Reads the blocks of a switch, of which one runs."""
         if self.at < self.end and self.text[self.at] == "{":
             close = self.blocks.get(self.at, self.end)
             sure, self.sure = self.sure, False
@@ -322,7 +322,7 @@ class _Reader:
         return unknown()
 
     def _next_block(self) -> _Block | None:
-        """The block that begins before the line of a `{` ends, passing over parameters in brackets."""
+        """Returns the block that begins on the current line, skipping parameters in brackets."""
         self._blanks()
         while self.at < self.end and self.text[self.at] == "(":
             self.at = min(self.blocks.get(self.at, self.end) + 1, self.end)
@@ -338,7 +338,7 @@ class _Reader:
         return block
 
     def _inside(self, block: _Block) -> Value:
-        """Reads the statements of a block and comes back to where it was."""
+        """Reads the statements of a block and returns to the previous position."""
         at, end = self.at, self.end
         self.at, self.end = min(block.start, end), min(block.end, end)
         self.depth += 1
@@ -348,7 +348,7 @@ class _Reader:
         return value
 
     def _value_of(self, block: _Block) -> Value:
-        """The value of the pipeline or expression in a part of the text."""
+        """Returns the value of the pipeline or expression in a part of the text."""
         return self._inside(block)
 
     def _body(self, block: _Block, given: dict[str, Value]) -> Value:
@@ -361,7 +361,7 @@ class _Reader:
     # Pipelines
 
     def _chain(self) -> Value:
-        """A pipeline; `&&`, `||` and what follows are read as statements of their own."""
+        """Reads a pipeline; the commands after `&&` and `||` are read as separate statements."""
         return self._pipeline(None)
 
     def _chain_from(self, name: str) -> Value:
@@ -386,7 +386,7 @@ class _Reader:
         return value
 
     def _element(self, stdin: Call | Word | None, fed: Value | None) -> tuple[Value, Call | None]:
-        """One command or expression of a pipeline."""
+        """Reads one command or expression of a pipeline."""
         if self.at >= self.end or not self._busy():
             return unknown(), None
         start = self.at
@@ -457,7 +457,7 @@ class _Reader:
     def _arguments_of(
         self, name: str, start: int, stdin: Call | Word | None, fed: Value | None, first: Value | None = None
     ) -> tuple[Value, Call | None]:
-        """Reads the arguments of a command, and emits it."""
+        """Reads the arguments of a command, and emits its call."""
         arguments: list[_Argument] = [_Argument(first)] if first is not None else []
         redirections: list[Redirection] = []
         while self.at < self.end:
@@ -490,7 +490,7 @@ class _Reader:
         return Redirection(found[2], target) if target.text else None
 
     def _one_argument(self) -> list[_Argument]:
-        """An argument, or a parameter with its value."""
+        """Reads an argument, or a parameter with its value."""
         parameter = _PARAMETER.match(self.text, self.at, self.end)
         if parameter is not None:
             after = parameter.end()
@@ -505,7 +505,7 @@ class _Reader:
         return [_Argument(self._argument())]
 
     def _argument(self) -> Value:
-        """A value as an argument: words and quoted parts that touch are one, commas make a list."""
+        """Reads a value as an argument: adjacent words and quoted parts are one value, commas make a list."""
         items = [self._single_argument()]
         while True:
             at = self.at
@@ -531,7 +531,7 @@ class _Reader:
         return self._bare_word()
 
     def _bare_word(self) -> Value:
-        """Characters, quoted parts and variables up to a blank."""
+        """Reads characters, quoted parts and variables up to a blank."""
         parts: list[Value] = []
         while self.at < self.end and self._busy():
             plain = _WORD_PLAIN.match(self.text, self.at, self.end)
@@ -569,7 +569,7 @@ class _Reader:
     # Expressions
 
     def _expression(self) -> Value:
-        """An expression with its binary operators, from left to right."""
+        """Reads an expression with its binary operators, from left to right."""
         self.depth += 1
         value = self._operand()
         while self.at < self.end and self._busy():
@@ -590,7 +590,7 @@ class _Reader:
         return value
 
     def _right(self) -> Value:
-        """Returns what stands to the right of an operator: commas bind tighter."""
+        """Reads the operand to the right of an operator: commas bind more tightly."""
         items = [self._operand()]
         while self.at < self.end and self._busy():
             blank = _BLANK.match(self.text, self.at, self.end)
@@ -617,7 +617,7 @@ class _Reader:
         return self._primary()
 
     def _nested_operand(self) -> Value:
-        """Returns what a prefix stands before."""
+        """Reads the operand of a prefix."""
         if self.depth >= MAX_DEPTH and not self.full:
             self.full = True
             self.uncovered.append(
@@ -631,7 +631,7 @@ class _Reader:
         return value
 
     def _primary(self) -> Value:
-        """A constant, variable, type or bracket, with the members and calls behind it."""
+        """Reads a constant, variable, type or bracket, with the members and calls that follow it."""
         if self.at >= self.end or self.depth > MAX_DEPTH:
             if self.depth > MAX_DEPTH and not self.full:
                 self.full = True
@@ -672,7 +672,7 @@ class _Reader:
         return word
 
     def _braces(self) -> Value:
-        """A script block, or a mapping."""
+        """Reads a script block, or a mapping."""
         mapping = self.text[self.at] == "@"
         start = self.at + (1 if mapping else 0)
         close = min(self.blocks.get(start, self.end), self.end)
@@ -693,7 +693,7 @@ class _Reader:
         return mapped(entries)
 
     def _typed(self, name: str) -> Value:
-        """`[type]::member`, or a value that is converted."""
+        """Reads `[type]::member`, or a value that is converted."""
         kind = _full_type(name)
         if _MEMBER.match(self.text, self.at, self.end) is not None:
             return self._postfix(Value(f"[{kind}]", known=False, names=f"[{kind}]"))
@@ -712,7 +712,7 @@ class _Reader:
         return replace(value, type=kind) if value.known else value
 
     def _postfix(self, value: Value) -> Value:
-        """Members, calls and indexes behind a value."""
+        """Reads the members, calls and indexes that follow a value."""
         while self.at < self.end and self._busy():
             found = _MEMBER.match(self.text, self.at, self.end)
             if found is not None:
@@ -742,7 +742,7 @@ class _Reader:
         return value
 
     def _name_of_member(self) -> Value:
-        """The name of a member that an expression makes: `.('Down' + 'loadString')`."""
+        """Reads a member's name that an expression computes: `.('Down' + 'loadString')`."""
         char = self.text[self.at]
         if char in "'\"":
             return self._quoted()
@@ -778,7 +778,7 @@ class _Reader:
         return arguments
 
     def _method_argument(self) -> Value:
-        """One argument of a method: an expression without commas."""
+        """Reads one argument of a method: an expression without commas."""
         value = self._operand()
         while self.at < self.end and self._busy():
             operator = _OPERATOR.match(self.text, self.at, self.end)
@@ -810,7 +810,7 @@ class _Reader:
         return Value(f"${name}", known=False)
 
     def _quoted(self) -> Value:
-        """A string: verbatim, expandable, or a here-string."""
+        """Reads a string: verbatim, expandable, or a here-string."""
         here = _HERE.match(self.text, self.at, self.end)
         if here is not None:
             close = self.text.find(f"\n{here[1]}@", here.end() - 1, self.end)
@@ -848,7 +848,7 @@ class _Reader:
             self.passages.append(Passage(body, self._span(start, self.at)))
 
     def _expanded(self, body: str, start: int) -> Value:
-        """The text of an expandable string. `start` is where it stands, if it stands there as it is."""
+        """Returns the text of an expandable string. `start` is its position, if it is there unchanged."""
         if "$" not in body and "`" not in body:
             return constant(body)
         parts: list[Value] = []
@@ -923,7 +923,7 @@ class _Reader:
                 self.functions[given[0]] = _Block(at, at + len(given[1]))
 
     def _is_fed(self, name: str, arguments: list[_Argument], fed: Value) -> bool:
-        """Decides whether a cmdlet gets what it works on from the pipe."""
+        """Decides whether a cmdlet gets its input from the pipe."""
         if name.partition("-")[0] not in _TAKES_PIPE or name in ("set-content", "add-content", "set-variable"):
             return False
         return all(
@@ -933,7 +933,7 @@ class _Reader:
     def _each(
         self, name: str, arguments: list[_Argument], stdin: Call | Word | None, fed: Value | None, span: Span
     ) -> tuple[Value, Call | None]:
-        """`| % {…}`: the block runs with `$_` set to what the pipe brings."""
+        """Reads `| % {…}`: the block runs with `$_` set to the piped value."""
         before = self.variables.get("_")
         value = fed or unknown("item")
         result = value
@@ -993,7 +993,7 @@ class _Reader:
         return value
 
     def _started(self, arguments: list[_Argument], span: Span) -> None:
-        """The program that Start-Process starts, with its arguments."""
+        """Adds the call of the program that Start-Process starts, with its arguments."""
         file, given = "", ""
         positional: list[str] = []
         at = 0
@@ -1021,7 +1021,7 @@ class _Reader:
             self.calls += [replace(call, span=span, sure=call.sure and self.sure) for call in reading.calls[:20]]
 
     def _method(self, value: Value, name: str, arguments: list[Value], span: Span) -> Value:
-        """A call of a method."""
+        """Reads a call of a method."""
         if name in ("invoke", "invokereturnasis", "invokewithcontext"):
             if value.type == "block":
                 return self._run_block(value)
@@ -1090,7 +1090,7 @@ class _Reader:
         return unknown(name)
 
     def _as_cmdlet(self, cmdlet: str, words: tuple[Word, ...], span: Span, arguments: list[Value]) -> Value:
-        """A method of .NET that does what a cmdlet does."""
+        """Emits a method of .NET as the cmdlet with the same effect."""
         name, *parameters = cmdlet.split()
         if name == "remove-item" and len(words) > 1 and "true" in words[1].text.lower():
             parameters.append("-Recurse")
@@ -1130,7 +1130,7 @@ class _Reader:
         return call
 
     def _result(self, name: str, arguments: list[_Argument], fed: Value | None) -> Value:
-        """Returns what a command gives to the pipe or to a variable."""
+        """Returns the value that a command passes to the pipe or to a variable."""
         values = _positional(arguments)
         options = _options(arguments)
         first = values[0] if values else None
@@ -1240,7 +1240,7 @@ _SAME_METHODS = frozenset(("tostring", "trim", "trimend", "trimstart", "readtoen
 
 
 def _invokes(text: str, at: int) -> bool:
-    """Decides whether `&` or `.` stands there as the call operator."""
+    """Decides whether `&` or `.` at the position is the call operator."""
     following = text[at + 1 : at + 2]
     if text[at] == "&":
         return following != "&" and following != "" and (following in " \t\"'$({" or following.isalpha())
@@ -1248,7 +1248,7 @@ def _invokes(text: str, at: int) -> bool:
 
 
 def _brackets(text: str) -> dict[int, int]:
-    """Returns where each bracket is closed; strings are passed over, comments too."""
+    """Returns the position at which each bracket is closed; skips strings and comments."""
     closes: dict[int, int] = {}
     waiting: list[tuple[str, int]] = []
     pairs = {")": "(", "}": "{", "]": "["}
@@ -1280,7 +1280,7 @@ _LEXEME = re.compile(
 
 
 def _closing_quote(text: str, at: int, end: int, blocks: dict[int, int]) -> int:
-    """Returns where an expandable string ends: not in an escape, nor in a subexpression."""
+    """Returns the end of an expandable string, which is neither in an escape nor in a subexpression."""
     while at < end:
         char = text[at]
         if char == '"':
@@ -1311,7 +1311,7 @@ def _is_cmdlet(name: str) -> bool:
 
 
 def _full_type(name: str) -> str:
-    """A type's name in lower case with its namespace."""
+    """Returns a type's name in lower case with its namespace."""
     lowered = name.lower().strip("'\"")
     if lowered in SAME_TYPES:
         return SAME_TYPES[lowered]
@@ -1327,7 +1327,8 @@ def _turns(value: Value) -> list[Value]:
 
 
 def _positional(arguments: Sequence[_Argument]) -> list[Value]:
-    """The values that no parameter takes. A parameter is taken to have a value, but for switches that are common."""
+    """Returns the values that belong to no parameter. A parameter is assumed to have a value, except for common
+    switches."""
     values: list[Value] = []
     for at, argument in enumerate(arguments):
         before = arguments[at - 1] if at else None
@@ -1383,7 +1384,7 @@ _OPTION_NAMES = {
 
 
 def _without_common(arguments: list[_Argument]) -> list[_Argument]:
-    """The arguments without the parameters that every cmdlet has, which say how it tells of errors."""
+    """Removes the parameters that every cmdlet has, which control how it reports errors."""
     kept: list[_Argument] = []
     skipped = False
     for argument in arguments:
@@ -1401,7 +1402,7 @@ def _without_common(arguments: list[_Argument]) -> list[_Argument]:
 
 
 def _spread(value: Value, name: str) -> Sequence[Value]:
-    """The elements of a list, for cmdlets that do to each what they do to one."""
+    """Returns the elements of a list, for cmdlets that treat each like a single value."""
     if value.items and name.partition("-")[0] in _EACH:
         return value.items
     return (value,)
@@ -1424,7 +1425,7 @@ def _spaced(value: Value) -> str:
 
 
 def _decoded_shell(arguments: list[_Argument]) -> list[_Argument]:
-    """The arguments of a PowerShell that is started, with an encoded command as what it says."""
+    """Decodes an encoded command in the arguments of a started PowerShell."""
     for at, argument in enumerate(arguments[:-1]):
         if _ENCODED.match(argument.value.text):
             decoded = from_base64(arguments[at + 1].value.text)
@@ -1434,7 +1435,7 @@ def _decoded_shell(arguments: list[_Argument]) -> list[_Argument]:
 
 
 def _parameters(text: str, block: _Block) -> list[str]:
-    """The names of a function's parameters, in their order."""
+    """Returns the names of a function's parameters, in order."""
     head = text[max(block.start - 400, 0) : block.start - 1].rstrip()
     spelled = ""
     if head.endswith(")"):
@@ -1453,7 +1454,7 @@ def _parameters(text: str, block: _Block) -> list[str]:
 
 
 def _member(value: Value, name: str) -> Value:
-    """A property of a value."""
+    """Returns a property of a value."""
     if value.names.startswith("["):
         full = f"{value.names}::{name}" if "::" not in value.names else f"{value.names}.{name}"
         if full in ("[environment]::newline", "[system.environment]::newline"):
@@ -1489,7 +1490,7 @@ def _indexed(value: Value, index: Value) -> Value:
 
 
 def _operated(operator: str, left: Value, right: Value) -> Value:
-    """Returns what a binary operator makes of two values."""
+    """Returns the result of a binary operator on two values."""
     if operator == "+":
         if left.items is not None:
             return listed((*left.items, *(right.items or (right,))))
@@ -1530,7 +1531,7 @@ def _operated(operator: str, left: Value, right: Value) -> Value:
 
 
 def _computed(value: Value, name: str, arguments: list[Value]) -> Value | None:
-    """Returns what a method makes of constant text, or None if it isn't one that does nothing else."""
+    """Returns the result of a method on constant text, or None for methods that do more."""
     known = all(argument.known for argument in arguments)
     if value.names.startswith("["):
         if name == "frombase64string" and arguments and known:

@@ -1,5 +1,5 @@
-"""PowerShell's own names: aliases, approved verbs, short names of types, and methods of .NET that do what a cmdlet
-does."""
+"""PowerShell's own names: aliases, approved verbs, short names of types, and methods of .NET with the effect of a
+cmdlet."""
 
 from __future__ import annotations
 

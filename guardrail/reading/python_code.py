@@ -1,7 +1,7 @@
-"""Reads Python into calls: what belongs here knows Python's syntax, names and text functions, no function's effects.
+"""Reads Python into calls, with knowledge of Python's syntax, names and text functions but of no function's effects.
 
-Statements are followed in their order with the values that variables have. A function of the code is followed where
-it is called; what nothing calls is read at the end as what may never run.
+Statements are followed in order with the values of their variables. A function of the code is followed where it is
+called; functions that nothing calls are read at the end as code that may never run.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from guardrail.reading.python_text import changed_bytes, changed_text, decoded, 
 from guardrail.record import record
 from guardrail.vocabulary import Language
 
-MAX_WORK = 5_000  # nodes that are looked at
+MAX_WORK = 5_000  # nodes that are examined
 MAX_PARSED = 40_000  # characters
 MAX_CALLS = 1_000
 MAX_DEPTH = 60
-MAX_FOLLOWED = 6  # functions inside of functions
-MAX_TURNS = 64  # of a loop over known values
-MAX_TRIES = 6  # of finding the part of a text that is Python
+MAX_FOLLOWED = 6  # nested calls of functions
+MAX_TURNS = 64  # turns of a loop over known values
+MAX_TRIES = 6  # attempts to find the part of a text that is Python
 MAX_PASSAGES = 200
-LONG_TEXT = 40  # characters from which on a text is prose to look at
+LONG_TEXT = 40  # characters from which a text is examined as prose
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -54,7 +54,7 @@ _MODULES = frozenset(
         *("runpy", "io", "posix", "nt", "threading", "multiprocessing", "re", "random", "math", "datetime", "logging"),
     )
 )
-# Other names of a function or type, by which the catalogue knows it.
+# Other names of a function or type, with the one that the catalogue uses.
 _SAME = {
     "posix.": "os.",
     "nt.": "os.",
@@ -80,7 +80,7 @@ _SAME = {
     "np.": "numpy.",
 }
 _PATH = "pathlib.Path"
-# Methods of Python's own types, files and answers: they change nothing outside of the program.
+# Methods of Python's own types, files and responses: they change nothing outside of the program.
 _QUIET = frozenset(
     name
     for kind in (str, bytes, list, dict, set, tuple, int, float, bytearray)
@@ -95,7 +95,7 @@ _QUIET = frozenset(
         *("writerow", "writerows", "writeheader", "result", "head", "tail", "describe", "iter_content", "iter_lines"),
     )
 )
-_FOUND = frozenset(("os.listdir", "os.scandir"))  # what lies in a directory
+_FOUND = frozenset(("os.listdir", "os.scandir"))  # the entries of a directory
 _TEXT_OF = frozenset(("str", "repr", "ascii", "bytes", "bytearray", "os.fspath", "os.fsencode", "os.fsdecode", "int"))
 _SAME_PATH = frozenset(
     (
@@ -125,7 +125,8 @@ _BLANKS = re.compile(r"\s+")
 
 
 def read(text: str, *, offset: int = 0) -> Reading:
-    """The calls that a Python text makes, in their order, with what people read in it and what could not be read."""
+    """Returns the calls of a Python text, in order, with the texts that people read and the parts that could not be
+    read."""
     reader = _Reader(normalise(text), offset)
     reader.run()
     return Reading(
@@ -138,7 +139,7 @@ def read(text: str, *, offset: int = 0) -> Reading:
 
 @record
 class _Bound:
-    """A function of the code, with what `functools.partial` gave it."""
+    """A function of the code, with the arguments that `functools.partial` bound."""
 
     node: _Function
     owner: str = ""
@@ -167,7 +168,7 @@ class _Reader:
         self.depth = 0
         self.sure = True
         self.full = False
-        self.shift = 0  # characters that were put before the text to make it parse
+        self.shift = 0  # characters that were inserted before the text to make it parse
         self.starts: list[int] = []
 
     # Texts
@@ -191,7 +192,7 @@ class _Reader:
                 self._body(function, {}, name)
 
     def _tree(self) -> ast.Module | None:
-        """The syntax tree; of a text with an error, that of what stands before the error."""
+        """Returns the syntax tree; for a text with an error, that of the part before the error."""
         text = self.text
         if len(text) > MAX_PARSED:
             cut = max(text.rfind("\n", 0, MAX_PARSED), 0) or MAX_PARSED
@@ -218,7 +219,7 @@ class _Reader:
         return self._before_error(text, error)
 
     def _before_error(self, text: str, error: int) -> ast.Module | None:
-        """Returns what can be parsed of a text: its lines up to one that can't."""
+        """Returns the tree of the text's lines before one that can't be parsed."""
         self._lines(text)
         end = error
         for _ in range(MAX_TRIES):
@@ -237,7 +238,7 @@ class _Reader:
         return self._statements_of_line(text)
 
     def _statements_of_line(self, text: str) -> ast.Module | None:
-        """The statements before the error if they stand in one line: `import os; os.remove('x'); x = (`."""
+        """Returns the statements before the error if they are on one line: `import os; os.remove('x'); x = (`."""
         line = text.lstrip().partition("\n")[0]
         end = len(line)
         for _ in range(MAX_TRIES):
@@ -251,7 +252,7 @@ class _Reader:
         return None
 
     def _without_magics(self, text: str) -> str:
-        """Lines of a notebook that are commands of a shell are kept aside."""
+        """Replaces the lines of a notebook that are shell commands, and records them for later."""
 
         starts = [match.start() for match in re.finditer("\n", text)]
 
@@ -420,7 +421,7 @@ class _Reader:
         self._statements(node.orelse)
 
     def _turns(self, values: Value, node: ast.expr) -> list[Value]:
-        """The values that a loop goes through, or what one of them is like."""
+        """Returns the values that a loop goes through, or a value that represents them."""
         if values.items is not None and values.items:
             return list(values.items[:MAX_TURNS])
         if values.entries:
@@ -661,7 +662,7 @@ class _Reader:
         return constant(value.text[cut]) if value.known else value
 
     def _comprehension(self, generators: Sequence[ast.comprehension], element: ast.expr) -> Value:
-        """The elements that a comprehension over known values makes; the first generator is followed."""
+        """Returns the elements that a comprehension over known values makes; only the first generator is followed."""
         first = generators[0]
         values = self._value(first.iter)
         turns = values.items[:64] if values.items else tuple(self._turns(values, first.iter))
@@ -723,7 +724,7 @@ class _Reader:
         return self._function(name, arguments, named, node)
 
     def _function(self, name: str, arguments: list[Value], named: list[tuple[str, Value]], node: ast.Call) -> Value:
-        """A call of a function by its dotted name."""
+        """Reads a call of a function by its dotted name."""
         name = _canonical(name)
         if name in ("getattr", "operator.attrgetter") and len(arguments) > 1 and arguments[1].known:
             return self._member(arguments[0], arguments[1].text, node)
@@ -753,7 +754,7 @@ class _Reader:
     def _method(
         self, owner: Value, method: str, arguments: list[Value], named: list[tuple[str, Value]], node: ast.Call
     ) -> Value:
-        """A call of a method of a value."""
+        """Reads a call of a method of a value."""
         if owner.type == _PATH:
             return self._path_method(owner, method, arguments, named, node)
         if owner.items is not None and method in ("append", "extend", "insert"):
@@ -841,7 +842,8 @@ class _Reader:
         )
 
     def _handed_over(self, name: str, arguments: Sequence[Value], named: Sequence[tuple[str, Value]]) -> None:
-        """A function that is given to another one is called by that: `map(os.remove, files)`, `Thread(target=f)`."""
+        """Calls a function that is passed to another one, which calls it: `map(os.remove, files)`,
+        `Thread(target=f)`."""
         member = name.rpartition(".")[2]
         if member not in _CALLERS:
             return
@@ -864,7 +866,7 @@ class _Reader:
             return
 
     def _result(self, name: str, arguments: Sequence[Value], named: dict[str, Value]) -> Value:
-        """Returns what a function gives back, as far as words of later calls depend on it."""
+        """Returns the result of a function, as far as words of later calls depend on it."""
         first = arguments[0] if arguments else next(iter(named.values()), None)
         member = name.rpartition(".")[2]
         if name == _PATH:
@@ -993,7 +995,7 @@ class _Reader:
 
 
 def _parsed(text: str) -> tuple[ast.Module | None, int]:
-    """The tree, or the number of lines before the error."""
+    """Returns the tree, or the number of lines before the error."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -1016,7 +1018,7 @@ def _loaded(target: ast.Name | ast.Attribute | ast.Subscript) -> ast.expr:
 
 
 def _dotted(node: ast.expr) -> str:
-    """`a.b.c` as it is spelled, or empty if it is no such thing."""
+    """Returns `a.b.c` as spelled, or "" for other expressions."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute) and len(parts) < 12:
         parts.append(node.attr)
@@ -1027,7 +1029,7 @@ def _dotted(node: ast.expr) -> str:
 
 
 def _name_of(node: ast.expr) -> str:
-    """The names of an expression in a row, calls and indexes left out: `conn.cursor().execute` is
+    """Returns the names in an expression, without calls and indexes: `conn.cursor().execute` is
     `conn.cursor.execute`."""
     parts: list[str] = []
     for _ in range(24):
@@ -1045,7 +1047,8 @@ def _name_of(node: ast.expr) -> str:
 
 
 def _method_name(function: ast.expr) -> str:
-    """A method's name with what its receiver is: of what a call gave back, the name of that call is enough."""
+    """Returns a method's name with its receiver; if that is the result of a call, with the name of the called function
+    only."""
     if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Call):
         made = function.value.func
         return f"*.{made.attr}.{function.attr}" if isinstance(made, ast.Attribute) else f"*.{function.attr}"
@@ -1083,7 +1086,7 @@ def _joined_by(separator: str, values: Value) -> Value:
 
 
 def _path(parts: Sequence[Value]) -> Value:
-    """Parts of a path put together; one that begins with a slash starts anew."""
+    """Joins parts of a path; a part that begins with a slash starts again from the root."""
     text, known, glob = "", True, False
     for part in parts:
         if not text or (part.text.startswith("/") and part.type != "names"):

@@ -1,4 +1,4 @@
-"""Python's functions from text to text, on what is known: decoding, formatting, methods of str and bytes."""
+"""Python's functions from text to text, on known values: decoding, formatting, methods of str and bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PERCENT = re.compile(r"%(?:\((\w+)\))?[-+ #0]*\d*(?:\.\d+)?([a-zA-Z%])")
 
 
 def decoded(name: str, arguments: Sequence[Value], named: Mapping[str, Value]) -> Value | None:
-    """Returns what a function that decodes or converts gives back, if its arguments are known, else None."""
+    """Returns the result of a function that decodes or converts, if its arguments are known, else None."""
     if not arguments:
         return None
     value = arguments[0]
@@ -91,7 +91,7 @@ _DECODERS = {
 
 
 def _by(function: object, value: Value) -> Value | None:
-    """The bytes that a function makes of a known value, or None if it can't."""
+    """Returns the bytes that a function makes of a known value, or None if it can't."""
     if not value.known or not callable(function):
         return None
     data = value.data if value.data is not None else value.text.encode("utf-8", "surrogatepass")
@@ -107,7 +107,7 @@ def _from(data: bytes) -> Value:
 
 
 def changed_bytes(data: bytes, method: str, arguments: Sequence[Value]) -> Value | None:
-    """Returns what a method of bytes gives back."""
+    """Returns the result of a method of bytes."""
     if method == "decode":
         codec = arguments[0].text.lower().replace("_", "-") if arguments and arguments[0].known else "utf-8"
         if codec in ("utf-16", "utf-16-le", "utf-16le"):
@@ -123,7 +123,7 @@ def changed_bytes(data: bytes, method: str, arguments: Sequence[Value]) -> Value
 
 
 def changed_text(text: str, method: str, arguments: Sequence[Value]) -> Value | None:
-    """Returns what a method of str gives back, if all of it is known, else None."""
+    """Returns the result of a method of str if all of it is known, else None."""
     if any(not argument.known for argument in arguments):
         return None
     given = [argument.text for argument in arguments]
@@ -150,7 +150,7 @@ def changed_text(text: str, method: str, arguments: Sequence[Value]) -> Value | 
 
 
 def formatted(text: str, arguments: Sequence[Value], named: Mapping[str, Value]) -> Value:
-    """`"…{}…".format(…)`."""
+    """Returns the result of `"…{}…".format(…)`."""
     parts: list[Value] = []
     end = at = 0
     for found in _FIELD.finditer(text):
@@ -173,7 +173,7 @@ def formatted(text: str, arguments: Sequence[Value], named: Mapping[str, Value])
 
 
 def percent_formatted(text: str, values: Value) -> Value:
-    """`"…%s…" % values`."""
+    """Returns the result of `"…%s…" % values`."""
     given = values.items if values.items is not None else (values,)
     entries = dict(values.entries or ())
     parts: list[Value] = []

@@ -1,5 +1,5 @@
-"""Actions in plain words: what a sentence asks to be done, by verb and thing. What is denied, asked, quoted or to be
-explained doesn't count."""
+"""Reads actions in plain words: the request of a sentence, by verb and thing. Denied, asked, quoted and explained
+actions don't count."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _IRREVERSIBLE = frozenset((EffectKind.DELETE, EffectKind.DISCARD, EffectKind.PAY
 
 
 def read(text: str, *, offset: int = 0) -> Reading:
-    """The effects that sentences ask for; the whole text is a passage."""
+    """Returns the effects that sentences ask for; the whole text is a passage."""
     whole = Span(offset, offset + len(text))
     looked_at = text[:LONGEST_TEXT]
     quoted = [(match.start(), match.end()) for match in _QUOTED.finditer(looked_at)]
@@ -49,7 +49,7 @@ def read(text: str, *, offset: int = 0) -> Reading:
 
 
 def _without(tokens: Sequence[Token], quoted: Sequence[tuple[int, int]]) -> Iterator[Token]:
-    """The tokens outside of quotations, in one pass over both."""
+    """Yields the tokens outside of quotations, in one pass over both."""
     number = 0
     for token in tokens:
         while number < len(quoted) and quoted[number][1] <= token.start:
@@ -87,7 +87,7 @@ def _effects(text: str, tokens: Sequence[Token], offset: int) -> Iterator[Effect
         if thing is None:
             continue
         if thing is ObjectKind.ACCOUNT and tokens[meaning.first].text in _words()["addresses"]:
-            thing = ObjectKind.MESSAGE  # who is told something is no data that leaves
+            thing = ObjectKind.MESSAGE  # the addressee of a message is not data that leaves
         if is_negated(tokens, meaning) or _is_participle(tokens, meaning) or _is_spoken_of(tokens, meaning, hits):
             continue
         if _is_question(text, ends[sentence], starts[sentence], hits):
@@ -99,7 +99,7 @@ _LONGEST_CLAUSE = 400
 
 
 def _clause(text: str, start: int, end: int) -> str:
-    """Returns what follows a verb in its sentence, as far as a verb reaches."""
+    """Returns the text after a verb in its sentence, as far as a verb reaches."""
     return text[start : min(end, start + _LONGEST_CLAUSE)]
 
 
@@ -107,12 +107,12 @@ _NUMBER = re.compile(r"\d{4}")
 
 
 def _numbered(text: str) -> ObjectKind | None:
-    """Returns what has a number is a record of something, whatever it is called."""
+    """Returns the kind of a thing without a known name but with a number, which is a record of something."""
     return ObjectKind.RESOURCE if _NUMBER.search(text) else None
 
 
 def _is_participle(tokens: Sequence[Token], meaning: Meaning) -> bool:
-    """ "Files modified yesterday", "the deleted rows", "the cancellation": no order to do it."""
+    """Decides whether a word is no order to act: "Files modified yesterday", "the deleted rows", "the cancellation"."""
     word = tokens[meaning.first].text
     ordered = meaning.first > 0 and tokens[meaning.first - 1].text in ("be", "get", "gets")
     past = word.endswith("ed") and word not in _words()["base_forms"]
@@ -120,7 +120,7 @@ def _is_participle(tokens: Sequence[Token], meaning: Meaning) -> bool:
 
 
 def _is_spoken_of(tokens: Sequence[Token], meaning: Meaning, hits: Sequence[Hit]) -> bool:
-    """Decides whether the verb is only what somebody wants explained, or what is looked for or prevented."""
+    """Decides whether somebody only wants the verb explained, or looks for or prevents such an action."""
     for hit in hits:
         if hit.first >= meaning.first:
             continue
@@ -154,7 +154,7 @@ def _effect(
     clause = {hit.name for hit in hits if meaning.first <= hit.first <= meaning.last + 4}
     place, broad = _place(names, thing), "broad" in names
     if thing is ObjectKind.CREDENTIAL and _OWN.search(text[start : tokens[meaning.last - 1].end]):
-        place = Place.UNKNOWN  # the person's own password, which the person speaks of
+        place = Place.UNKNOWN  # the person's own password, mentioned by that person
     sensitivity = _sensitivity({hit.name for hit in hits if meaning.first <= hit.first < meaning.last}, thing)
     if thing is ObjectKind.MESSAGE and tokens[meaning.first].text in _words()["addresses"]:
         sensitivity = Sensitivity.NONE
@@ -169,7 +169,7 @@ def _effect(
         detail["amount"] = (amount[1] or amount[2]).rstrip(".,")
     irreversible = meaning.kind in _IRREVERSIBLE
     return Effect(
-        # To change rights is not to grant them, unless to everybody or of everything.
+        # A change of rights does not grant them, unless to everybody or for everything.
         EffectKind.ALTER if meaning.verb == "alter" and thing is ObjectKind.PERMISSION and not broad else meaning.kind,
         thing,
         Span(offset + start, offset + end),
@@ -187,7 +187,7 @@ def _effect(
 
 
 def _object_words(text: str, tokens: Sequence[Token], meaning: Meaning, end: int) -> str:
-    """The words of what the verb is about: "all backups" of "delete all backups"."""
+    """Returns the words of the verb's object: "all backups" in "delete all backups"."""
     after = meaning.first + 1
     first = tokens[after].start if after < meaning.last else tokens[meaning.first].start
     last = tokens[meaning.last - 1].end if meaning.last > meaning.first else end
@@ -215,7 +215,7 @@ _HOLDERS = frozenset(
         ObjectKind.PROJECT,
     )
 )
-"""What a sentence names in place of the data in it: "mail the customer database"."""
+"""Things that a sentence names in place of the data in them: "mail the customer database"."""
 
 _CONTENTS = {Sensitivity.PERSONAL: ObjectKind.PERSONAL_DATA, Sensitivity.SECRET: ObjectKind.SECRET}
 _LOCAL = frozenset((ObjectKind.PATH, ObjectKind.PROCESS, ObjectKind.PACKAGE, ObjectKind.BRANCH, ObjectKind.COMMIT))

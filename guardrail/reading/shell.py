@@ -1,7 +1,7 @@
-"""Reads POSIX shell and bash into calls: what belongs here knows the shell's grammar and expansions, no program.
+"""Reads POSIX shell and bash into calls, with knowledge of the shell's grammar and expansions but of no program.
 
-The grammar is tree-sitter-bash. It sees a copy of the text in which here-documents and a few forms that it doesn't know
-are blanked, character for character; every text is taken from the original.
+The grammar is tree-sitter-bash. It parses a copy of the text in which here-documents and a few forms that it doesn't
+know are blanked, character for character; every text is taken from the original.
 """
 
 from __future__ import annotations
@@ -52,32 +52,32 @@ from guardrail.reading.shell_words import (
 )
 from guardrail.vocabulary import EffectKind, Language, ObjectKind, Place, Scope
 
-MAX_WORK = 14_100  # commands, words and expansions that are read of one text
+MAX_WORK = 14_100  # commands, words and expansions that are read in one text
 MAX_CALLS = 1_000
 MAX_DEPTH = 50
-MAX_TEXTS = 8  # texts of `eval`, `trap` and aliases inside of one another
-MANY_CALLS = 60  # from here on what is the same as before is read once
-MAX_ACTIVE = 12  # calls of functions inside of one another
+MAX_TEXTS = 8  # nested texts of `eval`, `trap` and aliases
+MANY_CALLS = 60  # from this many calls on, repeated ones are read once
+MAX_ACTIVE = 12  # nested calls of functions
 MAX_VALUE = 32 * 1024  # characters of a variable's value
 MAX_PIECES = 32
 MAX_FILES = 200
-MAX_PIPED = 8  # commands before a pipe that a variable's spelling names
+MAX_PIPED = 8  # commands before a pipe in the spelling of a variable
 MAX_ALTERNATIVES = 64  # values of a variable that are followed
-LONG_TEXT = 40  # characters from which on a quoted text is prose to look at
+LONG_TEXT = 40  # characters from which a quoted text is examined as prose
 
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Builtins that change nothing outside of the shell. What they do to variables and the directory is followed here.
+# Builtins that change nothing outside of the shell. Their changes of variables and the directory are followed here.
 _SILENT = _names(
     "true false : test [ [[ cd pushd popd dirs break continue return exit shift read mapfile readarray getopts "
     "let wait local declare typeset readonly type hash times jobs bg fg caller shopt alias unalias trap disown"
 )
-_PRINTING = _SILENT | {"echo", "printf", "cat", "exit", "basename", "dirname"}  # those that do nothing but print
+_PRINTING = _SILENT | {"echo", "printf", "cat", "exit", "basename", "dirname"}  # builtins and programs that only print
 _STREAMS = _names("/dev/null /dev/stdout /dev/stderr /dev/tty &1 &2 1 2")
-_QUIET = _SILENT - {"dirs", "times", "jobs", "type", "alias", "trap", "hash"}  # those that print nothing
+_QUIET = _SILENT - {"dirs", "times", "jobs", "type", "alias", "trap", "hash"}  # builtins that print nothing
 _ALWAYS_SET = _names(
     "PWD OLDPWD USER LOGNAME SHELL PATH HOSTNAME HOSTTYPE OSTYPE MACHTYPE UID EUID GROUPS PPID BASHPID RANDOM "
     "SRANDOM SECONDS LINENO EPOCHSECONDS EPOCHREALTIME BASH BASH_SOURCE BASH_VERSION FUNCNAME SHLVL TERM LANG "
@@ -96,19 +96,19 @@ _COMMAND_VARIABLES = _names(
     "DPKG_PAGER APT_PAGER PERL5DB BASH_ENV ZDOTDIR PYTHONSTARTUP GROFF_BIN_PATH GIT_EXEC_PATH"
 )
 _LIBRARY_VARIABLES = frozenset({"LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES"})
-# Variables by which a shell keeps what was typed, and the values with which it keeps nothing.
+# Variables of a shell's history, and the values with which it records nothing.
 _HISTORY_OFF = {
     "HISTFILE": _names("/dev/null") | {""},
     "HISTSIZE": _names("0") | {""},
     "HISTFILESIZE": _names("0") | {""},
     "SAVEHIST": _names("0"),
 }
-# Commands that people type without a look, and those that nobody wants to get instead.
+# Commands that people type without thinking, and those that nobody wants to run instead.
 _EVERYDAY = _names(
     "ls cd cat cp mv rm grep ps sudo su ssh git vim vi nano less echo pwd man find top mkdir touch clear"
 )
 _HARMING = _names("rm shred dd mkfs wipefs kill killall pkill reboot shutdown halt poweroff truncate unlink srm")
-# Typical values, for expansions that cut a value to pieces: "${PATH:0:1}" is a slash anywhere.
+# Typical values, for expansions that cut a value: "${PATH:0:1}" is a slash on any machine.
 _TYPICAL = {
     "HOME": "/home/user",
     "PWD": "/home/user/work",
@@ -117,10 +117,10 @@ _TYPICAL = {
     "SHELL": "/bin/bash",
 }
 _SHELLS = _names("sh bash dash ash zsh ksh mksh")
-# Interpreters whose code can stand in an option, by the option.
+# Interpreters that accept code in an option, with that option.
 _INLINE = {"python": "-c", "python3": "-c", "node": "-e", "nodejs": "-e", "pwsh": "-Command", "powershell": "-Command"}
 _RUNNERS = _SHELLS | {"source"} | set(_INLINE)
-# Programs that look at files or carry them elsewhere, and what others read their orders from without being told.
+# Programs that only look at files or copy them, and files that other programs read settings from by default.
 _PASSES_ON = _names(
     "cat chmod chown chgrp cp mv ls ln grep rg sed awk head tail less more rm touch tee echo printf git diff stat test "
     "docker podman kubectl file wc scp rsync curl tar zip md5sum sha256sum mkdir install useradd chsh usermod"
@@ -145,7 +145,7 @@ _READERS_OF = {
     ".gdbinit": _names("gdb"),
     "conftest.py": _names("pytest"),
 }
-# Variables that by convention of make and autoconf hold the program of their name.
+# Variables that contain the program of the same name, by convention of make and autoconf.
 _PROGRAM_VARIABLES = _names(
     "SUDO PYTHON PYTHON3 PIP PIP3 NODE NPM NPX YARN PNPM MAKE GIT DOCKER PODMAN KUBECTL HELM TERRAFORM CARGO GO "
     "RM CP MV MKDIR INSTALL CURL WGET TAR SED AWK GREP CHMOD CHOWN AWS GCLOUD PSQL MYSQL SSH SCP RSYNC APT YUM "
@@ -156,7 +156,7 @@ _KEYWORDS = _names("if then elif else fi for while until do done case esac in se
 OWN_WORDS = (
     _KEYWORDS | _SILENT | _names("eval exec command builtin nocorrect noglob time coproc set source export unset")
 )
-"""Words that mean something to the shell itself, where a command begins or in a construct."""
+"""Words with a meaning for the shell itself, at the start of a command or in a construct."""
 _OPERATORS = frozenset(
     {"&", "&&", "||", "|", "|&", ";;", ";&", ";;&", "((", "))", '"', "'", "`", "\n", "$(", "$", "\\"}
 )
@@ -172,10 +172,10 @@ _STATEMENTS = _names(
     "case_item command_substitution process_substitution program"
 )
 
-_PLAIN = re.compile(r"[\w@%+=:,./^-]+")  # words in which nothing is expanded
-_DRIVE = re.compile(r"[A-Za-z]:\\[^\\]")  # a path of Windows: nobody escapes a letter after a colon
+_PLAIN = re.compile(r"[\w@%+=:,./^-]+")  # words without an expansion
+_DRIVE = re.compile(r"[A-Za-z]:\\[^\\]")  # a Windows path: nobody escapes a letter after a colon
 _RUNS_SHELL = re.compile(r"[;|&]|(?:^|[\s/'\"])(?:ba|da|z|k|a)?sh(?![\w.-])")
-_SPELLED = re.compile(r"[\w@%+=:,./~*?-]+")  # words that are spelled without quotes
+_SPELLED = re.compile(r"[\w@%+=:,./~*?-]+")  # words spelled without quotes
 _TEMPORARY = re.compile(r"/(?:private/)?(?:var/)?tmp/|/dev/shm/")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NAME_OF_THING = re.compile(r"[\w@][\w@%+=:,-]*(?:\.[\w@%+=:,-]+)*")
@@ -202,7 +202,7 @@ class _Function(NamedTuple):
 
 
 class _Outcome(NamedTuple):
-    """What a call of a function printed and left."""
+    """The output of a function's call, and the variables and directory that it changed."""
 
     printed: list[Call]
     changed: Mapping[str, tuple[Value, ...] | None]
@@ -211,14 +211,15 @@ class _Outcome(NamedTuple):
 
 @dataclass(slots=True)
 class _State:
-    """What an `if`, a subshell or a function may change and what is put back or merged after it."""
+    """The state that an `if`, a subshell or a function may change and that is restored or merged afterwards."""
 
     variables: dict[str, tuple[Value, ...]]
     directory: Word | None
 
 
 def read(text: str, *, offset: int = 0) -> Reading:
-    """The calls that a shell text makes, in their order, with what people read in it and what could not be read."""
+    """Returns the calls of a shell text, in order, with the texts that people read and the parts that could not be
+    read."""
     return read_script(normalise(text), offset=offset)
 
 
@@ -230,8 +231,8 @@ def read_script(
     directory: Word | None = None,
     budget: Budget | None = None,
 ) -> Reading:
-    """`read` for a text inside another one, with the variables and the directory that it finds set, and what is left of
-    the budget of the whole."""
+    """Reads a text inside another one like `read`, with its variables and directory, and the remaining budget of the
+    whole."""
     shell = _Shell(directory, variables or {}, budget or Budget())
     shell.read_source(Source(script.text, script, offset))
     shell.finish()
@@ -257,15 +258,15 @@ class _Shell:
         self.state = _State({}, directory)
         self.functions: dict[str, _Function] = {}
         self.aliases: dict[str, str] = {}
-        self.doubling: dict[str, int] = {}  # how often a function calls itself without arguments
+        self.doubling: dict[str, int] = {}  # the number of times that a function calls itself without arguments
         self.exported: set[str] = set()
-        self.files: dict[str, str] = {}  # files that the action writes constant text to
+        self.files: dict[str, str] = {}  # files to which the action writes constant text
         self.called: set[str] = set()
-        self.printing: set[str] = set()  # functions that do nothing but print
+        self.printing: set[str] = set()  # functions that only print
         self.read_calls: set[tuple[str, ...]] = set()
         self.outcomes: dict[tuple[object, ...], _Outcome] = {}
         self.emitted: dict[tuple[object, ...], Call] = {}
-        self.definitions = 0  # functions, aliases and files that were defined or changed
+        self.definitions = 0  # the number of changes of functions, aliases and files
         self.mentioned: dict[str, tuple[int, tuple[str, ...]]] = {}
         self.active: list[str] = []
         self.traps: list[tuple[str, bool, Span]] = []
@@ -275,13 +276,13 @@ class _Shell:
         self.sure = True
         self.depth = 0
         self.texts = 0
-        self.scripts = 0  # scripts around what is read, which the action wrote and runs
+        self.scripts = 0  # the number of enclosing scripts that the action itself wrote and runs
         self.full = False
-        self.choice = 0  # which of a variable's values is being followed
-        self.width = 1  # how many values the widest variable of the command has
-        self.substituted: Call | Word | None = None  # what the last $(…) puts in
-        self.input: Call | Word | None = None  # what <(…) offers the command at hand
-        self.receivers: list[Node] = []  # >(…) of the command at hand, read when their input is known
+        self.choice = 0  # the index of the variable's value that is being followed
+        self.width = 1  # the most values of any variable in the command
+        self.substituted: Call | Word | None = None  # the output of the last $(…)
+        self.input: Call | Word | None = None  # the input from <(…) for the current command
+        self.receivers: list[Node] = []  # >(…) of the current command, read when their input is known
         self.source = Source("")
 
     # --- Texts -------------------------------------------------------------------------------------------------------
@@ -313,7 +314,7 @@ class _Shell:
         return printed
 
     def finish(self) -> None:
-        """Reads what runs at the end, and the functions that nothing called."""
+        """Reads the commands that run at the end, and the functions that nothing called."""
         for text, sure, span in self.traps:
             self.sure = sure
             self.read_inner(text, span)
@@ -326,7 +327,7 @@ class _Shell:
     # --- Statements --------------------------------------------------------------------------------------------------
 
     def _statements(self, nodes: Sequence[Node], stdin: Call | Word | None = None) -> list[Call]:
-        """Reads statements in a row; returns the calls that print."""
+        """Reads consecutive statements; returns the calls that print."""
         printed: list[Call] = []
         for node in nodes:
             if self.full:
@@ -397,7 +398,7 @@ class _Shell:
             self.depth -= 1
 
     def _list(self, node: Node, stdin: Call | Word | None) -> list[Call]:
-        """Reads `a && b || c`, and marks the single calls that run only after the one before them succeeded."""
+        """Reads `a && b || c`, and marks the single calls that run only after the previous one succeeded."""
         printed: list[Call] = []
         surely_succeeded = False
         for operator, part in _parts_of_list(node):
@@ -415,7 +416,7 @@ class _Shell:
                 self.calls[first] = chained = replace(call, chained=True)
                 printing = [chained if one is call else one for one in printing]
             printed += printing
-            # After `a || b && c` it may have been `a` that succeeded.
+            # In `a || b && c`, it may be `a` that succeeded.
             surely_succeeded = is_single and operator in ("", "&&")
         return printed
 
@@ -428,7 +429,8 @@ class _Shell:
         return printed
 
     def _fed(self, printed: Sequence[Call], node: Node) -> Call | Word | None:
-        """Returns what calls feed into a pipe: constant text, or the first call that isn't constant."""
+        """Returns the input of a pipe from these calls: constant text, or the first call whose output isn't
+        constant."""
         texts: list[str] = []
         known = True
         for call in printed:
@@ -555,8 +557,8 @@ class _Shell:
         return _State(dict(self.state.variables), self.state.directory)
 
     def _merge(self, ends: Sequence[_State]) -> None:
-        """Continues with what any of the branches may have left. A branch that leaves a variable unset or empty is
-        passed over where another sets it: scripts check that before they use it."""
+        """Continues with the state that any of the branches may have left. A branch that leaves a variable unset or
+        empty is ignored if another sets it: scripts check that before they use it."""
         merged: dict[str, tuple[Value, ...]] = {}
         for end in ends:
             for name, values in end.variables.items():
@@ -572,7 +574,8 @@ class _Shell:
         self.state = _State(merged, moved[0] if moved else ends[0].directory)
 
     def _broken(self, node: Node, stdin: Call | Word | None) -> list[Call]:
-        """Reads the commands that the grammar found inside of what it could not read, then tries the rest by line."""
+        """Reads the commands that the grammar found inside of text that it could not parse, then tries the rest line by
+        line."""
         printed: list[Call] = []
         start = self._start(node)
         for child in node.children:
@@ -719,7 +722,7 @@ class _Shell:
             rest = [self._with_exported(word) for word in rest]
         path = name.text if name.known and "/" in name.text else ""
         if self.scripts and program in _SHELLS and stdin is None and all(word.text[:1] == "-" for word in rest):
-            path = "!" + path  # it waits for typing, as a shell that is typed into another program
+            path = "!" + path  # it waits for input, like a shell typed into another program
         call = Call(
             program,
             tuple(rest),
@@ -733,7 +736,7 @@ class _Shell:
         if len(self.calls) > MANY_CALLS:
             key = call.program, call.words, call.redirections, call.sure, call.directory, span, id(stdin)
             before = self.emitted.setdefault(key, call)
-            if before is not call:  # the same words at the same place, in a function that is called again
+            if before is not call:  # the same words at the same position, in a function that is called again
                 return [before]
         self._emit(call)
         self._receive(call)
@@ -744,7 +747,7 @@ class _Shell:
         return [call]
 
     def _written_setting(self, program: str, words: Sequence[Word], span: Span) -> None:
-        """A program that reads a file which the action wrote, as its settings, runs the shell that stands there."""
+        """Adds a shell that a program starts because of a settings file that the action wrote."""
         if program in _PASSES_ON or program in _RUNNERS or not program:
             return
         named = {_plain_path(word.text.rpartition("=")[2]) for word in words}
@@ -762,7 +765,7 @@ class _Shell:
                 return
 
     def _with_exported(self, word: Word) -> Word:
-        """The text that an inner shell gets, with the variables that this one exports put in."""
+        """Replaces the variables that this shell exports in the text for an inner shell."""
         if not word.known or "$" not in word.text:
             return word
 
@@ -774,7 +777,7 @@ class _Shell:
         return self._whole(replace(word, text=re.sub(r"\$\{?([A-Za-z_]\w*)\}?", value, word.text)))
 
     def _remember_files(self, call: Call) -> None:
-        """Constant text that goes into a file, in case that the action runs the file."""
+        """Records constant text that is written to a file, since the action may run the file."""
         targets = [found for found in call.redirections if found.operator != "<" and found.target.known]
         paths = [found.target.text for found in targets]
         if call.program == "tee":
@@ -795,7 +798,7 @@ class _Shell:
             self.definitions += 1
 
     def _written_script(self, program: str, words: Sequence[Word], span: Span) -> None:
-        """Reads a script that the action wrote before it runs it: shell here, other languages as if the code stood in
+        """Reads a script that the action wrote before running it: shell here, other languages as if the code were in
         the command."""
         runner = program if program in _RUNNERS else ""
         for index, word in enumerate(words):
@@ -825,7 +828,7 @@ class _Shell:
             self._exhausted(call.span)
 
     def _receive(self, call: Call | None) -> None:
-        """Reads the commands in `>(…)` of the command that feeds them."""
+        """Reads the commands in `>(…)` of the command whose output they receive."""
         receivers, self.receivers = self.receivers, []
         for node in receivers:
             self._subshell(node.children, self._fed([call], node) if call is not None else None)
@@ -938,7 +941,8 @@ class _Shell:
         return printed
 
     def _circumstances(self, name: str, words: Sequence[Word]) -> tuple[object, ...]:
-        """All that what a function does may depend on: called again in the same, it does the same."""
+        """Returns everything that the behaviour of a function may depend on: in equal circumstances it does the
+        same."""
         mentioned = self._mentioned(name)
         variables = self.state.variables
         here = self.state.directory
@@ -953,7 +957,8 @@ class _Shell:
         )
 
     def _mentioned(self, name: str) -> tuple[str, ...]:
-        """The words in a function and in those that it calls, among them all variables and functions that matter."""
+        """Returns the words in a function and in those that it calls, including all variables and functions that
+        matter."""
         found = self.mentioned.get(name)
         if found is None or found[0] != self.definitions:
             words, reached, waiting = set[str](), set[str](), [name]
@@ -981,7 +986,7 @@ class _Shell:
         return outcome.printed
 
     def _calls_itself(self, name: Word | None, words: Sequence[Word], span: Span) -> None:
-        """A function that calls itself twice with nothing that could end it doubles until the machine stands still."""
+        """Adds an effect for a fork bomb: a function that calls itself twice without anything that could end it."""
         if name is None or words or name.text != self.active[-1]:
             return
         self.doubling[name.text] = self.doubling.get(name.text, 0) + 1
@@ -1011,7 +1016,7 @@ class _Shell:
         return printed
 
     def _positional(self, words: Sequence[Word]) -> None:
-        """Sets `$1` and kin. What stands behind a word of unknown text is not known to be missing."""
+        """Sets `$1` and the other positional parameters. Those after an unknown word may exist."""
         fields = tuple(pieces_of(word) for word in words)
         counted = all(word.known for word in words)
         for variable in _POSITIONAL:
@@ -1041,12 +1046,12 @@ class _Shell:
     # --- Assignments -------------------------------------------------------------------------------------------------
 
     def assign(self, name: str, *values: Value) -> None:
-        """Sets a variable to one value, or to those it may have."""
+        """Sets a variable to one value, or to all values that it may have."""
         self.state.variables[name] = self._followed(values)
 
     def _followed(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
-        """The values of a variable that are followed. Of many, plain names are left out before what is more than a
-        name: a loop over packages is long, and its turns are alike."""
+        """Returns the values of a variable that are followed. Of too many, plain names are dropped first: a loop over
+        packages is long, and its turns are alike."""
         if len(values) <= MAX_ALTERNATIVES:
             return values
         more = [value for value in values if _NAME_OF_THING.fullmatch(constant_text(value.fields) or "") is None]
@@ -1128,7 +1133,7 @@ class _Shell:
         return []
 
     def _environment(self, names: Iterable[str], span: Span) -> None:
-        """Returns what variables of the environment run or load."""
+        """Adds the effects of variables that make programs run commands or load libraries."""
         for name in names:
             if name not in _COMMAND_VARIABLES and name not in _LIBRARY_VARIABLES and name not in _HISTORY_OFF:
                 continue
@@ -1153,12 +1158,12 @@ class _Shell:
                 self.effects.append(Effect(EffectKind.INJECT, ObjectKind.PROCESS, span, f"bash {name}", (target,)))
 
     def _history(self, name: str, text: str | None, span: Span) -> None:
-        """A shell that keeps no history hides what was done in it."""
+        """Adds that the history is disabled: a shell without history hides the commands that ran in it."""
         if text is not None and text in _HISTORY_OFF.get(name, ()):
             self._add_effect(EffectKind.DISABLE, ObjectKind.SERVICE, "the history of the shell", span)
 
     def _written_below(self, path: str) -> str | None:
-        """What the action wrote to the path, or to a program in the directory of that name."""
+        """Returns the text that the action wrote to the path, or to a file in the directory of that name."""
         plain = _plain_path(path)
         if plain in self.files:
             return self.files[plain]
@@ -1173,7 +1178,7 @@ class _Shell:
     # --- Redirections ------------------------------------------------------------------------------------------------
 
     def _redirections(self, nodes: Sequence[Node]) -> tuple[list[Redirection], Call | Word | None, list[Word]]:
-        """Redirections to and from files, the text of a here-document or here-string, and operands that stand after a
+        """Returns redirections to and from files, the text of a here-document or here-string, and operands after a
         redirection."""
         redirections: list[Redirection] = []
         given: Call | Word | None = None
@@ -1257,7 +1262,7 @@ class _Shell:
     # --- Words -------------------------------------------------------------------------------------------------------
 
     def _words(self, group: Sequence[Node], *, split: bool = True) -> list[Word]:
-        """The words that a written word becomes: none, one or several."""
+        """Returns the words that a written word expands to: none, one or several."""
         self.budget.work += 1
         source = self.source
         start, end = group[0].start_byte + source.base, group[-1].end_byte + source.base
@@ -1289,7 +1294,7 @@ class _Shell:
         return words
 
     def _whole(self, word: Word) -> Word:
-        """The word, cut if it is too long."""
+        """Returns the word, cut if it is too long."""
         if len(word.text) <= MAX_TEXT:
             return word
         self._stop(word.span, "a word that is too long")
@@ -1347,7 +1352,7 @@ class _Shell:
         return self._literal(self._text(node), quoted)
 
     def _literal(self, text: str, quoted: bool) -> list[Piece]:
-        """Unquoted text, or text between the double quotes of an expansion's inner word."""
+        """Returns the pieces of unquoted text, or of text between the double quotes of an expansion's inner word."""
         if "{{" in text and (match := TEMPLATE.search(text)):
             return [
                 *self._literal(text[: match.start()], quoted),
@@ -1377,7 +1382,7 @@ class _Shell:
         return [*pieces, Piece(text[at:], quoted=True)]
 
     def _string(self, node: Node) -> list[Piece]:
-        """Returns what stands between double quotes."""
+        """Returns the pieces of the text between double quotes."""
         pieces: list[Piece] = []
         source = self.source.text
         at = self._start(node) + 1
@@ -1507,7 +1512,8 @@ class _Shell:
         text: str | None,
         quoted: bool,
     ) -> list[Piece]:
-        """`${X:-word}` and kin. Of a variable that the action doesn't set, the word is what the action itself knows."""
+        """Expands `${X:-word}` and similar forms. If the action doesn't set the variable, it is the word, which the
+        action itself provides."""
         spelling = self._text(node)
         word = self._range(node, start, self._end(node) - 1, quoted)
         is_set = fields is not None and (text is None or text != "" or not operator.startswith(":"))
@@ -1533,7 +1539,7 @@ class _Shell:
         return word
 
     def _range(self, node: Node, start: int, end: int, quoted: bool) -> list[Piece]:
-        """The pieces of what stands between two positions inside of a node."""
+        """Returns the pieces between two positions inside a node."""
         pieces: list[Piece] = []
         at = start
         for child in node.children:
@@ -1595,7 +1601,7 @@ class _Shell:
         return [Piece(spelling, known=False, quoted=True)]
 
     def _substitutions(self, node: Node) -> None:
-        """Reads the commands inside of what is no command: arithmetic, tests, patterns."""
+        """Reads the commands inside of parts that are not commands: arithmetic, tests, patterns."""
         if self.choice > 0 or self.full:
             return
         waiting = [node]
@@ -1618,7 +1624,8 @@ class _Shell:
         return node.start_byte + self.source.base
 
     def _start_of_expansion(self, node: Node) -> int:
-        """Where it is written; the grammar counts blanks between two expansions in quotes to the second."""
+        """Returns the position at which an expansion is written; between two expansions in quotes, the grammar counts
+        blanks as part of the second one."""
         return self._end(node) - len(self._text(node))
 
     def _end(self, node: Node) -> int:
@@ -1638,7 +1645,7 @@ class _Shell:
             self._stop(span, "more commands than are read of one text")
 
     def _stop(self, span: Span, reason: str) -> None:
-        """Records that a bound was reached, so that something was not looked at."""
+        """Records that a bound was reached, so that some part was not examined."""
         if not any(part.stopped for part in self.uncovered[-1:]):
             self.uncovered.append(Uncovered(span, reason, stopped=True))
 
@@ -1647,7 +1654,7 @@ class _Shell:
             self.uncovered.append(Uncovered(span, reason))
 
     def _comments(self, chunk: Chunk) -> None:
-        """Comments as passages; those on lines in a row are one."""
+        """Adds comments as passages; comments on consecutive lines are one."""
         text = self.source.text
         if chunk.root is None or "#" not in text:
             return
@@ -1673,7 +1680,7 @@ class _Shell:
 
 
 def _groups(nodes: Sequence[Node]) -> list[list[Node]]:
-    """Nodes that touch are one word, however the grammar cut it."""
+    """Groups nodes that touch: they are one word, however the grammar splits it."""
     groups: list[list[Node]] = []
     end = -1
     for node in nodes:
@@ -1686,8 +1693,8 @@ def _groups(nodes: Sequence[Node]) -> list[list[Node]]:
 
 
 def _parts_of_list(node: Node) -> list[tuple[str, Node]]:
-    """The commands of `a && b || c` with the operator before each, `?` where a comment hides it. The grammar nests
-    them to the left, as deep as the list is long."""
+    """Returns the commands of `a && b || c` with the operator before each, `?` where a comment hides it. The grammar
+    nests them to the left, as deep as the list is long."""
     parts: list[tuple[str, Node]] = []
     while node.type == "list" and (children := node.children):
         for before, child in reversed(list(pairwise(children))):
@@ -1707,7 +1714,7 @@ def _never_waits(loop: Node) -> bool:
 
 
 def _first(root: Node, kind: str) -> Node | None:
-    """The first node of a kind, from the top."""
+    """Returns the first node of a kind, from the top."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -1718,7 +1725,7 @@ def _first(root: Node, kind: str) -> Node | None:
 
 
 def _program(name: Word) -> str:
-    """The catalogue's key for a command's name, or "" if it is computed."""
+    """Returns the catalogue's key for a command's name, or "" if it is computed."""
     text = name.text.rstrip("/")
     if not name.known:
         match = re.fullmatch(r"\$\{?([A-Z0-9]+)\}?", text)
@@ -1730,7 +1737,7 @@ def _program(name: Word) -> str:
 
 
 def _unwrapped(words: list[Word]) -> list[Word]:
-    """The command without the shell's own prefixes, which change nothing that it does."""
+    """Removes the shell's own prefixes from a command, which do not change its effects."""
     while words and words[0].known:
         name = words[0].text
         if name in ("builtin", "nocorrect", "noglob") and len(words) > 1:
@@ -1763,7 +1770,8 @@ def _plain_path(path: str) -> str:
 
 
 def _lines_of(stdin: Call | Word) -> list[Value]:
-    """Returns what `read` may get of a pipe: the lines of constant text, else what the commands print."""
+    """Returns the values that `read` may get from a pipe: the lines of constant text, else the output of the
+    commands."""
     if isinstance(stdin, Word) and stdin.known:
         lines = [line.strip() for line in stdin.text.splitlines()]
         return [Value(((Piece(line),),)) for line in lines if line] or [Value(((Piece(""),),))]

@@ -1,8 +1,8 @@
-"""Prepares shell text for the grammar: what belongs here finds here-documents and cuts long texts, before any parse.
+"""Prepares shell text for the grammar: finds here-documents and cuts long texts before parsing.
 
-The grammar reads a copy of the text in which here-documents and a few forms that it doesn't know are blanked, character
-for character. It takes quadratic time for some texts that are no shell, so that a text is parsed in chunks, each with a
-bounded number of structural characters, for as long as a budget lasts.
+The grammar parses a copy of the text in which here-documents and a few forms that it doesn't know are blanked,
+character for character. It takes quadratic time for some texts that are not shell, so a text is parsed in chunks, each
+with a bounded number of structural characters, as long as a budget lasts.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from tree_sitter import Node, Parser
 from guardrail.model import Span
 from guardrail.reading.decoding import Normalised
 
-MAX_MARKS = 700  # structural characters that are parsed in one go
-BUDGET = 650_000  # squared structural characters of what the grammar takes quadratic time for
+MAX_MARKS = 700  # structural characters that are parsed at once
+BUDGET = 650_000  # squared structural characters of texts for which the grammar takes quadratic time
 MAX_NESTING = 200
 MAX_DOCUMENTS = 8_000
 
@@ -47,7 +47,7 @@ _BEGINS = re.compile(r"(?!(?:then|else|elif|fi|do|done|esac)\b)[^\s})|&;]")
 
 
 class HereDocument(NamedTuple):
-    """Where the body of a here-document stands, and how it is written."""
+    """The position of a here-document's body, and its form."""
 
     start: int
     end: int
@@ -57,25 +57,25 @@ class HereDocument(NamedTuple):
 
 @dataclass(slots=True)
 class Source:
-    """A text that is being read, and how positions in it become spans. `base` is where the parsed chunk begins."""
+    """A text that is being read, and the mapping of its positions to spans. `base` is the start of the parsed chunk."""
 
     text: str
     normalised: Normalised | None = None
     offset: int = 0
-    carrier: Span | None = None  # for texts inside a word: everything has the span of what carries it
+    carrier: Span | None = None  # for texts inside a word: everything has the span of that word
     documents: dict[int, HereDocument] = field(default_factory=dict)
     base: int = 0
 
     def span(self, start: int, end: int) -> Span:
-        """The span in the action."""
+        """Returns the span in the action."""
         if self.carrier is not None:
             return self.carrier
         if self.normalised is None or not self.normalised.starts:
-            return tuple.__new__(Span, (self.offset + start, self.offset + end))  # asked for each word
+            return tuple.__new__(Span, (self.offset + start, self.offset + end))  # called for each word
         return Span(self.offset + self.normalised.origin(start), self.offset + self.normalised.origin(end))
 
     def chunk(self, base: int) -> Source:
-        """The same text, parsed from `base` on."""
+        """Returns the same text, parsed from `base` on."""
         return Source(self.text, self.normalised, self.offset, self.carrier, self.documents, base)
 
 
@@ -89,14 +89,14 @@ class Chunk(NamedTuple):
 
 @dataclass(slots=True)
 class Budget:
-    """What may still be spent on texts that the grammar is slow with, and the commands, words and expansions that have
-    been read."""
+    """The remaining effort for texts for which the grammar is slow, and the number of commands, words and expansions
+    that have been read."""
 
     left: int = BUDGET
     work: int = 0
 
     def spend(self, root: Node, code: bytes) -> None:
-        """Takes off what a parse may have cost at worst."""
+        """Subtracts the greatest possible cost of a parse."""
         if root.has_error:
             weight = marks(code)
         else:
@@ -105,17 +105,17 @@ class Budget:
 
 
 def parse(code: bytes) -> Node:
-    """The tree of a masked text."""
+    """Returns the tree of a masked text."""
     return Parser(_GRAMMAR).parse(code).root_node
 
 
 def marks(code: bytes) -> int:
-    """Returns how many structural characters a masked text has."""
+    """Returns the number of structural characters in a masked text."""
     return len(code) - len(code.translate(None, _MARKS))
 
 
 def mask(text: str) -> bytes:
-    """The text as the grammar reads it: one byte a character, forms that it lacks as ones that it has."""
+    """Returns the text for the grammar: one byte per character, with unknown forms replaced by known ones."""
     if "<>" in text:
         text = text.replace("<>", "< ")
     if "{{" in text:
@@ -137,7 +137,7 @@ def _template_mask(match: re.Match[str]) -> str:
 
 
 def chunks(source: Source, budget: Budget) -> Iterator[Chunk]:
-    """The text's chunks with their trees, and its here-documents in `source.documents`."""
+    """Yields the text's chunks with their trees, and adds its here-documents to `source.documents`."""
     text = source.text
     lines: list[int] | None = None
     code = mask(text) if "<<" not in text else b""
@@ -164,7 +164,7 @@ def chunks(source: Source, budget: Budget) -> Iterator[Chunk]:
 
 
 def _cuts(code: bytes, lines: list[int]) -> Iterator[tuple[int, int]]:
-    """Cuts a text between statements where the layout shows them, and where it has too many marks."""
+    """Cuts a text between statements that the layout shows, and where it has too many marks."""
     text = code.decode("ascii")
     start, depth, size, previous = 0, 0, 0, 0
     for line in [*lines, len(text)]:
@@ -192,7 +192,7 @@ def _cuts(code: bytes, lines: list[int]) -> Iterator[tuple[int, int]]:
 
 
 def _cut_line(code: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cuts what has too many marks for one parse, between commands if it has separators."""
+    """Cuts a text with too many marks for one parse, between commands if it has separators."""
     separator = start
     size = 0
     for match in _MARK.finditer(code, start, end):
@@ -208,8 +208,8 @@ def _cut_line(code: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _without_documents(source: Source, code: bytes, quotes: list[tuple[int, int]]) -> bytes:
-    """The masked text with the bodies of here-documents blanked, their operators as ordinary redirections, and letters
-    for what stands between quotes."""
+    """Returns the masked text with the bodies of here-documents blanked, their operators as ordinary redirections, and
+    letters in place of quoted text."""
     changed = bytearray(code)
     for start, end in quotes:
         changed[start:end] = b"x" * (end - start)
@@ -222,16 +222,16 @@ def _without_documents(source: Source, code: bytes, quotes: list[tuple[int, int]
 
 
 def _after(text: str, document: HereDocument) -> int:
-    """Returns where the delimiter after the body ends."""
+    """Returns the end of the delimiter after the body."""
     line = re.compile(r"[^\n]*").match(text, document.end)
     return document.end + len(line[0].rstrip(" \t)`")) if line else document.end
 
 
 def _scan(source: Source, quotes: list[tuple[int, int]]) -> list[int]:
-    """Finds the here-documents, what stands between quotes without an expansion, and where lines begin that stand in no
-    quotes or brackets."""
+    """Finds the here-documents and the quoted texts without an expansion; returns the starts of lines outside of quotes
+    and brackets."""
     text = source.text
-    contexts = ["("]  # what encloses the position: ( commands, " double quotes, + arithmetic
+    contexts = ["("]  # the enclosing constructs: ( commands, " double quotes, + arithmetic
     pending: list[tuple[int, re.Match[str]]] = []
     lines: list[int] = []
     position = 0
@@ -273,7 +273,7 @@ def _scan(source: Source, quotes: list[tuple[int, int]]) -> list[int]:
 
 
 def _between_expansions(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The parts of double-quoted text in which nothing is expanded."""
+    """Yields the parts of double-quoted text without an expansion."""
     for match in _VARIABLE.finditer(text, start, end):
         if match.start() > start:
             yield start, match.start()
@@ -283,7 +283,7 @@ def _between_expansions(text: str, start: int, end: int) -> Iterator[tuple[int, 
 
 
 def _here_document(text: str, start: int, operator: re.Match[str]) -> HereDocument:
-    """The body that begins at `start`; a missing delimiter means that it goes on to the end."""
+    """Returns the body that begins at `start`; if the delimiter is missing, it extends to the end."""
     written = operator["delimiter"]
     tabs = operator[0].startswith("<<-")
     delimiter = re.escape(re.sub(r"['\"\\]", "", written))

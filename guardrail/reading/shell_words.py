@@ -1,4 +1,4 @@
-"""Makes words of a shell out of their pieces: what belongs here splits, expands and cuts text, and reads no syntax."""
+"""Makes words of a shell out of their pieces: splits, expands and cuts text, and parses no syntax."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from guardrail.model import Span, Word
 
-MAX_BRACES = 256  # words that braces make of one
-MAX_RANGE = 64  # numbers and letters of `{1..1000}`, which are alike
+MAX_BRACES = 256  # words that braces make out of one
+MAX_RANGE = 64  # numbers or letters of `{1..1000}`, which are alike
 MAX_BRACE_DEPTH = 12
 MAX_TEXT = 64 * 1024  # characters of a word
 
@@ -20,8 +20,8 @@ _GLOB = re.compile(r"[*?\[{]")
 
 
 class Piece(NamedTuple):
-    """A stretch of a word. `empty` is its text if unresolved variables are empty; `split` that blanks in it end a word;
-    `glob` that it was matched against files before."""
+    """A part of a word. `empty` is its text if unresolved variables are empty; `split` is true if blanks in it end a
+    word; `glob` is true if it was already matched against files."""
 
     text: str
     known: bool = True
@@ -35,7 +35,7 @@ BREAK = Piece("", quoted=True)  # between the fields of "${array[@]}", compared 
 
 
 class Value(NamedTuple):
-    """What a variable holds: one field, or those of an array."""
+    """The content of a variable: one field, or those of an array."""
 
     fields: tuple[tuple[Piece, ...], ...]
     array: bool = False
@@ -60,7 +60,7 @@ def pieces_of(word: Word) -> tuple[Piece, ...]:
 
 
 def inserted(fields: Sequence[Sequence[Piece]], quoted: bool, joined: bool) -> list[Piece]:
-    """The fields of a value where it is used."""
+    """Returns the pieces of a value at the position where it is used."""
     pieces: list[Piece] = []
     for index, part in enumerate(fields):
         if index:
@@ -70,7 +70,7 @@ def inserted(fields: Sequence[Sequence[Piece]], quoted: bool, joined: bool) -> l
 
 
 def constant_text(fields: Sequence[Sequence[Piece]]) -> str | None:
-    """The text of a value of one field, if it is known."""
+    """Returns the text of a value with one field, if it is known."""
     if len(fields) > 1 or not all(piece.known for part in fields for piece in part):
         return None
     return "".join(piece.text for part in fields for piece in part)
@@ -88,7 +88,7 @@ def added(first: Value, second: Value, array: bool) -> Value:
 
 
 def without_key(word: Word) -> Word:
-    """An element of an array without the `[key]=` before it."""
+    """Removes the `[key]=` before an element of an array."""
     match = re.match(r"\[[^\]]*\]=", word.text)
     return replace(word, text=word.text[match.end() :], glob=False) if match else word
 
@@ -98,13 +98,13 @@ def after_equals(word: Word) -> str | None:
 
 
 def fields_of(pieces: Sequence[Piece], separators: str) -> Iterator[list[Piece]]:
-    """Splits what expansions inserted at blanks, and drops words of which nothing is left."""
+    """Splits inserted text at blanks, and drops words that become empty."""
     if not any(piece.split or piece is BREAK for piece in pieces):
         if pieces:
             yield list(pieces)
         return
     current: list[Piece] = []
-    whole = False  # a quoted or written part makes a word even if it is empty
+    whole = False  # a quoted or literal part makes a word even if it is empty
     for piece in pieces:
         if piece is BREAK:
             if current or whole:
@@ -127,8 +127,8 @@ def fields_of(pieces: Sequence[Piece], separators: str) -> Iterator[list[Piece]]
 
 
 def braced(pieces: list[Piece]) -> list[list[Piece]]:
-    """Brace expansion: `{a,b}` and `{1..3}` where they are written outside of quotes. More words than `MAX_BRACES` say
-    that there would be still more."""
+    """Expands the braces `{a,b}` and `{1..3}` outside of quotes. More words than `MAX_BRACES` mean that there would be
+    still more."""
     written = [piece for piece in pieces if not piece.quoted and not piece.split and piece.known and "{" in piece.text]
     if not written or not any("}" in piece.text for piece in pieces):
         return [pieces]
@@ -161,7 +161,7 @@ def _expanded(atoms: list[Piece], depth: int) -> list[list[Piece]]:
 
 
 def _groups_in_braces(atoms: Sequence[Piece]) -> list[tuple[int, int, list[int]]]:
-    """Returns where braces open, where they close and their commas, in the order in which they open."""
+    """Returns the positions of braces and of their commas, in the order in which the braces open."""
     groups: list[tuple[int, int, list[int]]] = []
     opened: list[tuple[int, list[int]]] = []
     for index, atom in enumerate(atoms):
@@ -203,7 +203,7 @@ def matches(pattern: str, text: str) -> bool:
 
 
 def changed_value(text: str, operator: str, argument: str | None) -> str | None:
-    """The value after `${X%…}`, `${X/…/…}`, `${X:…}` and kin, if that can be worked out."""
+    """Returns the value after `${X%…}`, `${X/…/…}`, `${X:…}` and similar expansions, if it can be computed."""
     text = text[:1000]
     if operator[0] in "^,":
         head, tail = (text, "") if len(operator) == 2 else (text[:1], text[1:])
@@ -234,7 +234,7 @@ def changed_value(text: str, operator: str, argument: str | None) -> str | None:
 
 
 def joined_path(path: str) -> str:
-    """The path without `.`, `..` and doubled slashes, as `cd` makes it."""
+    """Normalises a path like `cd`: without `.`, `..` and doubled slashes."""
     parts: list[str] = []
     for part in path.split("/"):
         if part == ".." and parts and parts[-1] not in ("..", "~", ""):

@@ -1,7 +1,8 @@
-"""Reads SQL into effects: what belongs here knows the statements of common databases and their shells' own commands.
+"""Reads SQL into effects, with knowledge of the statements of common databases and of the commands of their shells.
 
-Statements are read by their tokens, so that dialects' own statements, half a statement and hostile lengths are read
-alike: a parser's tree takes longer to load and to make than a whole check may, and knows no more than is asked for.
+Statements are read token by token, so that dialects' own statements, half statements and hostile lengths are treated
+alike: loading a parser and making its tree takes longer than a whole check may, and provides no more than is needed
+here.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ _CONDITIONAL = re.compile(r"/\*!\d{0,6}(.*?)\*/", re.S)
 
 
 def read(text: str, *, offset: int = 0) -> Reading:
-    """The effects of a text's statements, the commands that they hand to a shell, and what could not be read."""
+    """Returns the effects of a text's statements, the commands that they pass to a shell, and the parts that could not
+    be read."""
     reader = _Reader(normalise(text), offset)
     reader.run()
     return Reading(
@@ -72,7 +74,7 @@ class _Statement:
     tokens: tuple[_Token, ...]
 
     def word(self, at: int) -> str:
-        """The word at a position, or empty if something else is there."""
+        """Returns the word at a position, or "" if there is none."""
         if at < len(self.tokens) and self.tokens[at].kind == "w":
             return self.tokens[at].text
         return ""
@@ -84,17 +86,17 @@ class _Statement:
         return self.tokens[at].text if at < len(self.tokens) else ""
 
     def begins(self, at: int, words: str) -> bool:
-        """Decides whether these words stand there."""
+        """Decides whether these words are at the position."""
         return all(self.word(at + number) == word for number, word in enumerate(words.split()))
 
     def skip(self, at: int, *words: str) -> int:
-        """The position behind any of these words."""
+        """Returns the position after any of these words."""
         while self.word(at) in words:
             at += 1
         return at
 
     def find(self, at: int, *words: str) -> int:
-        """Returns where one of the words stands outside of brackets, or -1."""
+        """Returns the position of the first of these words outside of brackets, or -1."""
         depth = 0
         for number in range(at, len(self.tokens)):
             token = self.tokens[number]
@@ -123,8 +125,8 @@ class _Reader:
         self.effects: list[Effect] = []
         self.passages: list[Passage] = []
         self.uncovered: list[Uncovered] = []
-        self.made: set[str] = set()  # tables that the text itself makes
-        self.began: int | None = None  # how many effects there were when a transaction began
+        self.made: set[str] = set()  # tables that the text itself creates
+        self.began: int | None = None  # the number of effects when a transaction began
         self.count = 0
         self.sure = True
         self.depth = 0
@@ -193,7 +195,7 @@ class _Reader:
             self.passages.append(Passage(text, self._span(start, end)))
 
     def _meta_commands(self, text: str) -> str:
-        """Takes out the lines that are commands of psql, mysql or sqlite3 themselves."""
+        """Removes the lines that are commands of psql, mysql or sqlite3 themselves."""
         if "\\" not in text and "\n." not in text and not text.lstrip().startswith("."):
             return text
         kept: list[str] = []
@@ -209,7 +211,7 @@ class _Reader:
         return "".join((*kept, text[end:]))
 
     def _meta(self, name: str, rest: str, span: Span, dotted: bool) -> bool:
-        """One such command; whether it is one."""
+        """Reads a command of a database's shell; returns whether it is one."""
         rest = rest.removesuffix(";").strip()
         file = rest.split()[-1].strip("'\"") if rest else ""
         if dotted:
@@ -277,7 +279,7 @@ class _Reader:
             self._functions(statement, span)
 
     def _nested(self, statement: _Statement, span: Span) -> None:
-        """Statements that change data inside of brackets: `WITH gone AS (DELETE FROM t RETURNING *) SELECT …`."""
+        """Reads statements in brackets that change data: `WITH gone AS (DELETE FROM t RETURNING *) SELECT …`."""
         for at, token in enumerate(statement.tokens):
             if token.text in ("DELETE", "UPDATE", "INSERT") and at and statement.sign(at - 1) == "(":
                 _HANDLERS[token.text](self, _Statement(_to_bracket(statement.tokens[at:])), span)
@@ -313,7 +315,7 @@ class _Reader:
         self._rows(EffectKind.ALTER, [name], span, self._reach(statement, statement.find(at, "JOIN") > 0))
 
     def _reach(self, statement: _Statement, joined: bool) -> Scope:
-        """Returns how many rows the condition leaves."""
+        """Returns the share of the rows that the condition leaves."""
         where = statement.find(1, "WHERE")
         if where < 0:
             return Scope.UNKNOWN if joined or statement.find(1, "LIMIT", "TOP") > 0 else Scope.ALL
@@ -417,7 +419,8 @@ class _Reader:
             self._add(EffectKind.CREATE, kind, [name] if name else [], span)
 
     def _routine(self, statement: _Statement, thing: str, name: str, span: Span) -> None:
-        """A function is made: its body may run later; a library's or an untrusted language's code is code."""
+        """Reads the definition of a function: its body may run later; a body in a library or an untrusted language is
+        code."""
         self._add(EffectKind.CREATE, ObjectKind.SCHEDULED_TASK if thing == "EVENT" else ObjectKind.SCHEMA, [name], span)
         library = statement.find(1, "SONAME", "LIBRARY")
         language = statement.find(1, "LANGUAGE")
@@ -531,7 +534,7 @@ class _Reader:
             self._add(EffectKind.CREATE, ObjectKind.ROWS, [_name(statement, into + 1)[0]], span, Scope.MANY)
 
     def _execute_statement(self, statement: _Statement, span: Span) -> None:
-        """`EXEC xp_cmdshell '…'`, `EXECUTE IMMEDIATE '…'`, `EXEC('…')`, `CALL p()`."""
+        """Reads `EXEC xp_cmdshell '…'`, `EXECUTE IMMEDIATE '…'`, `EXEC('…')`, `CALL p()`."""
         computed = statement.sign(1) == "(" or (len(statement.tokens) > 1 and statement.tokens[1].kind == "s")
         name = "" if computed else _name(statement, 1)[0]
         member = _bare(name)
@@ -572,12 +575,12 @@ class _Reader:
             self.uncovered.append(Uncovered(span, f"what the procedure {name} does"))
 
     def _block(self, statement: _Statement, span: Span) -> None:
-        """`DO $$ … $$`, `PREPARE s FROM '…'`."""
+        """Reads `DO $$ … $$`, `PREPARE s FROM '…'`."""
         for body in statement.strings(1)[:2]:
             self._inner(body, span)
 
     def _explain(self, statement: _Statement, span: Span) -> None:
-        """A plan is only shown, unless it is analysed: then the statement runs."""
+        """Reads EXPLAIN, which only shows a plan, unless it analyses it: then the statement runs."""
         at = statement.find(1, "SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH")
         if at > 0 and any(token.text in ("ANALYZE", "ANALYSE") for token in statement.tokens[:at]):
             self._statement(statement.behind(at), span)
@@ -592,7 +595,7 @@ class _Reader:
             self.began = len(self.effects)
 
     def _end(self, statement: _Statement, span: Span) -> None:
-        """A transaction ends; what is rolled back did nothing to data."""
+        """Ends a transaction; after a rollback it has no effect on data."""
         verb = statement.word(0)
         if verb in ("ROLLBACK", "ABORT") and statement.find(1, "TO") < 0 and self.began is not None:
             kept = [effect for effect in self.effects[self.began :] if effect.object not in _TRANSACTIONAL]
@@ -646,7 +649,7 @@ class _Reader:
             self._path(EffectKind.READ, path, span)
 
     def _use(self, statement: _Statement, span: Span) -> None:
-        """`DECLARE … EXEC …` and `IF … DROP TABLE …`: T-SQL needs no semicolon between statements."""
+        """Reads `DECLARE … EXEC …` and `IF … DROP TABLE …`: T-SQL needs no semicolon between statements."""
         for at in range(1, len(statement.tokens)):
             word = statement.word(at)
             if word in _STARTS and (word != "SET") and statement.sign(at - 1) not in ("(", ","):
@@ -656,7 +659,7 @@ class _Reader:
                 return
 
     def _functions(self, statement: _Statement, span: Span) -> None:
-        """Functions that reach out of the database, wherever they are called."""
+        """Adds the effects of functions that reach out of the database, wherever they are called."""
         for at, token in enumerate(statement.tokens):
             if token.kind != "w" or statement.sign(at + 1) != "(":
                 continue
@@ -684,7 +687,7 @@ class _Reader:
     # Effects
 
     def _inner(self, text: str, span: Span) -> None:
-        """Statements in a string."""
+        """Reads statements in a string."""
         if self.depth >= MAX_DEPTH:
             self.uncovered.append(Uncovered(span, "statements inside of statements, too deep to follow", stopped=True))
             return
@@ -697,7 +700,7 @@ class _Reader:
         del self.passages[before:]
 
     def _shell(self, command: str, span: Span, windows: bool = False) -> None:
-        """A command that the database hands to a shell."""
+        """Adds a command that the database passes to a shell."""
         detail = {"code": "inline", "starter": "database"} if windows else {"code": "inline"}
         self._add(EffectKind.EXECUTE, ObjectKind.PROCESS, [], span, detail=detail)
         if not command:
@@ -770,7 +773,7 @@ class _Reader:
 
 
 def _plain(token: _Token) -> str:
-    """A string without its quotes."""
+    """Returns a string without its quotes."""
     text = token.text
     if text[:1] in "nNeEbBxX" and text[1:2] == "'":
         text = text[1:]
@@ -778,7 +781,7 @@ def _plain(token: _Token) -> str:
 
 
 def _name(statement: _Statement, at: int) -> tuple[str, int]:
-    """The name at a position with its schema, as it is compared, and the position behind it."""
+    """Returns the normalised name at a position with its schema, and the position after it."""
     parts: list[str] = []
     while at < len(statement.tokens):
         token = statement.tokens[at]
@@ -798,7 +801,7 @@ def _name(statement: _Statement, at: int) -> tuple[str, int]:
 
 
 def _names(statement: _Statement, at: int) -> list[str]:
-    """Names with commas between them."""
+    """Returns names separated by commas."""
     names: list[str] = []
     while at < len(statement.tokens) and len(names) < MAX_TARGETS:
         name, at = _name(statement, at)
@@ -819,7 +822,7 @@ def _bare(name: str) -> str:
 
 
 def _to_bracket(tokens: Sequence[_Token]) -> tuple[_Token, ...]:
-    """The tokens up to the bracket that closes what they stand in."""
+    """Returns the tokens up to the bracket that closes the present one."""
     depth = 0
     for at, token in enumerate(tokens):
         if token.kind == "p":
@@ -830,7 +833,8 @@ def _to_bracket(tokens: Sequence[_Token]) -> tuple[_Token, ...]:
 
 
 def _reach_of(condition: Sequence[_Token]) -> Scope:
-    """How many rows a condition leaves: all if it always holds, one if a column equals a value, else nobody knows."""
+    """Returns the share of the rows that a condition leaves: all if it always holds, one if a column equals a value,
+    else unknown."""
     plain = [token for token in condition if not (token.kind == "p" and token.text in "()")]
     parts: list[list[_Token]] = [[]]
     connectives = set()
@@ -857,7 +861,7 @@ def _equals_value(part: Sequence[_Token]) -> bool:
 
 
 def _always(part: Sequence[_Token]) -> bool:
-    """Decides whether a condition always holds, or for every row that anybody would make."""
+    """Decides whether a condition always holds, or holds for every realistic row."""
     texts = [token.text for token in part]
     if len(part) == 1:
         return texts[0] in ("TRUE", "1")
@@ -894,7 +898,7 @@ _ADJECTIVES = frozenset(
 _LOOSE = frozenset(
     ("CONSTRAINT", "INDEX", "KEY", "FOREIGN", "PRIMARY", "DEFAULT", "NOT", "EXPRESSION", "IDENTITY", "CHECK")
 )
-# What DROP names, as an object, and whether what is dropped can be made again.
+# The objects that DROP names, and whether they can be made again.
 _THINGS: dict[str, tuple[ObjectKind, Reversible]] = {
     "TABLE": (ObjectKind.TABLE, Reversible.NO),
     "TABLES": (ObjectKind.TABLE, Reversible.NO),

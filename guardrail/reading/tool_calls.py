@@ -1,5 +1,5 @@
-"""Calls of an agent's tools, as harnesses write them: `name(key=value)`, `name {json}`, JSON, tags. What a tool does
-is read from its name and arguments by the lexicon of verbs and things; commands, code, SQL and requests inside an
+"""Reads calls of an agent's tools, as harnesses write them: `name(key=value)`, `name {json}`, JSON, tags. The lexicon
+of verbs and things determines a tool's effects from its name and arguments; commands, code, SQL and requests inside an
 argument are read by the readers of their languages."""
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class _ToolCall:
 
 @record
 class _Leaf:
-    """A value without parts: its name is the innermost key, its path has all keys."""
+    """A value without parts: its name is the innermost key, its path contains all keys."""
 
     name: str
     path: str
@@ -76,7 +76,8 @@ class _Leaf:
 
 
 def read(text: str, *, offset: int = 0) -> Reading:
-    """The calls that a text consists of. Text that is no call gives a reading with nothing but an uncovered part."""
+    """Returns the calls that a text consists of. A text that is not a call yields a reading with only an uncovered
+    part."""
     whole = Span(offset, offset + len(text))
     try:
         calls = list(islice(_calls_of(text, offset), MAX_CALLS + 1))
@@ -97,7 +98,7 @@ def read(text: str, *, offset: int = 0) -> Reading:
 
 
 class _Stopped(Exception):
-    """A bound was reached, so that calls or values would not be looked at."""
+    """A bound was reached, so that calls or values would not be examined."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -105,7 +106,7 @@ class _Stopped(Exception):
 
 
 def is_call(text: str) -> bool:
-    """Decides whether a text is a call of a tool, or several; also if it is too much to be read."""
+    """Decides whether a text is one or several calls of a tool, even if they are too many to be read."""
     try:
         return next(_calls_of(text, 0), None) is not None
     except _Stopped:
@@ -139,7 +140,7 @@ def _calls_of(text: str, offset: int) -> Iterator[_ToolCall]:
 
 
 def _written_calls(text: str, offset: int) -> Iterator[_ToolCall]:
-    """`name(...)` and `name {json}`, one after the other; nothing if anything else stands between them."""
+    """Yields consecutive calls `name(...)` and `name {json}`; none if there is other text between them."""
     at, found = 0, list[_ToolCall]()
     while at < len(text) and len(found) <= MAX_CALLS:
         if text[at:].strip(" \t\r\n;,") == "":
@@ -169,7 +170,7 @@ def _written_calls(text: str, offset: int) -> Iterator[_ToolCall]:
 
 
 def _from_value(value: Any, span: Span, depth: int = 0) -> Iterator[_ToolCall]:
-    """The calls in a JSON value: one, a list of them, or the message of a model that holds some."""
+    """Yields the calls in a JSON value: one, a list of them, or the message of a model that contains some."""
     if depth > MAX_DEPTH:
         raise _Stopped("calls nested too deeply")
     if isinstance(value, list):
@@ -223,7 +224,8 @@ def _json(text: str) -> Any:
 
 
 def _json_at(text: str, at: int) -> tuple[Any, int]:
-    """The JSON value that begins here, and where it ends; None and the end of the text if there is none."""
+    """Returns the JSON value that begins at the position, and its end; None and the end of the text if there is
+    none."""
     _refuse_depth(text)
     try:
         value, end = _DECODER.raw_decode(text, at)
@@ -238,7 +240,8 @@ _DECODER = json.JSONDecoder(strict=False)
 
 
 def _refuse_depth(text: str) -> None:
-    """Python's limit of recursion stops the decoder; some packages raise it so far that the stack overflows first."""
+    """Refuses a text that nests too deeply. Python's recursion limit stops the decoder, but some packages raise it so
+    far that the stack overflows first."""
     if _depth(text) > _DEEPEST_JSON:
         raise _Stopped("values nested too deeply")
 
@@ -257,8 +260,8 @@ def _depth(text: str) -> int:
 
 
 def _split_arguments(text: str, at: int) -> tuple[dict[str, Any], int] | None:
-    """Arguments up to the closing bracket, split at commas, and where the call ends. None if it never closes, or if an
-    argument is an expression: then the text is a program."""
+    """Returns the arguments up to the closing bracket, split at commas, and the end of the call. None if it never
+    closes, or if an argument is an expression: then the text is a program."""
     arguments: dict[str, Any] = {}
     depth, start = 0, at
     for match in _PIECE.finditer(text, at):
@@ -297,7 +300,7 @@ def _add_argument(arguments: dict[str, Any], argument: str) -> bool:
 
 
 def _scalar(text: str) -> Any:
-    """A value as it was written: JSON or a Python literal, else the text itself."""
+    """Parses a value: JSON or a Python literal, else the text itself."""
     text = text.strip()
     value = _json(text) if text[:1] in '"[{-0123456789tfn' else None
     if value is not None:
@@ -393,7 +396,8 @@ def _read_call(call: _ToolCall, text: str, offset: int) -> Reading:
 
 
 def _meaning_of_arguments(tokens: tuple[Token, ...], leaves: list[_Leaf]) -> Meaning | None:
-    """What a tool does whose name has no verb, if an argument names it: `cluster(verb="delete", resource="pod")`."""
+    """Returns the meaning of a tool whose name has no verb, if an argument names one:
+    `cluster(verb="delete", resource="pod")`."""
     named = [leaf for leaf in leaves if leaf.name.lower() in _SAYS_VERB and isinstance(leaf.value, str)]
     things = [leaf for leaf in leaves if leaf.name.lower() in _SAYS_THING and isinstance(leaf.value, str)]
     if not named or len(str(named[0].value)) > _LONGEST_VERB:
@@ -413,7 +417,7 @@ _FILE_PROGRAMS = {
     EffectKind.DELETE: "tool:path.delete",
     EffectKind.READ: "tool:path.read",
 }
-"""What tools for files are in the catalogue, whatever a harness calls them."""
+"""The catalogue's programs for tools that change files, whatever a harness calls them."""
 
 
 def _program_for_files(tail: str, meaning: Meaning | None, leaves: list[_Leaf]) -> str | None:
@@ -439,7 +443,7 @@ def _program_for_files(tail: str, meaning: Meaning | None, leaves: list[_Leaf]) 
 _OF_HOME = re.compile(
     r"(?:^~|/(?:home|Users)/[^/]+)(?:/(?:Documents|Desktop|Downloads|Pictures|Photos|Music|Videos|Library))?/?$"
 )
-"""What every home has, and each of them a directory."""
+"""Directories that every home contains, and the home itself."""
 _TREE = re.compile(r"director|folder|dir$|tree")
 
 
@@ -448,7 +452,7 @@ _PATCHES = {"Add": EffectKind.OVERWRITE, "Update": EffectKind.WRITE, "Delete": E
 
 
 def _patched_files(tail: str, leaves: list[_Leaf], call: _ToolCall) -> Iterator[Call]:
-    """The files that a patch in an argument adds, changes and deletes."""
+    """Yields calls for the files that a patch in an argument adds, changes and deletes."""
     if tail not in _tools()["file_editor"]:
         return
     for leaf in leaves:
@@ -459,7 +463,7 @@ def _patched_files(tail: str, leaves: list[_Leaf], call: _ToolCall) -> Iterator[
 
 
 def _words_of(leaves: list[_Leaf], call: _ToolCall, text: str, offset: int) -> tuple[Word, ...]:
-    """The arguments as words. What a path is called differs from tool to tool; the catalogue knows `path` alone."""
+    """Returns the arguments as words. Tools have different names for a path; the catalogue only knows `path`."""
     return tuple(
         Word(
             value := str(leaf.value),
@@ -472,7 +476,7 @@ def _words_of(leaves: list[_Leaf], call: _ToolCall, text: str, offset: int) -> t
 
 
 def _inner_reading(names: set[str], call: _ToolCall, text: str, offset: int) -> Reading | None:
-    """The reading of a command, of code or of SQL that the tool would run."""
+    """Returns the reading of a command, of code or of SQL that the tool would run."""
     arguments = call.arguments
     spoken = str(arguments.get("language", arguments.get("lang", ""))).lower()
     if names & _tools()["powershell"] or (names & _tools()["shell"] and spoken in ("powershell", "pwsh")):
@@ -509,7 +513,7 @@ class _Reader(Protocol):
 
 
 def _reader_of(language: Language) -> _Reader:
-    """The reader of a language, imported when it is needed: grammars and parsers take time to load."""
+    """Returns the reader of a language, imported when needed: grammars and parsers take time to load."""
     reader: _Reader = import_module(_MODULES[language]).read
     return reader
 
@@ -534,7 +538,8 @@ def _first_text(arguments: Mapping[str, Any], names: tuple[str, ...]) -> str | N
 
 
 def _command_line(words: list[str]) -> str:
-    """A command as a list: its words, or the text of `["bash", "-lc", text]`, which the shell's reader unfolds."""
+    """Returns a command given as a list: its words, or the text of `["bash", "-lc", text]`, which the shell's reader
+    unfolds."""
     return shlex.join(words) if " " not in words[0] else "\n".join(words)
 
 
@@ -585,7 +590,7 @@ def _tool_effect(call: _ToolCall, meaning: Meaning, tokens: tuple[Token, ...], l
 
 
 def _role_given(call: _ToolCall, meaning: Meaning, leaves: list[_Leaf]) -> Iterator[Effect]:
-    """A call that makes or changes something and names a role of an administrator gives its rights."""
+    """Adds a grant if a call that makes or changes something names an administrator's role."""
     if meaning.kind not in _GIVES:
         return
     role = next((leaf for leaf in leaves if _ROLE.search(leaf.name) and _RAISED.fullmatch(str(leaf.value))), None)
@@ -598,7 +603,7 @@ def _role_given(call: _ToolCall, meaning: Meaning, leaves: list[_Leaf]) -> Itera
 
 
 def _checks_skipped(call: _ToolCall, leaves: list[_Leaf]) -> Iterator[Effect]:
-    """An argument that is true and says that a check is passed over: `merge(bypass_checks=true)`."""
+    """Adds that a check is skipped if an argument with such a name is true: `merge(bypass_checks=true)`."""
     skipped = next((leaf for leaf in leaves if leaf.value is True and _SKIPS.search(leaf.name)), None)
     if skipped is not None:
         source = f"tool {call.name}"
@@ -606,7 +611,7 @@ def _checks_skipped(call: _ToolCall, leaves: list[_Leaf]) -> Iterator[Effect]:
 
 
 def _opened(call: _ToolCall, meaning: Meaning, leaves: list[_Leaf]) -> Iterator[Effect]:
-    """A rule of a network that names every address opens it to everybody."""
+    """Adds an exposure to everybody if a network rule names all addresses."""
     everybody = next((leaf for leaf in leaves if leaf.value in ("0.0.0.0/0", "::/0")), None)
     if everybody is not None and meaning.kind in _GIVES:
         denies = any(str(leaf.value).lower() in ("deny", "drop", "reject", "block") for leaf in leaves)
@@ -631,7 +636,7 @@ _RAISED = re.compile(
 
 
 def _is_production(leaves: list[_Leaf]) -> bool:
-    """Decides whether an argument says that it happens in production: `environment="prod"`."""
+    """Decides whether an argument names production as the environment: `environment="prod"`."""
     return any(
         isinstance(leaf.value, str)
         and leaf.name.lower() in _SAYS_WHERE
@@ -649,7 +654,7 @@ _SAYS_WHERE = frozenset(
 
 
 def _object_of_arguments(leaves: list[_Leaf]) -> ObjectKind | None:
-    """Returns what a tool acts on by the names of its arguments: `remove(file_id=3)`."""
+    """Returns the kind of object that a tool acts on, from the names of its arguments: `remove(file_id=3)`."""
     for leaf in leaves:
         meaning = meaning_of_name((Token("get", 0, 0, 0, 0), *_tokens_of_name(leaf.path)))
         if meaning is not None and meaning.object is not None:
@@ -704,7 +709,7 @@ def _scope(tokens: tuple[Token, ...], leaves: list[_Leaf]) -> Scope:
 
 
 def _leaves(value: Any, name: str = "", path: str = "", depth: int = 0) -> Iterator[_Leaf]:
-    """The values without parts; an item of a list has the list's name."""
+    """Yields the values without parts; an item of a list has the list's name."""
     pending: list[tuple[Any, str, str, int]] = [(value, name, path, depth)]
     count = 0
     while pending:
@@ -731,7 +736,7 @@ def _passages(leaves: list[_Leaf], call: _ToolCall, text: str, offset: int) -> t
 
 
 def _span_of(value: str, call: _ToolCall, text: str, offset: int) -> Span:
-    """Returns where a value stands in the text; the call itself where escapes changed its spelling."""
+    """Returns the span of a value in the text; that of the call if escapes changed its spelling."""
     start = text.find(value, call.span.start - offset, call.span.end - offset) if len(value) < 4_096 else -1
     return call.span if start < 0 else Span(offset + start, offset + start + len(value))
 
@@ -741,7 +746,8 @@ def _plain(name: str) -> str:
 
 
 def _tokens_of_name(name: str) -> tuple[Token, ...]:
-    """The words of a name in snake_case, camelCase or kebab-case; of `mcp__server__tool` those of the tool alone."""
+    """Returns the words of a name in snake_case, camelCase or kebab-case; of `mcp__server__tool` only those of the
+    tool."""
     if name.startswith("mcp__"):
         name = name.rpartition("__")[2]
     return tuple(Token(match[0].lower(), match.start(), match.end(), 0, 0) for match in _PARTS.finditer(name))

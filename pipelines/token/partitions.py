@@ -219,7 +219,7 @@ class _Collected:
         self.ranges += ranges
 
     def commit(self) -> None:
-        """What was appended is kept."""
+        """Does nothing: appended ranges are already in memory."""
 
     def rollback(self) -> None:
         self.ranges.clear()

@@ -51,7 +51,7 @@ class KeyRecord:
     changed_at: datetime
     first_used_at: datetime | None
     trial_ends_at: datetime | None
-    """When a trial key stops being valid; None for every other key."""
+    """The time at which a trial key stops being valid; None for every other key."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,8 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True)
 class Erased:
-    """How many nodes and edges were erased, how many public or others' ones lost their earlier states, and the number
-    of the decision; 0 where there was nothing."""
+    """The numbers of erased nodes and edges, of public or others' ones that lost their earlier states, and of the
+    decision; 0 where there was nothing."""
 
     nodes: int = 0
     edges: int = 0
@@ -66,7 +66,7 @@ class Erasure:
 
 @dataclass(frozen=True)
 class _Author:
-    """Who erases, and the reason that the audit holds."""
+    """The actor who erases, and the reason that the audit records."""
 
     actor: Actor
     reason: str

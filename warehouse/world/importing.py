@@ -131,7 +131,7 @@ class _Planned:
     stages: tuple[StageResult, ...]
     states: tuple[Node | Edge, ...]
     known: int
-    """How many of the states are of nodes and edges that the file does not have: the first ones."""
+    """The number of states of nodes and edges that the file does not contain; they come first."""
     now: str
     revision: int
     subjects: Subjects
@@ -146,7 +146,7 @@ class _Prepared:
     forms: list[EdgeForm]
     """The members that plain edges share with one another."""
     rest: list[Imported]
-    """What is not plain, which is judged again as it is written."""
+    """The items that are not plain, which are judged again when they are written."""
     decisions: list[DecisionRecord]
     source: str
     aligned: Judgement

@@ -14,7 +14,7 @@ HEADER = "address,balance_raw"
 
 @dataclass(frozen=True)
 class VerifiedHolders:
-    """What holds of a list: `total_supply_raw` is the sum of all balances in the token's smallest unit."""
+    """The verified facts of a list: `total_supply_raw` is the sum of all balances in the token's smallest unit."""
 
     holder_count: int
     total_supply_raw: int
