@@ -39,7 +39,7 @@ soak: .venv/.ok
 	TEST_ROUNDS=5 $(MAKE) test-all && .venv/bin/python tests/soak_ingest.py && .venv/bin/python tests/soak_publish.py && .venv/bin/python tests/soak_claims.py && .venv/bin/python tests/soak_service_kills.py
 
 contracts: .venv/.ok
-	.venv/bin/python -m cli.demo.compile && .venv/bin/python -m api.openapi && .venv/bin/python tests/record_examples.py && .venv/bin/python clients/generate.py && .venv/bin/python -m cli.env_example && .venv/bin/python docs/pictures.py
+	.venv/bin/python -m cli.demo.compile && .venv/bin/python -m warehouse.publish.lineage && .venv/bin/python -m api.openapi && .venv/bin/python tests/record_examples.py && .venv/bin/python clients/generate.py && .venv/bin/python -m cli.env_example && .venv/bin/python docs/pictures.py
 
 lock: .venv/.ok
 	uv lock && uv export --quiet --format requirements-txt --all-extras --no-emit-project --no-header --no-annotate --output-file requirements.lock && rm uv.lock

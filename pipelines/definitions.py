@@ -1,32 +1,35 @@
 """Wires the rooms' assets and checks, the jobs and the schedules into one Dagster code location."""
 
-import dagster as dg
+from warehouse.cycles import while_importing
 
-from contracts.settings import Settings, load_settings
-from pipelines import checks, derived
-from pipelines.access import assets as access
-from pipelines.bidwall import assets as bidwall
-from pipelines.connect import assets as connect
-from pipelines.discovery import assets as discovery
-from pipelines.feed import assets as feed
-from pipelines.guardrail import assets as guardrail
-from pipelines.intake import assets as intake
-from pipelines.market import assets as market
-from pipelines.partner import assets as partner
-from pipelines.publish import assets as publish
-from pipelines.resources import runtime_resource
-from pipelines.schedules import JOBS, dagster_job, dagster_schedule
-from pipelines.token import (
-    event_assets,
-    further_token_assets,
-    history_assets,
-    holder_assets,
-    transfer_assets,
-)
-from pipelines.trust import assets as trust
-from pipelines.world import assets as world
-from pipelines.world import positions
-from warehouse.file_modes import keep_files_private
+with while_importing():
+    import dagster as dg
+
+    from contracts.settings import Settings, load_settings
+    from pipelines import checks, derived
+    from pipelines.access import assets as access
+    from pipelines.bidwall import assets as bidwall
+    from pipelines.connect import assets as connect
+    from pipelines.discovery import assets as discovery
+    from pipelines.feed import assets as feed
+    from pipelines.guardrail import assets as guardrail
+    from pipelines.intake import assets as intake
+    from pipelines.market import assets as market
+    from pipelines.partner import assets as partner
+    from pipelines.publish import assets as publish
+    from pipelines.resources import runtime_resource
+    from pipelines.schedules import JOBS, dagster_job, dagster_schedule
+    from pipelines.token import (
+        event_assets,
+        further_token_assets,
+        history_assets,
+        holder_assets,
+        transfer_assets,
+    )
+    from pipelines.trust import assets as trust
+    from pipelines.world import assets as world
+    from pipelines.world import positions
+    from warehouse.file_modes import keep_files_private
 
 ROOMS = [
     *(transfer_assets, event_assets, holder_assets, history_assets, market, bidwall, trust, partner, feed),

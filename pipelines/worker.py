@@ -5,7 +5,6 @@ one writing thread. A killed worker leaves nothing behind that the next one or D
 """
 
 import fcntl
-import gc
 import logging
 import logging.config
 import os
@@ -43,6 +42,7 @@ from pipelines.runs import (
 )
 from pipelines.schedules import CHAIN_LANE, JOBS, MARKET_LANE
 from pipelines.step_spans import StepSpans
+from warehouse.cycles import while_importing
 from warehouse.file_modes import keep_files_private
 from warehouse.tracing import span, trace_process
 
@@ -180,12 +180,11 @@ def serve(settings: Settings) -> None:
             os.mkfifo(pipe_path, 0o600)
         # opened for writing too, so that it never ends when the last launcher closes it
         pipe = os.open(pipe_path, os.O_RDWR | os.O_NONBLOCK)
-        worker = Worker(settings, instance)
-        # Before any thread: the import registers types with SQLAlchemy, which a run would meet half registered.
-        warm_up()
         # Half of the work of a run was the garbage collector's, which walked a million objects that never end.
-        gc.collect()
-        gc.freeze()
+        with while_importing():
+            worker = Worker(settings, instance)
+            # Before any thread: the import registers types with SQLAlchemy, which a run would meet half registered.
+            warm_up()
         worker.recover()
         worker.launch_prices()
         # Nothing is tidied up at the end: what a killed worker leaves is mended anyway, and threads can't be ended.

@@ -1,6 +1,11 @@
 """The fixtures of every room, one plugin module each, and what Hypothesis and publishing do everywhere."""
 
 import gc
+
+# Until collection has ended: what imports make stays, and the garbage collector would walk it again and again.
+gc.disable()
+
+# isort: split
 import gzip
 import os
 import shutil
@@ -112,16 +117,10 @@ def _imports_subprocess(module: ModuleType) -> bool:
     return bool(_STARTERS & vars(module).keys()) or any(map(_imports_subprocess, helpers))
 
 
-def pytest_collection() -> None:
-    """What imports and collection make stays: the garbage collector would walk it again and again."""
-    gc.disable()
-
-
 def pytest_collection_finish() -> None:
-    """It need not walk it in the whole run either, nor look as often as in a small process: that takes a quarter of the
-    CPU of tests that ask the API."""
+    """The garbage collector need not walk in the whole run what imports and collection have made, nor look as often as
+    in a small process: that takes a quarter of the CPU of tests that ask the API."""
     sys.setrecursionlimit(RECURSION_LIMIT)  # importing eth_account raises it to 100,000, where nested JSON kills us
-    gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 20, 100)
     gc.enable()

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 
 def expanded(described: dict[str, Any], kinds: tuple[str, ...] = ("responses", "parameters", "headers")) -> Any:
-    """The description with each reference to a component of these kinds replaced by that component."""
+    """The description with each reference to a component of these kinds replaced by that component, the same one
+    wherever it is used."""
+
+    @cache
+    def component(kind: str, name: str) -> Any:
+        return put(described["components"][kind][name])
 
     def put(node: Any) -> Any:
         if isinstance(node, list):
@@ -16,7 +22,7 @@ def expanded(described: dict[str, Any], kinds: tuple[str, ...] = ("responses", "
         ref = node.get("$ref")
         if isinstance(ref, str) and ref.split("/")[2] in kinds:
             _, _, kind, name = ref.split("/")
-            return put(described["components"][kind][name])
+            return component(kind, name)
         return {name: put(each) for name, each in node.items()}
 
     return put(described)

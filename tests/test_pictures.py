@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+from functools import cache
 from pathlib import Path
 
 from PIL import Image
@@ -12,11 +13,11 @@ from contracts.site.pages import PAGES
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = runpy.run_path(str(ROOT / "docs" / "pictures.py"))
-GRAPH = PICTURES["asset_graph"]()
+graph = cache(PICTURES["asset_graph"])
 
 
 def test_the_page_of_tables_and_documents_is_current():
-    assert (ROOT / "docs" / "data.md").read_text() == PICTURES["data_page"](GRAPH)
+    assert (ROOT / "docs" / "data.md").read_text() == PICTURES["data_page"](graph())
 
 
 def test_the_map_of_the_readme_has_every_page_and_their_picture():
@@ -84,4 +85,4 @@ def test_a_statement_without_a_query_says_nothing_of_columns():
 
 
 def test_the_lineage_of_the_pages_is_current():
-    assert lineage.FILE.read_bytes() == PICTURES["lineage_record"](GRAPH)
+    assert lineage.FILE.read_bytes() == PICTURES["lineage_record"](graph())

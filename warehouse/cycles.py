@@ -1,4 +1,4 @@
-"""Keeps Python from looking for cycles while very many records are made, of which none is part of one."""
+"""Keeps Python from looking for cycles where it would walk very many objects and find nothing to free."""
 
 from __future__ import annotations
 
@@ -18,3 +18,12 @@ def without_cycles() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+@contextmanager
+def while_importing() -> Iterator[None]:
+    """Lets Python look for no cycles while modules are imported, nor ever again in what they make: it stays as long as
+    the process, and the search takes a fifth of the time of importing Dagster and the pipelines."""
+    with without_cycles():
+        yield
+        gc.freeze()

@@ -1,19 +1,25 @@
-"""Records the tables that a document reads while it is read from an empty warehouse.
+"""Tells which tables a document reads. They are recorded while it is read from an empty warehouse.
 
-That covers every table, because a reader runs all its statements before it evaluates their rows.
+That covers every table, because a reader runs all its statements before it evaluates their rows. `lineage.json` beside
+this module holds what was recorded, and `python -m warehouse.publish.lineage` writes it: recording takes longer than
+all else that a process does for the assets of documents.
 """
 
+import json
 import re
+from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, cast
 
 from contracts.discovery.installation import Installation
-from contracts.publish.registry import Projection
+from contracts.publish.registry import PROJECTIONS, Projection
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Connection
 from warehouse.duck.inspection import empty_warehouse, tables_read, tables_read_on
 from warehouse.publish.readers import read
+
+FILE = Path(__file__).with_name("lineage.json")
 
 _MACROS = re.compile(r"\bcreate or replace temp macro\b")
 
@@ -41,18 +47,29 @@ class RecordingConnection:
         return frozenset().union(*map(read, self.statements))
 
 
-@cache
 def tables_of(projection: Projection) -> frozenset[str]:
     """Returns the tables that a document reads: its lineage. Empty where it is made without a store."""
-    if projection.make is not None or projection.describe is not None:
-        return frozenset()
+    return _recorded().get(projection.name, frozenset())
+
+
+@cache
+def _recorded() -> Mapping[str, frozenset[str]]:
+    return {name: frozenset(tables) for name, tables in json.loads(FILE.read_bytes()).items()}
+
+
+def text() -> str:
+    """Records every document that is read from a store, and returns the content of the file."""
+    recorded = {row.name: sorted(_tables_read(row)) for row in PROJECTIONS if row.make is None and row.describe is None}
+    return json.dumps(recorded, indent=1, sort_keys=True) + "\n"
+
+
+def _tables_read(projection: Projection) -> frozenset[str]:
     with empty_warehouse().cursor() as connection:
         recording = RecordingConnection(connection)
-        read(projection, DocumentContext(cast(Connection, recording), Path(), _anywhere()))
+        # These settings take longer to make than to read with.
+        read(projection, DocumentContext(cast(Connection, recording), Path(), Installation("https://svc.invalid")))
         return recording.tables
 
 
-@cache
-def _anywhere() -> Installation:
-    """Returns an installation for documents that nobody gets. Its settings take longer to make than to read with."""
-    return Installation("https://svc.invalid")
+if __name__ == "__main__":
+    FILE.write_text(text())

@@ -9,6 +9,7 @@ from publishing import House, mint
 from contracts.publish.registry import PROJECTIONS, Projection
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Warehouse
+from warehouse.publish import lineage
 from warehouse.publish.lineage import RecordingConnection, tables_of
 from warehouse.publish.readers import context_for, read, reader_of
 from warehouse.statements import read_sql
@@ -52,6 +53,10 @@ def test_a_document_reads_no_table_beside_those_of_its_lineage(house: House, row
         read(row, context)
         recording.statements = {one for one in recording.statements if "read_parquet" not in one}  # those read files
         assert recording.tables == tables_of(row)
+
+
+def test_the_recorded_lineage_is_current():
+    assert lineage.FILE.read_text() == lineage.text(), "run `python -m warehouse.publish.lineage`"
 
 
 def test_a_document_without_a_store_has_no_lineage_and_one_with_parts_has_theirs():
