@@ -697,8 +697,7 @@ class _Interpreter:
     def _if_empty(
         self, words: Sequence[Word], targets: list[Target], scope: Scope, call: Call
     ) -> tuple[list[Target], Scope]:
-        """Returns targets and scope for the case that an unset variable in a path is empty, if that reaches a whole
-        place."""
+        """Returns the targets and the scope, adjusted where an empty variable would turn a path into a whole place."""
         directory = _directory(call)
         for at, word in enumerate(words):
             if not word.if_empty or (scope is Scope.ONE and not word.glob):
