@@ -1,5 +1,5 @@
-"""Here belongs how calls become effects: the catalogue's rows are applied to a call's words, inner actions are read in
-turn, and programs that the catalogue lacks are treated by general rules.
+"""Turns calls into effects: applies the catalogue's rows to a call's words, reads inner actions in turn, and treats
+programs that the catalogue lacks by general rules.
 
 Calls are interpreted in order, so that a later one knows the files that an earlier one of the same action made,
 downloaded or copied.

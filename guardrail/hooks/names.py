@@ -1,5 +1,5 @@
-"""Here belongs which paths of the working copy a name in an action stands for: directories, patterns, links, searches,
-and the files that a copy overwrites."""
+"""Resolves a name in an action to paths of the working copy: directories, patterns, links, searches, and the files that
+a copy overwrites."""
 
 from __future__ import annotations
 
