@@ -1,6 +1,6 @@
 """Approval tokens: a person with the right to approve signs one action, once, for one owner of a key.
 
-The signature is made and verified here. Time and the store that takes a token once are the caller's.
+This module makes and verifies the signature. The caller provides the time and the store of used tokens.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ApprovalStore(Protocol):
     """A store of the tokens that were used."""
 
     def take(self, approval: Approval) -> bool:
-        """Marks the token as used in one statement; false if it was used before."""
+        """Marks the token as used in one statement; returns False if it was used before."""
 
 
 @record
@@ -65,7 +65,7 @@ class Approvals:
     store: ApprovalStore
 
     def accept(self, token: str, digest: str) -> Outcome:
-        """Verifies a token for a digest and takes it. Only an accepted token is used up."""
+        """Verifies a token for a digest and uses it up. Only an accepted token is used up."""
         approval = verified(token, self.key)
         if isinstance(approval, Outcome):
             return approval

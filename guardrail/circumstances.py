@@ -317,7 +317,7 @@ _WHOLE = frozenset(
 )
 """Objects that contain many things: a claimed approval or backup is not enough to lose one."""
 
-# --- the origin of the wish ---
+# --- the origin of a request ---
 
 
 def _is_named_by_person(effect: Effect, target: Target, facts: Facts) -> bool:

@@ -1,5 +1,5 @@
-"""Here belongs what a search in quotes finds in code of a language without a reader: the command lines that it starts,
-and the files that it deletes or writes."""
+"""Searches the quoted texts of code in a language without a reader: for the command lines that it starts, and the files
+that it deletes or writes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Here belongs how calls become effects: the catalogue's rows are applied to a call's words, inner actions are read in
-turn, and programs that the catalogue lacks are treated by general rules.
+"""Turns calls into effects: applies the catalogue's rows to a call's words, reads inner actions in turn, and treats
+programs that the catalogue lacks by general rules.
 
 Calls are interpreted in order, so that a later one knows the files that an earlier one of the same action made,
 downloaded or copied.
@@ -697,8 +697,7 @@ class _Interpreter:
     def _if_empty(
         self, words: Sequence[Word], targets: list[Target], scope: Scope, call: Call
     ) -> tuple[list[Target], Scope]:
-        """Returns targets and scope for the case that an unset variable in a path is empty, if that reaches a whole
-        place."""
+        """Returns the targets and the scope, adjusted where an empty variable would turn a path into a whole place."""
         directory = _directory(call)
         for at, word in enumerate(words):
             if not word.if_empty or (scope is Scope.ONE and not word.glob):

@@ -1,4 +1,4 @@
-"""Here belongs how a Kubernetes manifest is read: the privileges and host files that its containers get."""
+"""Reads the objects of a Kubernetes manifest: the privileges and host files that their containers get."""
 
 from __future__ import annotations
 

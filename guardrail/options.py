@@ -1,5 +1,5 @@
-"""Here belongs how a program parses its words: options by style, subcommands, operands, and the parts that catalogue
-rows name."""
+"""Parses a call's words as its program does: options by style, subcommands, operands, and the parts that catalogue rows
+name."""
 
 from __future__ import annotations
 

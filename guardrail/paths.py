@@ -1,5 +1,4 @@
-"""Here belongs what the spelling of a path reveals: its place, its scope within that place, and the reason to protect
-it.
+"""Judges a path by its spelling: its place, its scope within that place, and the reason to protect it.
 
 The tables contain the knowledge; each group is listed under the reason for its presence.
 """

@@ -1,4 +1,4 @@
-"""Here belongs how an example of the catalogue is read and interpreted."""
+"""Reads and interprets the examples of the catalogue."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Here belongs how the catalogue is read: YAML is checked and turned into plain data, and plain data into an object
-when a program is first needed.
+"""Loads the catalogue: checks YAML and turns it into plain data, and plain data into an object when a program is first
+needed.
 
 Mistakes raise `CatalogueInvalid`, which lists each one with file and line. Nothing is changed in place, so that a
 catalogue that was loaded before stays usable.

@@ -1,5 +1,5 @@
-"""Here belongs how a hook's question is answered: the adapter reads it, the decision is made and logged, the adapter
-spells the answer."""
+"""Answers a hook's question: the adapter reads it, the decision is made and logged, and the adapter spells the
+answer."""
 
 from __future__ import annotations
 

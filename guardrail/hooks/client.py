@@ -1,5 +1,4 @@
-"""Here belongs the program that a harness starts at each tool call: it passes the input to the warm process and prints
-its answer.
+"""The program that a harness starts at each tool call: it passes the input to the warm process and prints its answer.
 
 It imports next to nothing. Every failure is a refusal with the reason: no answer never means yes.
 """

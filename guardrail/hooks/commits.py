@@ -1,4 +1,4 @@
-"""Here belongs which commits an action would lose: whether another reference still reaches the commits of a branch, tag
+"""Determines which commits an action would lose: whether another reference still reaches the commits of a branch, tag
 or stash, and whether git would refuse the action."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Here belongs what our own code finds out about the working copy before an action runs: its root and branch, the
-states of the paths and commits that the action names, and links that lead out of it."""
+"""Gathers facts about the working copy before an action runs: its root and branch, the states of the paths and commits
+that the action names, and links that lead out of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Here belongs how private files are read and written: whole, only for the owner, never through a link."""
+"""Reads and writes private files: whole, only for the owner, never through a link."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Here belongs how git is queried: the process, the options that keep it from running programs of the repository, and
-the meaning of its answers about paths. It knows nothing of actions."""
+"""Queries git: here belong the process, the options that keep it from running programs of the repository, and the
+meaning of its answers about paths. The module knows nothing of actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Here belongs how the hook is added to the settings of a harness and removed again: other entries stay unchanged."""
+"""Adds the hook to the settings of a harness and removes it again; other entries stay unchanged."""
 
 from __future__ import annotations
 

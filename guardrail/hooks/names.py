@@ -1,5 +1,5 @@
-"""Here belongs which paths of the working copy a name in an action stands for: directories, patterns, links, searches,
-and the files that a copy overwrites."""
+"""Resolves a name in an action to paths of the working copy: directories, patterns, links, searches, and the files that
+a copy overwrites."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def files_below(start: Path) -> list[str] | None:
 
 
 def owner_of(root: Path, path: str, *, is_itself: bool) -> str | None:
-    """Returns the nearest directory above a path that is a repository; empty for the root, None outside of any."""
+    """Returns the nearest directory above a path that is a repository: "" for the root, `OUTSIDE` outside of any."""
     outermost = "" if is_inside(path) else None
     directory = path if is_itself else posixpath.dirname(path)
     while directory not in ("", ".", "/"):

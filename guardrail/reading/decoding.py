@@ -525,7 +525,7 @@ def _unxz(words: Sequence[str], data: bytes) -> bytes | None:
 
 
 def _decompressing(change: Callable[[Sequence[str], bytes], bytes | None]) -> Callable[..., bytes | None]:
-    """Makes a filter that requires the option by which a compressor decompresses."""
+    """Makes a filter that only acts with the option for decompression."""
 
     def filtered(words: Sequence[str], data: bytes) -> bytes | None:
         return change(words, data) if "--decompress" in words or "d" in _letters_of(words) else None

@@ -107,7 +107,7 @@ _NUMBER = re.compile(r"\d{4}")
 
 
 def _numbered(text: str) -> ObjectKind | None:
-    """Returns the kind of a thing without a known name but with a number, which is a record of something."""
+    """Returns the kind for a text with a number but no known thing, which names a record of something."""
     return ObjectKind.RESOURCE if _NUMBER.search(text) else None
 
 

@@ -822,7 +822,7 @@ def _bare(name: str) -> str:
 
 
 def _to_bracket(tokens: Sequence[_Token]) -> tuple[_Token, ...]:
-    """Returns the tokens up to the bracket that closes the present one."""
+    """Returns the tokens up to the bracket that closes the enclosing pair."""
     depth = 0
     for at, token in enumerate(tokens):
         if token.kind == "p":

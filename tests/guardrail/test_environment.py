@@ -1,4 +1,4 @@
-"""Here belongs what variables of the environment hold by their names, and to which hosts they may go."""
+"""The content of environment variables by their names, and the hosts that it may be sent to."""
 
 from __future__ import annotations
 

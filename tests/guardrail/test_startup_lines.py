@@ -1,4 +1,4 @@
-"""Here belongs which lines of a shell's startup file only set the shell up."""
+"""Harmless lines in a shell's startup file, which only configure the shell."""
 
 from __future__ import annotations
 
