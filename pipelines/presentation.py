@@ -4,7 +4,7 @@ import base64
 import io
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
 import dagster as dg
@@ -112,15 +112,21 @@ def proof_markdown(proof: Proof) -> dg.MarkdownMetadataValue:
     return dg.MetadataValue.md(f"**{proof.verdict.value}**\n\n| figure | value |\n|---|---|\n{lines}")
 
 
-def line_chart(title: str, points: Sequence[tuple[datetime, float]], unit: str) -> dg.MarkdownMetadataValue:
-    """Draws a count over time as a picture in Markdown. Times in UTC."""
-    return lines_chart(title, {"": points}, unit, whole=True)
+Chart = dict[str, dg.MarkdownMetadataValue]
+"""A picture in Markdown under the name of its metadata; empty where there are no two times that a line connects."""
+
+
+def line_chart(name: str, title: str, points: Sequence[tuple[datetime, float]], unit: str) -> Chart:
+    """Draws a count over time. Times in UTC."""
+    return lines_chart(name, title, {"": points}, unit, whole=True)
 
 
 def lines_chart(
-    title: str, lines: Mapping[str, Sequence[tuple[datetime, float]]], unit: str, *, whole: bool = False
-) -> dg.MarkdownMetadataValue:
-    """Draws named lines over time as a picture in Markdown; `whole` where values are counts. Times in UTC."""
+    name: str, title: str, lines: Mapping[str, Sequence[tuple[datetime, float]]], unit: str, *, whole: bool = False
+) -> Chart:
+    """Draws named lines over time; `whole` where values are counts. Times in UTC."""
+    if len({at for points in lines.values() for at, _ in points}) < 2:
+        return {}
     # matplotlib costs a second to import, which only a run that draws should pay.
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
     from matplotlib.figure import Figure
@@ -128,18 +134,14 @@ def lines_chart(
 
     figure = Figure(figsize=(7, 2.6), layout="constrained")
     axes = figure.add_subplot()
-    for name, points in lines.items():
+    for label, points in lines.items():
         times, values = date2num([at for at, _ in points]), [value for _, value in points]
-        axes.plot(times, values, marker="o", markersize=3, label=name)
+        axes.plot(times, values, marker="o", markersize=3, label=label)
     if any(lines):
         axes.legend(fontsize=8)
     axes.set_title(title, loc="left", fontsize=10)
     axes.set_ylabel(unit)
     axes.grid(alpha=0.3)
-    moments = {at for points in lines.values() for at, _ in points}
-    if len(moments) == 1:
-        (only,) = moments
-        axes.set_xlim(date2num(only - timedelta(hours=12)), date2num(only + timedelta(hours=12)))
     locator = AutoDateLocator()
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
@@ -148,7 +150,7 @@ def lines_chart(
     picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=110)
     encoded = base64.b64encode(picture.getvalue()).decode()
-    return dg.MetadataValue.md(f"![{title}](data:image/png;base64,{encoded})")
+    return {name: dg.MetadataValue.md(f"![{title}](data:image/png;base64,{encoded})")}
 
 
 def _header(

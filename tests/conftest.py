@@ -23,6 +23,8 @@ import httpx
 import httpx2
 import pytest
 import zstandard
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 from analysed_routes import analysing_once
 from fastapi.routing import APIRoute
 from hypothesis import HealthCheck, settings
@@ -158,6 +160,21 @@ def trust_roots() -> None:
 def analysed_routes() -> None:
     """Analyses each route once: to do it for every application is half of the CPU of tests that ask the API."""
     APIRoute.__init__ = analysing_once(APIRoute.__init__)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def revision_scripts() -> None:
+    """Reads each directory of migrations once: Dagster reads all of its own whenever it opens an instance."""
+    read = ScriptDirectory.from_config
+    scripts: dict[str | None, ScriptDirectory] = {}
+
+    def read_once(config: Config) -> ScriptDirectory:
+        location = config.get_main_option("script_location")
+        if location not in scripts:
+            scripts[location] = read(config)
+        return scripts[location]
+
+    ScriptDirectory.from_config = read_once
 
 
 @pytest.fixture(scope="session", autouse=True)

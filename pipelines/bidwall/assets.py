@@ -53,8 +53,8 @@ def raw_bidwall__balances(
         }
     elif reading is not None:
         metadata["failed"] = str(reading.reason)
-    if history and not is_quick(context):
-        metadata["balance_over_time"] = line_chart("Balance of the contract", history, "ETH")
+    if not is_quick(context):
+        metadata |= line_chart("balance_over_time", "Balance of the contract", history, "ETH")
     return dg.MaterializeResult(metadata=metadata)
 
 

@@ -120,8 +120,7 @@ def _facts(
         for (source,), rows in history.group_by("source", maintain_order=True)
     }
     facts["answers"] = markdown_table(preview(connection, _ANSWERS[series]))
-    if lines:
-        facts["price_over_time"] = lines_chart("Price by source", lines, "USD")
+    facts |= lines_chart("price_over_time", "Price by source", lines, "USD")
     facts["span"] = _span(history)
     return facts
 

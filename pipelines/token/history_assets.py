@@ -37,7 +37,7 @@ def out_holders__daily(
         metadata = row_count(connection, "out_holders__daily")
         if not is_quick(context):
             days = preview(connection, "daily_holders").rows()
-            metadata["holders_by_day"] = line_chart("Holders by day", days, "holders")
+            metadata |= line_chart("holders_by_day", "Holders by day", days, "holders")
     return dg.MaterializeResult(metadata=metadata)
 
 

@@ -145,7 +145,7 @@ def out_holders__lists(runtime: dg.ResourceParam[Runtime], config: ListConfig) -
             "verdict": holder_list.proof.verdict.value,
         }
         if holder_list.snapshot:
-            metadata["holders_over_snapshots"] = line_chart("Holders over snapshots", counts.rows(), "holders")
+            metadata |= line_chart("holders_over_snapshots", "Holders over snapshots", counts.rows(), "holders")
     return dg.MaterializeResult(metadata=metadata)
 
 
