@@ -27,15 +27,20 @@ const judgedByAxe = process.env.JUDGED?.split(',') ?? LOADS.map(([first]) => fir
 /** Views of which a picture is written in any case. */
 const pictured = process.env.PICTURES === 'all' ? chosen : ['wide']
 
+const pages = Object.fromEntries(paths.map((at) => [at, {}]))
 const browser = await puppeteer.launch({
   executablePath: process.env.CHROMIUM,
   args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
 })
 
-async function loaded (address, stem, views) {
+/**
+ * What is seen of every page in these views, all in one tab: a tab for each page would start a process each, which takes
+ * half as long as to judge one.
+ */
+async function seenInOneTab (views) {
   const page = await browser.newPage()
   const scriptless = views[0] === 'no-script'
-  const load = { requests: [], console: [], failed: [], bytes: 0 }
+  let load
   const client = await page.createCDPSession()
   await client.send('Network.enable')
   client.on('Network.loadingFinished', ({ encodedDataLength }) => { load.bytes += encodedDataLength })
@@ -44,20 +49,22 @@ async function loaded (address, stem, views) {
   page.on('pageerror', (error) => load.console.push(String(error)))
   page.on('response', (response) => response.status() >= 400 && load.failed.push(response.url()))
   await page.setJavaScriptEnabled(!scriptless)
-  await arranged(page, VIEWS[views[0]])
-  await page.goto(address, { waitUntil: 'load' })
-  if (!scriptless) Object.assign(load, await settled(page))
-  const seen = {}
-  for (const name of views) {
-    await arranged(page, VIEWS[name])
-    const view = { ...await drawn(page), violations: scriptless || !judgedByAxe.includes(name) ? [] : await judged(page) }
-    if (pictured.includes(name) || view.sideways || view.targets || view.violations.length || load.shift > 0.02) {
-      await page.screenshot({ path: path.join(directory, `${stem}-${name}.png`), fullPage: true })
+  for (const at of paths) {
+    load = { requests: [], console: [], failed: [], bytes: 0 }
+    const stem = at.replaceAll('/', '-').replace(/^-|-$/g, '') || 'home'
+    await arranged(page, VIEWS[views[0]])
+    await page.goto(base + at, { waitUntil: 'load' })
+    if (!scriptless) Object.assign(load, await settled(page))
+    for (const name of views) {
+      await arranged(page, VIEWS[name])
+      const view = { ...await drawn(page), violations: scriptless || !judgedByAxe.includes(name) ? [] : await judged(page) }
+      if (pictured.includes(name) || view.sideways || view.targets || view.violations.length || load.shift > 0.02) {
+        await page.screenshot({ path: path.join(directory, `${stem}-${name}.png`), fullPage: true })
+      }
+      pages[at][name] = Object.assign(view, load)
     }
-    seen[name] = Object.assign(view, load)
   }
   await page.close()
-  return seen
 }
 
 async function arranged (page, { width, scheme }) {
@@ -95,14 +102,9 @@ async function judged (page) {
   return found.violations.map(({ id, impact, help, nodes }) => ({ id, impact, help, at: nodes.slice(0, 3).map(({ target }) => target.join(' ')) }))
 }
 
-const pages = {}
-for (const at of paths) {
-  const stem = at.replaceAll('/', '-').replace(/^-|-$/g, '') || 'home'
-  pages[at] = {}
-  for (const load of LOADS) {
-    const views = load.filter((name) => chosen.includes(name))
-    if (views.length) Object.assign(pages[at], await loaded(base + at, stem, views))
-  }
+for (const load of LOADS) {
+  const views = load.filter((name) => chosen.includes(name))
+  if (views.length) await seenInOneTab(views)
 }
 await browser.close()
 console.log(JSON.stringify(pages))
