@@ -40,7 +40,7 @@ SIGNAL = "/api/v2/world-model/signal"
 NODES = "/api/v2/world-model/nodes/"
 COUNTED = "/api/v2/health"
 LIMIT_A_MINUTE = 20
-_PAUSE_S = 0.15
+_PAUSE_S = 0.25
 
 
 class Service:

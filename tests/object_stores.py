@@ -16,13 +16,12 @@ from patience import HANG_S
 MOTO = "moto[server]==5.2.5"
 BUCKET = "generations"
 SERVER = """
-from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+from moto.moto_server.werkzeug_app import create_backend_app
 from moto.server import MotoRequestHandler
 from werkzeug.serving import make_server
 
-application = DomainDispatcherApplication(create_backend_app)
-application.debug = True
-server = make_server("127.0.0.1", 0, application, threaded=False, request_handler=MotoRequestHandler)
+# A dispatcher among all of moto's services would list them anew for each request.
+server = make_server("127.0.0.1", 0, create_backend_app("s3"), threaded=False, request_handler=MotoRequestHandler)
 print(server.port, flush=True)
 server.serve_forever()
 """

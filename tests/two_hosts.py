@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import http.client
+import json
 import os
 import signal
 import subprocess
@@ -12,12 +14,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import httpx
 import psutil
 from nginx import free_port, wait_until_listening
 from patience import HANG_S
 
 SVC = str(Path(sys.executable).with_name("svc"))
+LOOK_AT_LEAST_EVERY_S = 0.3
 BALANCER = Path(__file__).resolve().parents[1] / "site/hosting/balancer.conf"
 
 
@@ -91,11 +93,15 @@ class ApiHost(Process):
 
     def health(self) -> dict[str, Any] | None:
         """What `/health` says; None where it is not 200."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANG_S)  # a tenth of what httpx costs
         try:
-            answer = httpx.get(f"{self.url}/health", timeout=HANG_S, trust_env=False)
-        except httpx.HTTPError:
+            connection.request("GET", "/health")
+            answer = connection.getresponse()
+            return dict(json.loads(answer.read())) if answer.status == 200 else None
+        except (OSError, http.client.HTTPException):
             return None
-        return dict(answer.json()) if answer.status_code == 200 else None
+        finally:
+            connection.close()
 
     def serves(self, generation: str) -> bool:
         health = self.health()
@@ -107,11 +113,13 @@ class ApiHost(Process):
 
 
 def until(holds: Callable[[], bool], otherwise: Callable[[], str]) -> None:
-    """Returns once it holds. Fails with `otherwise` where it never does."""
+    """Returns once it holds, for which it looks ever more seldom. Fails with `otherwise` where it never does."""
     deadline = time.monotonic() + HANG_S
+    pause_s = 0.03
     while not holds():
         assert time.monotonic() < deadline, otherwise()
-        time.sleep(0.03)
+        time.sleep(pause_s)
+        pause_s = min(LOOK_AT_LEAST_EVERY_S, pause_s * 1.3)
 
 
 def balancer_configuration(port: int, hosts: Sequence[ApiHost]) -> str:
