@@ -9,18 +9,20 @@ change meanwhile, everything that is not written yet is judged again.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from tempfile import SpooledTemporaryFile
 from time import monotonic
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import msgspec
 import numpy as np
 
-from contracts.errors import IdTaken, ImportInvalid
+from contracts.errors import IdTaken, ImportInvalid, RequestProblem
 from contracts.times import utc_text
 from contracts.world.alignment import Alignment
 from contracts.world.alignment import alignment as guardrails
@@ -53,7 +55,7 @@ from contracts.world.stages import Judgement
 from contracts.world.validator import judge
 from warehouse.cycles import without_cycles
 from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction
-from warehouse.world.alignment_helper import aligned_beside
+from warehouse.world.alignment_helper import Judging, judging_beside, judging_here
 from warehouse.world.audit import DECISION, record
 from warehouse.world.bulk_view import BulkView
 from warehouse.world.events import append_batch, head_revision
@@ -139,18 +141,16 @@ class _Planned:
 
 @dataclass(frozen=True)
 class _Prepared:
-    """A judged part: its nodes and edges as they are stored, where they are plain, else by their stored ids."""
+    """A part to judge: its nodes and edges as they are stored, where they are plain, else by their stored ids."""
 
     nodes: list[NewNode | str]
     edges: list[NewEdge | str]
     forms: list[EdgeForm]
     """The members that plain edges share with one another."""
     rest: list[Imported]
-    """The items that are not plain, which are judged again when they are written."""
+    """The items that are not plain, which are judged, and again when they are written."""
     decisions: list[DecisionRecord]
     source: str
-    aligned: Judgement
-    planned: _Planned
 
     @property
     def size(self) -> int:
@@ -171,6 +171,21 @@ class _Prepared:
         return states + [state for following in by_id.values() for state in following]
 
 
+@dataclass(frozen=True)
+class _Judged(_Prepared):
+    """A judged part: with the judgement of its texts, and of what is not plain."""
+
+    aligned: Judgement
+    planned: _Planned
+
+
+class _Waiting(NamedTuple):
+    """A part without what is plain of it, and the judgement of its texts that is to come."""
+
+    part: _Prepared
+    texts: Future[Judgement]
+
+
 class _JudgedParts:
     """The judged parts of one import, in order. Their nodes and edges are in a file without a name, which is gone with
     its process."""
@@ -181,33 +196,39 @@ class _JudgedParts:
         self._file = file
         self._codec = pa.Codec("lz4")
         self._parts: list[tuple[_Prepared, int, int]] = []
+        self._judgements: list[tuple[Judgement, _Planned]] = []
 
     def clear(self) -> None:
         """Gives up all parts."""
         self._file.seek(0)
         self._file.truncate()
         self._parts.clear()
+        self._judgements.clear()
 
     def add(self, part: _Prepared) -> None:
-        """Keeps a part."""
+        """Keeps a part, of which the judgement may follow."""
         rest = [(item.line, item.states) for item in part.rest]
         content = _pack((part.nodes, part.edges, part.forms, rest))
         packed = self._codec.compress(content, asbytes=True)
         self._file.write(packed)
         self._parts.append((replace(part, nodes=[], edges=[], forms=[], rest=[]), len(packed), len(content)))
 
+    def judge(self, aligned: Judgement, planned: _Planned) -> None:
+        """Keeps the judgement of the first part that has none."""
+        self._judgements.append((aligned, planned))
+
     @property
     def planned(self) -> list[_Planned]:
         """Returns the judgement of what is not plain of each part."""
-        return [part.planned for part, _, _ in self._parts]
+        return [planned for _, planned in self._judgements]
 
-    def __iter__(self) -> Iterator[_Prepared]:
+    def __iter__(self) -> Iterator[_Judged]:
         self._file.seek(0)
-        for part, packed_bytes, size in self._parts:
+        for (part, packed_bytes, size), (aligned, planned) in zip(self._parts, self._judgements, strict=True):
             packed = self._file.read(packed_bytes)
             nodes, edges, forms, rest = _unpack(self._codec.decompress(packed, size))
             items = [item_of(states, line) for line, states in rest]
-            yield replace(part, nodes=nodes, edges=edges, forms=forms, rest=items)
+            yield _Judged(nodes, edges, forms, items, part.decisions, part.source, aligned, planned)
 
 
 _pack = msgspec.msgpack.Encoder().encode
@@ -356,13 +377,13 @@ class _Importer:
             self._on_progress("writing", done, self._size)
         return self._outcome_of_parts("approved", _merged(self._decided))
 
-    def _write_plain(self, part: _Prepared, waiting: Iterator[_Prepared], done: int) -> tuple[int, _Prepared | None]:
+    def _write_plain(self, part: _Judged, waiting: Iterator[_Judged], done: int) -> tuple[int, _Judged | None]:
         """Writes a part of which all is plain, and those behind it for as long as others may wait, in one transaction:
         each one writes almost all of an index's last segment.
 
         Returns how many nodes and edges are done by then, and the next part.
         """
-        next_part: _Prepared | None = part
+        next_part: _Judged | None = part
         appended: list[tuple[int, int]] = []
         with self._ledger.transaction(cache_bytes=CACHE_BYTES) as tx:
             until = monotonic() + WRITES_AT_MOST_S
@@ -398,20 +419,44 @@ class _Importer:
         stages: list[tuple[StageResult, ...]] = []
         self._titles, self._others_wrote = set(), False
         edges: list[np.ndarray[Any, Any]] = []
+        waiting: deque[_Waiting] = deque()
         done = 0
-        with self._ledger.read() as reader:
+        with self._ledger.read() as reader, self._judging_texts() as asked:
+
+            def refused(most_waiting: int) -> Verdict | None:
+                """Judges parts in order, those that wait for the other process only where more than so many are left.
+                Returns the verdict of the first that is not approved, and keeps the judgements of the others."""
+                while waiting and (len(waiting) > most_waiting or waiting[0].texts.done()):
+                    part, aligned = waiting[0].part, waiting[0].texts.result()
+                    waiting.popleft()
+                    planned = self._plan(reader, part.rest, part.source, aligned, is_new=True)
+                    stages.append(planned.stages)
+                    if planned.verdict != "approved":
+                        return planned.verdict
+                    parts.judge(aligned, planned)
+                return None
+
             self._seen = head_revision(reader)
             self._refuse_other_words(reader)
             self._is_new_owner = self._has_nothing(reader)
-            for part, aligned in self._aligned_parts():
-                judged = self._judge_part(reader, part, aligned)
-                stages.append(judged.planned.stages)
-                if judged.planned.verdict != "approved":
-                    return _merged(stages), judged.planned.verdict
-                parts.add(judged)
-                edges.append(np.array([_edge_number(edge) for edge in judged.edges], np.uint64))
-                done += len(part.items)
-                self._on_progress("judging", done, self._size)
+            try:
+                for part in self._parts():
+                    texts = asked(self._texts_of(part))
+                    prepared = self._prepared(reader, part)
+                    parts.add(prepared)
+                    edges.append(np.array([_edge_number(edge) for edge in prepared.edges], np.uint64))
+                    # what is not plain waits in memory
+                    waiting.append(_Waiting(replace(prepared, nodes=[], edges=[], forms=[]), texts))
+                    if verdict := refused(1 if prepared.rest else len(waiting)):
+                        return _merged(stages), verdict
+                    done += len(part.items)
+                    self._on_progress("judging", done, self._size)
+            except RequestProblem:
+                if verdict := refused(0):  # which is told first, as it stands before
+                    return _merged(stages), verdict
+                raise
+            if verdict := refused(0):
+                return _merged(stages), verdict
         twice = _twice(edges)
         if not self._edges_twice and twice:
             stated = (edge for part in parts for edge in part.edges if not isinstance(edge, str))
@@ -425,7 +470,7 @@ class _Importer:
         behind = first[:-1] + chr(ord(first[-1]) + 1)
         return reader.row("world_known_of", owner=self._owner, after=first, before=behind) is None
 
-    def _write(self, part: _Prepared) -> _Planned:
+    def _write(self, part: _Judged) -> _Planned:
         """Writes a part of which not all is plain, unless that is no longer approved."""
         for _ in range(JUDGED_AT_MOST):
             with self._ledger.read() as reader:
@@ -520,13 +565,11 @@ class _Importer:
         """Returns the fact keys of the nodes that share one with another node of the file."""
         return {node_id: key for key, ids in self._index.fact_keys.items() if len(ids) > 1 for node_id in ids}
 
-    def _aligned_parts(self) -> Iterator[tuple[_Part, Judgement]]:
-        """Yields the parts, each with the guardrail's judgement of its texts."""
+    def _judging_texts(self) -> AbstractContextManager[Judging]:
+        """Returns what asks the guardrail, in a process of its own if there are many texts."""
         if self._alignment is guardrails and len(self._index.types) >= NODES_WORTH_A_PROCESS:
-            yield from aligned_beside(self._parts(), self._texts_of, self._alignment)
-            return
-        for part in self._parts():
-            yield part, self._alignment(self._texts_of(part))
+            return judging_beside(self._alignment)
+        return nullcontext(judging_here(self._alignment))
 
     def _texts_of(self, part: _Part) -> Proposal:
         """Returns what the guardrail reads of a part: all its states, also those that were over when the file was
@@ -544,12 +587,10 @@ class _Importer:
                         edges.append(EdgeDraft(source=named, target=target, type=edge.type, properties=edge.properties))
         return Proposal(actor=self._actor, source="import", nodes=tuple(nodes), edges=tuple(edges))
 
-    def _judge_part(self, reader: Reader, part: _Part, aligned: Judgement) -> _Prepared:
-        """Judges a part against the graph that `reader` sees. Raises `ImportInvalid`, `SecretInText`, `_JudgeAgain`."""
+    def _prepared(self, reader: Reader, part: _Part) -> _Prepared:
+        """Returns a part with its plain nodes and edges as they are stored."""
         nodes, edges, forms, rest = self._without_plain(reader, part)
-        source = _source_of(part)
-        planned = self._plan(reader, rest, source, aligned, is_new=True)
-        return _Prepared(nodes, edges, forms, rest, part.decisions, source, aligned, planned)
+        return _Prepared(nodes, edges, forms, rest, part.decisions, _source_of(part))
 
     def _without_plain(
         self, reader: Reader, part: _Part

@@ -1,14 +1,16 @@
-"""Turns nodes into the entries of the full-text index, half of them in a second process if there are many."""
+"""Turns nodes into the entries of the full-text index, most of them in a second process if there are many."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 
 from warehouse.cycles import without_cycles
-from warehouse.world.side_process import SideProcess
+from warehouse.world.side_process import SideProcess, side_process
 from warehouse.world.text import with_edges, words_of_edges, words_of_text
 
 ENTRIES_AT_ONCE = 5_000
@@ -45,27 +47,52 @@ _rows = msgspec.msgpack.Decoder(list[NodeRow]).decode
 _entries = msgspec.msgpack.Decoder(list[IndexEntry]).decode
 
 
-def entries_of(rows: Sequence[NodeRow], helper: SideProcess | None) -> Iterator[IndexEntry]:
-    """Yields the entry of each node in order. With a helper, which works on `packed_entries`, it makes every other
-    part."""
-    if helper is None:
-        yield from map(_entry_of, rows)
-        return
-    parts = [rows[first : first + ENTRIES_AT_ONCE] for first in range(0, len(rows), ENTRIES_AT_ONCE)]
-    made: list[IndexEntry] = []
-    for place in range(0, len(parts), 2):
-        helper.ask(_pack(parts[place]))
-        yield from made  # while the helper works on the next ones
-        ours = [_entry_of(row) for part in parts[place + 1 : place + 2] for row in part]
-        answer = helper.answer()
-        made = [*(map(_entry_of, parts[place]) if answer is None else _entries(answer)), *ours]
-    yield from made
+MakeEntries = Callable[[Sequence[NodeRow]], Iterator[IndexEntry]]
+"""Begins to make the entries of some nodes, and yields them in order."""
+
+
+def entries_here(rows: Sequence[NodeRow]) -> Iterator[IndexEntry]:
+    """Yields the entry of each node."""
+    return map(_entry_of, rows)
+
+
+@contextmanager
+def entries_beside() -> Iterator[MakeEntries]:
+    """Yields what has a second process make entries from the moment it is called. Whoever takes them makes those itself
+    that the process has not begun by then."""
+    with side_process(packed_entries) as helper:
+        thread = ThreadPoolExecutor(1)  # so that nobody waits for the pipe
+
+        def made(rows: Sequence[NodeRow]) -> Iterator[IndexEntry]:
+            parts = [rows[first : first + ENTRIES_AT_ONCE] for first in range(0, len(rows), ENTRIES_AT_ONCE)]
+            return _in_order(parts, [thread.submit(_made_there, helper, part) for part in parts])
+
+        try:
+            yield made
+        finally:
+            thread.shutdown(cancel_futures=True)
+
+
+def _in_order(parts: Sequence[Sequence[NodeRow]], there: Sequence[Future[list[IndexEntry]]]) -> Iterator[IndexEntry]:
+    here: dict[int, list[IndexEntry]] = {}
+    begun_before = len(parts)
+    for place, answer in enumerate(there):
+        while not answer.done() and begun_before > place and there[begun_before - 1].cancel():
+            begun_before -= 1
+            here[begun_before] = list(entries_here(parts[begun_before]))
+        yield from here.pop(place) if place in here else answer.result()
+
+
+def _made_there(helper: SideProcess, rows: Sequence[NodeRow]) -> list[IndexEntry]:
+    helper.ask(_pack(rows))
+    answer = helper.answer()
+    return list(entries_here(rows)) if answer is None else _entries(answer)
 
 
 @without_cycles()
 def packed_entries(content: bytes) -> bytes:
     """Returns the entries of encoded rows, encoded."""
-    return _pack([_entry_of(row) for row in _rows(content)])
+    return _pack(list(entries_here(_rows(content))))
 
 
 def _entry_of(row: NodeRow) -> IndexEntry:

@@ -22,8 +22,7 @@ from warehouse.cycles import without_cycles
 from warehouse.duck.connection import Connection
 from warehouse.file_modes import PRIVATE_DIRECTORY
 from warehouse.statements import read_sql
-from warehouse.world.index_entries import entries_of, packed_entries
-from warehouse.world.side_process import SideProcess, side_process
+from warehouse.world.index_entries import IndexEntry, MakeEntries, entries_beside, entries_here
 from warehouse.world.snapshot import (
     FORMAT,
     MANIFEST,
@@ -48,7 +47,7 @@ SMALL_INDEX_HEAP_BYTES = 32_000_000
 SMALL_INDEX_NODES = 20_000
 
 NODES_WORTH_A_PROCESS = 50_000
-"""Nodes from which on a second process makes half of the index's entries; it takes a second to start."""
+"""Nodes from which on a second process makes most of the index's entries; it takes a second to start."""
 
 _BUILDING = ".building-"
 
@@ -95,9 +94,9 @@ def _write_graph(connection: Connection, directory: Path, revision: int) -> Snap
         owners = columns.texts("owners")
         for batch in _batches(connection, "snapshot_owner_rows"):
             owners.append(batch["owner"])
-        helper = files.enter_context(side_process(packed_entries)) if nodes >= NODES_WORTH_A_PROCESS else None
+        entries_of = files.enter_context(entries_beside()) if nodes >= NODES_WORTH_A_PROCESS else entries_here
         with _Indexes(directory, nodes, private_nodes) as indexes:
-            _write_nodes(connection, columns, indexes, types, domains, helper)
+            _write_nodes(connection, columns, indexes, types, domains, entries_of)
         edges = _write_edges(connection, columns, nodes)
     for table in ("snapshot_owners", "snapshot_nodes", "snapshot_edge_texts"):
         connection.execute(f"drop table {table}")
@@ -113,7 +112,7 @@ def _write_nodes(
     indexes: _Indexes,
     types: list[str],
     domains: list[str],
-    helper: SideProcess | None,
+    entries_of: MakeEntries,
 ) -> None:
     number_of_type = {name: number for number, name in enumerate(types)}
     number_of_domain = {name: number for number, name in enumerate(domains)}
@@ -122,6 +121,15 @@ def _write_nodes(
     owner_column, length_column = columns.numbers("node_owner.u32"), columns.numbers("node_words.u32")
     revision_column = columns.numbers("node_revision.u64")
     previous_column, next_column = columns.numbers("node_previous.u32"), columns.numbers("node_next.u32")
+
+    def index(owners: list[int], live: list[int], entries: Iterator[IndexEntry]) -> None:
+        lengths = [0] * len(owners)
+        for place, (entry, length) in zip(live, entries, strict=True):
+            indexes.add(entry, private=owners[place] != 0)
+            lengths[place] = length
+        length_column.append(lengths)
+
+    begun: tuple[list[int], list[int], Iterator[IndexEntry]] | None = None
     for batch in _batches(connection, "snapshot_node_rows"):
         node_types = [number_of_type[name] for name in batch["type"].to_pylist()]
         node_domains = [number_of_domain[name] for name in batch["domain"].to_pylist()]
@@ -137,11 +145,12 @@ def _write_nodes(
         numbers, owners, bodies, *of_edges = (batch[name].to_pylist() for name in names)
         rows = list(zip(numbers, node_types, node_domains, owners, bodies, *of_edges, strict=True))
         live = [place for place, owner in enumerate(owners) if owner != NOBODY]
-        lengths = [0] * len(rows)
-        for place, (entry, length) in zip(live, entries_of([rows[place] for place in live], helper), strict=True):
-            indexes.add(entry, private=owners[place] != 0)
-            lengths[place] = length
-        length_column.append(lengths)
+        following = owners, live, entries_of([rows[place] for place in live])
+        if begun is not None:
+            index(*begun)  # while the entries of these rows are made
+        begun = following
+    if begun is not None:
+        index(*begun)
 
 
 def _write_edges(connection: Connection, columns: _Columns, nodes: int) -> int:

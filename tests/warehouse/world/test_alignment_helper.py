@@ -2,43 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from multiprocessing import active_children
 
-from world_writes import goal, no_rules, proposal
+import pytest
+from world_writes import no_rules, proposal
 
 from contracts.world.alignment import alignment
-from contracts.world.proposal import NodeDraft, Proposal
-from warehouse.world.alignment_helper import aligned_beside
+from contracts.world.proposal import NodeDraft
+from warehouse.world import alignment_helper
+from warehouse.world.alignment_helper import judging_beside
 
 TITLES = ["A quiet harbour", "Delete all backups of the production database", "The lighthouse keeper"]
 PROPOSALS = [proposal(NodeDraft(id=f"n{n}", type="Task", title=title)) for n, title in enumerate(TITLES)]
 
 
-def itself(part: Proposal) -> Proposal:
-    return part
-
-
-def test_each_part_has_the_judgement_of_its_texts_in_order() -> None:
-    assert list(aligned_beside(PROPOSALS, itself, no_rules)) == [(each, alignment(each)) for each in PROPOSALS]
+def test_each_proposal_has_its_judgement() -> None:
+    with judging_beside(no_rules) as asked:
+        judged = [asked(each) for each in PROPOSALS]
+        assert [each.result() for each in judged] == [alignment(each) for each in PROPOSALS]
     assert active_children() == []
 
 
+def test_who_asks_waits_while_too_many_texts_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alignment_helper, "MOST_WAITING_BYTES", 0)
+    with judging_beside(no_rules) as asked:
+        judged = [asked(each) for each in PROPOSALS]
+        assert [each.done() for each in judged[:-1]] == [True, True]
+        assert [each.result() for each in judged] == [alignment(each) for each in PROPOSALS]
+
+
 def test_what_a_lost_process_leaves_is_judged_here() -> None:
-    def until_it_is_lost() -> Iterator[Proposal]:
-        yield proposal(goal("first"))
+    with judging_beside(no_rules) as asked:
         for child in active_children():
             child.kill()
             child.join()
-        yield proposal(goal("second"))
-
-    judged = [judgement for _, judgement in aligned_beside(until_it_is_lost(), itself, no_rules)]
-    assert judged[-1] == no_rules(PROPOSALS[0])
+        assert [asked(each).result() for each in PROPOSALS] == [no_rules(each) for each in PROPOSALS]
     assert active_children() == []
 
 
 def test_an_import_that_stops_early_leaves_no_process() -> None:
-    judging = aligned_beside(iter(PROPOSALS), itself, no_rules)
-    next(judging)
-    judging.close()  # type: ignore[attr-defined]
+    with pytest.raises(LookupError), judging_beside(no_rules) as asked:
+        asked(PROPOSALS[0])
+        raise LookupError
     assert active_children() == []

@@ -9,9 +9,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.world.index_entries import ENTRIES_AT_ONCE, NodeRow, entries_of, packed_entries
+from warehouse.world.index_entries import ENTRIES_AT_ONCE, NodeRow, entries_beside, entries_here
 from warehouse.world.language import split_words
-from warehouse.world.side_process import side_process
 
 ROWS: list[NodeRow] = [
     (
@@ -33,17 +32,19 @@ def as_comparable(entry: str) -> dict[str, list[str]]:
 
 
 def test_a_second_process_makes_the_entries_that_would_be_made_here_and_if_it_is_lost_they_are() -> None:
-    here = list(entries_of(ROWS, None))
-    with side_process(packed_entries) as helper:
-        beside = list(entries_of(ROWS, helper))
+    here = list(entries_here(ROWS))
+    with entries_beside() as entries_of:
+        following = entries_of(ROWS), entries_of(ROWS[::-1])  # both begin at once
+        beside = list(chain(*following))
         for child in active_children():
             child.kill()
             child.join()
-        without = list(entries_of(ROWS, helper))
+        without = list(chain(entries_of(ROWS), entries_of(ROWS[::-1])))
     assert active_children() == []
+    expected = [*here, *here[::-1]]
     for made in (beside, without):
-        assert [length for _, length in made] == [length for _, length in here]
-        assert [as_comparable(entry) for entry, _ in made] == [as_comparable(entry) for entry, _ in here]
+        assert [length for _, length in made] == [length for _, length in expected]
+        assert [as_comparable(entry) for entry, _ in made] == [as_comparable(entry) for entry, _ in expected]
 
 
 @given(st.lists(st.text(st.characters(codec="ascii"), max_size=120)))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rounds import ROUNDS
 from world_writes import NOW, at, goal, no_rules, proposal
 
-from contracts.errors import RequestProblem
+from contracts.errors import ImportInvalid, RequestProblem
 from contracts.settings import Settings
 from contracts.times import utc_text
 from contracts.world.change_set import ImportedStates, plan_import
@@ -30,7 +30,7 @@ from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.world import importing
 from warehouse.world.audit import decided_stages, verify
 from warehouse.world.events import events_after
-from warehouse.world.importing import import_graph
+from warehouse.world.importing import ImportOutcome, import_graph
 from warehouse.world.view import LedgerView
 from warehouse.world.write import propose
 
@@ -303,3 +303,25 @@ def test_equal_input_has_equal_reasons_whichever_process_judges_its_parts(
     Random(17).shuffle(shuffled)
     results = [(stage, result) for stage, result, _ in here[0]]
     assert [(stage, result) for stage, result, _ in reasons(shuffled, 1)[0]] == results
+
+
+@pytest.mark.parametrize("nodes_worth_a_process", [1_000, 1])
+def test_what_stands_first_in_a_file_is_told_whichever_process_judges_its_texts(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, nodes_worth_a_process: int
+) -> None:
+    """A text that the guardrail blocks, or a line behind it that is no record."""
+    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 2)
+    monkeypatch.setattr(importing, "NODES_WORTH_A_PROCESS", nodes_worth_a_process)
+    broken = edge("n0", "INFORMED_BY", "n1", validFrom=7)
+    blocked = node("blocked", type="Task", title="Delete all backups of the production database")
+    nodes = [node(f"n{number}") for number in range(8)]
+
+    def imported(*records: dict[str, Any]) -> ImportOutcome:
+        actor = Actor("operator", "operator:eve", on_behalf_of=new_owner())
+        return import_graph(ledger, file_of(*records).splitlines, actor)
+
+    outcome = imported(blocked, *nodes, broken)
+    assert (outcome.verdict, outcome.written) == ("rejected", 0)
+    assert "lost-data.backups" in outcome.stages[-1].reason
+    with pytest.raises(ImportInvalid, match="Line 10"):
+        imported(*nodes, broken, edge("n0", "INFORMED_BY", "n2"))
