@@ -49,6 +49,10 @@ from warehouse.tracing import span, trace_process
 LOOK_EVERY_S = 30.0
 """The interval at which the worker looks for runs that others have ended, such as Dagster's monitoring."""
 
+COLLECTED_AFTER = (20_000, 20, 20)
+"""Thresholds of the garbage collector. By Python's own it took a third of the CPU of the first run of the chain, and
+walked again and again what that run makes to stay."""
+
 logger = logging.getLogger("svc.worker")
 
 
@@ -186,6 +190,7 @@ def serve(settings: Settings) -> None:
         # Half of the work of a run was the garbage collector's, which walked a million objects that never end.
         gc.collect()
         gc.freeze()
+        gc.set_threshold(*COLLECTED_AFTER)
         worker.recover()
         worker.launch_prices()
         # Nothing is tidied up at the end: what a killed worker leaves is mended anyway, and threads can't be ended.
