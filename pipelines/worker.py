@@ -49,6 +49,10 @@ from warehouse.tracing import span, trace_process
 LOOK_EVERY_S = 30.0
 """The interval at which the worker looks for runs that others have ended, such as Dagster's monitoring."""
 
+COLLECTED_AFTER = (20_000, 20, 20)
+"""Thresholds of the garbage collector. By Python's own it took a third of the CPU of the first run of the chain, and
+walked again and again what that run makes to stay."""
+
 logger = logging.getLogger("svc.worker")
 
 
@@ -185,6 +189,7 @@ def serve(settings: Settings) -> None:
             worker = Worker(settings, instance)
             # Before any thread: the import registers types with SQLAlchemy, which a run would meet half registered.
             warm_up()
+        gc.set_threshold(*COLLECTED_AFTER)
         worker.recover()
         worker.launch_prices()
         # Nothing is tidied up at the end: what a killed worker leaves is mended anyway, and threads can't be ended.

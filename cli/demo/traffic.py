@@ -23,6 +23,9 @@ PRICE_EVERY_S: Final = 300.0
 
 _GAS: Final = 10_000_000
 
+_SHORTEST_WAIT_S: Final = 1.0
+"""Between two looks, also while the node refuses."""
+
 
 def pause_s(age_s: float) -> float:
     """Returns seconds until the next transfers: short at first, longer later, so that days of running stay small."""
@@ -34,6 +37,11 @@ def next_step(until_due_s: float, silence_s: float) -> Literal["transfers", "hea
     if until_due_s <= 0:
         return "transfers"
     return "heartbeat" if silence_s >= HEARTBEAT_S else None
+
+
+def wait_s(until_due_s: float, until_price_s: float, silence_s: float) -> float:
+    """Returns seconds until there is something to do: asking the node each second cost more than what it was for."""
+    return max(_SHORTEST_WAIT_S, min(until_due_s, until_price_s, HEARTBEAT_S - silence_s))
 
 
 class Traffic:
@@ -66,7 +74,9 @@ class Traffic:
         started = time.monotonic()
         due = price_due = started
         sent = 0
-        while not self._stopping.wait(1.0):
+        pause = _SHORTEST_WAIT_S
+        while not self._stopping.wait(pause):
+            pause = _SHORTEST_WAIT_S
             try:
                 with self._quiet:
                     if time.monotonic() >= price_due:
@@ -79,6 +89,8 @@ class Traffic:
                             due = time.monotonic() + pause_s(time.monotonic() - started)
                         case "heartbeat":
                             self._rpc.call("evm_mine")
+                    now = time.monotonic()
+                    pause = wait_s(due - now, price_due - now, self._silence_s())
             except (httpx.HTTPError, RpcError):
                 # The chain's owner notices a dead node and says so; a busy one is tried again.
                 continue

@@ -69,11 +69,18 @@ def route_table(
 
 def site_files(table: RouteTable, api_address: str) -> dict[str, bytes]:
     """Returns contents by path in a generation. Servers send requests without a file to `api_address` (host:port)."""
+    return dict(_site_files(msgspec.json.encode(table), api_address))
+
+
+@lru_cache(maxsize=4)
+def _site_files(encoded: bytes, api_address: str) -> dict[str, bytes]:
+    """Returns the same from an encoded table. A process that publishes again finds them made."""
+    table = msgspec.json.decode(encoded, type=RouteTable)
     files = {
         path: _templates().get_template(name).render(table=table, api_address=api_address).encode()
         for path, name in TEMPLATES.items()
     }
-    files["public/routes.json"] = msgspec.json.format(msgspec.json.encode(table), indent=1)
+    files["public/routes.json"] = msgspec.json.format(encoded, indent=1)
     files |= {f"public{asset_path(name)}": (SITE / "assets" / name).read_bytes() for name in ASSETS}
     return files
 

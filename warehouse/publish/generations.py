@@ -22,7 +22,7 @@ import msgspec
 
 from contracts.errors import DiskFull, GenerationBroken, StoreUnusable
 from contracts.world.audit import AuditHead
-from warehouse.file_modes import make_data_directory, set_mode
+from warehouse.file_modes import make_data_directory, set_mode, wanted_mode
 
 KEPT_COUNT = 3
 KEPT_AGE = timedelta(hours=1)
@@ -369,9 +369,11 @@ def _building(data_dir: Path, generation_id: str) -> Iterator[Path]:
         yield building
         set_mode(data_dir, building / "manifest.json")
         set_mode(data_dir, root)
-        for directory, _, _ in os.walk(building):
-            set_mode(data_dir, Path(directory))
-            _sync(Path(directory))
+        inside = building.relative_to(data_dir).parts
+        for directory, _, _, descriptor in os.fwalk(building):
+            below = directory.removeprefix(str(building)).split("/")[1:]
+            os.fchmod(descriptor, wanted_mode((*inside, *below), os.fstat(descriptor).st_mode))
+            os.fsync(descriptor)
         building.rename(root / generation_id)
         _sync(root)
         point_to(data_dir, generation_id)

@@ -57,8 +57,11 @@ Contents = Mapping[str, tuple[Projection, Fields]]
 
 
 def _contents(context: DocumentContext) -> Contents:
-    """Returns the content of each input document by path."""
-    return {row.path: (row, fields_of(read(row, context))) for row in PROJECTIONS if row.path in PARTS}
+    """Returns the content of each input document by path: the same for all documents of a generation."""
+    return context.remembered(
+        "contents of the overview",
+        lambda: {row.path: (row, fields_of(read(row, context))) for row in PROJECTIONS if row.path in PARTS},
+    )
 
 
 def read_site_metrics(context: DocumentContext) -> SiteMetrics:

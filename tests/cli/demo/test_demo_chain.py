@@ -22,7 +22,7 @@ from cli.demo.chain import DemoChain
 from cli.demo.directory import DemoDirectory, command_of, running_demo
 from cli.demo.history import plan_history
 from cli.demo.rpc import Rpc, calldata
-from cli.demo.traffic import Traffic, next_step, pause_s
+from cli.demo.traffic import Traffic, next_step, pause_s, wait_s
 from contracts.errors import AnvilUnavailable, DemoBusy
 from contracts.settings import load_settings
 
@@ -313,6 +313,16 @@ def test_transfers_come_when_due_and_a_heartbeat_when_nothing_else_did():
         "transfers",
         None,
         "heartbeat",
+    ]
+
+
+def test_traffic_waits_for_what_comes_first_and_never_less_than_a_second():
+    assert [wait_s(*when) for when in ((7, 99, 1), (60, 5, 0), (60, 99, 4), (60, 99, 12), (-3, 99, 0))] == [
+        7,
+        5,
+        6,
+        1,
+        1,
     ]
 
 
