@@ -1,0 +1,31 @@
+"""Python looks for no cycles where it would find none, and looks for them again afterwards."""
+
+import gc
+
+import pytest
+
+from warehouse.cycles import while_importing, without_cycles
+
+
+@pytest.mark.parametrize("was_on", [True, False])
+def test_the_search_goes_on_as_before_also_after_an_error(was_on: bool) -> None:
+    if not was_on:
+        gc.disable()
+    try:
+        with pytest.raises(LookupError), without_cycles():
+            assert not gc.isenabled()
+            raise LookupError
+        assert gc.isenabled() is was_on
+    finally:
+        gc.enable()
+
+
+def test_what_was_imported_is_never_searched_again() -> None:
+    frozen = gc.get_freeze_count()
+    with while_importing():
+        assert not gc.isenabled()
+        module = {"a": [1]}
+        assert any(each is module for each in gc.get_objects())
+    assert gc.isenabled()
+    assert gc.get_freeze_count() > frozen
+    assert not any(each is module for each in gc.get_objects())
