@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import fields
 from functools import cache, lru_cache
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import jinja2
 import msgspec
+from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
 import contracts
@@ -189,10 +191,21 @@ def _expression(pattern: str) -> str:
     return "^" + ".+".join(map(re.escape, pattern.split("*"))) + "$"
 
 
+class CompiledTemplates(jinja2.FileSystemBytecodeCache):
+    """Keeps compiled templates beside their sources, as Python does with modules. Where it can't write, each process
+    compiles them."""
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            Path(self.directory).mkdir(exist_ok=True)
+            super().dump_bytecode(bucket)
+
+
 @cache
 def _templates() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(SITE),
+        bytecode_cache=CompiledTemplates(str(SITE / "__pycache__")),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
