@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -18,3 +19,14 @@ def without_cycles() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """Lets Python look for no cycles while modules are imported, nor from then on in what they hold: searches take a
+    third of the CPU of importing Dagster. Where all were imported before, everything stays as it is."""
+    imported = len(sys.modules)
+    with without_cycles():
+        yield
+    if len(sys.modules) > imported:
+        gc.freeze()
