@@ -11,6 +11,7 @@ from contracts.errors import RunBusy, SettingsInvalid
 from contracts.publish.routes import file_of
 from contracts.settings import Settings
 from contracts.token.holder_documents import TokenHolders
+from warehouse.cycles import while_importing
 from warehouse.duck.connection import Connection, Warehouse, run_lock
 from warehouse.file_modes import make_private_directory
 from warehouse.publish.generations import Generation, current_generation
@@ -28,7 +29,8 @@ def run(*, snapshot: bool, as_json: bool) -> None:
         refuse_without_chain(settings)
         make_data_dir(settings.data_dir)
         configure_logs(settings.log_format)
-        from pipelines.headless import run_pipeline  # Dagster takes seconds to import
+        with while_importing():
+            from pipelines.headless import run_pipeline  # Dagster takes seconds to import
 
         report = run_pipeline(settings, snapshot=snapshot)
     if as_json:
@@ -75,7 +77,8 @@ def publish(as_json: bool) -> None:
         settings = effective_settings()
         make_data_dir(settings.data_dir)
         configure_logs(settings.log_format)
-        from pipelines.initial_publish import publish_initial
+        with while_importing():
+            from pipelines.initial_publish import publish_initial
 
         report = publish_initial(settings)
     if as_json:

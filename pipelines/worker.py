@@ -5,6 +5,7 @@ one writing thread. A killed worker leaves nothing behind that the next one or D
 """
 
 import fcntl
+import gc
 import logging
 import logging.config
 import os

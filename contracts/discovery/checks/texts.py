@@ -4,6 +4,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import lru_cache
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
@@ -230,8 +231,9 @@ class _Page(HTMLParser):
             self.loads.append(attributes["src"])
 
 
+@lru_cache(maxsize=128)
 def read_page(text: str) -> _Page:
-    """Parses the links, loaded addresses and ids of a page."""
+    """Parses the links, loaded addresses and ids of a page, once: its links are asked, and its shape is judged."""
     page = _Page()
     page.feed(text)
     return page
