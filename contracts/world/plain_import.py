@@ -111,8 +111,6 @@ class PlainReader:
         }
         self._allowed: dict[tuple[str, str, str], bool] = {}
         self._ids = index.stored
-        self._plain_ends: dict[str, str | None] = {}
-        """The stored ids of nodes at edges; None for those that JSON escapes."""
         self._known: dict[tuple[str | None, ...], int | None] = {}
         self.forms: list[EdgeForm] = []
         """The members that plain edges share."""
@@ -186,20 +184,13 @@ class PlainReader:
                 shared = self._known[about] = self._shared(record)
         if shared is None:
             return None
-        stored_source, stored_target = self._end(source), self._end(target)
-        if stored_source is None or stored_target is None:
-            return None
+        stored_source, stored_target = self._ids[source], self._ids[target]
+        ends = stored_source + stored_target
+        if '"' in ends or "\\" in ends or not ends.isprintable():
+            return None  # JSON escapes them
         return NewEdge(
             edge_id(self._owner, stored_source, record.type, stored_target), stored_source, stored_target, shared
         )
-
-    def _end(self, called: str) -> str | None:
-        if called in self._plain_ends:
-            return self._plain_ends[called]
-        stored = self._ids[called]
-        is_plain = '"' not in stored and "\\" not in stored and stored.isprintable()
-        self._plain_ends[called] = stored if is_plain else None
-        return self._plain_ends[called]
 
     def _shared(self, record: EdgeRecord) -> int | None:
         """Returns the place in `forms` of what an edge shares with others, or None if it is not plain."""
