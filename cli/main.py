@@ -4,6 +4,7 @@ A command names the function that does its work and imports it when it runs: imp
 would cost every `--help` seconds.
 """
 
+import atexit
 import os
 import sys
 from collections.abc import Callable
@@ -91,6 +92,30 @@ def main(
 ) -> None:
     """Keeps every file that a command creates private to this user."""
     keep_files_private()
+
+
+_status: int | None = None
+
+
+def command_line() -> None:
+    """Runs `svc`, and ends its process at once: to take down what Dagster made takes two seconds."""
+    global _status
+    atexit.register(_end_at_once)  # runs last, as the first that is registered
+    try:
+        app()
+    except SystemExit as end:
+        _status = end.code if isinstance(end.code, int) else None
+        raise
+
+
+def _end_at_once() -> None:
+    if _status is not None:
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except OSError:
+            return  # Python answers a reader that has gone
+        os._exit(_status)
 
 
 # --- Run the service

@@ -1,8 +1,8 @@
 """Wires the rooms' assets and checks, the jobs and the schedules into one Dagster code location."""
 
-from warehouse.cycles import while_importing
+from warehouse.cycles import without_cycles
 
-with while_importing():
+with without_cycles():
     import dagster as dg
 
     from contracts.settings import Settings, load_settings

@@ -23,7 +23,10 @@ def without_cycles() -> Iterator[None]:
 @contextmanager
 def while_importing() -> Iterator[None]:
     """Lets Python look for no cycles while modules are imported, nor ever again in what they make: it stays as long as
-    the process, and the search takes a fifth of the time of importing Dagster and the pipelines."""
+    the process, and the search takes a fifth of the time of importing Dagster and the pipelines.
+
+    For processes that end at once, as `svc` does: one that is taken down says that DuckDB leaks.
+    """
     with without_cycles():
         yield
         gc.freeze()
