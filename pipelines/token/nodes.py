@@ -3,6 +3,7 @@
 `contracts/token/nodes.py` compares the answers; `pipelines/token/rereading.py` reads ranges again.
 """
 
+import asyncio
 import hashlib
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -331,34 +332,42 @@ async def _check_receipts(
 ) -> tuple[CheckedReceipts, list[Disagreement]]:
     """Recomputes the receipts' root of each block, and compares the transfers in the receipts with ours.
 
-    A node that did not deliver rows is asked first. The nodes have to agree on the block's hash.
+    The blocks are asked about at once. A node that did not deliver rows is asked first.
     """
     usable = [item for item in pool.endpoints if item.host in by_host and _is_usable(by_host[item.host], questions)]
     usable.sort(key=lambda endpoint: endpoint.host in questions.delivered)
-    reproduced = equal = 0
-    disagreements: list[Disagreement] = []
-    for block in questions.transfers:
-        hashes = [(item.host, await _hash_at(pool, item, block.number)) for item in usable]
-        known = [(host, block_hash) for host, block_hash in hashes if block_hash is not None]
-        other_hash = differing(DisputedFact.BLOCK_HASH, None, block.number, known)
-        disagreements += other_hash
-        if not known or other_hash:
-            continue
-        for endpoint in usable:
-            rows = await _proven_transfers(pool, endpoint, questions.token, block.number, known[0][1])
-            if rows is None:
-                continue
-            reproduced += 1
-            if rows == block.rows:
-                equal += 1
-            else:
-                answers = (
-                    (block.host, _summary(block.number, "logs", block.rows)),
-                    (endpoint.host, _summary(block.number, "receipts", rows)),
-                )
-                disagreements.append(Disagreement(DisputedFact.TRANSFERS, block.range_name, block.number, answers))
-            break
-    return CheckedReceipts(blocks=len(questions.transfers), reproduced=reproduced, equal=equal), disagreements
+    checked = await asyncio.gather(
+        *(_check_block(pool, usable, questions.token, block) for block in questions.transfers)
+    )
+    receipts = CheckedReceipts(
+        blocks=len(checked),
+        reproduced=sum(equal is not None for equal, _ in checked),
+        equal=sum(equal is True for equal, _ in checked),
+    )
+    return receipts, [disagreement for _, found in checked for disagreement in found]
+
+
+async def _check_block(
+    pool: RpcPool, usable: Sequence[Endpoint], token: str, block: OwnBlock
+) -> tuple[bool | None, list[Disagreement]]:
+    """Returns whether the transfers in a block's receipts are ours, None where no node gave its receipts or the nodes
+    do not agree on its hash, and what they disagree on."""
+    hashes = [(item.host, await _hash_at(pool, item, block.number)) for item in usable]
+    known = [(host, block_hash) for host, block_hash in hashes if block_hash is not None]
+    other_hash = differing(DisputedFact.BLOCK_HASH, None, block.number, known)
+    if not known or other_hash:
+        return None, list(other_hash)
+    for endpoint in usable:
+        rows = await _proven_transfers(pool, endpoint, token, block.number, known[0][1])
+        if rows == block.rows:
+            return True, []
+        if rows is not None:
+            answers = (
+                (block.host, _summary(block.number, "logs", block.rows)),
+                (endpoint.host, _summary(block.number, "receipts", rows)),
+            )
+            return False, [Disagreement(DisputedFact.TRANSFERS, block.range_name, block.number, answers)]
+    return None, []
 
 
 async def _hash_at(pool: RpcPool, endpoint: Endpoint, number: int) -> str | None:

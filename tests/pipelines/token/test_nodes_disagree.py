@@ -93,6 +93,17 @@ def test_one_address_suffices_and_its_receipts_are_recomputed(chain, anvil, conn
     assert taken.proof.nodes.receipts.equal == 1
 
 
+def test_receipts_with_another_transfer_than_the_same_node_gave_are_a_dispute(chain, anvil, connection, tmp_path):
+    moved = chain.move(ALICE, BOB, 5)
+    chain.bury()
+    with node(anvil, short_by_one(chain, moved, ALICE, BOB)) as only:
+        _, taken = run(connection, tmp_path, chain, only)
+    receipts = taken.proof.nodes.receipts
+    assert (receipts.blocks, receipts.reproduced, receipts.equal) == (1, 1, 0)
+    ours, theirs = next(told for (fact, _), told in disputed(taken.proof).items() if fact is DisputedFact.TRANSFERS)
+    assert "by its logs" in ours and "by its receipts" in theirs
+
+
 def test_each_list_draws_its_sample_again(chain, anvil, connection, tmp_path):
     seeds = set()
     with node(anvil) as first, node(anvil) as second:
