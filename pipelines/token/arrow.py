@@ -1,20 +1,15 @@
 """Builds Arrow columns from numpy arrays and bytes without copies. Pure."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from warehouse.duck.columns import plain
+
 BLOCK_TIME_TYPE = pa.timestamp("s")
 """UTC, whole seconds, as block headers have it."""
-
-
-def plain(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
-    """Makes a column of numbers of one width."""
-    # By its buffer: `pa.array` and `pa.repeat` import pandas, which costs a second.
-    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values).data)])
 
 
 def u256(words: NDArray[np.uint8]) -> pa.Array:
@@ -63,12 +58,3 @@ def binary(rows: NDArray[np.uint8]) -> pa.Array:
     offsets = np.arange(0, (count + 1) * width, width, dtype=np.int32)
     data = pa.py_buffer(np.ascontiguousarray(rows).data) if count else pa.py_buffer(b"")
     return pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(offsets), data])
-
-
-def texts(values: Sequence[str]) -> pa.Array:
-    """Makes a column of texts of any length."""
-    encoded = [value.encode() for value in values]
-    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
-    return pa.Array.from_buffers(
-        pa.string(), len(values), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
-    )

@@ -28,8 +28,9 @@ from contracts.evm.codec import (
     quantity,
     raise_error_object,
 )
-from pipelines.token.arrow import BLOCK_TIME_TYPE, binary, bytes_of, numbers_of, plain, repeated, u256, words_of
+from pipelines.token.arrow import BLOCK_TIME_TYPE, binary, bytes_of, numbers_of, repeated, u256, words_of
 from pipelines.token.uniform_logs import LogColumns, decode_uniform
+from warehouse.duck.columns import plain
 
 _WORD_TEXT = 66
 _ANSWER = msgspec.json.Decoder(LogsAnswer[TransferLog])

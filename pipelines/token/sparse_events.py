@@ -26,9 +26,10 @@ from contracts.evm.codec import (
 )
 from contracts.outside_texts import outside_text
 from contracts.pools import PoolKind
-from pipelines.token.arrow import BLOCK_TIME_TYPE, binary, plain, repeated, texts, u256
+from pipelines.token.arrow import BLOCK_TIME_TYPE, binary, repeated, u256
 from pipelines.token.decode import LogsInvalid, rows_of
 from pipelines.token.events import Params
+from warehouse.duck.columns import plain, texts
 from warehouse.token.transfers import ATTESTATIONS, CONTRACT_TRANSFERS, POOL_RESERVES, EventTables
 
 ATTESTED_TOPIC: Final = "0x" + keccak256(b"Attested(address,address,bytes32,uint256,uint256,uint256,string)").hex()

@@ -7,6 +7,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from warehouse.duck.columns import texts
 from warehouse.duck.connection import transaction
 from warehouse.duck.rows import replace_all
 from warehouse.statements import read_sql
@@ -58,7 +59,7 @@ def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
 
 def merge_deltas(connection: duckdb.DuckDBPyConnection, deltas: pa.Table) -> None:
     """Adds changes to the balances. `deltas` has the columns of `balance_deltas`."""
-    connection.register("holder_deltas", deltas.append_column("delta", _text_array(decimal_texts(deltas))))
+    connection.register("holder_deltas", deltas.append_column("delta", texts(decimal_texts(deltas))))
     connection.execute(read_sql("merge_deltas"))
     connection.unregister("holder_deltas")
 
@@ -94,13 +95,6 @@ def decimal_texts(limbs: pa.Table) -> list[str]:
     words[:, 3:] = _buffer(limbs, "m3", 2).reshape(-1, 2)
     raw = words.tobytes()
     return [str(int.from_bytes(raw[at : at + 40], "little", signed=True)) for at in range(0, len(raw), 40)]
-
-
-# Arrow's own ways between Python, numpy and itself import pandas, which costs a second: hence buffers.
-def _text_array(texts: Sequence[str]) -> pa.StringArray:
-    offsets = np.zeros(len(texts) + 1, "<i4")
-    np.cumsum(np.fromiter(map(len, texts), "<i4", len(texts)), out=offsets[1:])
-    return pa.StringArray.from_buffers(len(texts), pa.py_buffer(offsets), pa.py_buffer("".join(texts).encode()))
 
 
 def _buffer(table: pa.Table, name: str, words_per_value: int) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:

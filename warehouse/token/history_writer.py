@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from warehouse.duck.columns import plain
 from warehouse.duck.connection import transaction
 from warehouse.duck.rows import aware_utc, replace_all
 from warehouse.file_modes import make_private_directory
@@ -117,9 +118,7 @@ def first_held_table(history: History) -> pa.Table:
             "address": pa.FixedSizeBinaryArray.from_buffers(
                 pa.binary(20), len(addresses), [None, pa.py_buffer(addresses.tobytes())]
             ),
-            "first_held_at": pa.Array.from_buffers(
-                pa.timestamp("s"), len(addresses), [None, pa.py_buffer(times[ever].tobytes())]
-            ),
+            "first_held_at": plain(times[ever], pa.timestamp("s")),
         }
     )
 

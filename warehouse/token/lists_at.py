@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cached_property
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 
 from contracts.base import Quality, unpublished
 from contracts.errors import BeforeToken, BlockNotProven, DateInFuture
@@ -344,29 +345,27 @@ def _rows(history: History, block: int, zero_held: int) -> tuple[Any, int]:
     """Returns the holders at a block as an Arrow table, unordered, and the sum of their balances."""
     import pyarrow as pa  # only a worker computes lists, and the API imports this module
 
+    from warehouse.duck.columns import plain, texts
+
     holdings = history.holdings_at(block)
     balances, addresses = integers(holdings.balances), holdings.addresses.tobytes()
-    times: Mapping[str, list[int]] = {
-        "first_seen_at": holdings.first_seen_s.tolist(),
-        "first_held_at": holdings.first_held_s.tolist(),
-        "last_active_at": holdings.last_active_s.tolist(),
-    }
+    names = ("first_seen_at", "first_held_at", "last_active_at")
+    times = [holdings.first_seen_s, holdings.first_held_s, holdings.last_active_s]
     if zero_held:
         first = history.first_change_of(history.zero_id)
         (last,) = history.changes_of(history.zero_id, block, 1)
         assert first is not None, "it holds what it received"
         balances.append(zero_held)
         addresses += ZERO
-        times["first_seen_at"].append(first.time_s)
-        times["first_held_at"].append(first.time_s)
-        times["last_active_at"].append(last.time_s)
+        of_zero = (first.time_s, first.time_s, last.time_s)
+        times = [np.append(values, time_s) for values, time_s in zip(times, of_zero, strict=True)]
     table = pa.table(
         {
             "address": pa.FixedSizeBinaryArray.from_buffers(
                 pa.binary(20), len(balances), [None, pa.py_buffer(addresses)]
             ),
-            "balance_raw": pa.array(map(str, balances), pa.string()),
-            **{name: pa.array(values, pa.timestamp("s")) for name, values in times.items()},
+            "balance_raw": texts([str(balance) for balance in balances]),
+            **{name: plain(values, pa.timestamp("s")) for name, values in zip(names, times, strict=True)},
         }
     )
     return table, sum(balances)

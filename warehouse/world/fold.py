@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from contracts.world.ontology import DOMAINS
 from warehouse.cycles import without_cycles
+from warehouse.duck.columns import texts
 from warehouse.duck.connection import Connection, transaction
 from warehouse.duck.rows import replace_all
 from warehouse.ledger.ledger import Ledger
@@ -82,7 +83,7 @@ def _fold(connection: Connection, rows: list[tuple[int, str, str]], reached: Wor
 
 
 def _fold_states(connection: Connection, name: str, bodies: list[str]) -> None:
-    connection.register("arriving_bodies", pa.table({"body": pa.array(bodies, pa.string())}))
+    connection.register("arriving_bodies", pa.table({"body": texts(bodies)}))
     try:
         connection.execute(read_sql(f"arriving_{name}"))
     finally:
