@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from pathlib import Path
 from types import ModuleType
 
@@ -35,7 +35,6 @@ from contracts.access.signing import KeySet, key_text, new_private_key
 from contracts.settings import Settings
 from pipelines.publish.documents import ENCODERS
 from warehouse.access.signing_keys import SigningKeys
-from warehouse.duck.connection import Connection, Warehouse
 from warehouse.file_modes import make_data_directory, write_private_file
 from warehouse.ledger import ledger
 
@@ -175,34 +174,6 @@ def revision_scripts() -> None:
         return scripts[location]
 
     ScriptDirectory.from_config = read_once
-
-
-@pytest.fixture(scope="session", autouse=True)
-def applied_schema(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Callable[[Warehouse], AbstractContextManager[Connection]]:
-    """Begins each new warehouse as a copy of an empty one: applying the schema takes six times as long as opening.
-
-    Returns how a service opens one.
-    """
-    opened = Warehouse._opened
-
-    @cache
-    def empty() -> Path:
-        warehouse = Warehouse(tmp_path_factory.mktemp("empty"))
-        with opened(warehouse):
-            pass
-        return warehouse.path
-
-    def copied_and_opened(warehouse: Warehouse) -> AbstractContextManager[Connection]:
-        if not warehouse.path.exists():
-            with suppress(OSError):  # opening says what is wrong
-                make_data_directory(warehouse.data_dir)
-                shutil.copyfile(empty(), warehouse.path)
-        return opened(warehouse)
-
-    Warehouse._opened = copied_and_opened
-    return opened
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -69,7 +69,7 @@ def wanted_mode(parts: tuple[str, ...], mode: int) -> int:
             return PRIVATE_DIRECTORY if is_directory else stat.S_IMODE(mode) & _OWNER_BITS
 
 
-def write_private_file(path: Path, text: str, *, replace: bool) -> None:
+def write_private_file(path: Path, content: str | bytes, *, replace: bool) -> None:
     """Writes the file completely and privately under another name, then moves it into place.
 
     Nobody sees half of it. Without `replace` an existing file stays: of two processes that create it, one wins.
@@ -77,8 +77,8 @@ def write_private_file(path: Path, text: str, *, replace: bool) -> None:
     """
     draft = path.with_name(f".{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
     try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(text)
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         if replace:

@@ -100,3 +100,13 @@ def test_every_check_counts_violations_and_finds_none_in_empty_tables(tmp_path: 
             if table.checks is not None:
                 counts = violations_of(gather_facts(connection, table.name))
                 assert counts and set(counts.values()) == {0}, table.name
+
+
+def test_new_warehouses_of_one_process_are_alike_private_and_independent(tmp_path: Path):
+    first, second = Warehouse(tmp_path / "first"), Warehouse(tmp_path / "second")
+    with first.connect() as one, second.connect() as other:
+        assert described(one) == described(other)
+        one.execute("insert into raw_chain__identity values (1, 'genesis', 'token', 0, now()::timestamp)")
+    assert first.identity() is not None
+    assert second.identity() is None
+    assert {path.stat().st_mode & 0o777 for path in (first.path, second.path)} == {0o600}

@@ -51,9 +51,8 @@ def test_a_data_directory_that_is_a_file_holds_no_generation(tmp_path: Path):
     assert current_generation(tmp_path / "file") is None
 
 
-def test_a_new_file_has_every_declared_table(tmp_path: Path, applied_schema):
-    """As a service makes it; other tests begin with a copy."""
-    with applied_schema(Warehouse(tmp_path / "new")) as connection:
+def test_a_new_file_has_every_declared_table(tmp_path: Path):
+    with Warehouse(tmp_path / "new").connect() as connection:
         made = {name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()}
         assert made >= tables().keys()
         assert connection.execute("select count(*) from schema_applied").fetchall() == [(1,)]
