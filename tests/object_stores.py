@@ -20,7 +20,7 @@ from moto.moto_server.werkzeug_app import create_backend_app
 from moto.server import MotoRequestHandler
 from werkzeug.serving import make_server
 
-# A dispatcher among all of moto's services would list them anew for each request.
+# Moto's dispatcher lists all of its services again for each request.
 server = make_server("127.0.0.1", 0, create_backend_app("s3"), threaded=False, request_handler=MotoRequestHandler)
 print(server.port, flush=True)
 server.serve_forever()

@@ -93,7 +93,7 @@ def run_two(stack: ExitStack, directory: Path, wait: Callable[[], None]) -> None
 
 
 def _has_chain(pipeline: Process) -> bool:
-    """Whether the settings of its demo chain are known. The hosts start while its first generation is made."""
+    """Returns True once its demo chain is known: the hosts start while it makes its first generation."""
     assert pipeline.process is not None
     assert pipeline.process.poll() is None, pipeline.said()
     return effective_settings().demo

@@ -1,4 +1,4 @@
-"""What Dagster shows beside the numbers: a line is drawn as soon as there are two times that it connects."""
+"""Dagster shows a chart beside the numbers as soon as two times have a value."""
 
 import base64
 from datetime import UTC, datetime, timedelta

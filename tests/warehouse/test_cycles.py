@@ -25,7 +25,7 @@ def test_what_was_imported_is_never_searched_again() -> None:
     with while_importing():
         assert not gc.isenabled()
         module = {"a": [1]}
-        assert any(each is module for each in gc.get_objects())
+        assert any(tracked is module for tracked in gc.get_objects())
     assert gc.isenabled()
     assert gc.get_freeze_count() > frozen
-    assert not any(each is module for each in gc.get_objects())
+    assert not any(tracked is module for tracked in gc.get_objects())

@@ -20,7 +20,7 @@ class Counting(jinja2.Environment):
 
 
 def rendered(site: Path, kept_in: Path) -> tuple[str, int]:
-    """What a new process renders, and how many templates it compiles for that."""
+    """Returns what a new process renders, and the number of templates that it compiles."""
     environment = Counting(loader=jinja2.FileSystemLoader(site), bytecode_cache=CompiledTemplates(str(kept_in)))
     return environment.get_template("page.j2").render(word="here"), environment.compiled
 
