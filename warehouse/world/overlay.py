@@ -5,7 +5,7 @@ memory, so readers never meet outdated state in them.
 
 Example: a snapshot with nodes 0 and 1, where node 0 has an edge to node 1. Three events follow.
 
-1. Node 1 becomes private. Its entry in `node_owner` changes in place, `nodes[1]` holds the new record, `before[1]` the
+1. Node 1 becomes public. Its entry in `node_owner` changes in place, `nodes[1]` holds the new record, `before[1]` the
    owner, type and domain that the text index still has, and `overtaken_words` the old words: a search that matches
    node 1 in the index subtracts it, then finds it in `words` if its new state matches and is visible.
 2. A new node gets number 2: row 0 of `columns`, and an entry in `added_ids`.

@@ -55,12 +55,18 @@ histories = st.lists(nodes | edges | edges, min_size=10, max_size=40).map(lambda
 
 
 def _sound(states: list[Node | Edge]) -> list[Node | Edge]:
-    known = {each.id for each in FIRST}
+    """Returns the states that the stages let in.
+
+    Nobody takes a node from its owner or back from the public, and whoever sees an edge sees its ends.
+    """
+    owners = {first.id: first.owner for first in FIRST}
     kept: list[Node | Edge] = [*FIRST]
     for state in states:
         if isinstance(state, Node):
-            known.add(state.id)
-        elif not known.issuperset((state.source, state.target)):
+            if owners.setdefault(state.id, state.owner) != state.owner and state.owner is not None:
+                continue
+            owners[state.id] = state.owner
+        elif not all(owners.get(end, "nobody's") in (None, state.owner) for end in (state.source, state.target)):
             continue
         kept.append(state)
     return kept
