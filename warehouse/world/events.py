@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from contracts.world.audit import batch_of
-from contracts.world.identity import dedupe_key, statement_key
+from contracts.world.identity import dedupe_key, own_id, statement_key
 from contracts.world.plain_import import EdgeForm, NewEdge, NewNode, recorded_at, stored_body
 from contracts.world.records import Edge, Event, Node, due_at, is_live
 from warehouse.ledger.ledger import Reader, Row, Transaction
@@ -134,6 +134,8 @@ def append_batch(
     """Does `append_states` for states of which some are new and encoded already. Returns the digest of the batch.
 
     `forms` is what the new edges share; `segment` is where they and the new nodes stand in the indexes of random keys.
+    The last event is in the ordinary segment, which alone is in the index of times, and so are edges from nodes that are
+    not under the owner's name: only those are looked for by owner and source.
     """
     if segment:
         tx.run("world_begin_segment", segment=segment)
@@ -143,13 +145,15 @@ def append_batch(
     edges: list[tuple[Any, ...]] = []
     others: list[tuple[Node | Edge, str]] = []
     now_formed = [recorded_at(form, now) for form in forms]
+    own = own_id(owner, "")
     for seq, state in zip(seqs, states, strict=True):
         if isinstance(state, NewEdge):
             edge_id, source, target, shared = state
             edge_type, stated_in, (head, tail) = now_formed[shared]
             body = f'{{"id":"{edge_id}","source":"{source}","target":"{target}",{head},"revision":{seq},{tail}'
             events.append((seq, "edge", edge_id, decision, actor, stated_in, now, body, segment))
-            edges.append((seq, edge_id, source, target, edge_type, owner, "private", 1, segment))
+            place = segment if source.startswith(own) else _ORDINARY
+            edges.append((seq, edge_id, source, target, edge_type, owner, "private", 1, place))
         elif isinstance(state, NewNode):
             body = stored_body(state.body, seq, now)
             events.append((seq, "node", state.id, decision, actor, state.source, now, body, segment))
@@ -160,6 +164,8 @@ def append_batch(
             body = _encode(written).decode()
             events.append(_event_row(written, body, decision))
             others.append((written, body))
+    if events:
+        events[-1] = (*events[-1][:-1], _ORDINARY)
     tx.append_rows("world_events", _EVENT_COLUMNS, events)
     tx.append_rows("world_nodes", _NODE_COLUMNS, nodes)
     tx.append_rows("world_edges", _EDGE_COLUMNS, edges)
@@ -169,7 +175,7 @@ def append_batch(
 
 _EVENT_COLUMNS = ("seq", "kind", "entity_id", "decision_seq", "actor", "source", "recorded_at", "body", "segment")
 _ORDINARY = 0
-"""The segment of everything that no large import wrote as new."""
+"""The segment of everything that no large import wrote as new, and of the last event of a batch."""
 
 _BODY = _EVENT_COLUMNS.index("body")
 _NODE_COLUMNS = (*("id", "owner", "visibility", "domain", "live", "dedupe_key", "fact_key", "due", "revision", "body"),)

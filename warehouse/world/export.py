@@ -142,7 +142,7 @@ def _next_edges(
     found = []
     for low, high in _ranges(owner, source):
         rows = reader.rows(
-            "world_export_edges",
+            "world_export_own_edges" if prefix and low.startswith(prefix) else "world_export_edges",
             owner=owner or "",
             source=low,
             before=high,

@@ -243,12 +243,21 @@ left join world_decision_payloads on world_decision_payloads.seq = world_decisio
 where world_decisions.seq = :seq
 
 -- name: world_export_edges
--- One row per edge of :owner with a source from :source to before :before, after an edge of :source by type and target, in
--- the order of source, type, and the target without :prefix; at most :limit.
-select id, source, type, target
-from world_edges
-where owner = :owner
-    and source >= :source
+-- One row per edge of :owner from a node that is not under his name, in world_export_range.
+select id, source, type, target from world_edges where owner = :owner and segment = 0 and {world_export_range}
+
+-- name: world_export_own_edges
+-- One row per edge of :owner from a node under his name, where hardly anything is another's, in world_export_range.
+select id, source, type, target from world_edges indexed by world_edges_by_source
+where owner = :owner and {world_export_range}
+
+-- name: world_export_own_edges (postgresql)
+select id, source, type, target from world_edges where owner = :owner and {world_export_range}
+
+-- name: world_export_range
+-- A source from :source to before :before, after an edge of :source by type and target, in the order of source, type, and
+-- the target without :prefix; at most :limit.
+source >= :source
     and source < :before
     and (
         source > :source
@@ -258,11 +267,8 @@ where owner = :owner
 order by source, type, replace(target, :prefix, '')
 limit :limit
 
--- name: world_export_edges (postgresql)
-select id, source, type, target
-from world_edges
-where owner = :owner
-    and source collate "C" >= :source
+-- name: world_export_range (postgresql)
+source collate "C" >= :source
     and source collate "C" < :before
     and (
         source collate "C" > :source
@@ -452,8 +458,12 @@ select seq, decision_seq from world_events where seq <= :seq order by seq desc l
 select max(seq) as seq from world_events where decision_seq = :decision_seq
 
 -- name: world_last_recorded_by
--- One row: the newest event recorded by :instant (UTC); null if there is none.
-select max(seq) as seq from world_events where recorded_at <= :instant
+-- One row: the newest event recorded by :instant (UTC); null if there is none. All events of a batch have one time, and the
+-- last of them is in the ordinary segment.
+select max(seq) as seq from world_events indexed by world_events_by_time where segment = 0 and recorded_at <= :instant
+
+-- name: world_last_recorded_by (postgresql)
+select max(seq) as seq from world_events where segment = 0 and recorded_at <= :instant
 
 -- name: world_move_capsules
 -- Capsules that :from_owner claimed are :to_owner's, where no node of them is :from_owner's any more.

@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Engine, inspect
 from world_writes import fact, no_rules, proposal
 
 from contracts.settings import Settings
+from contracts.world.identity import own_id
 from contracts.world.records import is_live
 from warehouse.access.cases import cases_in
 from warehouse.access.claims import payments_not_final
@@ -79,6 +80,7 @@ FILLED: dict[str, tuple[str, ...]] = {
     "0016": (f"insert into guardrail_approvals values ('1111223344556677', 'd', 'local:a', '{AT}', '{AT}')",),
     "0017": (f"insert into world_events values (17, 'edge', 'edge:a', 1, 'a', 's', '{AT}', '{{}}')",),
     "0018": (f"insert into world_events values (18, 'edge', 'edge:b', 1, 'a', 's', '{AT}', '{{}}')",),
+    "0019": (f"insert into world_events values (19, 'edge', 'edge:c', 1, 'a', 's', '{AT}', '{{}}', 0)",),
     "0011": (f"insert into guardrail_approvals values ('0011223344556677', 'd', 'local:a', '{AT}', '{AT}')",),
 }
 """Rows as that revision's own tables take them."""
@@ -263,6 +265,33 @@ def test_edges_from_before_their_states_were_kept_once_are_found_by_their_ids_an
         assert reader.row("world_newest_of", owner="local:ada") == {"revision": 5}
         assert not [fault for fault in verify(reader).faults if "as its newest event" in fault]
     ledger.close()
+
+
+def test_the_last_event_of_a_batch_and_edges_from_nodes_of_others_leave_their_segment(
+    engine: Engine, unopened_settings: Settings
+) -> None:
+    make_old(engine, "0002")
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    own = own_id("local:ada", "goal:a")
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0019")
+        connection.exec_driver_sql("insert into world_segments values (7)")
+        for seq, source in ((8, own), (9, "goal:b"), (10, own)):
+            connection.exec_driver_sql(
+                f"insert into world_events values ({seq}, 'edge', 'edge:{seq}', 7, 'a', 's', '{AT}', '{{}}', 7)"
+            )
+            connection.exec_driver_sql(
+                "insert into world_edges (id, source, target, type, owner, visibility, live, revision, segment) values "
+                f"('edge:{seq}', '{source}', 't', 'INFORMED_BY', 'local:ada', 'private', 1, {seq}, 7)"
+            )
+    open_ledger(unopened_settings, unopened_settings.data_dir).close()
+    with engine.begin() as connection:
+        events = connection.exec_driver_sql("select seq, segment from world_events where seq > 7 order by seq").all()
+        assert [tuple(row) for row in events] == [(8, 7), (9, 7), (10, 0)]
+        edges = connection.exec_driver_sql("select id, segment from world_edges where revision > 7 order by revision")
+        assert [tuple(row) for row in edges] == [("edge:8", 7), ("edge:9", 0), ("edge:10", 7)]
 
 
 def test_every_revision_but_the_newest_is_filled_here() -> None:

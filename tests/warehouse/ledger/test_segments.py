@@ -12,13 +12,16 @@ from world_writes import no_rules
 
 from contracts.settings import Settings
 from contracts.world.identity import edge_id, own_id
+from contracts.world.plain_import import EdgeForm, NewEdge
 from contracts.world.portable import EdgeRecord, EndRecord, Header, NodeRecord, Record, line_of
 from contracts.world.proposal import Actor
 from warehouse.ledger.drivers import driver_statement
 from warehouse.ledger.ledger import SQL, Ledger, open_ledger
 from warehouse.world import importing
-from warehouse.world.events import current_edge, decode_edges
-from warehouse.world.importing import import_graph
+from warehouse.world.events import append_batch, current_edge, decode_edges, events_of_decision, head_revision
+from warehouse.world.export import Position, export_page
+from warehouse.world.history import known_revision
+from warehouse.world.importing import ImportOutcome, import_graph
 
 OWNER = "local:ada"
 
@@ -37,16 +40,21 @@ def chain(nodes: int) -> list[bytes]:
     return [line_of(record) for record in (*records, EndRecord(lines=len(records)))]
 
 
-def test_what_a_large_import_wrote_into_several_segments_is_found_by_ids_and_ends(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def in_small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 10)
     monkeypatch.setattr(importing, "STATES_WORTH_A_SEGMENT", 20)
     monkeypatch.setattr(importing, "SEGMENT_STATES", 20)
-    content = chain(20)
-    outcome = import_graph(
-        ledger, lambda: content, Actor("operator", "operator:eve", on_behalf_of=OWNER), alignment=no_rules
-    )
+
+
+def imported(ledger: Ledger, content: list[bytes]) -> ImportOutcome:
+    actor = Actor("operator", "operator:eve", on_behalf_of=OWNER)
+    return import_graph(ledger, lambda: content, actor, alignment=no_rules)
+
+
+@pytest.mark.usefixtures("in_small_segments")
+def test_what_a_large_import_wrote_into_several_segments_is_found_by_ids_and_ends(ledger: Ledger) -> None:
+    outcome = imported(ledger, chain(20))
     assert outcome.written == 39
     ids = [own_id(OWNER, f"goal:{number:02d}") for number in range(20)]
     edges = [edge_id(OWNER, source, "INFORMED_BY", target) for source, target in pairwise(ids)]
@@ -57,6 +65,59 @@ def test_what_a_large_import_wrote_into_several_segments_is_found_by_ids_and_end
     with ledger.transaction() as tx:
         begun = [seq for seq in outcome.decisions if tx.run("world_begin_segment", segment=seq) == 0]
     assert begun == [outcome.decisions[0], outcome.decisions[2]]
+
+
+@pytest.mark.usefixtures("in_small_segments")
+def test_the_time_of_each_batch_of_a_large_import_leads_to_its_last_event(ledger: Ledger) -> None:
+    outcome = imported(ledger, chain(20))
+    with ledger.read() as reader:
+        events = [event for seq in outcome.decisions for event in events_of_decision(reader, seq)]
+        last = {state.recorded_at: event.seq for event in events if (state := event.node or event.edge)}
+        assert len(last) == len(outcome.decisions) == 4
+        assert {time: known_revision(reader, time) for time in last} == last
+
+
+@pytest.mark.usefixtures("in_small_segments")
+def test_a_graph_in_segments_is_exported_as_it_was_imported(ledger: Ledger) -> None:
+    content = chain(20)
+    imported(ledger, content)
+    assert given(ledger) == [line for line in content if b'"kind":"node"' in line or b'"kind":"edge"' in line]
+
+
+def given(ledger: Ledger) -> list[bytes]:
+    """The owner's nodes and edges, three on each page, as a file states them that knows nothing of their times."""
+    lines: list[bytes] = []
+    with ledger.read() as reader:
+        position: Position | None = Position(head_revision(reader))
+        while position is not None:
+            page = export_page(reader, OWNER, position, entities=3)
+            for record in page.records:
+                if isinstance(record, NodeRecord):
+                    lines.append(
+                        line_of(NodeRecord(id=record.id, type=record.type, title=record.title, source=record.source))
+                    )
+                elif isinstance(record, EdgeRecord):
+                    ends = {"source": record.source, "target": record.target}
+                    lines.append(line_of(EdgeRecord(**ends, type=record.type, stated_in=record.stated_in)))
+            position = page.next
+    return lines
+
+
+def test_an_owners_edges_from_nodes_of_others_are_in_the_ordinary_segment(ledger: Ledger) -> None:
+    forms = [EdgeForm("INFORMED_BY", "s", ('"type":"INFORMED_BY"', '"recordedAt":""}'))]
+    own = own_id(OWNER, "goal:a")
+    edges = [NewEdge("edge:1", own, "goal:b", 0), NewEdge("edge:2", "goal:b", own, 0), NewEdge("edge:3", own, own, 0)]
+    with ledger.transaction() as tx:
+        append_batch(tx, edges, forms, "operator:eve", OWNER, "2026-01-02T12:00:00.000000Z", 1, segment=1)
+    with ledger.read() as reader:
+        rows = reader.rows("world_export_edges", **range_of(OWNER, "", "own/"))
+        assert [row["id"] for row in rows] == ["edge:2"]
+        rows = reader.rows("world_export_own_edges", **range_of(OWNER, "own/", "own0"))
+        assert [row["id"] for row in rows] == ["edge:1", "edge:3"]
+
+
+def range_of(owner: str, source: str, before: str) -> dict[str, str | int]:
+    return {"owner": owner, "source": source, "before": before, "type": "", "target": "", "prefix": "-", "limit": 9}
 
 
 def test_every_statement_finds_an_entity_in_a_segment_by_its_id(unopened_settings: Settings, tmp_path: Path) -> None:
@@ -73,7 +134,11 @@ def test_every_statement_finds_an_entity_in_a_segment_by_its_id(unopened_setting
     connection.close()
     by_segments = [name for name, steps in plans.items() if "(segment=? AND " in steps]
     assert len(by_segments) > 10
-    assert [name for name, steps in plans.items() if "(segment=?)" in steps] == []
+    only_by_segment = [name for name, steps in plans.items() if re.search(r"by_(entity|target) \(segment=\?\)", steps)]
+    assert only_by_segment == []
+    assert "world_edges_by_owner_and_ends (owner=? AND source>? AND source<?)" in plans["world_export_edges"]
+    assert "world_edges_by_source (source>? AND source<?)" in plans["world_export_own_edges"]
+    assert "world_events_by_time (recorded_at<?)" in plans["world_last_recorded_by"]
 
 
 def steps_of(connection: sqlite.Connection, statement: str) -> str:

@@ -1,0 +1,9 @@
+-- What a large import wrote needs no place of its own in these indexes: the last event of a batch stands in the ordinary
+-- segment for all of them, which have its time, and edges from an owner's own nodes are found by their sources.
+drop index world_events_by_time;
+
+create index world_events_by_time on world_events (recorded_at) where segment = 0;
+
+drop index world_edges_by_owner_and_ends;
+
+create index world_edges_by_owner_and_ends on world_edges (owner, source, type) where segment = 0;
