@@ -78,14 +78,23 @@ class Hits:
         """
         # To four digits: a text index computes with fewer than we do.
         scores = np.round(np.where(self.public, self.scores, self.scores * OWN_FACTOR), 4)
-        order = self._sorted(scores, np.arange(len(scores)))
-        public = self.public[order]
-        is_best = np.where(public, np.cumsum(public) <= PUBLIC_LIFTED_AT_MOST, np.cumsum(~public) <= LIFTED_AT_MOST)
-        best, rest = order[is_best], order[~is_best]
+        best, rest = self._best(scores)
         lifted = scores.copy()
         lifted[best] += _lifts(self.numbers[best], scores[best], beside(self.numbers[best]))
         ranked: list[int] = self.numbers[np.concatenate([self._sorted(lifted, best), rest])].tolist()
         return ranked
+
+    def _best(self, scores: Column) -> tuple[Column, Column]:
+        """Returns the rows that lift one another, and the others in their order."""
+        public = np.count_nonzero(self.public)
+        if public <= PUBLIC_LIFTED_AT_MOST and len(scores) - public <= LIFTED_AT_MOST:
+            return np.arange(len(scores)), np.arange(0)
+        order = self._sorted(scores, np.arange(len(scores)))
+        is_public = self.public[order]
+        is_best = np.where(
+            is_public, np.cumsum(is_public) <= PUBLIC_LIFTED_AT_MOST, np.cumsum(~is_public) <= LIFTED_AT_MOST
+        )
+        return order[is_best], order[~is_best]
 
     def _sorted(self, scores: Column, rows: Column) -> Column:
         keys = (self.places[rows], self.lengths[rows], self.public[rows], -scores[rows])
