@@ -50,6 +50,9 @@ Numbers: TypeAlias = np.ndarray[Any, Any]
 EXPANSIONS_AT_MOST = 64
 """Words of a prefix that are asked for one by one, which is faster than by a pattern."""
 
+COMMON_FROM = 5_000
+"""Public nodes that have a word from which on a search for it alone reads no more lists of nodes than it needs."""
+
 FORMS_AT_MOST = 5_000
 """Words of an index that are compared with one that was not found."""
 
@@ -344,26 +347,27 @@ class CurrentView:
         Changed nodes are searched in the overlay instead, so hits on them are dropped; if too few remain, the search
         asks for twice as many.
         """
-        clauses = [(tantivy.Occur.Must, _scored(index, weighed))]
+        conditions = []
         if owner:
-            clauses.append((tantivy.Occur.Must, _number_query(index, "owner", [owner])))
+            conditions.append(_number_query(index, "owner", [owner]))
         if within.domain is not None:
             domain = self._overlay.domains.find(within.domain)
-            clauses.append((tantivy.Occur.Must, _number_query(index, "domain", [] if domain is None else [domain])))
+            conditions.append(_number_query(index, "domain", [] if domain is None else [domain]))
         if within.node_types:
-            clauses.append((tantivy.Occur.Must, _number_query(index, "type", self._type_numbers(within))))
-        query = clauses[0][1] if len(clauses) == 1 else tantivy.Query.boolean_query(clauses)
+            conditions.append(_number_query(index, "type", self._type_numbers(within)))
         requested = wanted + min(len(self._changed), wanted)
         while True:
+            common = None if conditions else _common(index, weighed, requested)
+            query, matched = common or (_all_of([_scored(index, weighed), *conditions]), None)
             result = index.searcher.search(query, requested)
-            hits = result.hits
-            numbers = np.array(index.numbers([address for _, address in hits]), np.int64)
-            scores = np.array([score for score, _ in hits], np.float64)
+            matched = index.count(result) if matched is None else matched
+            of_hits, addresses = zip(*hits, strict=True) if (hits := result.hits) else ((), ())
+            numbers, scores = np.array(index.numbers(list(addresses)), np.int64), np.array(of_hits, np.float64)
             if not len(self._changed):
-                return index.count(result), numbers, scores
+                return matched, numbers, scores
             unchanged = ~np.isin(numbers, self._changed)
             if np.count_nonzero(unchanged) >= wanted or len(numbers) < requested:
-                return index.count(result), numbers[unchanged], scores[unchanged]
+                return matched, numbers[unchanged], scores[unchanged]
             requested *= 2
 
     def _hits(self, numbers: Numbers, scores: Numbers) -> Hits:
@@ -502,40 +506,111 @@ def _nodes_with_best_form(index: TextIndex, word: SearchWord) -> int:
 def _forms(index: TextIndex, word: SearchWord) -> Iterator[tuple[tantivy.Query, float]]:
     """Yields queries of the forms in which a node may have the word, with the share of its weight that each gives."""
     schema, searcher = index.schema, index.searcher
-    for field, share in zip(FORM_FIELDS, (1 + TITLE_BONUS, 1.0, EDGE_SHARE), strict=True):
+    for field, share in _FIELD_SHARES:
         for form in word.forms:
             if searcher.doc_freq(field, form):
                 yield tantivy.Query.term_query(schema, field, form, "basic"), share
-    if word.is_prefix:
-        expansions = searcher.terms_with_prefix("written", word.written, limit=EXPANSIONS_AT_MOST + 1)
-        for form, _ in expansions[:EXPANSIONS_AT_MOST]:
-            if form not in word.forms:
-                yield tantivy.Query.term_query(schema, "written", form, "basic"), PREFIX_SHARE
-        if len(expansions) > EXPANSIONS_AT_MOST:
-            yield tantivy.Query.regex_query(schema, "written", f"{word.written}.*"), PREFIX_SHARE
+    for query in _begun(index, word):
+        yield query, PREFIX_SHARE
     if word.mistyped:
         yield tantivy.Query.fuzzy_term_query(schema, "written", word.written, 1, True), MISTYPED_SHARE
 
 
+def _begun(index: TextIndex, word: SearchWord) -> Iterator[tantivy.Query]:
+    """Yields queries of words that begin as a prefix does; none for another word."""
+    if word.is_prefix:
+        expansions = index.searcher.terms_with_prefix("written", word.written, limit=EXPANSIONS_AT_MOST + 1)
+        for form, _ in expansions[:EXPANSIONS_AT_MOST]:
+            if form not in word.forms:
+                yield tantivy.Query.term_query(index.schema, "written", form, "basic")
+        if len(expansions) > EXPANSIONS_AT_MOST:
+            yield tantivy.Query.regex_query(index.schema, "written", f"{word.written}.*")
+
+
+_FIELD_SHARES = tuple(zip(FORM_FIELDS, (1 + TITLE_BONUS, 1.0, EDGE_SHARE), strict=True))
+"""The fields of the index from the best on, with the share of a word's weight that each gives."""
+
+
 def _scored(index: TextIndex, weighed: Sequence[tuple[SearchWord, float]]) -> tantivy.Query:
-    """Returns a query that scores as `ranking.py` says."""
+    """Returns a query that scores as `ranking.py` says.
+
+    Of each word the best of all its queries counts. Where no node answers two of them, they are added up without a
+    union of their own, which would cost half as much again.
+    """
     clauses: list[tantivy.Query] = []
     for word, weight in weighed:
-        scored = [tantivy.Query.const_score_query(form, weight * share) for form, share in _forms(index, word)]
-        if len(scored) > 1 and not _is_in_one_field(index, word):
-            scored = [tantivy.Query.disjunction_max_query(scored)]
-        clauses += scored
-    if len(clauses) == 1:
-        return clauses[0]
-    return tantivy.Query.boolean_query([(tantivy.Occur.Should, clause) for clause in clauses])
+        lists = _lists(index, word)
+        if lists:
+            shares = [(query, share) for query, share, _ in lists]
+            shares += [(query, PREFIX_SHARE) for query in _only_begun(index, word, lists)]
+        else:
+            shares = list(_forms(index, word))
+        scored = [tantivy.Query.const_score_query(query, weight * share) for query, share in shares]
+        clauses += scored if lists or len(scored) < 2 else [tantivy.Query.disjunction_max_query(scored)]
+    return _any_of(clauses)
 
 
-def _is_in_one_field(index: TextIndex, word: SearchWord) -> bool:
-    """Decides whether a node has the word in one field at most: in one form, which the next field has only where the one
-    before has it not. Then the sum of all is the best of them, and a union within a union costs half as much again."""
-    if word.is_prefix or word.mistyped:
-        return False
-    return sum(any(index.searcher.doc_freq(field, form) for field in FORM_FIELDS) for form in word.forms) == 1
+def _lists(index: TextIndex, word: SearchWord) -> list[tuple[tantivy.Query, float, int]]:
+    """Returns, if nodes have a word in one form alone, the queries of each field that has it from the best on, with the
+    share of the word's weight and the number of nodes. A field has it only where the better ones have it not."""
+    if word.mistyped:
+        return []
+    searcher = index.searcher
+    nodes = {form: [searcher.doc_freq(field, form) for field in FORM_FIELDS] for form in word.forms}
+    known = [form for form in nodes if any(nodes[form])]
+    if len(known) != 1:
+        return []
+    return [
+        (tantivy.Query.term_query(index.schema, field, known[0], "basic"), share, count)
+        for (field, share), count in zip(_FIELD_SHARES, nodes[known[0]], strict=True)
+        if count
+    ]
+
+
+def _only_begun(
+    index: TextIndex, word: SearchWord, lists: Sequence[tuple[tantivy.Query, float, int]]
+) -> list[tantivy.Query]:
+    """Returns a query of the nodes that have a longer word but not this one, of which these are the lists; none if the
+    word is no prefix or nobody has a longer one."""
+    begun = list(_begun(index, word))
+    if not begun:
+        return []
+    without = [(tantivy.Occur.MustNot, query) for query, _, _ in lists]
+    return [tantivy.Query.boolean_query([(tantivy.Occur.Must, _any_of(begun)), *without])]
+
+
+def _common(
+    index: TextIndex, weighed: Sequence[tuple[SearchWord, float]], requested: int
+) -> tuple[tantivy.Query, int] | None:
+    """Returns a query for the best nodes of a search for one common word, and the number of all that match.
+
+    Example: 140,000 nodes have the word in their title and 220,000 elsewhere. The best 200 are among the first, so
+    nothing is read of the others, which are counted already. Only nodes with a longer word are searched to be counted.
+    """
+    (word, weight), *others = weighed
+    lists = [] if others else _lists(index, word)
+    matched = sum(nodes for _, _, nodes in lists)
+    if matched < max(COMMON_FROM, requested):
+        return None
+    best: list[tantivy.Query] = []
+    held = 0
+    for query, share, nodes in lists:
+        if held < requested:
+            best.append(tantivy.Query.const_score_query(query, weight * share))
+            held += nodes
+    return _any_of(best), matched + sum(index.matching(query, owner=0) for query in _only_begun(index, word, lists))
+
+
+def _any_of(queries: Sequence[tantivy.Query]) -> tantivy.Query:
+    if len(queries) == 1:
+        return queries[0]
+    return tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in queries])
+
+
+def _all_of(queries: Sequence[tantivy.Query]) -> tantivy.Query:
+    if len(queries) == 1:
+        return queries[0]
+    return tantivy.Query.boolean_query([(tantivy.Occur.Must, query) for query in queries])
 
 
 def _places_between(places: Sequence[int], ids: Sequence[str]) -> list[float]:

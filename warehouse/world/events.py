@@ -134,7 +134,7 @@ def append_batch(
     """Does `append_states` for states of which some are new and encoded already. Returns the digest of the batch.
 
     `forms` is what the new edges share; `segment` is where they and the new nodes stand in the indexes of random keys.
-    The last event is in the ordinary segment, which alone is in the index of times, and so are edges from nodes that are
+    The last event is in the ordinary segment, which alone is in the index of times. So are edges from nodes that are
     not under the owner's name: only those are looked for by owner and source.
     """
     if segment:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
 from world_graphs import T0, Graph, edge, events_of, node, write
 
 from contracts.world.records import Node
+from warehouse.world import current
 from warehouse.world.query import Answer, Filter, Hints, Query, Scope, answer
 from warehouse.world.text import parse_search
 
@@ -129,6 +131,31 @@ def test_words_of_nodes_that_were_hidden_since_the_snapshot_are_not_named(tmp_pa
     for known in (2, 3):
         view = Graph.of(write(tmp_path / f"{known}", events[:known]), events).seen_by(ME)
         assert answer(view, Query(search="Kubermetis")).hints == Hints((), {"Goal": 1}, own=0, public=1)
+
+
+@pytest.mark.parametrize("text", ["plan", "plan*", "atlas", "atl", "planning", "atlas plan"])
+def test_a_common_word_finds_and_counts_the_same_nodes_in_the_same_order_as_a_rare_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+):
+    dice = random.Random(text)
+    words = ["plan", "plans", "planet", "atlas", "atlases", "atlantic", "note"]
+
+    def some(number: int) -> Node:
+        title, body = (" ".join(dice.choices(words, k=count)) for count in (2, 4))
+        owner = dice.choice([None, None, None, ME])
+        return node(f"{number}", title=title, properties={"text": body}, owner=owner, source=f"{number % 7}")
+
+    states = [some(number) for number in range(1_200)]
+    states += [some(number) for number in range(0, 1_200, 27)]
+    directory = write(tmp_path / "graph", events_of(states[:1_200]))
+    pages = []
+    for common_from in (10_000, 0):
+        monkeypatch.setattr(current, "COMMON_FROM", common_from)
+        view = Graph.of(directory, events_of(states)).seen_by(ME)
+        found = answer(view, Query(search=text, limit=40))
+        pages.append((ids(found), found.matched))
+    assert pages[0] == pages[1]
+    assert pages[0][1] > 50
 
 
 def test_recent_nodes_come_newest_first_page_by_page(tmp_path: Path):
