@@ -29,6 +29,9 @@ from warehouse.statements import read_sql
 STORAGE_VERSION = "v1.5.0"
 """Files can be read by DuckDB 1.5 and by 2.x."""
 
+QUERY_THREADS = max(2, os.cpu_count() or 2)
+"""Threads of queries; statements that cost less with one set that and come back to this."""
+
 Connection: TypeAlias = duckdb.DuckDBPyConnection
 """The connection that pipelines pass on to the modules of this package, without knowing the store."""
 
@@ -147,7 +150,7 @@ class Warehouse:
         try:
             with _failures_named(self.path):
                 _attach(connection, self.path)
-                connection.execute(f"set threads = {max(2, os.cpu_count() or 2)}")
+                connection.execute(f"set threads = {QUERY_THREADS}")
             yield connection
         finally:
             connection.close()
