@@ -93,8 +93,7 @@ def decimal_texts(limbs: pa.Table) -> list[str]:
         words[:, place] = _buffer(limbs, f"m{place}", 1)
     # Arrow keeps a decimal128 as a little-endian integer of 16 bytes.
     words[:, 3:] = _buffer(limbs, "m3", 2).reshape(-1, 2)
-    raw = words.tobytes()
-    return [str(int.from_bytes(raw[at : at + 40], "little", signed=True)) for at in range(0, len(raw), 40)]
+    return [str(int.from_bytes(value, "little", signed=True)) for value in words.view("V40").ravel().tolist()]
 
 
 def _buffer(table: pa.Table, name: str, words_per_value: int) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:

@@ -388,11 +388,11 @@ select
      sum(value_raw.limb1) filter (to_zero), sum(value_raw.limb0) filter (to_zero)] as sent_to_zero,
     [sum(value_raw.limb3) filter (minted and to_zero), sum(value_raw.limb2) filter (minted and to_zero),
      sum(value_raw.limb1) filter (minted and to_zero), sum(value_raw.limb0) filter (minted and to_zero)] as zero_to_zero,
-    count(*) as transfers
+    (select count(*) from raw_chain__transfers where block_number > $after and block_number <= $upto) as transfers
 from (
     select value_raw, from_address = $zero as minted, to_address = $zero as to_zero
     from raw_chain__transfers
-    where block_number > $after and block_number <= $upto
+    where block_number > $after and block_number <= $upto and (from_address = $zero or to_address = $zero)
 )
 
 -- name: tip_blocks
