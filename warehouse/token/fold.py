@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from warehouse.duck.columns import texts
-from warehouse.duck.connection import transaction
+from warehouse.duck.connection import large_commits, transaction
 from warehouse.duck.rows import replace_all
 from warehouse.statements import read_sql
 from warehouse.token.holders import FoldedState, first_row, one_row, read_state
@@ -39,7 +39,7 @@ def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
     if before is not None and before.block >= upto:
         return Folded(before, 0, 0)
     window = {"after": -1 if before is None else before.block, "upto": upto, "zero": _ZERO}
-    with transaction(connection):
+    with large_commits(connection), transaction(connection):
         deltas = connection.sql(read_sql("balance_deltas"), params=window).to_arrow_table()
         merge_deltas(connection, deltas)
         row = one_row(connection, read_sql("through_zero"), window)
