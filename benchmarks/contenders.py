@@ -17,6 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from warehouse.cycles import while_importing
+
 CONNECTIONS = 6
 BLOCKS_PER_REQUEST = 20
 
@@ -127,7 +129,8 @@ CONTENDERS = {"ours": ours, "floor": raw_http_floor, "web3": web3_loop, "cryo": 
 
 def main() -> None:
     prepare = CONTENDERS[sys.argv[1]]
-    work = prepare(json.loads(sys.argv[2]))
+    with while_importing():  # as the processes that read the chain do
+        work = prepare(json.loads(sys.argv[2]))
     if sys.argv[1] != "web3":
         work()
     cpu_before = _cpu_s()

@@ -6,7 +6,7 @@ checkpoint. After a kill at any point, the next slice continues from the last co
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,6 +42,9 @@ WINDOW: Final = 6
 
 _BUFFERED_LOGS: Final = 12 * TARGET_LOGS
 """Limit of rows that wait for the range before them."""
+
+_APPENDED_LOGS: Final = 4 * TARGET_LOGS
+"""Rows that are appended at once, unless a commit is due before: each statement costs as much as 3,000 rows in it."""
 
 _COMMIT_WITHIN_S: Final = 2.0
 _COMMIT_AFTER_S: Final = 0.25
@@ -197,8 +200,8 @@ class _Appended:
 
 
 class Backfill:
-    """Reads [first_block, last_block] into a sink: ranges that are being read, that wait for their turn, that are
-    written. `start_block` is where the whole history begins, for progress."""
+    """Reads [first_block, last_block] into a sink: ranges that are being read, that wait for one before them, that are
+    ready, that are written. `start_block` is where the whole history begins, for progress."""
 
     def __init__(
         self,
@@ -228,6 +231,7 @@ class Backfill:
         self._cursor = self.first_block
         self._running: dict[asyncio.Task[RangeRead], Range] = {}
         self._waiting: dict[int, RangeRead] = {}
+        self._ready: list[RangeRead] = []
         self._sink = sink
         self._appended: list[_Appended] = []
         self._committed_s = started_s
@@ -256,7 +260,7 @@ class Backfill:
         try:
             while not self.complete and (time.monotonic() < deadline_s or not self._has_written):
                 self._launch()
-                self._write_ready()
+                self._write_ready(last=time.monotonic() >= deadline_s)
                 pending: set[asyncio.Future[Any]] = {*self._running}
                 if self._writing is not None:
                     pending.add(self._writing)
@@ -280,7 +284,7 @@ class Backfill:
                 to_block=self._last_block,
                 blocks=self.span.blocks,
             )
-            buffered = sum(part.rows.num_rows for part in self._waiting.values())
+            buffered = _rows(self._waiting.values()) + _rows(self._ready)
             if blocks is None or (buffered > _BUFFERED_LOGS and blocks[0] != self._cursor):
                 return
             self._running[asyncio.create_task(self._source.read(blocks))] = blocks
@@ -299,14 +303,13 @@ class Backfill:
 
     def _write_ready(self, *, last: bool = False) -> None:
         """Passes the ranges that follow the written ones to the writer, which commits with the `last` ones."""
-        if self._writing is not None:
-            return
-        ready = []
         while self._cursor in self._waiting:
-            ready.append(self._waiting.pop(self._cursor))
-            self._cursor = ready[-1].to_block + 1
-        if ready or (last and self._appended):
-            last = last or self._cursor > self._last_block
+            self._ready.append(self._waiting.pop(self._cursor))
+            self._cursor = self._ready[-1].to_block + 1
+        last = last or self._cursor > self._last_block
+        is_due = last or self._commit_due() or _rows(self._ready) >= _APPENDED_LOGS
+        if self._writing is None and ((self._ready and is_due) or (last and self._appended)):
+            ready, self._ready = self._ready, []
             self._writing = asyncio.ensure_future(self._write(ready, last=last))
 
     async def _write(self, ready: list[RangeRead], *, last: bool) -> None:
@@ -320,6 +323,7 @@ class Backfill:
                 self._count_committed()
         except BaseException:
             self._waiting.clear()  # what follows an unwritten range must not be written
+            self._ready.clear()
             self._appended.clear()
             await in_writer(self._sink.rollback)
             raise
@@ -349,6 +353,10 @@ class Backfill:
         self._write_ready(last=True)
         if self._writing is not None:
             await self._writing
+
+
+def _rows(ranges: Iterable[RangeRead]) -> int:
+    return sum(part.rows.num_rows for part in ranges)
 
 
 def _record_disputes(

@@ -1,5 +1,6 @@
 """Takes a holder list: asks the contract, judges, writes the files, proves the storage, records."""
 
+import asyncio
 import gzip
 import secrets
 from datetime import UTC, datetime
@@ -8,7 +9,7 @@ from pathlib import Path
 from contracts.token.holder_documents import ConsistencyLevel, Token
 from contracts.token.holders import ZERO_ADDRESS, SnapshotReason
 from contracts.token.nodes import Agreement, ComparedBalances, ConfirmedRanges, DisputedFact, settled_facts
-from contracts.token.proof import SAMPLE_LARGEST, Proof, held_by_zero, judge, sample_points, with_storage
+from contracts.token.proof import SAMPLE_LARGEST, FoldedSupply, Proof, held_by_zero, judge, sample_points, with_storage
 from contracts.token.storage_proof import StorageProof, StorageReason, pack
 from contracts.token.verification import read_list
 from pipelines.clients.rpc import RpcPool
@@ -99,11 +100,12 @@ async def prove_balances(
             for drawn in drawn_blocks(connection, state, seed, BLOCKS_WITH_RECEIPTS)
         ],
     )
-    survey = await survey_nodes(rpc, questions)
+    survey, (folded, holders) = await asyncio.gather(
+        survey_nodes(rpc, questions), asyncio.to_thread(_held, connection, state)
+    )
     ended = settled_facts(disputes, survey.disagreements, survey.agreed, hosts)
     record_disputes(connection, survey.disagreements, now)
     settle_disputes(connection, ended, "nodes_agree", now)
-    folded = folded_supply(connection, state)
     compared_all = several and not to_compare.cut and survey.compared == len(to_compare.balances)
     agreement = Agreement(
         asked=len(hosts),
@@ -111,7 +113,7 @@ async def prove_balances(
         agreed=sum(node.agreed for node in survey.standings),
         nodes=survey.standings,
         sample_seed=seed,
-        balances=ComparedBalances(holders=holder_count(connection), compared=survey.compared, complete=compared_all),
+        balances=ComparedBalances(holders=holders, compared=survey.compared, complete=compared_all),
         transfers=ConfirmedRanges(ranges=range_count(connection), confirmed=ranges_reasked(connection)),
         receipts=survey.receipts,
         disputes=[
@@ -132,6 +134,10 @@ async def prove_balances(
         nodes=agreement,
     )
     return proof, held_by_zero(folded, survey.answers)
+
+
+def _held(connection: Connection, state: FoldedState) -> tuple[FoldedSupply, int]:
+    return folded_supply(connection, state), holder_count(connection)
 
 
 async def take_list(

@@ -67,6 +67,16 @@ class _Form:
     fields: dict[str, tuple[int, int]]
 
 
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows of one form: their places among all rows, their bytes, and which bytes may differ from row to row."""
+
+    form: _Form
+    places: NDArray[np.int64]
+    text: Bytes
+    differing: NDArray[np.bool_]
+
+
 def decode_uniform(body: bytes) -> tuple[Bytes, LogColumns] | None:
     """Decodes an answer to `eth_getLogs`: the contract of each log, 20 bytes, and the logs.
 
@@ -81,17 +91,18 @@ def decode_uniform(body: bytes) -> tuple[Bytes, LogColumns] | None:
 
 def _decoded(body: bytes) -> tuple[Bytes, LogColumns]:
     starts, ends = _places_of_rows(body)
-    begins = {name: np.empty(len(starts), np.int64) for name in _DIGIT_COUNTS}
+    words = {name: _Words(starts, count) for name, count in _DIGIT_COUNTS.items()}
     numbers = {name: np.empty(len(starts), np.int64) for name in _NUMBERS}
-    for form, places, rows in _forms(body, starts, ends - starts):
-        for name, begin in begins.items():
-            begin[places] = starts[places] + form.fields[name][0]
+    for rows in _forms(body, starts, ends - starts):
+        fields = rows.form.fields
+        for name, field in words.items():
+            field.add(rows, fields[name][0])
         for name in list(numbers):
-            if name in form.fields:
-                numbers[name][places] = _numbers(rows, *form.fields[name])
+            if name in fields:
+                numbers[name][rows.places] = _numbers(rows, *fields[name])
             else:
                 del numbers[name]
-    read = {name: _unhex(_cut(body, begins[name], count)) for name, count in _DIGIT_COUNTS.items()}
+    read = {name: field.read(body) for name, field in words.items()}
     return read["address"], LogColumns(
         block_number=numbers["blockNumber"],
         log_index=numbers["logIndex"],
@@ -101,6 +112,38 @@ def _decoded(body: bytes) -> tuple[Bytes, LogColumns]:
         data=read["data"],
         block_timestamp=numbers.get("blockTimestamp"),
     )
+
+
+class _Words:
+    """A field of equally many digits in each row: those in which rows differ are read from each, the others once.
+
+    The contract is one, every address in a topic begins with zeros, and so do most amounts.
+    """
+
+    def __init__(self, starts: NDArray[np.int64], digit_count: int) -> None:
+        self._begins = starts.copy()
+        self._digits = np.empty(0, np.uint8)
+        self._differing = np.zeros(digit_count, bool)
+
+    def add(self, rows: _Rows, begin: int) -> None:
+        """Adds the rows of a form, in which the field begins at `begin`."""
+        self._begins[rows.places] += begin
+        field = slice(begin, begin + len(self._differing))
+        digits = rows.text[0, field]
+        self._differing |= rows.differing[field]
+        if len(self._digits):
+            self._differing |= digits != self._digits
+        self._digits = digits
+
+    def read(self, body: bytes) -> Bytes:
+        """Returns the bytes of the field in each row. Raises `binascii.Error`."""
+        words = np.empty((len(self._begins), len(self._differing) // 2), np.uint8)
+        words[:] = _unhex(self._digits[np.newaxis])
+        differing = np.flatnonzero(self._differing) // 2
+        if len(differing):
+            first, last = int(differing[0]), int(differing[-1]) + 1
+            words[:, first:last] = _unhex(_cut(body, self._begins + 2 * first, 2 * (last - first)))
+        return words
 
 
 def _places_of_rows(body: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -121,10 +164,8 @@ def _places_of_rows(body: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return starts, np.append(starts[1:] - 1, last_end)
 
 
-def _forms(
-    body: bytes, starts: NDArray[np.int64], lengths: NDArray[np.int64]
-) -> Iterator[tuple[_Form, NDArray[np.int64], Bytes]]:
-    """Returns each form, the places of its rows among all of them, and the bytes of its rows."""
+def _forms(body: bytes, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Iterator[_Rows]:
+    """Returns the rows of each form."""
     form_count = 0
     for length in np.unique(lengths).tolist():
         places = np.flatnonzero(lengths == length)
@@ -145,7 +186,7 @@ def _forms(
             for begin, end in form.digits:
                 if (begin, end) not in form.fields.values() and differing[begin:end].any():
                     _unhex(_even(rows[:, begin:end]))  # read by nobody, but a quotation mark here would end the text
-            yield form, places[of_form], rows
+            yield _Rows(form, places[of_form], rows, differing)
             places = places[~of_form]
 
 
@@ -192,13 +233,13 @@ def _even(digits: Bytes) -> Bytes:
     return digits if digits.shape[1] % 2 == 0 else np.insert(digits, 0, ord("0"), axis=1)
 
 
-def _numbers(rows: Bytes, begin: int, end: int) -> NDArray[np.int64]:
+def _numbers(rows: _Rows, begin: int, end: int) -> NDArray[np.int64]:
     if not 0 < end - begin <= _MOST_DIGITS:
         raise _NotUniform
-    numbers = np.zeros(len(rows), np.int64)
+    numbers = np.zeros(len(rows.text), np.int64)
     for place in range(begin, end):
-        values = _VALUES[rows[:, place]]
+        values = _VALUES[rows.text[:, place] if rows.differing[place] else rows.text[:1, place]]
         if values.max() > 15:
             raise _NotUniform
-        numbers = (numbers << 4) | values
+        numbers |= values.astype(np.int64) << 4 * (end - 1 - place)
     return numbers

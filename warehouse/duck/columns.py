@@ -15,7 +15,8 @@ def plain(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
 
 def texts(values: Sequence[str]) -> pa.LargeStringArray:
     """Makes a column of texts."""
-    encoded = [value.encode() for value in values]
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
-    return pa.LargeStringArray.from_buffers(len(encoded), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
+    whole = "".join(values)
+    parts = values if whole.isascii() else [value.encode() for value in values]
+    offsets = np.zeros(len(parts) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=offsets[1:])
+    return pa.LargeStringArray.from_buffers(len(parts), pa.py_buffer(offsets), pa.py_buffer(whole.encode()))

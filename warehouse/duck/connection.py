@@ -29,8 +29,15 @@ from warehouse.statements import read_sql
 STORAGE_VERSION = "v1.5.0"
 """Files can be read by DuckDB 1.5 and by 2.x."""
 
+QUERY_THREADS = max(2, os.cpu_count() or 2)
+"""Threads of queries; statements that cost less with one set that and come back to this."""
+
 Connection: TypeAlias = duckdb.DuckDBPyConnection
 """The connection that pipelines pass on to the modules of this package, without knowing the store."""
+
+_LOGGED = "64MB"
+"""Size of the log at which it is moved into the file. A chain that is read slowly is committed in small pieces: half of
+their cost was checkpoints at 16 MB."""
 
 SPILL = "spill"
 """The directory that queries too large for memory write to."""
@@ -46,6 +53,16 @@ def transaction(connection: Connection) -> Iterator[None]:
         connection.rollback()
         raise
     connection.commit()
+
+
+@contextmanager
+def large_commits(connection: Connection) -> Iterator[None]:
+    """Lets a commit of about 1 MB or more write to the file, which is closed soon, and not to the log first."""
+    connection.execute("set checkpoint_threshold = '1MB'")
+    try:
+        yield
+    finally:
+        connection.execute(f"set checkpoint_threshold = '{_LOGGED}'")
 
 
 @dataclass(frozen=True)
@@ -139,15 +156,14 @@ class Warehouse:
             config={
                 # Each of the hundreds of statements of the schema costs a quarter more where threads wait for work.
                 "threads": 1,
-                # A chain that is read slowly is committed in small pieces: half of their cost was checkpoints at 16 MB.
-                "checkpoint_threshold": "64MB",
+                "checkpoint_threshold": _LOGGED,
                 "temp_directory": str(self.data_dir / SPILL),
             }
         )
         try:
             with _failures_named(self.path):
                 _attach(connection, self.path)
-                connection.execute(f"set threads = {max(2, os.cpu_count() or 2)}")
+                connection.execute(f"set threads = {QUERY_THREADS}")
             yield connection
         finally:
             connection.close()

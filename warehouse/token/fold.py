@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from warehouse.duck.columns import texts
-from warehouse.duck.connection import transaction
+from warehouse.duck.connection import large_commits, transaction
 from warehouse.duck.rows import replace_all
 from warehouse.statements import read_sql
 from warehouse.token.holders import FoldedState, first_row, one_row, read_state
@@ -39,7 +39,7 @@ def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
     if before is not None and before.block >= upto:
         return Folded(before, 0, 0)
     window = {"after": -1 if before is None else before.block, "upto": upto, "zero": _ZERO}
-    with transaction(connection):
+    with large_commits(connection), transaction(connection):
         deltas = connection.sql(read_sql("balance_deltas"), params=window).to_arrow_table()
         merge_deltas(connection, deltas)
         row = one_row(connection, read_sql("through_zero"), window)
@@ -93,8 +93,7 @@ def decimal_texts(limbs: pa.Table) -> list[str]:
         words[:, place] = _buffer(limbs, f"m{place}", 1)
     # Arrow keeps a decimal128 as a little-endian integer of 16 bytes.
     words[:, 3:] = _buffer(limbs, "m3", 2).reshape(-1, 2)
-    raw = words.tobytes()
-    return [str(int.from_bytes(raw[at : at + 40], "little", signed=True)) for at in range(0, len(raw), 40)]
+    return [str(int.from_bytes(value, "little", signed=True)) for value in words.view("V40").ravel().tolist()]
 
 
 def _buffer(table: pa.Table, name: str, words_per_value: int) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:

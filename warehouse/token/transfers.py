@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from warehouse.duck.connection import Connection, transaction
+from warehouse.duck.connection import QUERY_THREADS, Connection, transaction
 from warehouse.duck.rows import aware_utc, insert
 from warehouse.statements import read_sql
 
@@ -134,6 +134,8 @@ class RangeAppender:
         """Appends `ranges` to the stored ones. Raises `ValueError` on a gap, which would never be noticed again."""
         if not self._is_open:
             _run(self._connection, "write_fast")
+            # With several threads each statement collects its rows by themselves first, at twice the cost.
+            self._connection.execute("set threads = 1")
             self._connection.begin()
             self._is_open = True
             checkpoint = last_checkpoint(self._connection, self._tables)
@@ -170,14 +172,18 @@ class RangeAppender:
         if self._is_open:
             self._is_open = False  # DuckDB ends a transaction whose commit fails
             self._connection.commit()
-            _run(self._connection, "write_small")
+            self._reset()
 
     def rollback(self) -> None:
         """Discards the ranges that were appended since the last commit."""
         if self._is_open:
             self._connection.rollback()
             self._is_open = False
-            _run(self._connection, "write_small")
+            self._reset()
+
+    def _reset(self) -> None:
+        self._connection.execute(f"set threads = {QUERY_THREADS}")
+        _run(self._connection, "write_small")
 
 
 def tip_blocks(connection: Connection, tables: EventTables = TRANSFERS) -> list[TipBlock]:

@@ -181,6 +181,33 @@ def test_many_rows_are_read_at_once_as_they_are_one_by_one():
     assert as_read(body) == as_read_one_by_one(body)
 
 
+few_amounts = st.lists(
+    st.sampled_from([0, 1, 255, 2**64, 2**128 + 1, 2**255, 2**256 - 1]) | st.integers(0, 2**256 - 1),
+    min_size=1,
+    max_size=3,
+)
+
+
+@settings(max_examples=15 * ROUNDS)
+@given(short=few_amounts, long=few_amounts, parties=st.lists(addresses, min_size=1, max_size=3))
+def test_digits_that_are_alike_in_rows_of_one_length_or_in_all_are_read_as_they_are_one_by_one(short, long, parties):
+    rows = [
+        transfer_log(
+            TOKEN,
+            5,
+            index,
+            "0x" + parties[index % len(parties)].hex(),
+            "0x" + parties[-1 if index < 16 else 0].hex(),
+            short[index % len(short)] if index < 16 else long[index % len(long)],
+            **EMITTED,
+        )
+        for index in range(FEWEST_ROWS + 16)
+    ]
+    body = answer(*rows)
+    assert decode_uniform(body) is not None
+    assert as_read(body) == as_read_one_by_one(body)
+
+
 def test_few_rows_are_read_one_by_one():
     assert decode_uniform(answer(*many_rows(FEWEST_ROWS - 1))) is None
     assert decode_uniform(answer(*many_rows(FEWEST_ROWS))) is not None

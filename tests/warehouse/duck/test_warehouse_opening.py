@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RunBusy, StoreUnusable
-from warehouse.duck.connection import Warehouse
+from warehouse.duck.connection import Warehouse, large_commits
 from warehouse.duck.tables import tables
 from warehouse.publish.generations import current_generation
 
@@ -67,3 +67,18 @@ def test_a_table_that_another_version_lacked_is_made_at_the_next_opening(tmp_pat
         with Warehouse(tmp_path).connect() as connection:
             assert connection.execute("select count(*) from raw_feeds__attempts").fetchall() == [(0,)]
             assert connection.execute("select count(*) from schema_applied").fetchall() == [(1,)]
+
+
+def test_a_large_commit_goes_to_the_file_at_once_and_later_ones_to_the_log_again(tmp_path: Path):
+    log = tmp_path / "warehouse.duckdb.wal"
+    with Warehouse(tmp_path).connect() as connection:
+        before = connection.execute("select current_setting('checkpoint_threshold')").fetchall()
+        connection.execute("create table texts (text varchar)")
+        with large_commits(connection):
+            connection.execute("insert into texts select repeat('ä', 20) || range from range(100_000)")
+        assert not log.exists() or log.stat().st_size == 0
+        assert connection.execute("select current_setting('checkpoint_threshold')").fetchall() == before
+        connection.execute("insert into texts select repeat('ä', 20) || range from range(100_000)")
+        assert log.stat().st_size > 1_000_000
+    with Warehouse(tmp_path).connect() as connection:
+        assert connection.execute("select count(*) from texts").fetchall() == [(200_000,)]

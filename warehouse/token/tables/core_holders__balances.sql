@@ -1,8 +1,9 @@
 -- One row per address that ever sent or received the token, except the zero address: its balance at the block of
 -- core_holders__state. BIGNUM is exact over uint256 and its negatives, under +, -, < and order by only.
 create table if not exists core_holders__balances (
-    address blob not null,  -- Holder, 20 bytes
-    balance_raw bignum not null,  -- Received less sent, in the token's smallest unit; exact over uint256
+    address blob using compression uncompressed not null,  -- Holder, 20 bytes
+    balance_raw bignum using compression uncompressed not null,  -- Received less sent, in the token's smallest unit;
+    -- exact over uint256
     first_seen_at timestamp not null,  -- Time of the first transfer, UTC
     last_active_at timestamp not null,  -- Time of the latest transfer, UTC
     first_block bigint not null,  -- Block of the first transfer
