@@ -10,6 +10,7 @@ from threading import RLock
 from typing import Any, Self
 
 import dagster as dg
+from dagster._core.event_api import EventLogRecord
 from dagster._core.events import ASSET_CHECK_EVENTS, ASSET_EVENTS
 from dagster._core.execution.plan.outputs import StepOutputData
 from dagster._core.storage.event_log import SqlEventLogStorage, SqliteEventLogStorage, SqlPollingEventWatcher
@@ -52,6 +53,10 @@ WAITING = frozenset(
 
 UNTOLD = frozenset({dg.DagsterEventType.HOOK_SKIPPED, dg.DagsterEventType.LOGS_CAPTURED})
 """Events that say nothing here: each step of the chain job skips its hook, and no output is captured."""
+
+
+RECORD = '{{"__class__": "EventLogRecord", "event_log_entry": {event}, "storage_id": {storage_id}}}'
+"""Dagster's form of an event and its id, from the text of the event."""
 
 
 def lean(event: dg.EventLogEntry) -> dg.EventLogEntry | None:
@@ -133,7 +138,7 @@ class OneFileEventLog(SqliteEventLogStorage):
         if not events:
             return
         known = self._state(connection)
-        first_row, *rows = map(self._event_to_row, events)
+        first_row, *rows = made = [self._event_to_row(event) for event in events]
         # The first row takes the lock of the file, so the ids after its own are free.
         first_id = connection.execute(SqlEventLogStorageTable.insert().values(first_row)).inserted_primary_key[0]
         ids = range(first_id, first_id + len(events))
@@ -142,7 +147,8 @@ class OneFileEventLog(SqliteEventLogStorage):
                 SqlEventLogStorageTable.insert(),
                 [{"id": event_id, **row} for event_id, row in zip(ids[1:], rows, strict=True)],
             )
-        changed = self._store_assets(connection, zip(events, ids, strict=True))
+        texts = [row["event"] for row in made]
+        changed = self._store_assets(connection, zip(events, ids, texts, strict=True))
         for event, event_id in zip(events, ids, strict=True):
             if event.is_dagster_event and event.dagster_event_type in ASSET_CHECK_EVENTS:
                 self.store_asset_check_event(event, event_id)
@@ -151,14 +157,14 @@ class OneFileEventLog(SqliteEventLogStorage):
                 self._records.pop(key, None)
             self._records_at = self._state(connection)
 
-    def _store_assets(self, connection: Any, stored: Iterable[tuple[dg.EventLogEntry, int]]) -> set[dg.AssetKey]:
-        """Stores what these events tell of assets, and returns the assets."""
+    def _store_assets(self, connection: Any, stored: Iterable[tuple[dg.EventLogEntry, int, str]]) -> set[dg.AssetKey]:
+        """Stores what these events tell of assets, and returns the assets. Each comes with its id and its text."""
         told: dict[dg.AssetKey, dict[str, Any]] = {}
         tagged: list[tuple[dg.EventLogEntry, int]] = []
-        for event, event_id in stored:
+        for event, event_id, text in stored:
             key = event.dagster_event.asset_key if event.dagster_event is not None else None
             if key is not None and event.dagster_event_type in ASSET_EVENTS:
-                told[key] = told.get(key, {}) | self._get_asset_entry_values(event, event_id, True)
+                told[key] = told.get(key, {}) | self._told_of_asset(key, event, event_id, text)
                 tagged.append((event, event_id))
         alike = defaultdict(list)
         for key, values in told.items():
@@ -172,6 +178,19 @@ class OneFileEventLog(SqliteEventLogStorage):
             )
         self._store_asset_event_tags(connection, [event for event, _ in tagged], [event_id for _, event_id in tagged])
         return set(told)
+
+    def _told_of_asset(self, key: dg.AssetKey, event: dg.EventLogEntry, event_id: int, text: str) -> dict[str, Any]:
+        """Returns the columns of an asset that an event changes. The record of a materialization is made of the text of
+        its event, and remembered: Dagster writes the event again for it, and reads it for the next step."""
+        if event.dagster_event_type is not dg.DagsterEventType.ASSET_MATERIALIZATION:
+            return self._get_asset_entry_values(event, event_id, True)
+        record = RECORD.format(event=text, storage_id=event_id)
+        self._last_records[key.to_string()] = (record, EventLogRecord(event_id, event))
+        return {
+            "last_materialization": record,
+            "last_run_id": event.run_id,
+            "last_materialization_timestamp": datetime.fromtimestamp(event.timestamp, UTC),
+        }
 
     def get_asset_records(self, asset_keys: Sequence[dg.AssetKey] | None = None) -> Sequence[AssetRecord]:
         """Reads again only what was written since: each step asks for its inputs, and most have many in common."""
