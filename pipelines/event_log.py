@@ -23,6 +23,7 @@ from dagster._core.storage.event_log.schema import (
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME
 from dagster._core.storage.sql import create_engine
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
+from dagster._record import replace
 from dagster._serdes import ConfigurableClassData, deserialize_value
 
 from warehouse.file_modes import keep_files_private
@@ -153,12 +154,14 @@ class OneFileEventLog(SqliteEventLogStorage):
             if event.is_dagster_event and event.dagster_event_type in ASSET_CHECK_EVENTS:
                 self.store_asset_check_event(event, event_id)
         if known == self._records_at:
-            for key in changed:
-                self._records.pop(key, None)
+            for key, columns in changed.items():
+                self._remember(key, columns)
             self._records_at = self._state(connection)
 
-    def _store_assets(self, connection: Any, stored: Iterable[tuple[dg.EventLogEntry, int, str]]) -> set[dg.AssetKey]:
-        """Stores what these events tell of assets, and returns the assets. Each comes with its id and its text."""
+    def _store_assets(
+        self, connection: Any, stored: Iterable[tuple[dg.EventLogEntry, int, str]]
+    ) -> dict[dg.AssetKey, dict[str, Any]]:
+        """Stores what these events tell of assets, and returns the columns. Each comes with its id and its text."""
         told: dict[dg.AssetKey, dict[str, Any]] = {}
         tagged: list[tuple[dg.EventLogEntry, int]] = []
         for event, event_id, text in stored:
@@ -177,7 +180,17 @@ class OneFileEventLog(SqliteEventLogStorage):
                 rows,
             )
         self._store_asset_event_tags(connection, [event for event, _ in tagged], [event_id for _, event_id in tagged])
-        return set(told)
+        return told
+
+    def _remember(self, key: dg.AssetKey, columns: Mapping[str, Any]) -> None:
+        """Brings the record of an asset up to what was stored of it, or forgets it where that has to be read."""
+        record = self._records.pop(key, None)
+        if record is None or record.asset_entry.asset_details is not None or "last_run_id" not in columns:
+            return
+        changed: dict[str, Any] = {"last_run_id": columns["last_run_id"]}
+        if "last_materialization" in columns:
+            _, changed["last_materialization_record"] = self._last_records[key.to_string()]
+        self._records[key] = replace(record, asset_entry=replace(record.asset_entry, **changed))
 
     def _told_of_asset(self, key: dg.AssetKey, event: dg.EventLogEntry, event_id: int, text: str) -> dict[str, Any]:
         """Returns the columns of an asset that an event changes. The record of a materialization is made of the text of
@@ -319,13 +332,16 @@ class OneFileEventLog(SqliteEventLogStorage):
             if self._transaction is not None:
                 yield self._transaction
                 return
-            with self._opened().begin() as connection:
-                self._transaction = connection
-                try:
+            try:
+                with self._opened().begin() as connection:
+                    self._transaction = connection
                     self._store_waiting(connection)
                     yield connection
-                finally:
-                    self._transaction = None
+            except BaseException:
+                self._records_at = None  # what is remembered may not have been stored
+                raise
+            finally:
+                self._transaction = None
 
     def _opened(self) -> Any:
         if self._engine is None:
