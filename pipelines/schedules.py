@@ -3,7 +3,7 @@
 `definitions.py` gives jobs and schedules to Dagster; `headless.py` runs the jobs that are due without its daemon.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -106,9 +106,6 @@ class Job:
     lane: str = CHAIN_LANE
     reads_warehouse: bool = False
 
-
-OWN_JOBS = ("market", "discovery")
-"""Groups of assets whose jobs the daemon starts by themselves, so that no tick of the chain makes them."""
 
 UNHURRIED = dict.fromkeys(QUICK, "false")
 """Tags the first run of an hour, which has time for pictures and for what columns are like."""
@@ -267,18 +264,17 @@ def dagster_schedule(job: Job, settings: Settings) -> dg.ScheduleDefinition:
         if run.moved is None:
             return dg.RunRequest(tags={"why": run.why} | RETRIED | (UNHURRIED if now.minute == 0 else {}))
         assert context.repository_def is not None, "a daemon evaluates schedules of a code location"
-        chosen = moved_assets(context.repository_def.asset_graph, run.moved, others=OWN_JOBS)
+        chosen = moved_assets(context.repository_def.asset_graph, run.moved)
         return dg.RunRequest(tags={"why": run.why} | RETRIED | QUICK, asset_selection=chosen)
 
     return schedule
 
 
-def moved_assets(graph: Any, moved: frozenset[str], *, others: Collection[str] = ("market",)) -> list[dg.AssetKey]:
+def moved_assets(graph: Any, moved: frozenset[str]) -> list[dg.AssetKey]:
     """Returns what a run of the chain job makes when these assets have moved: they, and all that follows from them.
 
-    Jobs of their own make the groups of `others`: always prices. Steps that make several tables make all of them, and
-    what follows from those that have moved. Documents that show other documents follow from these, or from the list of
-    files, as every change does.
+    Prices have a job of their own. Steps that make several tables make all of them, and what follows from those that
+    have moved. Documents that show other documents follow from these, or from the list of files, as every change does.
     """
 
     made_here = set(graph.materializable_asset_keys)
@@ -288,8 +284,7 @@ def moved_assets(graph: Any, moved: frozenset[str], *, others: Collection[str] =
 
     named = {dg.AssetKey(name) for name in moved}
     roots = dg.AssetSelection.assets(*named, *with_those_of_their_steps(named))
-    follows = roots | roots.downstream()
-    chosen = with_those_of_their_steps((follows - dg.AssetSelection.groups(*others)).resolve(graph))
+    chosen = with_those_of_their_steps(((roots | roots.downstream()) & everything_but("market")).resolve(graph))
     moved_paths = [path for row in PROJECTIONS if document_key(row) in chosen for path in row.paths]
     chosen |= {document_key(row) for row in rows_that_show((*moved_paths, INDEX_PATH))}
     return sorted(chosen & made_here, key=dg.AssetKey.to_user_string)

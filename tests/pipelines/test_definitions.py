@@ -12,7 +12,7 @@ from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 from pipelines.definitions import FURTHER_TOKENS, ROOMS, build_definitions
 from pipelines.publish.assets import CHECKED, NUMBERS, document_key
-from pipelines.schedules import CHAIN_JOB, JOBS, OWN_JOBS, moved_assets
+from pipelines.schedules import CHAIN_JOB, JOBS, moved_assets
 from warehouse.duck.connection import Warehouse
 from warehouse.duck.inspection import columns_of
 from warehouse.duck.tables import UNNAMED, tables
@@ -212,14 +212,6 @@ def test_what_moved_and_what_follows_from_it_is_made_and_nothing_else(graph: Any
     chain = {name_of(key) for key in moved_assets(graph, frozenset({"evm_chain"}))}
     assert {"raw_chain__transfers", "out_holders__lists", "document/api/token/holders"} <= chain
     assert not {name for name in chain if "_market__" in name or name.startswith("raw_ledger__")}
-
-
-def test_a_tick_of_the_daemon_leaves_the_registry_of_capabilities_to_its_own_job(graph: Any):
-    moved = frozenset({"evm_chain"})
-    left = set(moved_assets(graph, moved)) - set(moved_assets(graph, moved, others=OWN_JOBS))
-    assert {name_of(key) for key in left} == {"out_discovery__probes"}
-    (job,) = (job for job in JOBS if job.name == "discovery")
-    assert {name_of(key) for key in left} <= {name_of(key) for key in job.makes.resolve(graph)}
 
 
 def test_what_follows_from_another_table_of_the_step_that_moved_is_made_too(graph: Any):
