@@ -30,7 +30,7 @@ from warehouse.access.keys import create_key
 from warehouse.duck.connection import Warehouse
 from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.ledger.master_secret import load_secrets
-from warehouse.publish.serving import FILE_NAME, serving_copy
+from warehouse.publish.serving import FILE_NAME, serving_copy, table_digests
 from warehouse.world.load import load_constitution
 from warehouse.world.write import propose
 
@@ -132,7 +132,7 @@ def measure(*, loaded_s: float = LOADED_S, rest_s: float = REST_S) -> MixedLoad:
         data_dir, port = Path(directory), free_port()
         settings = Settings(_env_file=None, data_dir=data_dir, port=port, rate_limit_per_minute=LIMIT)
         with Warehouse(data_dir).connect() as warehouse:
-            publish_document(settings, {FILE_NAME: serving_copy(warehouse)})
+            publish_document(settings, {FILE_NAME: serving_copy(warehouse, table_digests(warehouse))})
         keys = _fill(settings)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")} | {
             "SVC_DATA_DIR": str(data_dir),

@@ -10,6 +10,7 @@ from threading import RLock
 from typing import Any, Self
 
 import dagster as dg
+from dagster._core.event_api import EventLogRecord
 from dagster._core.events import ASSET_CHECK_EVENTS, ASSET_EVENTS
 from dagster._core.execution.plan.outputs import StepOutputData
 from dagster._core.storage.event_log import SqlEventLogStorage, SqliteEventLogStorage, SqlPollingEventWatcher
@@ -22,6 +23,7 @@ from dagster._core.storage.event_log.schema import (
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME
 from dagster._core.storage.sql import create_engine
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
+from dagster._record import replace
 from dagster._serdes import ConfigurableClassData, deserialize_value
 
 from warehouse.file_modes import keep_files_private
@@ -52,6 +54,10 @@ WAITING = frozenset(
 
 UNTOLD = frozenset({dg.DagsterEventType.HOOK_SKIPPED, dg.DagsterEventType.LOGS_CAPTURED})
 """Events that say nothing here: each step of the chain job skips its hook, and no output is captured."""
+
+
+RECORD = '{{"__class__": "EventLogRecord", "event_log_entry": {event}, "storage_id": {storage_id}}}'
+"""Dagster's form of an event and its id, from the text of the event."""
 
 
 def lean(event: dg.EventLogEntry) -> dg.EventLogEntry | None:
@@ -133,7 +139,7 @@ class OneFileEventLog(SqliteEventLogStorage):
         if not events:
             return
         known = self._state(connection)
-        first_row, *rows = map(self._event_to_row, events)
+        first_row, *rows = made = [self._event_to_row(event) for event in events]
         # The first row takes the lock of the file, so the ids after its own are free.
         first_id = connection.execute(SqlEventLogStorageTable.insert().values(first_row)).inserted_primary_key[0]
         ids = range(first_id, first_id + len(events))
@@ -142,23 +148,26 @@ class OneFileEventLog(SqliteEventLogStorage):
                 SqlEventLogStorageTable.insert(),
                 [{"id": event_id, **row} for event_id, row in zip(ids[1:], rows, strict=True)],
             )
-        changed = self._store_assets(connection, zip(events, ids, strict=True))
+        texts = [row["event"] for row in made]
+        changed = self._store_assets(connection, zip(events, ids, texts, strict=True))
         for event, event_id in zip(events, ids, strict=True):
             if event.is_dagster_event and event.dagster_event_type in ASSET_CHECK_EVENTS:
                 self.store_asset_check_event(event, event_id)
         if known == self._records_at:
-            for key in changed:
-                self._records.pop(key, None)
+            for key, columns in changed.items():
+                self._remember(key, columns)
             self._records_at = self._state(connection)
 
-    def _store_assets(self, connection: Any, stored: Iterable[tuple[dg.EventLogEntry, int]]) -> set[dg.AssetKey]:
-        """Stores what these events tell of assets, and returns the assets."""
+    def _store_assets(
+        self, connection: Any, stored: Iterable[tuple[dg.EventLogEntry, int, str]]
+    ) -> dict[dg.AssetKey, dict[str, Any]]:
+        """Stores what these events tell of assets, and returns the columns. Each comes with its id and its text."""
         told: dict[dg.AssetKey, dict[str, Any]] = {}
         tagged: list[tuple[dg.EventLogEntry, int]] = []
-        for event, event_id in stored:
+        for event, event_id, text in stored:
             key = event.dagster_event.asset_key if event.dagster_event is not None else None
             if key is not None and event.dagster_event_type in ASSET_EVENTS:
-                told[key] = told.get(key, {}) | self._get_asset_entry_values(event, event_id, True)
+                told[key] = told.get(key, {}) | self._told_of_asset(key, event, event_id, text)
                 tagged.append((event, event_id))
         alike = defaultdict(list)
         for key, values in told.items():
@@ -171,7 +180,30 @@ class OneFileEventLog(SqliteEventLogStorage):
                 rows,
             )
         self._store_asset_event_tags(connection, [event for event, _ in tagged], [event_id for _, event_id in tagged])
-        return set(told)
+        return told
+
+    def _remember(self, key: dg.AssetKey, columns: Mapping[str, Any]) -> None:
+        """Brings the record of an asset up to what was stored of it, or forgets it where that has to be read."""
+        record = self._records.pop(key, None)
+        if record is None or record.asset_entry.asset_details is not None or "last_run_id" not in columns:
+            return
+        changed: dict[str, Any] = {"last_run_id": columns["last_run_id"]}
+        if "last_materialization" in columns:
+            _, changed["last_materialization_record"] = self._last_records[key.to_string()]
+        self._records[key] = replace(record, asset_entry=replace(record.asset_entry, **changed))
+
+    def _told_of_asset(self, key: dg.AssetKey, event: dg.EventLogEntry, event_id: int, text: str) -> dict[str, Any]:
+        """Returns the columns of an asset that an event changes. The record of a materialization is made of the text of
+        its event, and remembered: Dagster writes the event again for it, and reads it for the next step."""
+        if event.dagster_event_type is not dg.DagsterEventType.ASSET_MATERIALIZATION:
+            return self._get_asset_entry_values(event, event_id, True)
+        record = RECORD.format(event=text, storage_id=event_id)
+        self._last_records[key.to_string()] = (record, EventLogRecord(event_id, event))
+        return {
+            "last_materialization": record,
+            "last_run_id": event.run_id,
+            "last_materialization_timestamp": datetime.fromtimestamp(event.timestamp, UTC),
+        }
 
     def get_asset_records(self, asset_keys: Sequence[dg.AssetKey] | None = None) -> Sequence[AssetRecord]:
         """Reads again only what was written since: each step asks for its inputs, and most have many in common."""
@@ -300,13 +332,16 @@ class OneFileEventLog(SqliteEventLogStorage):
             if self._transaction is not None:
                 yield self._transaction
                 return
-            with self._opened().begin() as connection:
-                self._transaction = connection
-                try:
+            try:
+                with self._opened().begin() as connection:
+                    self._transaction = connection
                     self._store_waiting(connection)
                     yield connection
-                finally:
-                    self._transaction = None
+            except BaseException:
+                self._records_at = None  # what is remembered may not have been stored
+                raise
+            finally:
+                self._transaction = None
 
     def _opened(self) -> Any:
         if self._engine is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from copy import copy
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -84,13 +84,13 @@ class House:
                 )
             )
 
-    def publish(self, *paths: str) -> PublishReport:
+    def publish(self, *paths: str, unmoved: Collection[Projection] | None = None) -> PublishReport:
         """A generation of the documents at `paths`, by default of all, which takes five times as long."""
         self.now += timedelta(minutes=1)
         rows = [row for row in PROJECTIONS if not paths or row.path in paths]
         with Warehouse(self.data_dir).connect() as connection:
             context = context_for(connection, self.settings)
-            return publish(context, self.settings, projections=rows, now=self.now)
+            return publish(context, self.settings, projections=rows, unmoved=unmoved, now=self.now)
 
     def publish_rows(
         self, contents: Mapping[Projection, Mapping[str, Content]], redirects: Iterable[Redirect] = ()

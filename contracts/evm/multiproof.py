@@ -11,6 +11,7 @@ for the same reason: with the `rlp` library it takes more than twice as long.
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from typing import Final
 
 from contracts.evm.trie import EMPTY_ROOT, RlpInvalid, RlpItem, decode_rlp, encode_rlp, parse_hex_prefix
@@ -25,6 +26,9 @@ _HASH: Final = b"\xa0"
 _EMPTY: Final = b"\x80"
 _SHORT_LIST: Final = 0xC0
 _FEW: Final = 16
+
+NODES_KEPT: Final = 1 << 14
+"""Nodes whose hashes a process remembers, some MB: a tick of the chain changes few of a trie's."""
 
 
 class MultiproofInvalid(ValueError):
@@ -157,6 +161,11 @@ def value_at(root: bytes, path: str, nodes: Mapping[bytes, bytes]) -> bytes | No
     return found.unequal[0][1] or None
 
 
+@cache
+def _remembering_keccak() -> Callable[[bytes], bytes]:
+    return lru_cache(maxsize=NODES_KEPT)(keccak())
+
+
 class _Trie:
     """Rebuilds nodes from sorted items and siblings. The reference of a branch is computed once."""
 
@@ -166,7 +175,8 @@ class _Trie:
         self._values = [value for _, value, _ in entries]
         self._is_sibling = [beside for _, _, beside in entries]
         self._branches: dict[tuple[int, int], bytes] = {}
-        self._keccak = keccak()
+        # A trie has about three nodes to two items. Of a larger one none would be remembered until the next time.
+        self._keccak = _remembering_keccak() if len(entries) <= NODES_KEPT // 2 else keccak()
 
     def root(self) -> bytes:
         if not self.paths:

@@ -130,7 +130,7 @@ def publish_generation(
         else:
             names = {row.name for row in chosen}
             unmoved = [row for row in PROJECTIONS if row.name not in names]
-            report = publish(documents, runtime.settings, unmoved=unmoved)
+            report = publish(documents, runtime.settings, unmoved=unmoved or None)
     context.log.info(
         f"{report.generation}: {report.written} files with {report.bytes_written} bytes written and {report.linked} "
         f"linked in {report.seconds} s"

@@ -58,14 +58,15 @@ def published_document(
 ) -> PublishedDocument:
     """Makes the document of `content` at `path`, by default its own.
 
-    Unchanged inputs retain the last generation's origin. `made_of` is stored in its entry.
+    Unchanged inputs retain the last generation's origin. `made_of` is stored in its entry, or that of the last
+    generation where that has the same inputs: what it was made of gives them again.
 
     Raises `pydantic.ValidationError` on a body that does not fit its model: nothing is published then.
     """
     path = path or projection.path
     validate(projection, content)
     document = rendered(projection, content)
-    entry = msgspec.structs.replace(_entry(draft, path, document.inputs_sha256, document.stale_after), made_of=made_of)
+    entry = _entry(draft, path, document.inputs_sha256, document.stale_after, made_of)
     origin = Origin(entry.generation, entry.generated_at)
     stale_body = None if entry.stale_after is None else document.body(origin, now=entry.stale_after)
     encoders = QUICK_ENCODERS if lives_for_minutes(projection) else ENCODERS
@@ -121,11 +122,11 @@ def document_parts(documents: Iterable[PublishedDocument]) -> dict[str, Part]:
     return parts
 
 
-def _entry(draft: Draft, path: str, inputs: str, stale_after: datetime | None) -> DocumentEntry:
+def _entry(draft: Draft, path: str, inputs: str, stale_after: datetime | None, made_of: str | None) -> DocumentEntry:
     last = None if draft.previous is None else draft.previous.manifest.documents.get(path)
     if last is not None and last.inputs == inputs:
-        return DocumentEntry(inputs, last.generation, last.generated_at, stale_after)
-    return DocumentEntry(inputs, draft.id, draft.created_at, stale_after)
+        return DocumentEntry(inputs, last.generation, last.generated_at, stale_after, made_of=made_of or last.made_of)
+    return DocumentEntry(inputs, draft.id, draft.created_at, stale_after, made_of=made_of)
 
 
 def _with_siblings(path: str, body: bytes, encoders: Mapping[str, Encoder]) -> dict[str, Part]:

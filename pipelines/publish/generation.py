@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
+
 from contracts.discovery.installation import installation_of
 from contracts.open_data.first_rows import FIRST_ROWS_PATH
 from contracts.open_data.names import TOKENS_INDEX_PATH
@@ -25,13 +27,13 @@ from pipelines.publish.documents import (
     stale_again,
 )
 from pipelines.publish.open_data import SEALED_ROWS, is_sealed, seal_of
-from pipelines.publish.site import filled, route_table, site_files
+from pipelines.publish.site import filled, made_of_tables, route_table, site_files
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import publish_lock
 from warehouse.open_data.data_files import data_parts, recent_day_parts
 from warehouse.publish.generations import Built, DocumentEntry, Draft, Generation, Part, begin, build
 from warehouse.publish.readers import holders_by_list, read
-from warehouse.publish.serving import FILE_NAME, serving_copy
+from warehouse.publish.serving import FILE_NAME, serving_copy, table_digests
 from warehouse.token.disputes import count_open_disputes
 from warehouse.token.further_token_files import published_files
 from warehouse.token.history import history_files
@@ -61,14 +63,15 @@ def publish(
     *,
     projections: Iterable[Projection] = PROJECTIONS,
     redirects: Iterable[Redirect] = REDIRECTS,
-    unmoved: Collection[Projection] = (),
+    unmoved: Collection[Projection] | None = None,
     now: datetime | None = None,
 ) -> PublishReport:
     """Reads every projection, and makes the next generation if any document changed.
 
-    Documents of `unmoved`, whose inputs are known to be the same, are linked from the last generation where it is good
-    and of the same address. `context` is of the open warehouse. Raises `DiskFull`, `pydantic.ValidationError` (a body
-    that breaks its model) and any error that reading raises; the last generation is untouched then.
+    With `unmoved` a document is linked from the last generation, where that is good and of the same address, if it is
+    among these, whose inputs are known to be the same, or if its tables are as they were. `context` is of the open
+    warehouse. Raises `DiskFull`, `pydantic.ValidationError` (a body that breaks its model) and any error that reading
+    raises; the last generation is untouched then.
     """
     started = time.monotonic()
     rows = tuple(projections)
@@ -76,9 +79,14 @@ def publish(
         draft = begin(settings.data_dir, now or datetime.now(UTC))
         last = [row for row in rows if row in SEALED_ROWS]
         first = [row for row in rows if row not in SEALED_ROWS]
-        linked = [row for row in unmoved if row not in SEALED_ROWS]
+        digests = table_digests(context.connection)
+        linked: list[Projection] = []
+        if unmoved is not None:
+            names = {row.name for row in unmoved}
+            linked = [row for row in first if row.name in names or _is_made_of(row, context, digests, draft)]
         kept = _kept(_without_those_that_show_moved(first, linked), draft.previous, settings.public_base_url)
-        documents, unchanged = _documents([row for row in first if row.path not in kept.entries], context, draft)
+        made = [row for row in first if row.path not in kept.entries]
+        documents, unchanged = _documents(made, context, draft, digests)
         again = _kept(unchanged, draft.previous, settings.public_base_url)
         files = site_files(route_table(context.installation, rows, redirects), f"{settings.host}:{settings.port}")
         parts = (
@@ -89,7 +97,7 @@ def publish(
             | _graph_parts(documents, draft)
             | _holder_parts(context)
             | snapshot_parts(context.connection, settings.data_dir, draft.previous)
-            | {FILE_NAME: serving_copy(context.connection)}
+            | {FILE_NAME: serving_copy(context.connection, digests)}
             | data_parts(context.connection, context.holders_dir, holders_by_list(context), draft)
         )
         entries = kept.entries | again.entries | {document.path: document.entry for document in documents}
@@ -158,6 +166,13 @@ def republish(
         return _report(draft, _with(settings, draft.previous, draft, documents, data), started)
 
 
+def _is_made_of(row: Projection, context: DocumentContext, digests: Mapping[str, str], draft: Draft) -> bool:
+    """Returns whether every body of a document that reads tables was made of these, as `digests` tell them apart."""
+    last = {} if draft.previous is None else draft.previous.manifest.documents
+    source = made_of_tables(row, context.installation, digests)
+    return source is not None and all(path in last and last[path].made_of == source for path, _ in row.bodies)
+
+
 def _without_those_that_show_moved(rows: Iterable[Projection], unmoved: Collection[Projection]) -> list[Projection]:
     """Returns the rows of `unmoved` that show no document of a moved one."""
     names = {row.name for row in unmoved}
@@ -194,15 +209,16 @@ def _kept(unmoved: Collection[Projection], previous: Generation | None, base_url
 
 
 def _documents(
-    rows: Iterable[Projection], context: DocumentContext, draft: Draft
+    rows: Iterable[Projection], context: DocumentContext, draft: Draft, digests: Mapping[str, str] | None = None
 ) -> tuple[list[PublishedDocument], list[Projection]]:
     """Makes the documents of `rows`. Returns them, and the rows whose last document would be made of the same again.
 
+    `digests` are those of the tables now; without them no document tells of which ones it was made.
     Documents that describe others are made last, one after another, from bodies here or of the last generation.
     """
     chosen = list(rows)
     context = replace(context, memo={})  # no table changes while the documents of one generation are read
-    documents = _read_all([row for row in chosen if row.describe is None], context, draft)
+    documents = _read_all([row for row in chosen if row.describe is None], context, draft, digests or {})
     describing = [row for row in chosen if row.describe is not None]
     if not describing:
         return documents, []
@@ -222,10 +238,13 @@ def _bodies_of(generation: Generation, paths: Collection[str]) -> dict[str, byte
     return {path: (public / file_of(path)).read_bytes() for path in paths if path in generation.manifest.documents}
 
 
-def _read_all(rows: Iterable[Projection], context: DocumentContext, draft: Draft) -> list[PublishedDocument]:
+def _read_all(
+    rows: Iterable[Projection], context: DocumentContext, draft: Draft, digests: Mapping[str, str]
+) -> list[PublishedDocument]:
     return [
-        published_document(row, filled(row, read(row, context, parameters)), draft, path=path)
+        published_document(row, filled(row, read(row, context, parameters)), draft, path=path, made_of=source)
         for row in rows
+        for source in [made_of_tables(row, context.installation, digests)]
         for path, parameters in row.bodies
     ]
 
@@ -321,7 +340,11 @@ def _report(draft: Draft, built: Built | None, started: float) -> PublishReport:
     if built is None:
         return PublishReport(None if last is None else last.id, published=False, seconds=seconds)
     before = {} if last is None else last.manifest.documents
-    changed = tuple(path for path, entry in built.generation.manifest.documents.items() if before.get(path) != entry)
+    changed = tuple(
+        path
+        for path, entry in built.generation.manifest.documents.items()
+        if path not in before or msgspec.structs.replace(before[path], made_of=entry.made_of) != entry
+    )
     return PublishReport(
         built.generation.id, True, changed, len(built.written), built.linked, built.bytes_written, seconds
     )

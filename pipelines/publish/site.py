@@ -22,6 +22,7 @@ from contracts.publish.rendering import fields_of
 from contracts.publish.routes import Folder, Index, RedirectRoute, Route, RouteTable, file_of
 from contracts.site.page import PageContent
 from contracts.site.pages import PAGES
+from warehouse.publish.lineage import tables_of
 
 SITE = Path(__file__).resolve().parents[2] / "site"
 _MADE_BY = (SITE, Path(contracts.__file__).parent)
@@ -108,6 +109,18 @@ def made_of(projection: Projection, installation: Installation, shown: tuple[byt
     """Returns a hash of everything that decides the content of a document that shows others."""
     digests = tuple(None if body is None else _digest(body) for body in shown)
     return sha256_hex(repr((projection.name, _code_version(), _facts_of(installation), digests)).encode())
+
+
+def made_of_tables(projection: Projection, installation: Installation, digests: Mapping[str, str]) -> str | None:
+    """Returns a hash of everything that decides the content of a document that reads tables, from `digests` of them.
+
+    Returns None where it reads none, or others.
+    """
+    read = sorted(tables_of(projection))
+    if not read or not digests.keys() >= set(read):
+        return None
+    tables = tuple((table, digests[table]) for table in read)
+    return sha256_hex(repr((projection.name, _code_version(), _facts_of(installation), tables)).encode())
 
 
 _digest = lru_cache(maxsize=256)(sha256_hex)

@@ -9,10 +9,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import dagster as dg
+import pytest
 from dagster._core.definitions.freshness import FreshnessState, FreshnessStateChange
+from dagster._core.event_api import EventLogRecord
 from dagster._core.loader import LoadingContextForTest
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionResolvedStatus as Shown
 from dagster._core.storage.event_log import SqliteEventLogStorage
+from dagster._core.storage.event_log.base import AssetRecord
+from dagster._serdes import deserialize_value, serialize_value
 from patience import HANG_S
 
 from pipelines.event_log import UNTOLD, OneFileEventLog
@@ -208,6 +212,36 @@ def test_others_see_a_step_as_soon_as_it_starts_and_all_of_the_step_before_it(tm
     assert rows(tmp_path, stored) == [(first.key.to_string(), "ASSET_MATERIALIZATION")]
     tagged = f"select asset_key, key from asset_event_tags where event_id = {made_of}"
     assert rows(tmp_path, tagged) == [(first.key.to_string(), "dagster/data_version")]
+
+
+def test_the_record_of_an_asset_is_written_as_dagster_writes_it_and_remembered_as_dagster_reads_it(tmp_path: Path):
+    with opened(tmp_path) as instance:
+        dg.materialize([one_row], instance=instance)
+        (remembered,) = instance.get_asset_records([ASSET])
+    ((text,),) = rows(tmp_path, "select last_materialization from asset_keys")
+    record = deserialize_value(str(text), EventLogRecord)
+    assert serialize_value(record) == text
+    assert remembered.asset_entry.last_materialization_record == record
+
+
+def test_a_remembered_record_is_what_another_process_reads_also_after_a_transaction_that_failed(tmp_path: Path):
+    def last(reader: dg.DagsterInstance) -> AssetRecord:
+        (record,) = reader.get_asset_records([ASSET])
+        return record
+
+    with opened(tmp_path) as instance, opened(tmp_path) as other:
+        for _ in range(2):
+            run = dg.materialize([one_row], instance=instance).run_id
+            assert last(instance) == last(other)
+            assert last(instance).asset_entry.last_run_id == run
+        (materialized,) = instance.fetch_materializations(ASSET, limit=1).records
+        log = instance.event_log_storage
+        assert isinstance(log, OneFileEventLog)
+        log.store_event(materialized.event_log_entry._replace(run_id="of no run"))  # it waits for the next transaction
+        with pytest.raises(RuntimeError, match="broken"), log.index_connection():
+            raise RuntimeError("broken")
+        assert last(instance) == last(other)
+        assert last(instance).asset_entry.last_run_id == run
 
 
 def test_of_old_changes_of_freshness_the_last_of_each_asset_is_kept(tmp_path: Path):

@@ -53,8 +53,10 @@ def gather_facts(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str,
     """Returns the row of the checks of `table`: column -> value. Checks with `$after_block` read only new rows."""
     checks = tables()[table].checks
     assert checks is not None, f"{table} declares checks"
-    row = connection.execute("select block from core_checks__watermarks where suite = ?", [table]).fetchone()
-    parameters = {"after_block": row[0] if row else -1} if "$after_block" in checks.query else {}
+    parameters = {}
+    if "$after_block" in checks.query:
+        row = connection.execute("select block from core_checks__watermarks where suite = ?", [table]).fetchone()
+        parameters["after_block"] = row[0] if row else -1
     cursor = connection.execute(checks.query, parameters)
     names = [column[0] for column in cursor.description or ()]
     values = cursor.fetchone()
@@ -90,7 +92,9 @@ def record_columns(
 
 
 def recorded_columns(connection: duckdb.DuckDBPyConnection, table: str) -> list[ColumnFacts]:
-    """Returns what was recorded of the columns of `table`."""
+    """Returns what was recorded of the columns of `table`; of a table that bounds none, nothing is judged by it."""
+    if not tables()[table].bounds:
+        return []
     rows = connection.execute(
         "select column_name, rows, nulls, distinct_about, least, greatest, deciles from out_checks__columns "
         "where table_name = ? order by column_name",

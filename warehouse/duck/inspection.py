@@ -39,7 +39,8 @@ def columns_of(table: str) -> tuple[Column, ...]:
 
 def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
     """Returns the number of rows of a table."""
-    ((count,),) = connection.table(table).count("*").fetchall()
+    # A relation of DuckDB's asks twice: for its columns, and for its rows.
+    ((count,),) = connection.execute(f'select count(*) from "{table}"').fetchall()  # noqa: S608 - names of ours
     return int(count)
 
 

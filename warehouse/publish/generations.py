@@ -47,7 +47,8 @@ class Component(msgspec.Struct, frozen=True, omit_defaults=True):
 class DocumentEntry(msgspec.Struct, frozen=True, rename="camel"):
     """One published document: its inputs, the generation where they last changed, and until when it is fresh.
 
-    `made_of` names what a document that shows others was made of: it is not made again while that is the same.
+    `made_of` names what a document that reads tables or shows others was made of: it is not made again while that is
+    the same.
     """
 
     inputs: str

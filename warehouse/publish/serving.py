@@ -1,10 +1,12 @@
 """Writes the query copy inside a generation from the warehouse, and reads it while generations come and go."""
 
 import hashlib
+import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from contracts.errors import NotReady, StoreUnusable
 from contracts.publish.routes import file_of
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import STORAGE_VERSION, transaction
-from warehouse.duck.tables import tables
+from warehouse.duck.tables import Table, tables
 from warehouse.publish.disk import full_disk_named
 from warehouse.publish.generations import Generation, Part, current_generation, current_pointer
 from warehouse.publish.readers import SHOWN_IN_VARIANTS
@@ -24,30 +26,66 @@ from warehouse.statements import read_sql
 FILE_NAME = "serving.duckdb"
 
 
-def serving_copy(connection: duckdb.DuckDBPyConnection) -> Part:
-    """Makes the copy of every `out_` table as a part of a generation; its version is a digest of all its content."""
-    published = [table for table in tables().values() if table.name.startswith("out_")]
-    comments = "\n".join(table.comments("serving_copy") for table in published)
-    digest = hashlib.sha256((duckdb.__version__ + comments).encode())
-    for table in published:
-        digest.update(repr(connection.execute(f"describe {table.name}").fetchall()).encode())
-        rows = read_sql("table_digest").replace("$table", table.name)
-        digest.update(repr(connection.execute(rows).fetchall()).encode())
+def table_digests(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Returns a digest of the rows and the columns of every `out_` table, by its name."""
+    columns: dict[str, list[str]] = {}
+    for table, column, kind in connection.execute(read_sql("columns")).fetchall():
+        columns.setdefault(table, []).append(f"{column} {kind}")
+    statement = read_sql("table_digest")
+    # In one statement, since planning each by itself takes longer than reading most tables.
+    digests = " union all ".join(
+        f"select '{table.name}', * from ({statement.replace('$table', table.name)})"  # noqa: S608 - names of ours
+        for table in _published()
+    )
+    return {
+        table: hashlib.sha256(repr((columns[table], *digest)).encode()).hexdigest()
+        for table, *digest in connection.execute(digests).fetchall()
+    }
+
+
+def serving_copy(connection: duckdb.DuckDBPyConnection, digests: Mapping[str, str]) -> Part:
+    """Makes the copy of every `out_` table as a part of a generation. `digests` are those of the tables now."""
+    comments = "\n".join(table.comments("serving_copy") for table in _published())
+    version = hashlib.sha256(repr((duckdb.__version__, comments, sorted(digests.items()))).encode())
 
     def write(path: Path) -> None:
-        name = str(path).replace("'", "''")
+        rows = ";".join(f"insert into serving_copy.{table} from {table}" for table in digests)
         with full_disk_named(path):
-            connection.execute(f"attach '{name}' as serving_copy (storage_version '{STORAGE_VERSION}')")
-            try:
-                with transaction(connection):
-                    for table in published:
-                        connection.execute(f"create table serving_copy.{table.name} as from {table.name}")
-                    connection.execute(comments)
-                connection.execute("checkpoint serving_copy")
-            finally:
-                connection.execute("detach database if exists serving_copy")
+            path.write_bytes(_empty_copy(tuple(connection.execute(read_sql("columns")).fetchall()), comments))
+            _execute_attached(connection, path, rows)
 
-    return Part(digest.hexdigest(), write=write)
+    return Part(version.hexdigest(), write=write)
+
+
+def _published() -> list[Table]:
+    return [table for table in tables().values() if table.name.startswith("out_")]
+
+
+@lru_cache(maxsize=2)
+def _empty_copy(columns: tuple[tuple[str, str, str], ...], comments: str) -> bytes:
+    """Returns the content of a copy without rows. A process that publishes again finds it made: to declare tables and
+    comments takes longer than to write the rows."""
+    published = {table.name for table in _published()}
+    declared: dict[str, list[str]] = {}
+    for table, column, kind in columns:
+        if table in published:
+            declared.setdefault(table, []).append(f'"{column}" {kind}')
+    created = [f"create table serving_copy.{table} ({', '.join(names)});" for table, names in declared.items()]
+    with tempfile.TemporaryDirectory() as directory, duckdb.connect(config={"threads": 1}) as connection:
+        path = Path(directory) / "empty.duckdb"
+        _execute_attached(connection, path, "\n".join([*created, comments]))
+        return path.read_bytes()
+
+
+def _execute_attached(connection: duckdb.DuckDBPyConnection, path: Path, statements: str) -> None:
+    name = str(path).replace("'", "''")
+    connection.execute(f"attach '{name}' as serving_copy (storage_version '{STORAGE_VERSION}')")
+    try:
+        with transaction(connection):
+            connection.execute(statements)
+        connection.execute("checkpoint serving_copy")
+    finally:
+        connection.execute("detach database if exists serving_copy")
 
 
 @dataclass

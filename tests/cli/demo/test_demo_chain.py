@@ -18,13 +18,14 @@ from patience import HANG_S, slowness
 
 from cli.demo import chain as demo_chain
 from cli.demo.anvil import CHAIN_DIR, Anvil, find_binary, install, platform_package
-from cli.demo.chain import DemoChain
+from cli.demo.chain import DUMP_AFTER_S, DUMP_EVERY_S, DemoChain, until_dump_s
 from cli.demo.directory import DemoDirectory, command_of, running_demo
 from cli.demo.history import plan_history
 from cli.demo.rpc import Rpc, calldata
 from cli.demo.traffic import Traffic, next_step, pause_s, wait_s
 from contracts.errors import AnvilUnavailable, DemoBusy
 from contracts.settings import load_settings
+from pipelines.schedules import CHAIN_JOB, JOBS
 
 ROOT = Path(__file__).resolve().parents[3]
 SVC_DEMO = [str(Path(sys.executable).with_name("svc")), "demo", "--json"]
@@ -324,6 +325,16 @@ def test_traffic_waits_for_what_comes_first_and_never_less_than_a_second():
         1,
         1,
     ]
+
+
+def test_a_dump_follows_half_a_minute_after_each_minute_at_which_the_chain_is_read():
+    (cron,) = (job.cron for job in JOBS if job.name == CHAIN_JOB)
+    assert cron == f"*/{DUMP_EVERY_S / 60:.0f} * * * *"
+    noon_s = 1_767_268_800.0
+    assert until_dump_s(noon_s) == DUMP_AFTER_S
+    assert until_dump_s(noon_s + DUMP_AFTER_S) == DUMP_EVERY_S
+    assert until_dump_s(noon_s + DUMP_AFTER_S + 1) == DUMP_EVERY_S - 1
+    assert until_dump_s(noon_s + DUMP_EVERY_S - 1) == DUMP_AFTER_S + 1
 
 
 def test_a_dump_that_fails_leaves_the_older_one_and_says_so(data_dir):

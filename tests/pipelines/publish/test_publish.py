@@ -6,14 +6,18 @@ from pathlib import Path
 import brotli
 import pytest
 import zstandard
-from publishing import AGEING, BASE_URL, DOCUMENTS, PUBLISHED, House, mint
+from publishing import AGEING, BASE_URL, DOCUMENTS, NOON, PUBLISHED, House, mint
 from pydantic import ValidationError
 
 from contracts.publish.registry import PROJECTIONS
 from contracts.publish.rendering import Origin, mark_stale, render
 from contracts.publish.routes import file_of
 from pipelines.publish.documents import published_document
+from pipelines.publish.generation import republish
+from warehouse.duck.connection import Connection, Warehouse
+from warehouse.duck.rows import insert
 from warehouse.publish.generations import begin, current_generation
+from warehouse.publish.readers import context_for
 from warehouse.token.holder_lists import write_storage_proof
 
 
@@ -93,6 +97,49 @@ def test_an_unchanged_document_keeps_bytes_origin_and_time(house):
     entries = current_generation(house.data_dir).manifest.documents
     assert entries["/artifacts/pricing"].generation == first
     assert entries["/api/token/holders"].generation == second.generation
+
+
+def judge_something(connection: Connection) -> None:
+    fact = {"blocking": True, "fact": "absurd_prices", "value": 0.0, "minimum": 0.0, "maximum": 0.0, "passed": True}
+    judged = {"table_name": "out_market__eth_price", "judged_by": "bounds", "judged_at": NOON}
+    insert(connection, "out_checks__results", fact | judged | {"check_name": "served_price_is_sound"})
+
+
+def test_a_run_of_what_moved_makes_only_documents_whose_tables_changed(house):
+    paths = ("/api/token/holders", "/checks.json", "/api/worldmodel/live")
+    house.publish(*paths)
+    for path in paths:
+        file = house.current / "public" / file_of(path)
+        file.write_bytes(file.read_bytes() + b" ")  # so that it shows whether it was made again
+    house.read_chain([(30, "0x" + "0" * 40, "0x" + "ee" * 20, 5)], 40)
+    with Warehouse(house.data_dir).connect() as connection:
+        judge_something(connection)
+
+    def linked() -> set[str]:
+        return {path for path in paths if (house.current / "public" / file_of(path)).read_bytes().endswith(b" ")}
+
+    house.publish(*paths, unmoved=())
+    assert linked() == {"/api/worldmodel/live"}
+    entries = current_generation(house.data_dir).manifest.documents
+    house.publish(*paths, unmoved=())
+    assert current_generation(house.data_dir).manifest.documents == entries, "nothing has moved since"
+
+
+def test_a_document_that_a_run_of_one_room_made_does_not_outlive_tables_that_are_as_they_were_before(house):
+    path = "/checks.json"
+    house.publish(path)
+    before = body(house, path)
+    with Warehouse(house.data_dir).connect() as connection:
+        judge_something(connection)
+        house.now += timedelta(minutes=1)
+        row = next(row for row in PROJECTIONS if row.path == path)
+        republish(context_for(connection, house.settings), house.settings, [row], now=house.now)
+        assert body(house, path) != before
+        connection.execute("delete from out_checks__results")
+
+    house.publish(path, unmoved=())
+
+    assert body(house, path) == before
 
 
 def test_lists_go_with_the_generation_as_links(published):

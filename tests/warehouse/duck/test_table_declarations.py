@@ -10,7 +10,7 @@ from warehouse.duck.facts import gather_facts, violations_of
 from warehouse.duck.inspection import derived_tables, empty_warehouse, preview_table, tables_read
 from warehouse.duck.rows import refill
 from warehouse.duck.tables import read_table, tables
-from warehouse.publish.serving import serving_copy
+from warehouse.publish.serving import serving_copy, table_digests
 
 DECLARATION = """\
 -- One row per day.
@@ -77,7 +77,7 @@ def test_duckdb_has_every_declared_table_and_the_published_copy_their_grains_and
         assert {name: set(columns) for name, (_, columns) in described(connection).items()} == {
             name: set(columns) for name, (_, columns) in declared.items()
         }
-        part = serving_copy(connection)
+        part = serving_copy(connection, table_digests(connection))
         assert part.write is not None
         part.write(tmp_path / "copy.duckdb")
     with duckdb.connect(str(tmp_path / "copy.duckdb"), read_only=True) as copy:

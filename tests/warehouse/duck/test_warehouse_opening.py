@@ -82,3 +82,39 @@ def test_a_large_commit_goes_to_the_file_at_once_and_later_ones_to_the_log_again
         assert log.stat().st_size > 1_000_000
     with Warehouse(tmp_path).connect() as connection:
         assert connection.execute("select count(*) from texts").fetchall() == [(200_000,)]
+
+
+def test_a_file_that_is_kept_open_is_checkpointed_once_when_it_is_closed(tmp_path: Path):
+    warehouse, log = Warehouse(tmp_path), tmp_path / "warehouse.duckdb.wal"
+    with warehouse.kept_open():
+        for step in (1, 2):
+            with warehouse.connect() as connection:
+                connection.execute("insert into core_checks__watermarks values (?, 7)", [f"step {step}"])
+            assert log.stat().st_size > 0, "a step is in the log before the next one begins"
+    assert not log.exists()
+    with warehouse.read_only() as reader:
+        assert reader is not None
+        assert reader.execute("select count(*) from core_checks__watermarks").fetchall() == [(2,)]
+
+
+def test_steps_of_a_killed_process_are_in_a_file_that_it_kept_open(tmp_path: Path):
+    code = f"""
+from pathlib import Path
+from warehouse.duck.connection import Warehouse
+warehouse = Warehouse(Path({str(tmp_path)!r}))
+with warehouse.kept_open():
+    with warehouse.connect() as connection:
+        connection.execute("insert into core_checks__watermarks values ('ended', 7)")
+    with warehouse.connect() as connection:
+        connection.begin()
+        connection.execute("insert into core_checks__watermarks values ('under way', 7)")
+        print("held", flush=True)
+        input()
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout and other.stdout.readline() == b"held\n"
+        other.kill()
+    for opened in (Warehouse(tmp_path).read_only(), Warehouse(tmp_path).connect()):
+        with opened as connection:
+            assert connection is not None
+            assert connection.execute("select suite from core_checks__watermarks").fetchall() == [("ended",)]

@@ -8,7 +8,7 @@ from rounds import ROUNDS
 from contracts.errors import NotReady
 from warehouse.duck.connection import Warehouse
 from warehouse.publish.generations import begin, build
-from warehouse.publish.serving import FILE_NAME, ServedGenerations, serving_copy
+from warehouse.publish.serving import FILE_NAME, ServedGenerations, serving_copy, table_digests
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -21,7 +21,7 @@ def put_source(data_dir: Path, source: str, theirs: int) -> None:
 
 def publish(data_dir: Path, now: datetime):
     with Warehouse(data_dir).connect() as connection:
-        parts = {FILE_NAME: serving_copy(connection)}
+        parts = {FILE_NAME: serving_copy(connection, table_digests(connection))}
         return build(data_dir, begin(data_dir, now), parts, {}, "https://svc.example")
 
 
