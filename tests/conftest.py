@@ -6,6 +6,13 @@ import gc
 gc.disable()
 
 # isort: split
+from contracts.access.eth_accounts import eth_account
+
+# Before a test or web3 imports it: imported as the service does, it takes a third of the time and does not raise the
+# recursion limit to 100,000, where nested JSON kills us.
+eth_account()
+
+# isort: split
 import gzip
 import os
 import shutil
@@ -63,7 +70,6 @@ pytest_plugins = [
 
 
 TESTS = Path(__file__).parent
-RECURSION_LIMIT = sys.getrecursionlimit()
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that starts us in its background has it ignored. Dagster does with SIGTERM as with SIGINT, and every child
@@ -121,7 +127,6 @@ def _imports_subprocess(module: ModuleType) -> bool:
 def pytest_collection_finish() -> None:
     """The garbage collector need not walk in the whole run what imports and collection have made, nor look as often as
     in a small process: that takes a quarter of the CPU of tests that ask the API."""
-    sys.setrecursionlimit(RECURSION_LIMIT)  # importing eth_account raises it to 100,000, where nested JSON kills us
     gc.freeze()
     gc.set_threshold(100_000, 20, 100)
     gc.enable()
