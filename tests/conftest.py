@@ -36,6 +36,7 @@ from analysed_routes import analysing_once
 from fastapi.routing import APIRoute
 from hypothesis import HealthCheck, settings
 from rounds import ROUNDS, SOAK_ROUNDS
+from shared_state import share
 from sqlalchemy import Engine
 
 from contracts.access.signing import KeySet, key_text, new_private_key
@@ -81,6 +82,11 @@ _STARTERS = {"subprocess", "multiprocessing"}
 
 
 def pytest_configure() -> None:
+    _use_memory_disk()
+    share()
+
+
+def _use_memory_disk() -> None:
     """Puts temporary directories into memory where there is room: a disk waits a millisecond for each of the thousands
     of `fsync`. What a test kills are processes, not the machine, so nothing that it asserts depends on the disk."""
     if "TMPDIR" in os.environ or not MEMORY_DISK.is_dir():
