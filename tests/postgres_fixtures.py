@@ -76,8 +76,10 @@ class TemporaryPostgres:
 
     def new_ledger(self) -> str:
         """Gives the name of a database with an empty ledger: one that was given back, or a copy of the template."""
-        if self.emptied:
-            return self.emptied.pop()
+        return self.emptied.pop() if self.emptied else self.unused_ledger()
+
+    def unused_ledger(self) -> str:
+        """The same, but never used: in the files of one that was given back lie deleted rows."""
         if self.emptying is None:
             self._make_template()
         self.made += 1
