@@ -18,6 +18,7 @@ import httpx
 from cli.demo.rpc import Rpc, RpcError
 from cli.environment import effective_settings, given_address, make_data_dir
 from cli.output import note, operator_problems, print_json, say
+from contracts.access.eth_accounts import eth_account
 from contracts.access.plans import CLAIM_PATH, DEFAULT_PLAN, QUOTE_PATH
 from contracts.errors import ChainMismatch, OperatorProblem, RpcUnavailable, SettingsInvalid
 from contracts.settings import Settings
@@ -324,24 +325,22 @@ def _demo_account(settings: Settings) -> Any:
 
 def demo_payer() -> Any:
     """Returns the account of every demo chain that has coins to pay with."""
-    from eth_account import Account
-
-    Account.enable_unaudited_hdwallet_features()
-    return Account.from_mnemonic(_DEMO_MNEMONIC, account_path=f"m/44'/60'/0'/0/{_DEMO_PAYER}")
+    accounts = eth_account().Account
+    accounts.enable_unaudited_hdwallet_features()
+    return accounts.from_mnemonic(_DEMO_MNEMONIC, account_path=f"m/44'/60'/0'/0/{_DEMO_PAYER}")
 
 
 def _account_of(key_file: Path) -> Any:
     """Returns the account of a key file: JSON with a prompted password, or 64 hex digits. Raises `SettingsInvalid`."""
-    from eth_account import Account
-
+    accounts = eth_account().Account
     try:
         text = key_file.read_text().strip()
         if text.startswith("{"):
             encrypted = {name.lower(): value for name, value in json.loads(text).items()}
             if "crypto" not in encrypted:
                 raise ValueError("no key file")
-            return Account.from_key(Account.decrypt(encrypted, getpass.getpass(f"Password of {key_file}: ")))
-        return Account.from_key(text)
+            return accounts.from_key(accounts.decrypt(encrypted, getpass.getpass(f"Password of {key_file}: ")))
+        return accounts.from_key(text)
     except (OSError, ValueError, TypeError, KeyError):
         # what the library says can hold the key
         raise SettingsInvalid(

@@ -6,6 +6,13 @@ import gc
 gc.disable()
 
 # isort: split
+from contracts.access.eth_accounts import eth_account
+
+# Before a test or web3 imports it: imported as the service does, it takes a third of the time and does not raise the
+# recursion limit to 100,000, where nested JSON kills us.
+eth_account()
+
+# isort: split
 import gzip
 import os
 import shutil
@@ -29,6 +36,7 @@ from analysed_routes import analysing_once
 from fastapi.routing import APIRoute
 from hypothesis import HealthCheck, settings
 from rounds import ROUNDS, SOAK_ROUNDS
+from shared_state import share
 from sqlalchemy import Engine
 
 from contracts.access.signing import KeySet, key_text, new_private_key
@@ -63,7 +71,6 @@ pytest_plugins = [
 
 
 TESTS = Path(__file__).parent
-RECURSION_LIMIT = sys.getrecursionlimit()
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that starts us in its background has it ignored. Dagster does with SIGTERM as with SIGINT, and every child
@@ -75,6 +82,11 @@ _STARTERS = {"subprocess", "multiprocessing"}
 
 
 def pytest_configure() -> None:
+    _use_memory_disk()
+    share()
+
+
+def _use_memory_disk() -> None:
     """Puts temporary directories into memory where there is room: a disk waits a millisecond for each of the thousands
     of `fsync`. What a test kills are processes, not the machine, so nothing that it asserts depends on the disk."""
     if "TMPDIR" in os.environ or not MEMORY_DISK.is_dir():
@@ -121,7 +133,6 @@ def _imports_subprocess(module: ModuleType) -> bool:
 def pytest_collection_finish() -> None:
     """The garbage collector need not walk in the whole run what imports and collection have made, nor look as often as
     in a small process: that takes a quarter of the CPU of tests that ask the API."""
-    sys.setrecursionlimit(RECURSION_LIMIT)  # importing eth_account raises it to 100,000, where nested JSON kills us
     gc.freeze()
     gc.set_threshold(100_000, 20, 100)
     gc.enable()

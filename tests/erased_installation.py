@@ -69,11 +69,13 @@ def installed(
     request: pytest.FixtureRequest, ledger_settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> Installation:
     """An installation on the engine of a test."""
-    tables = None
-    if ledger_settings.ledger_url is not None:
-        server: TemporaryPostgres = request.getfixturevalue("postgres")
-        tables = server.socket_dir / "data" / "base"
-    return Installation(with_secrets(ledger_settings), tables, monkeypatch)
+    if ledger_settings.ledger_url is None:
+        return Installation(with_secrets(ledger_settings), None, monkeypatch)
+    server: TemporaryPostgres = request.getfixturevalue("postgres")
+    unused = server.unused_ledger()
+    request.addfinalizer(lambda: server.drop(unused))
+    settings = ledger_settings.model_copy(update={"ledger_url": server.url(unused)})
+    return Installation(with_secrets(settings), server.socket_dir / "data" / "base", monkeypatch)
 
 
 class Ada:

@@ -68,8 +68,7 @@ class TokenChain:
         return mined_receipt(self.anvil.rpc, self.anvil.rpc.call("eth_sendTransaction", call))
 
     def bury(self, blocks: int = 3) -> None:
-        for _ in range(blocks):
-            self.anvil.rpc.call("evm_mine")
+        self.anvil.rpc.call("anvil_mine", hex(blocks))
 
 
 def short_by_one(chain: TokenChain, receipt: dict[str, Any], sender: str, recipient: str) -> Lie:

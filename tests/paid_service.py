@@ -62,8 +62,7 @@ class PaidService:
         return str(receipt["transactionHash"])
 
     def bury(self, blocks: int = 3) -> None:
-        for _ in range(blocks):
-            self.rpc.call("evm_mine")
+        self.rpc.call("anvil_mine", hex(blocks))
 
     def post(self, path: str, body: dict[str, Any], **headers: str) -> httpx.Response:
         named = {name.replace("_", "-"): value for name, value in headers.items()}

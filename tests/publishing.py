@@ -50,6 +50,7 @@ class House:
         defaults = {"base_url": BASE_URL, "data_dir": data_dir, "_env_file": None}
         self.settings = Settings(**(defaults | settings))
         self.data_dir = data_dir
+        self.warehouse = Warehouse(data_dir)
         self.now = NOON
         self.rows: list[Row] = []
         self._served: tuple[Path, Settings, Front] | None = None
@@ -61,6 +62,7 @@ class House:
         other = copy(self)
         other.settings = self.settings.model_copy(update={"data_dir": data_dir})
         other.data_dir, other.rows = data_dir, list(self.rows)
+        other.warehouse = Warehouse(data_dir)
         return other
 
     def read_chain(self, rows: Iterable[Row], upto: int) -> None:
@@ -68,7 +70,7 @@ class House:
         fresh = list(rows)
         self.rows += fresh
         token = self.token
-        with Warehouse(self.data_dir).connect() as connection:
+        with self.warehouse.connect() as connection:
             put_transfers(connection, fresh, upto)
             fold_balances(connection)
             record_status(connection, chain_id=8453, token=token, start_block=0, finalized_block=upto, now=self.now)
@@ -88,7 +90,7 @@ class House:
         """A generation of the documents at `paths`, by default of all, which takes five times as long."""
         self.now += timedelta(minutes=1)
         rows = [row for row in PROJECTIONS if not paths or row.path in paths]
-        with Warehouse(self.data_dir).connect() as connection:
+        with self.warehouse.connect() as connection:
             context = context_for(connection, self.settings)
             return publish(context, self.settings, projections=rows, unmoved=unmoved, now=self.now)
 

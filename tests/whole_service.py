@@ -19,6 +19,7 @@ from patience import HANG_S
 from patient_providers import patient_providers
 from publishing import House, mint
 from pydantic import SecretStr
+from shared_state import copied
 
 from api.app import create_app
 from contracts.access.tiers import Role, Tier
@@ -31,6 +32,28 @@ PAYER = "0x" + "aa" * 20
 REGISTRY = "0x" + "7a" * 20
 CONTRACT = "0x" + "b1" * 20
 CONFIRMATIONS = 3
+
+
+HISTORY = ((mint(64), 20), (mint(1, first=65, block=30), 40))
+"""Transfers, and the block up to which they are read."""
+
+
+def _soon() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0) + timedelta(minutes=10)
+
+
+def _published(data_dir: Path, settings: dict[str, Any], documents: tuple[str, ...]) -> None:
+    house = House(data_dir, **settings)
+    house.now = _soon()
+    for rows, upto in HISTORY:
+        house.read_chain(rows, upto)
+    house.publish(*documents)
+
+
+def _key(settings: dict[str, Any], documents: tuple[str, ...]) -> str:
+    """Names what is published: whichever node is asked, it is the same."""
+    secret = {name: value.get_secret_value() for name, value in settings.items() if isinstance(value, SecretStr)}
+    return repr((sorted((settings | secret | {"rpc_urls": ()}).items()), documents))
 
 
 class WholeService:
@@ -50,11 +73,15 @@ class WholeService:
             "rate_limit_per_minute": 0,
             "host_name": "api-1",
         }
-        self.house = House(data_dir, **(given | settings))
-        self.house.now = datetime.now(UTC).replace(microsecond=0) + timedelta(minutes=10)
-        self.house.read_chain(mint(64), 20)
-        self.house.read_chain(mint(1, first=65, block=30), 40)
-        self.house.publish(*documents)
+        given |= settings
+        named = tuple(documents)
+        if "base_url" in given:  # a port of its own
+            _published(data_dir, given, named)
+        else:
+            copied(_key(given, named), lambda place: _published(place, given, named), data_dir)
+        self.house = House(data_dir, **given)
+        self.house.now = _soon()
+        self.house.rows = [row for rows, _ in HISTORY for row in rows]
         self.app = create_app(self.settings, providers=patient_providers(self.settings.rpc_urls))
 
     @property

@@ -23,15 +23,17 @@ from warehouse.ledger.master_secret import load_secrets
 
 WITHOUT_KEY_CPU_S = 0.25
 WITH_KEY_CPU_S = 1.0
-KEYED = (
+WITH_KEY = (
     "/api/v2/guardrail/",
     "/api/v2/world-model/",
     "/api/v2/knowledge-graph/",
     "/api/v2/memory/",
     "/api/v2/me?",
-    "/mcp",
+    "/api/v2/mcp",
 )
-"""Paths of requests with a key, or with a paired session, which costs one request of its minute."""
+"""Paths of requests with a key."""
+KEYED = (*WITH_KEY, "/mcp")
+"""And of those with a paired session, which costs one request of its minute."""
 
 
 class Measured:
@@ -59,7 +61,7 @@ class Measured:
             transport = httpx.ASGITransport(self.app, raise_app_exceptions=False, client=("127.0.0.1", 50000))
             base_url = self.service.settings.public_base_url
             headers = {"host": "127.0.0.1", **(row.headers or {})}
-            if row.path.startswith(KEYED[:-1]):
+            if row.path.startswith(WITH_KEY):
                 headers["x-api-key"] = self.key
             async with httpx.AsyncClient(transport=transport, base_url=base_url) as client:
                 return await client.request(method, row.path, headers=headers, content=row.content, **options)
@@ -101,19 +103,23 @@ METHODS += chosen([row for row in EVERY_METHOD if row[1] in ALIKE], 50)
 
 
 BUILD = "/api/v2/knowledge-graph/build"
+ALSO_BUILDS = "/api/v2/mcp"
 ALSO_JUDGE_ACTIONS = ("/mcp", "/blink/guardrail")
 
 
 def measured_rows(path: str, rows: list[Costly]) -> list[Costly]:
     """All rows in a soak, else a fifth of the actions, where another route than the guardrail's own takes them too, and
-    one in thirteen of the texts for a graph: they cost the serving process alike, and a worker up to a second each."""
-    alike = [
+    three of the texts for a graph, one of each length, and one by MCP: they cost the serving process alike, and a
+    worker up to a second each."""
+    actions = [row for row in rows if path in ALSO_JUDGE_ACTIONS and row.name.removeprefix("check ") in ACTION_NAMES]
+    texts = [
         row
         for row in rows
-        if (path in ALSO_JUDGE_ACTIONS and row.name.removeprefix("check ") in ACTION_NAMES)
-        or (path == BUILD and b'{"documents":' in row.content[:20])
+        if (path == BUILD and b'{"documents":[' in row.content[:20])
+        or (path == ALSO_BUILDS and row.name.startswith("build "))
     ]
-    return [row for row in rows if row not in alike] + chosen(alike, others=13 if path == BUILD else 5)
+    others = [row for row in rows if row not in actions and row not in texts]
+    return others + chosen(actions) + chosen(texts, others=40 if path == BUILD else len(texts) + 1)
 
 
 def takes_more_than_a_head(route: APIRoute) -> bool:

@@ -1,5 +1,7 @@
 import gzip
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import brotli
@@ -18,6 +20,8 @@ from contracts.discovery.examples import PROBLEM_CODES, RECORDED_AT, prices_now
 from contracts.discovery.installation import Installation
 from contracts.discovery.openapi import OPENAPI_FILE, OPENAPI_PATH, description_for, openapi_json
 from contracts.publish.registry import PROJECTIONS
+from warehouse.duck.connection import Warehouse
+from warehouse.publish.readers import context_for
 
 PRICE = "/api/token/price"
 
@@ -124,22 +128,28 @@ DESCRIBED = tuple(row.path for row in PROJECTIONS if row.is_described)
 """Documents, whose bodies are examples; pages are not."""
 
 
-def published_with_plans(data_dir: Path, monkeypatch, count: int) -> dict:
-    """The description that is published when `plans.yaml` has `count` plans."""
+@contextmanager
+def with_plans(data_dir: Path, monkeypatch, count: int) -> Iterator[House]:
+    """A house with nothing published, while `plans.yaml` has `count` plans."""
     plans = yaml.safe_load(PLANS_FILE.read_text())
     known = sum("tier" in row for row in plans)
     more = [plans[-1] | {"id": f"api_more_{number}"} for number in range(known, count)]
-    file = data_dir / "plans.yaml"
+    file = data_dir / f"{count}.yaml"
     file.write_text(yaml.safe_dump(plans + more))
     with monkeypatch.context() as patched:
         patched.setattr("contracts.access.plans.PLANS_FILE", file)
         load_plans.cache_clear()
         given = {"rpc_urls": ("http://node.invalid",), "usdc_address": USDC, "treasury_address": TREASURY}
         # at another address, since a process keeps what it made for one
-        house = House(data_dir, base_url=f"https://{count}.plans.example", **given)
-        house.publish(*DESCRIBED)
-        load_plans.cache_clear()
-    described: dict = json.loads((house.current / "public" / OPENAPI_PATH.strip("/")).read_bytes())
+        yield House(data_dir / str(count), base_url=f"https://{count}.plans.example", **given)
+    load_plans.cache_clear()
+
+
+def description_of(house: House) -> dict:
+    """The description as publishing makes it, without the rest of a generation."""
+    (row,) = [row for row in PROJECTIONS if row.path == OPENAPI_PATH]
+    with Warehouse(house.data_dir).connect() as connection:
+        described: dict = json.loads(row.describe(context_for(connection, house.settings).installation, {}))
     return described
 
 
@@ -155,17 +165,18 @@ def names_of_examples(described: dict) -> set[tuple[str, ...]]:
 
 
 def test_every_example_stays_when_plans_are_added_and_the_catalog_is_whole(tmp_path, monkeypatch):
-    first = tmp_path / "3"
-    first.mkdir()
-    names = names_of_examples(published_with_plans(first, monkeypatch, 3))
-    assert {name for name, *_ in names} >= {"agent_access_quote", "agent_access_claim", "agent_access_receipt"}
-    for count in (4, 10):
-        data_dir = tmp_path / str(count)
-        data_dir.mkdir()
-        described = published_with_plans(data_dir, monkeypatch, count)
-        assert names_of_examples(described) == names
-        catalog = shown(described, PLANS_PATH)["published"]["value"]
-        assert len(catalog["plans"]) == count
+    names = {}
+    for count in (3, 4):
+        with with_plans(tmp_path, monkeypatch, count) as house:
+            described = description_of(house)
+        names[count] = names_of_examples(described)
+        assert len(shown(described, PLANS_PATH)["published"]["value"]["plans"]) == count
+    with with_plans(tmp_path, monkeypatch, 10) as house:
+        house.publish(*DESCRIBED)
+    described = json.loads((house.current / "public" / OPENAPI_PATH.strip("/")).read_bytes())
+    assert len(shown(described, PLANS_PATH)["published"]["value"]["plans"]) == 10
+    assert names_of_examples(described) == names[4] == names[3]
+    assert {name for name, *_ in names[3]} >= {"agent_access_quote", "agent_access_claim", "agent_access_receipt"}
 
 
 @pytest.mark.parametrize(

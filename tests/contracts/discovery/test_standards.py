@@ -8,12 +8,6 @@ from typing import Any
 import httpx
 import jwt
 import pytest
-from a2a.client import A2ACardResolver
-from a2a.client.client_factory import ClientConfig, ClientFactory
-from a2a.types import AgentCard
-from a2a.utils.errors import InvalidParamsError
-from a2a.utils.proto_utils import validate_proto_required_fields
-from a2a.utils.signing import InvalidSignaturesError, create_signature_verifier
 from google.protobuf.json_format import ParseDict, ParseError
 from installations import KEYS, NOON, PREFIXED, bare, documents, installed
 from jsonschema import Draft202012Validator
@@ -98,13 +92,19 @@ def test_the_catalog_names_cards_by_their_type():
     assert cards == [f"{PREFIXED}/mcp/server-card", f"{PREFIXED}/api/v2/mcp/server-card"]  # the open one first
 
 
-def parsed(card: dict[str, Any]) -> AgentCard:
+def parsed(card: dict[str, Any]) -> Any:
+    """The card as A2A's own package reads it. It is imported here: that takes as long as all tests of this file."""
+    from a2a.types import AgentCard
+    from a2a.utils.proto_utils import validate_proto_required_fields
+
     message = ParseDict(card, AgentCard())
     validate_proto_required_fields(message)
     return message
 
 
 def verifier(keys: Any = KEYS):
+    from a2a.utils.signing import create_signature_verifier
+
     published = {key["kid"]: key for key in keys.jwks()["keys"]}
     return create_signature_verifier(lambda kid, _: jwt.PyJWK(published[kid]), ["EdDSA"])
 
@@ -132,6 +132,8 @@ def test_the_card_itself_is_its_canonical_form():
 
 @pytest.mark.parametrize("field", ["name", "version", "description", "skills", "supportedInterfaces"])
 def test_a_changed_card_breaks_its_signature(field: str):
+    from a2a.utils.signing import InvalidSignaturesError
+
     card = documents(installed())["agent_card"]
     changed = card[field][1:] if isinstance(card[field], list) else card[field] + "!"
     with pytest.raises(InvalidSignaturesError):
@@ -139,6 +141,8 @@ def test_a_changed_card_breaks_its_signature(field: str):
 
 
 def test_a_card_of_the_old_shape_or_without_a_required_field_is_refused():
+    from a2a.utils.errors import InvalidParamsError
+
     card = documents(installed())["agent_card"]
     for extra in ({"url": PREFIXED}, {"preferredTransport": "JSONRPC"}, {"_own": 1}):
         with pytest.raises(ParseError):
@@ -154,9 +158,11 @@ def test_the_same_card_under_the_same_key_has_the_same_bytes():
 
 
 def test_the_resolver_fetches_and_verifies_the_card_over_http():
+    from a2a.client import A2ACardResolver
+
     body = json.dumps(documents(installed("https://h.example"))["agent_card"])
 
-    async def fetched() -> AgentCard:
+    async def fetched() -> Any:
         transport = httpx.MockTransport(lambda _: httpx.Response(200, text=body))
         async with httpx.AsyncClient(transport=transport) as client:
             return await A2ACardResolver(client, "https://h.example").get_agent_card(signature_verifier=verifier())
@@ -165,6 +171,8 @@ def test_the_resolver_fetches_and_verifies_the_card_over_http():
 
 
 def test_a_client_of_a2a_finds_no_transport_which_is_true():
+    from a2a.client.client_factory import ClientConfig, ClientFactory
+
     card = parsed(documents(installed())["agent_card"])
     with pytest.raises(ValueError, match="no compatible transports"):
         ClientFactory(ClientConfig()).create(card)

@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,6 @@ from pipelines.definitions import build_definitions
 from pipelines.discovery.probe import ask_ourselves, hourly_probe_due, probe_due
 from pipelines.due import DueRun, due_run, stated_settings_changed
 from pipelines.initial_publish import publish_initial
-from pipelines.instance import prepare_home
 from warehouse.discovery.probes import is_our_generation, read_findings
 from warehouse.duck.connection import Warehouse
 from warehouse.duck.facts import gather_facts
@@ -107,10 +107,24 @@ def service(running: OwnService, published: Place) -> OwnService:
 
 
 @pytest.fixture
-def place(tmp_path: Path, published: Place, service: OwnService, monkeypatch: pytest.MonkeyPatch) -> Place:
-    place = published.copied(tmp_path, published.rpc_url)
-    monkeypatch.setenv("DAGSTER_HOME", str(prepare_home(tmp_path)))
+def place(tmp_path: Path, published: Place, service: OwnService) -> Place:
+    return published.copied(tmp_path, published.rpc_url)
+
+
+@pytest.fixture(scope="module")
+def looked_once(tmp_path_factory: pytest.TempPathFactory, published: Place, running: OwnService) -> Place:
+    """The same after its first look; only to be copied."""
+    running.health, running.health_status = {**HEALTH, "generation": generation(published)}, 200
+    running.statuses.clear()
+    place = published.copied(tmp_path_factory.mktemp("looked"), published.rpc_url)
+    look(place)
     return place
+
+
+@pytest.fixture
+def looked(tmp_path: Path, looked_once: Place, service: OwnService) -> Place:
+    service.health["generation"] = generation(looked_once)
+    return looked_once.copied(tmp_path, looked_once.rpc_url)
 
 
 def current(place: Place) -> Generation:
@@ -123,11 +137,15 @@ def generation(place: Place) -> str:
     return current(place).id
 
 
+@cache
+def discovery_job(settings: Settings) -> dg.JobDefinition:
+    return build_definitions(settings).resolve_job_def("discovery")
+
+
 def look(place: Place, **changes: Any) -> None:
     """The job as a tick of its schedule runs it."""
-    job = build_definitions(place.settings(**changes)).resolve_job_def("discovery")
-    with dg.DagsterInstance.get() as instance:
-        assert job.execute_in_process(instance=instance).success
+    with place.dagster() as instance:
+        assert discovery_job(place.settings(**changes)).execute_in_process(instance=instance).success
 
 
 def registry(place: Place) -> dict[str, dict[str, Any]]:
@@ -186,8 +204,8 @@ def test_what_is_found_is_published_and_nothing_is_ever_written_to_the_service(p
     assert before != after  # made_older moved the times, which are published
 
 
-def test_a_changed_status_is_published_with_its_time_and_the_others_keep_theirs(place: Place, service: OwnService):
-    look(place)
+def test_a_changed_status_is_published_with_its_time_and_the_others_keep_theirs(looked: Place, service: OwnService):
+    place = looked
     make_older(place, 10)
     service.statuses[("OPTIONS", "/mcp")] = 503
     service.health["ledgerReachable"] = False
@@ -237,8 +255,8 @@ def test_nobody_listening_is_not_answering_and_takes_a_moment_only():
     assert datetime.now(UTC) - started < timedelta(seconds=3)
 
 
-def test_switching_a_part_off_is_published_by_the_next_look(place: Place, service: OwnService):
-    look(place)
+def test_switching_a_part_off_is_published_by_the_next_look(looked: Place):
+    place = looked
     assert registry(place)["token_holders"]["reason"] == "backfilling"
     look(place, token_address=None)
     entry = registry(place)["token_holders"]
@@ -262,12 +280,13 @@ def test_a_changed_setting_makes_a_whole_run_due_which_changes_every_document_at
     assert "(`token_holders`), for want of" in (public / "llms.txt").read_text()
 
 
-def test_publishing_again_keeps_the_bytes(place: Place, service: OwnService):
+def test_publishing_again_keeps_the_bytes(looked: Place):
+    place = looked
+
     def bodies() -> dict[str, bytes]:
         public = place.data_dir / "current/public"
         return {path: (public / path.removeprefix("/")).read_bytes() for path in (AGENT_CARD_PATH, CAPABILITIES_PATH)}
 
-    look(place)
     first, at = bodies(), generation(place)
     assert json.loads(first[AGENT_CARD_PATH])["signatures"]
     publish_initial(place.settings())
@@ -295,9 +314,8 @@ FAULTS = {
 }
 
 
-def test_facts_of_sound_rows_are_zero_and_each_fault_is_counted(place: Place):
-    look(place)
-    with Warehouse(place.data_dir).connect() as connection:
+def test_facts_of_sound_rows_are_zero_and_each_fault_is_counted(looked: Place):
+    with Warehouse(looked.data_dir).connect() as connection:
         assert set(gather_facts(connection, "out_discovery__probes").values()) == {0}
         for column, statement in FAULTS.items():
             connection.begin()

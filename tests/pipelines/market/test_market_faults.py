@@ -61,6 +61,7 @@ class Desk:
 
     def __init__(self, data_dir: Path, server: FeedServer) -> None:
         self.server = server
+        self.warehouse = Warehouse(data_dir)
         self.settings = Settings(
             data_dir=data_dir,
             token_address=TOKEN,
@@ -80,7 +81,7 @@ class Desk:
     def publish(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The same without any time passing."""
         now = datetime.now(UTC)
-        with Warehouse(self.settings.data_dir).connect() as connection:
+        with self.warehouse.connect() as connection:
             poll_eth_sources(connection, self.settings, now)
             choose_eth(connection, self.settings, now)
             poll_token_sources(connection, self.settings, now)
@@ -93,7 +94,7 @@ class Desk:
         return json.loads(token)["data"], json.loads(eth)
 
     def pass_time(self, *, minutes: int) -> None:
-        with Warehouse(self.settings.data_dir).connect() as connection:
+        with self.warehouse.connect() as connection:
             for table in ("raw_market__token_prices", "raw_market__eth_prices"):
                 connection.execute(f"update {table} set fetched_at = fetched_at - to_minutes(?)", [minutes])
             connection.execute(
@@ -103,7 +104,7 @@ class Desk:
             )
 
     def rows(self, question: str) -> list[Any]:
-        with Warehouse(self.settings.data_dir).connect() as connection:
+        with self.warehouse.connect() as connection:
             return connection.execute(question).fetchall()
 
 
@@ -114,8 +115,10 @@ def server() -> Iterator[FeedServer]:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, server: FeedServer) -> Desk:
-    return Desk(tmp_path, server)
+def desk(tmp_path: Path, server: FeedServer) -> Iterator[Desk]:
+    made = Desk(tmp_path, server)
+    with made.warehouse.kept_open():
+        yield made
 
 
 FAULTS = {
@@ -251,7 +254,7 @@ def test_without_any_source_the_documents_say_so_and_nothing_is_asked(tmp_path: 
 
 def test_health_shows_each_source(desk: Desk) -> None:
     desk.look(dex=dex("1"), gecko=DEAD, ether=ether("3000"))
-    with Warehouse(desk.settings.data_dir).connect() as connection:
+    with desk.warehouse.connect() as connection:
         health = {each.source: (each.reason, each.quality) for each in source_health(connection)}
     assert health == {
         "coinbase": (None, "exact"),

@@ -23,7 +23,6 @@ from pipelines.clients.http_json import Feeds
 from pipelines.partner.snapshot import as_text
 from pipelines.partner.source import ask_marketplace, ask_partner
 from warehouse.document_context import DocumentContext
-from warehouse.duck.connection import Warehouse
 from warehouse.duck.fetch_log import Attempt, source_health
 from warehouse.partner.snapshots import record_figures, record_partner, serve_figures, serve_partner
 from warehouse.publish.readers import read
@@ -42,8 +41,10 @@ def server() -> Iterator[FeedServer]:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    return House(tmp_path)
+def house(tmp_path: Path) -> Iterator[House]:
+    made = House(tmp_path)
+    with made.warehouse.kept_open():
+        yield made
 
 
 def timeout_s(fault: Reply) -> float:
@@ -57,7 +58,7 @@ def ask_and_serve_partner(house: House, url: str, *, timeout_s: float = 30.0, ke
             return await ask_partner(feeds, f"{url}/snapshot", key and SecretStr(key), chain_id=8453)
 
     answer, attempt = asyncio.run(ask())
-    with Warehouse(house.data_dir).connect() as connection:
+    with house.warehouse.connect() as connection:
         text = None if answer is None else as_text(answer.snapshot)
         record_partner(connection, host_of(url), attempt, text, answer and answer.observed_at)
         return serve_partner(connection, host_of(url))
@@ -69,7 +70,7 @@ def ask_and_serve_marketplace(house: House, url: str, *, timeout_s: float = 30.0
             return await ask_marketplace(feeds, url, "84")
 
     answer, attempt = asyncio.run(ask())
-    with Warehouse(house.data_dir).connect() as connection:
+    with house.warehouse.connect() as connection:
         record_figures(connection, host_of(url), "84", attempt, answer)
         return serve_figures(connection, host_of(url), "84")
 
@@ -77,7 +78,7 @@ def ask_and_serve_marketplace(house: House, url: str, *, timeout_s: float = 30.0
 def served(house: House, path: str) -> dict[str, Any]:
     """The document as it would be published now."""
     row = next(row for row in PROJECTIONS if row.path == path)
-    with Warehouse(house.data_dir).connect() as connection:
+    with house.warehouse.connect() as connection:
         content = read(
             row, DocumentContext(connection, house.data_dir / "holders", Installation("https://svc.example"))
         )
@@ -112,7 +113,7 @@ def test_equal_snapshots_are_one_row_and_another_is_the_next(house: House, serve
     ask_and_serve_partner(house, server.url)
     server.replies["/snapshot"] = Reply(GOOD | {"tvlUsd": 2})
     ask_and_serve_partner(house, server.url)
-    with Warehouse(house.data_dir).connect() as connection:
+    with house.warehouse.connect() as connection:
         rows = connection.execute(
             "select snapshot ->> 'tvlUsd' from raw_partner__snapshots order by first_fetched_at"
         ).fetchall()
@@ -204,7 +205,7 @@ def test_the_recorded_item_is_understood(house: House, server: FeedServer, recor
 
 def test_history_has_the_last_reading_of_each_day_and_what_is_old_is_forgotten(house: House) -> None:
     now = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-    with Warehouse(house.data_dir).connect() as connection:
+    with house.warehouse.connect() as connection:
         for days, hours in ((100, 0), (40, 0), (2, 5), (2, 1), (0, 0)):
             at = now - timedelta(days=days, hours=hours)
             figures = RevenueAnswer(days * 100 + hours, None, None, None, None, None, None, "incomplete")
@@ -222,11 +223,11 @@ def test_history_has_the_last_reading_of_each_day_and_what_is_old_is_forgotten(h
 def test_another_source_starts_without_the_history_of_the_first(house: House, server: FeedServer) -> None:
     server.replies["/snapshot"] = Reply(GOOD)
     ask_and_serve_partner(house, server.url)
-    with Warehouse(house.data_dir).connect() as connection:
+    with house.warehouse.connect() as connection:
         serve_partner(connection, "other.example")
     document = served(house, PARTNER_PATH)
     assert (document["snapshot"], document["source"]) == (None, "other.example")
-    with Warehouse(house.data_dir).connect() as connection:
+    with house.warehouse.connect() as connection:
         serve_partner(connection, None)
     assert served(house, PARTNER_PATH)["reason"] == "not_configured"
 
@@ -265,7 +266,7 @@ def test_the_credential_is_in_the_request_and_nowhere_else(
         everything = said + kept + (caplog.text + out + err + repr(house.settings)).encode()
         assert len(kept) > (100_000 if echo is ECHOES[-1] else 10_000)
         assert KEY.encode() not in everything, number
-        with Warehouse(house.data_dir).connect() as connection:
+        with house.warehouse.connect() as connection:
             assert connection.execute("select count(*) from raw_partner__snapshots").fetchone() == (0,)
             assert [each.reason for each in source_health(connection)] != [None], number
 

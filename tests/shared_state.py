@@ -1,0 +1,35 @@
+"""State that tests of one run begin from, each with a copy: made by the first of its processes that needs it."""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+_RUN = "TESTS_SHARED_STATE"
+"""Names the directory of the run in the environment of all its processes."""
+
+
+def share() -> None:
+    """Makes the directory of this run, unless another process has made it; it is removed when this one ends."""
+    if _RUN not in os.environ:
+        os.environ[_RUN] = tempfile.mkdtemp(prefix="svc-shared-")
+        atexit.register(shutil.rmtree, os.environ[_RUN], ignore_errors=True)
+
+
+def copied(key: str, make: Callable[[Path], object], target: Path) -> None:
+    """Fills `target` with what `make` puts into a directory, which it does once for a key in the whole run."""
+    share()
+    made = Path(os.environ[_RUN]) / hashlib.sha256(key.encode()).hexdigest()
+    with made.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            with tempfile.TemporaryDirectory(dir=made.parent) as directory:
+                make(Path(directory) / "made")
+                (Path(directory) / "made").rename(made)
+    shutil.copytree(made, target, symlinks=True, dirs_exist_ok=True)
