@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import typer
 
-from benchmarks.command import Bench, run_benches
+from benchmarks.command import Bench, bench, run_benches
 from benchmarks.contest import NotRun, attempt
 from benchmarks.load import ask_again_and_again
 from benchmarks.partitions import Backfill, PartitionCost
@@ -47,6 +47,11 @@ def test_as_json_a_bench_that_fails_is_null_and_its_reason_is_beside(capsys: pyt
     answer = json.loads(capsys.readouterr().out)
     assert (answer["ok"], answer["first"], answer["second"]) == (False, {"contender": "x", "reason": "y"}, None)
     assert answer["failed"]["second"].startswith("EOFError: the peer closed")
+
+
+def test_a_bench_that_is_unknown_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(typer.BadParameter, match=r"'severing' is not a bench\. The benches are .*\bserving\b"):
+        bench(["severing"], 10_000, 10_000, as_json=False)
 
 
 def test_benches_that_all_end_well_end_the_command_well(capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,6 +48,7 @@ from warehouse.duck.fetch_log import Attempt, record_attempt
 from warehouse.ledger.ledger import LedgerIdentity, open_ledger
 
 OTHER = "0x" + "71" * 20
+DOCUMENT = "/api/token/holders"
 
 
 @pytest.fixture
@@ -108,7 +109,7 @@ def test_a_ledger_of_another_chain_fails(tmp_path: Path):
 def test_a_damaged_generation_is_found_and_the_cure_mends_it(tmp_path: Path):
     house = House(tmp_path)
     house.read_chain(mint(3), upto=48)
-    house.publish()
+    house.publish(DOCUMENT)
     assert the_one(generation_is_whole(house.settings)).status == "ok"
     damaged = house.current / "public/api/token/holders.json"
     damaged.write_bytes(damaged.read_bytes()[:-1])
@@ -117,14 +118,14 @@ def test_a_damaged_generation_is_found_and_the_cure_mends_it(tmp_path: Path):
     assert "public/api/token/holders.json" in finding.detail
 
     (tmp_path / "current").unlink()
-    house.publish()
+    house.publish(DOCUMENT)
     assert the_one(generation_is_whole(house.settings)).status == "ok"
 
 
 def test_a_generation_of_another_address_fails(tmp_path: Path):
     house = House(tmp_path)
     house.read_chain(mint(3), upto=48)
-    house.publish()
+    house.publish(DOCUMENT)
     other = house.settings.model_copy(update={"base_url": "https://other.example"})
     assert_mends(the_one(generation_is_whole(other)), "fail", "SVC_BASE_URL")
 

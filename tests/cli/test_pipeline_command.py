@@ -19,6 +19,7 @@ from cli.demo.recorded import RecordedNode
 from cli.logs import ConsoleLines
 
 Svc = Callable[..., Result]
+DOCUMENT = "/api/token/holders"
 HOLD_OPEN = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
 
 
@@ -65,7 +66,7 @@ def test_the_status_of_an_empty_place_is_nothing_yet(svc: Svc):
 def test_the_status_while_a_run_holds_the_warehouse_is_that_of_the_published_list(svc: Svc, tmp_path: Path):
     house = House(tmp_path / "var")
     house.read_chain(mint(3), upto=48)
-    house.publish()
+    house.publish(DOCUMENT)
     chain = {"SVC_RPC_URLS": "http://127.0.0.1:1"}
     before = said(svc("pipeline", "status", "--json", **chain))
     with subprocess.Popen(
@@ -87,7 +88,7 @@ def test_the_status_while_a_run_holds_the_warehouse_is_that_of_the_published_lis
 def test_publishing_by_hand_does_not_take_the_mark_of_a_failed_run_away(svc: Svc, tmp_path: Path):
     house = House(tmp_path / "var")
     house.read_chain(mint(3), upto=48)
-    house.publish()
+    house.publish(DOCUMENT)
     house.republish_stale("check_failed")
     variables = {"SVC_RPC_URLS": "http://127.0.0.1:1", "SVC_BASE_URL": "https://moved.example"}
     result = svc("publish", "--json", **variables)

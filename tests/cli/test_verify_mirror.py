@@ -121,7 +121,7 @@ def test_a_mirror_signs_nothing_itself(ask, sites, tmp_path):
     theirs.data_dir.mkdir()
     (theirs.data_dir / SIGNING_KEY_FILE).write_text(key_text(new_private_key()))
     theirs.read_chain(mint(70), 20)
-    theirs.publish()
+    theirs.publish(HOLDERS)
     (fault,) = ask(site_of(theirs))
     assert "is not signed by a key of the service" in fault
 
