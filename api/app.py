@@ -209,7 +209,7 @@ def build_rooms(
         world_writes_router(stores),
         world_health_router(lambda: stores.graph),
         world_queries_router(stores),
-        # Routes are looked through one by one. These are nine of ten, and the front answers nearly all of them itself.
+        # Routes are looked through one by one, and the front answers nearly all requests for these itself.
         telemetry_router(stores.served, installation, lambda: stores.workers),
     )
     return app

@@ -12,6 +12,7 @@ from api.openapi.links import add_links
 from api.openapi.lowering import lower
 from api.openapi.sharing import share
 from api.openapi.texts import add_texts
+from api.publish.router import fixed_routes
 from api.routes import WorkRoute
 from api.stores import Stores
 from contracts.discovery.openapi import restricted
@@ -23,6 +24,7 @@ from contracts.settings import Settings
 def description() -> dict[str, Any]:
     """Returns the whole description, without what publishing adds: `servers` and examples."""
     app = build_rooms(Stores(Settings(_env_file=None)), lambda: None)
+    app.router.routes.extend(fixed_routes())
     for route in app.routes:
         if isinstance(route, WorkRoute):
             route.build_response_models()

@@ -1,19 +1,22 @@
 """Routes of published documents. The front answers published bodies; only variants are computed here."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
-from starlette.routing import BaseRoute
+from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match
+from starlette.types import Receive, Scope, Send
 
 from api.publish.answers import computed_answer
 from api.publish.variants import variant, variant_in_worker
 from api.responses import cached, not_ready, problems
 from api.routes import WorkRoute
+from api.work import work_of
 from api.workers import CLIENT_LEFT, WorkerPool, unless_disconnected
 from contracts.discovery.installation import Installation
 from contracts.errors import (
@@ -44,26 +47,46 @@ def telemetry_router(
 ) -> APIRouter:
     """Creates the routes of every projection in the registry, at each of its paths, and of every redirect."""
     router = APIRouter(route_class=WorkRoute)
-    fixed = _fixed_routes()
+    fixed = {redirect.path for redirect in REDIRECTS}
     for projection in PROJECTIONS:
         for path, headers in _described_paths(projection).items():
-            if path in fixed:
-                router.routes.append(fixed[path])
-                continue
             parameters = _parameters_at(projection, path)
-            assert parameters is not None
-            answer = _variant(projection, parameters, installation.header_fields(headers), served, workers)
-            _add_route(router, projection, path, answer)
-    router.routes.extend(fixed[redirect.path] for redirect in REDIRECTS)
+            if parameters is None:
+                fixed.add(path)
+            else:
+                answer = _variant(projection, parameters, installation.header_fields(headers), served, workers)
+                _add_route(router, projection, path, answer)
+    router.routes.append(UnpublishedPaths(fixed))
     return router
 
 
-@cache
-def _fixed_routes() -> dict[str, BaseRoute]:
-    """Returns the routes that are the same at every installation by path: those that compute nothing.
+class UnpublishedPaths(BaseRoute):
+    """Every path that computes nothing, where nothing is published yet: the front answers all of them afterwards.
 
-    They are most of all routes, so a process that creates several applications builds them once.
+    For the framework these are 596 routes of 671, which it would analyse at each start. Only the description needs
+    them as `fixed_routes`.
     """
+
+    def __init__(self, paths: Collection[str]) -> None:
+        self._paths = frozenset(paths)
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Matches GET at one of the paths, and partially each other method there."""
+        if scope["type"] != "http" or scope["path"] not in self._paths:
+            return Match.NONE, {}
+        return (Match.FULL if scope["method"] == "GET" else Match.PARTIAL), {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Raises what the framework answers: `NotReady`, or that there is only GET."""
+        if scope["method"] != "GET":
+            raise HTTPException(405)
+        work_of(scope).began = True
+        raise not_ready()
+
+
+@cache
+def fixed_routes() -> tuple[BaseRoute, ...]:
+    """Returns the routes behind `UnpublishedPaths` as the description names them."""
     router = APIRouter(route_class=WorkRoute)
     for projection in PROJECTIONS:
         for path in _described_paths(projection):
@@ -84,7 +107,7 @@ def _fixed_routes() -> dict[str, BaseRoute]:
             responses=problems(MethodNotAllowed, NotReady, *([RateLimited] if is_limited(redirect.path) else []))
             | {302: {"description": "The path to go on to"}},
         )
-    return {route.path: route for route in router.routes if isinstance(route, WorkRoute)}
+    return tuple(router.routes)
 
 
 def _add_route(router: APIRouter, projection: Projection, path: str, answer: Callable[..., Any]) -> None:

@@ -13,6 +13,7 @@ from rounds import chosen
 from whole_service import PAYER, whole_service
 
 from api.app import build_rooms
+from api.publish.router import fixed_routes
 from api.routes import WorkRoute
 from api.stores import Stores
 from contracts.settings import Settings
@@ -92,9 +93,8 @@ def measured(tmp_path_factory):
         measured.loop.close()
 
 
-ROUTES = [
-    route for route in build_rooms(Stores(Settings(_env_file=None)), lambda: None).routes if isinstance(route, APIRoute)
-]
+ROOMS = build_rooms(Stores(Settings(_env_file=None)), lambda: None)
+ROUTES = [route for route in (*ROOMS.routes, *fixed_routes()) if isinstance(route, APIRoute)]
 ALIKE = {page.path for page in OPERATION_PAGES} | {page.markdown for page in OPERATION_PAGES}
 """Pages of operations, which the front answers alike: some of them stand for all."""
 EVERY_METHOD = sorted((method, route.path) for route in ROUTES for method in route.methods)
