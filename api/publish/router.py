@@ -1,7 +1,7 @@
 """Routes of published documents. The front answers published bodies; only variants are computed here."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from typing import Annotated, Any
 
@@ -47,13 +47,11 @@ def telemetry_router(
 ) -> APIRouter:
     """Creates the routes of every projection in the registry, at each of its paths, and of every redirect."""
     router = APIRouter(route_class=WorkRoute)
-    fixed = {redirect.path for redirect in REDIRECTS}
+    fixed = {path for _, path in _fixed_paths()} | {redirect.path for redirect in REDIRECTS}
     for projection in PROJECTIONS:
         for path, headers in _described_paths(projection).items():
             parameters = _parameters_at(projection, path)
-            if parameters is None:
-                fixed.add(path)
-            else:
+            if parameters is not None:
                 answer = _variant(projection, parameters, installation.header_fields(headers), served, workers)
                 _add_route(router, projection, path, answer)
     router.routes.append(UnpublishedPaths(fixed))
@@ -63,7 +61,7 @@ def telemetry_router(
 class UnpublishedPaths(BaseRoute):
     """Every path that computes nothing, where nothing is published yet: the front answers all of them afterwards.
 
-    For the framework these are 596 routes of 671, which it would analyse at each start. Only the description needs
+    For the framework these are nine of ten routes, which it would analyse at each start. Only the description needs
     them as `fixed_routes`.
     """
 
@@ -84,14 +82,20 @@ class UnpublishedPaths(BaseRoute):
         raise not_ready()
 
 
+def _fixed_paths() -> Iterator[tuple[Projection, str]]:
+    """Yields the paths of documents at which nothing is computed."""
+    for projection in PROJECTIONS:
+        for path in _described_paths(projection):
+            if _parameters_at(projection, path) is None:
+                yield projection, path
+
+
 @cache
 def fixed_routes() -> tuple[BaseRoute, ...]:
     """Returns the routes behind `UnpublishedPaths` as the description names them."""
     router = APIRouter(route_class=WorkRoute)
-    for projection in PROJECTIONS:
-        for path in _described_paths(projection):
-            if _parameters_at(projection, path) is None:
-                _add_route(router, projection, path, _unpublished)
+    for projection, path in _fixed_paths():
+        _add_route(router, projection, path, _unpublished)
     pages = {page.path for page in (*PAGES, *OPERATION_PAGES)}
     for redirect in REDIRECTS:
         router.add_api_route(

@@ -130,6 +130,7 @@ def publish_generation(
         else:
             names = {row.name for row in chosen}
             unmoved = [row for row in PROJECTIONS if row.name not in names]
+            # a run of all documents makes each of them, whatever moved
             report = publish(documents, runtime.settings, unmoved=unmoved or None)
     context.log.info(
         f"{report.generation}: {report.written} files with {report.bytes_written} bytes written and {report.linked} "

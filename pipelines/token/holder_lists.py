@@ -100,9 +100,11 @@ async def prove_balances(
             for drawn in drawn_blocks(connection, state, seed, BLOCKS_WITH_RECEIPTS)
         ],
     )
-    survey, (folded, holders) = await asyncio.gather(
-        survey_nodes(rpc, questions), asyncio.to_thread(_held, connection, state)
-    )
+    held = asyncio.create_task(asyncio.to_thread(_held, connection, state))
+    try:
+        survey = await survey_nodes(rpc, questions)
+    finally:
+        folded, holders = await held  # whatever the nodes say, nobody else uses the connection until then
     ended = settled_facts(disputes, survey.disagreements, survey.agreed, hosts)
     record_disputes(connection, survey.disagreements, now)
     settle_disputes(connection, ended, "nodes_agree", now)

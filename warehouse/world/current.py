@@ -358,7 +358,7 @@ class CurrentView:
         requested = wanted + min(len(self._changed), wanted)
         while True:
             common = None if conditions else _common(index, weighed, requested)
-            query, matched = common or (_all_of([_scored(index, weighed), *conditions]), None)
+            query, matched = common or (_combined(tantivy.Occur.Must, [_scored(index, weighed), *conditions]), None)
             result = index.searcher.search(query, requested)
             matched = index.count(result) if matched is None else matched
             of_hits, addresses = zip(*hits, strict=True) if (hits := result.hits) else ((), ())
@@ -602,15 +602,11 @@ def _common(
 
 
 def _any_of(queries: Sequence[tantivy.Query]) -> tantivy.Query:
-    if len(queries) == 1:
-        return queries[0]
-    return tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in queries])
+    return _combined(tantivy.Occur.Should, queries)
 
 
-def _all_of(queries: Sequence[tantivy.Query]) -> tantivy.Query:
-    if len(queries) == 1:
-        return queries[0]
-    return tantivy.Query.boolean_query([(tantivy.Occur.Must, query) for query in queries])
+def _combined(occur: tantivy.Occur, queries: Sequence[tantivy.Query]) -> tantivy.Query:
+    return queries[0] if len(queries) == 1 else tantivy.Query.boolean_query([(occur, query) for query in queries])
 
 
 def _places_between(places: Sequence[int], ids: Sequence[str]) -> list[float]:

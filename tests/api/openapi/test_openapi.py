@@ -14,6 +14,7 @@ from publishing import House
 
 from api.openapi.describing import text
 from api.openapi.lowering import lower_schema
+from contracts.access import plans as plans_module
 from contracts.access.plans import CLAIM_PATH, PLANS_FILE, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH, load_plans
 from contracts.discovery import examples
 from contracts.discovery.examples import PROBLEM_CODES, RECORDED_AT, prices_now
@@ -136,13 +137,15 @@ def with_plans(data_dir: Path, monkeypatch, count: int) -> Iterator[House]:
     more = [plans[-1] | {"id": f"api_more_{number}"} for number in range(known, count)]
     file = data_dir / f"{count}.yaml"
     file.write_text(yaml.safe_dump(plans + more))
-    with monkeypatch.context() as patched:
-        patched.setattr("contracts.access.plans.PLANS_FILE", file)
+    given = {"rpc_urls": ("http://node.invalid",), "usdc_address": USDC, "treasury_address": TREASURY}
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(plans_module, "PLANS_FILE", file)
+            load_plans.cache_clear()
+            # at another address, since a process keeps what it made for one
+            yield House(data_dir / str(count), base_url=f"https://{count}.plans.example", **given)
+    finally:
         load_plans.cache_clear()
-        given = {"rpc_urls": ("http://node.invalid",), "usdc_address": USDC, "treasury_address": TREASURY}
-        # at another address, since a process keeps what it made for one
-        yield House(data_dir / str(count), base_url=f"https://{count}.plans.example", **given)
-    load_plans.cache_clear()
 
 
 def description_of(house: House) -> dict:

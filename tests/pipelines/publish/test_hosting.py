@@ -215,7 +215,7 @@ caddy_needed = pytest.mark.skipif(
 
 
 class Answer(NamedTuple):
-    """What a server answers, as it is sent."""
+    """An answer of a server, of which no client has read or changed anything."""
 
     status_code: int
     headers: dict[str, str]

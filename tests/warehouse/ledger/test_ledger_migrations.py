@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,18 @@ def make_old(engine: Engine, revision: str) -> dict[str, list[tuple[Any, ...]]]:
     return rows(engine)
 
 
+@contextmanager
+def old_ledger(engine: Engine, revision: str) -> Iterator[Connection]:
+    """A ledger that began before there was a graph, migrated to a later revision."""
+    make_old(engine, "0002")
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+        yield connection
+
+
 def rows(engine: Engine) -> dict[str, list[tuple[Any, ...]]]:
     tables = {
         statement.split()[2] for statements in FILLED.values() for statement in statements if "insert" in statement
@@ -202,12 +215,7 @@ def old_fact(node_id: str, subject: str, seq: int, **changes: object) -> tuple[s
 def test_facts_from_before_the_rule_of_standing_hold_on_and_are_found_by_their_folded_subject(
     engine: Engine, unopened_settings: Settings
 ) -> None:
-    make_old(engine, "0002")
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0009")
+    with old_ledger(engine, "0009") as connection:
         for statement in (
             *old_fact("door", "Front Door", 2),
             *old_fact("gate", "gate", 3, validTo="2026-01-03T00:00:00.000000Z"),
@@ -248,12 +256,7 @@ def old_edge(edge_id: str, source: str, target: str, seq: int) -> tuple[str, ...
 def test_edges_from_before_their_states_were_kept_once_are_found_by_their_ids_and_ends(
     engine: Engine, unopened_settings: Settings
 ) -> None:
-    make_old(engine, "0002")
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0017")
+    with old_ledger(engine, "0017") as connection:
         for statement in (*old_edge("edge:1", "a", "b", 5), *old_edge("edge:2", "c", "a", 4)):
             connection.exec_driver_sql(statement)
         connection.exec_driver_sql("update ledger_head set seq = 5")
@@ -270,13 +273,8 @@ def test_edges_from_before_their_states_were_kept_once_are_found_by_their_ids_an
 def test_the_last_event_of_a_batch_and_edges_from_nodes_of_others_leave_their_segment(
     engine: Engine, unopened_settings: Settings
 ) -> None:
-    make_old(engine, "0002")
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
     own = own_id("local:ada", "goal:a")
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0019")
+    with old_ledger(engine, "0019") as connection:
         connection.exec_driver_sql("insert into world_segments values (7)")
         for seq, source in ((8, own), (9, "goal:b"), (10, own)):
             connection.exec_driver_sql(
