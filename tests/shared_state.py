@@ -32,4 +32,18 @@ def copied(key: str, make: Callable[[Path], object], target: Path) -> None:
             with tempfile.TemporaryDirectory(dir=made.parent) as directory:
                 make(Path(directory) / "made")
                 (Path(directory) / "made").rename(made)
-    shutil.copytree(made, target, symlinks=True, dirs_exist_ok=True)
+    copy_with_links(made, target)
+
+
+def copy_with_links(source: Path, target: Path) -> None:
+    """Copies a directory, in which files that are one file stay one."""
+    copies: dict[int, str] = {}
+
+    def copy(original: str, place: str) -> None:
+        there = copies.setdefault(Path(original).stat().st_ino, place)
+        if there == place:
+            shutil.copy2(original, place)
+        else:
+            os.link(there, place)
+
+    shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True, copy_function=copy)
