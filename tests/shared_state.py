@@ -36,14 +36,10 @@ def copied(key: str, make: Callable[[Path], object], target: Path) -> None:
 
 
 def copy_with_links(source: Path, target: Path) -> None:
-    """Copies a directory, in which files that are one file stay one."""
-    copies: dict[int, str] = {}
+    """Copies a directory, in which files that are one file stay one.
 
-    def copy(original: str, place: str) -> None:
-        there = copies.setdefault(Path(original).stat().st_ino, place)
-        if there == place:
-            shutil.copy2(original, place)
-        else:
-            os.link(there, place)
-
-    shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True, copy_function=copy)
+    `cp` takes less than half of the CPU that Python takes for the thousand small files of a generation.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    _, status = os.waitpid(os.posix_spawnp("cp", ["cp", "-a", f"{source}/.", str(target)], os.environ), 0)
+    assert status == 0, f"{source} was not copied"
