@@ -18,7 +18,7 @@ from warehouse.world.snapshot import FORM_FIELDS, TextIndex
 from warehouse.world.text import SearchWord
 
 EXPANSIONS_AT_MOST = 64
-"""Words of a prefix that are asked for one by one, which is faster than by a pattern."""
+"""Words of a prefix that are asked for one by one; more of them are found faster by a pattern."""
 
 LOOKED_UP, COUNTED = 1.5, 0.25
 """The cost of looking up a node in a list, and of counting an entry without its score, in entries that are scored."""
@@ -119,12 +119,9 @@ class IndexedWord:
 
     def _begun(self) -> list[tantivy.Query]:
         """Returns queries of longer words that begin as a prefix does; none for another word."""
-        longer = self._longer[:EXPANSIONS_AT_MOST]
-        queries = [self._term("written", form) for form, _ in longer if form not in self._word.forms]
         if len(self._longer) > EXPANSIONS_AT_MOST:
-            pattern = f"{self._word.written}.*"
-            queries.append(tantivy.Query.regex_query(self._index.schema, "written", pattern))
-        return queries
+            return [tantivy.Query.regex_query(self._index.schema, "written", f"{self._word.written}.*")]
+        return [self._term("written", form) for form, _ in self._longer if form not in self._word.forms]
 
     def _term(self, field: str, form: str) -> tantivy.Query:
         return tantivy.Query.term_query(self._index.schema, field, form, "basic")
