@@ -103,7 +103,7 @@ class Hits:
 
 
 def _lifts(numbers: Column, scores: Column, following: Column) -> Column:
-    """Returns what the nodes beside each of `numbers` give to it. Each gives to those before which it stands, too."""
+    """Returns what the nodes beside each of `numbers` give to it. A node gives to those after it, and they to it."""
     ascending = numbers.argsort()
     rows = ascending.take(numbers.searchsorted(following, sorter=ascending), mode="clip")
     steps, before = (numbers.take(rows) == following).nonzero()
@@ -113,8 +113,5 @@ def _lifts(numbers: Column, scores: Column, following: Column) -> Column:
     given = np.zeros((len(LIFTS), 2, len(numbers)))
     given[steps, 0, after] = scores[before]
     given[steps, 1, before] = scores[after]
-    lifts: Column = (given * _SHARES).sum(axis=(0, 1))
+    lifts: Column = (given * np.reshape(LIFTS, (-1, 1, 1))).sum(axis=(0, 1))
     return lifts
-
-
-_SHARES = np.reshape(LIFTS, (-1, 1, 1))

@@ -87,7 +87,7 @@ from core_feed__events
 where kind = 'threshold_crossed'
 
 -- name: past_following
--- One row per node of these ids: those before and after it in what its source said, then those two places away.
+-- One row per node of these ids: the node after it in what its source said, and the one after that.
 with told as (
     select
         id,
