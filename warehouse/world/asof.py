@@ -119,18 +119,16 @@ class PastView:
             np.array([words[node_id][1].length for node_id in found], np.int64),
             places,
         )
-        beside = self._beside(found)
-        ranked = hits.in_order(lambda numbers: beside[numbers])[:RANKED_AT_MOST]
+        following = self._following(found)
+        ranked = hits.in_order(lambda numbers: following[:, numbers])[:RANKED_AT_MOST]
         return Page([self._marked(words[found[place]][0]) for place in ranked[skip : skip + limit]], len(found))
 
-    def _beside(self, ids: Sequence[str]) -> np.ndarray[Any, Any]:
-        """Returns for each of `ids` the places among them of the nodes beside it, in the order of `Snapshot.beside`; -1
-        for others."""
+    def _following(self, ids: Sequence[str]) -> np.ndarray[Any, Any]:
+        """Returns the places among `ids` of the nodes after them, as `Snapshot.following` does; -1 for others."""
         places = {node_id: place for place, node_id in enumerate(ids)}
-        rows = {node_id: rest for node_id, *rest in self._rows("past_beside", {"ids": list(ids)})}
-        return np.array([[places.get(other, -1) for other in rows[node_id]] for node_id in ids], np.int64).reshape(
-            len(ids), len(LIFTS)
-        )
+        rows = {node_id: rest for node_id, *rest in self._rows("past_following", {"ids": list(ids)})}
+        following = [[places.get(other, -1) for other in rows[node_id]] for node_id in ids]
+        return np.array(following, np.int64).reshape(len(ids), len(LIFTS)).T
 
     def hints(self, search: Search, within: Filter) -> Hints:
         rows = self._rows("past_counts", {"scope": within.scope})

@@ -6,12 +6,12 @@ the snapshot, above it those that only the overlay knows (see `overlay.py` for a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from heapq import merge
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import tantivy
@@ -20,19 +20,8 @@ from rapidfuzz.distance import OSA
 from contracts.world.records import Edge, Node
 from warehouse.world.overlay import Overlay
 from warehouse.world.query import VISITED_AT_MOST, Direction, Filter, Hints, Page, Scope, Traversal
-from warehouse.world.ranking import (
-    EDGE_SHARE,
-    LIFTED_AT_MOST,
-    LIFTS,
-    MISTYPED_SHARE,
-    PREFIX_SHARE,
-    PUBLIC_LIFTED_AT_MOST,
-    TITLE_BONUS,
-    Hits,
-    rarity,
-    share_of,
-)
-from warehouse.world.snapshot import FORM_FIELDS, NOBODY, Snapshot, TextIndex
+from warehouse.world.ranking import LIFTED_AT_MOST, LIFTS, PUBLIC_LIFTED_AT_MOST, Hits, rarity, share_of
+from warehouse.world.snapshot import NOBODY, Snapshot, TextIndex
 from warehouse.world.text import (
     DOUBTFUL_AT_MOST,
     NEAR_LETTERS,
@@ -44,17 +33,20 @@ from warehouse.world.text import (
     doubtful,
     exactly,
 )
+from warehouse.world.word_queries import IndexedWord, Part, scoring_all, scoring_best
 
 Numbers: TypeAlias = np.ndarray[Any, Any]
 
-EXPANSIONS_AT_MOST = 64
-"""Words of a prefix that are asked for one by one, which is faster than by a pattern."""
-
-COMMON_FROM = 5_000
-"""Public nodes that have a word from which on a search for it alone reads no more lists of nodes than it needs."""
-
 FORMS_AT_MOST = 5_000
 """Words of an index that are compared with one that was not found."""
+
+
+class _Weighed(NamedTuple):
+    """A word of a search, its rarity among all that the caller sees, and itself in each index by the owner's code."""
+
+    word: SearchWord
+    weight: float
+    indexed: dict[int, IndexedWord]
 
 
 class CurrentView:
@@ -69,7 +61,7 @@ class CurrentView:
 
     def node(self, node_id: str) -> Node | None:
         number = self._overlay.number_of(node_id)
-        return self._record(number) if number is not None and self._sees(number) else None
+        return self._records([number])[0] if number is not None and self._sees(number) else None
 
     def words(self, node: Node) -> NodeWords:
         number = self._overlay.number_of(node.id)
@@ -109,7 +101,7 @@ class CurrentView:
         numbers = (np.flatnonzero(base[start:])[:limit] + start).tolist()
         of_snapshot = ((self._snapshot.ids[number].decode(), number) for number in numbers)
         of_overlay = ((node_id, number) for node_id, number in self._added_above(after) if added[number - self._known])
-        nodes = [self._record(number) for _, number in _first(merge(of_snapshot, of_overlay), limit)]
+        nodes = self._records(number for _, number in _first(merge(of_snapshot, of_overlay), limit))
         return Page(nodes, int(np.count_nonzero(base) + np.count_nonzero(added)))
 
     def recent(self, within: Filter, skip: int, limit: int) -> Page:
@@ -117,24 +109,22 @@ class CurrentView:
         numbers = np.concatenate([np.flatnonzero(base), np.flatnonzero(added) + self._known])
         revisions = np.concatenate([self._snapshot.node_revision[base], self._overlay.columns.revision[added]])
         newest = np.lexsort((numbers, -revisions.astype(np.int64)))[skip : skip + limit]
-        return Page([self._record(number) for number in numbers[newest].tolist()], len(numbers))
+        return Page(self._records(numbers[newest].tolist()), len(numbers))
 
     def ranked(self, search: Search, within: Filter, skip: int, limit: int) -> Page:
         weighed = self._weighed(search)
         of_overlay = self._scores_in_overlay(weighed, within)
-        matched = len(of_overlay)
+        matched = len(of_overlay) - self._overtaken(weighed, within)
         numbers, scores = [np.array([*of_overlay], np.int64)], [np.array([*of_overlay.values()], np.float64)]
         for index, owner in self._indexes(within.scope):
             wanted = max(skip + limit, LIFTED_AT_MOST if owner else PUBLIC_LIFTED_AT_MOST)
-            count, found, found_scores = self._best_in_index(index, owner, weighed, within, wanted)
+            words = [word.indexed[owner].parts(word.weight) for word in weighed]
+            count, found, found_scores = self._best_in_index(index, owner, words, within, wanted)
             matched += count
             numbers.append(found)
             scores.append(found_scores)
-        passes = self._test(within)
-        spelt = Search(tuple(word for word, _ in weighed))
-        matched -= len(self._overlay.overtaken_words.matching(spelt, lambda n: passes(*self._overlay.before[n])))
-        ranked = self._hits(np.concatenate(numbers), np.concatenate(scores)).in_order(self._beside)
-        return Page([self._record(number) for number in ranked[skip : skip + limit]], matched)
+        ranked = self._hits(np.concatenate(numbers), np.concatenate(scores)).in_order(self._following)
+        return Page(self._records(ranked[skip : skip + limit]), matched)
 
     def hints(self, search: Search, within: Filter) -> Hints:
         base, added = self._passing(replace(within, domain=None, node_types=()))
@@ -168,7 +158,7 @@ class CurrentView:
             return Page([], 0)
         levels, complete = self._levels(start, traversal.depth, traversal.direction)
         if search is not None:
-            search = Search(tuple(word for word, _ in self._weighed(search)))
+            search = Search(tuple(each.word for each in self._weighed(search)))
         nodes: list[Node] = []
         matched = 0
         for level in levels:
@@ -177,7 +167,7 @@ class CurrentView:
                 passing = [number for number in passing if search.matches(self._words(number))]
             first = max(0, skip - matched)
             wanted = self._by_id(passing)[first : max(first, skip + limit - matched)]
-            nodes += [self._record(number) for number in wanted]
+            nodes += self._records(wanted)
             matched += len(passing)
         return Page(nodes, matched, complete)
 
@@ -281,8 +271,8 @@ class CurrentView:
         if self._snapshot.private_text is not None and scope != "public" and self._code not in (0, NOBODY):
             yield self._snapshot.private_text, self._code
 
-    def _weighed(self, search: Search) -> list[tuple[SearchWord, float]]:
-        """Returns the words of a search with their rarity among all that the caller sees.
+    def _weighed(self, search: Search) -> list[_Weighed]:
+        """Returns the words of a search, weighed.
 
         A word that nobody has, and that is long enough, counts as mistyped; only the first few, because looking for its
         like costs milliseconds.
@@ -290,13 +280,18 @@ class CurrentView:
         weighed = []
         doubtful = 0
         for word in search.words:
-            matching = self._nodes_with(word)
+            indexed = self._indexed(word)
+            matching = self._nodes_with(word, indexed)
             if matching == 0 and len(word.written) >= SHORTEST_MISTYPED and doubtful < DOUBTFUL_AT_MOST:
                 doubtful += 1
                 word = replace(word, mistyped=True)
-                matching = self._nodes_with(word)
-            weighed.append((word, rarity(matching, self._visible_nodes)))
+                indexed = self._indexed(word)
+                matching = self._nodes_with(word, indexed)
+            weighed.append(_Weighed(word, rarity(matching, self._visible_nodes), indexed))
         return weighed
+
+    def _indexed(self, word: SearchWord) -> dict[int, IndexedWord]:
+        return {owner: IndexedWord(index, word) for index, owner in self._indexes("both")}
 
     @cached_property
     def _visible_nodes(self) -> int:
@@ -312,32 +307,34 @@ class CurrentView:
         """Nodes of the snapshot that the overlay has another state of."""
         return np.array([number for number in self._overlay.nodes if number < self._known], np.int64)
 
-    def _nodes_with(self, word: SearchWord) -> int:
+    def _nodes_with(self, word: SearchWord, indexed: Mapping[int, IndexedWord]) -> int:
         """Returns about how many visible nodes have the word; 0 only if none has."""
         words = self._overlay.words
         count = sum(map(self._sees, words.having(word) or words.beginning(word)))
-        for index, owner in self._indexes("both"):
-            if owner or word.mistyped:
-                forms = [(tantivy.Occur.Should, form) for form, _ in _forms(index, word)]
-                count += index.matching(tantivy.Query.boolean_query(forms), owner) if forms else 0
-            else:
-                count += _nodes_with_best_form(index, word)
-        return count
+        return count + sum(in_index.matching(owner) for owner, in_index in indexed.items())
 
-    def _scores_in_overlay(self, weighed: Sequence[tuple[SearchWord, float]], within: Filter) -> dict[int, float]:
+    def _scores_in_overlay(self, weighed: Sequence[_Weighed], within: Filter) -> dict[int, float]:
         """Returns the matching nodes of the overlay with their scores."""
         passes, words = self._test(within), self._overlay.words
         scores: dict[int, float] = {}
-        for word, weight in weighed:
+        for word, weight, _ in weighed:
             for number in words.having(word) | words.beginning(word):
                 scores[number] = scores.get(number, 0.0) + weight * share_of(words.of(number), word)
         return {number: score for number, score in scores.items() if passes(*self._row(number))}
+
+    def _overtaken(self, weighed: Sequence[_Weighed], within: Filter) -> int:
+        """Returns how many nodes the indexes find only by words that the overlay replaced."""
+        if not self._overlay.before:
+            return 0
+        passes = self._test(within)
+        spelt = Search(tuple(each.word for each in weighed))
+        return len(self._overlay.overtaken_words.matching(spelt, lambda n: passes(*self._overlay.before[n])))
 
     def _best_in_index(
         self,
         index: TextIndex,
         owner: int,
-        weighed: Sequence[tuple[SearchWord, float]],
+        words: Sequence[Sequence[Part]],
         within: Filter,
         wanted: int,
     ) -> tuple[int, Numbers, Numbers]:
@@ -357,12 +354,13 @@ class CurrentView:
             conditions.append(_number_query(index, "type", self._type_numbers(within)))
         requested = wanted + min(len(self._changed), wanted)
         while True:
-            common = None if conditions else _common(index, weighed, requested)
-            query, matched = common or (_combined(tantivy.Occur.Must, [_scored(index, weighed), *conditions]), None)
-            result = index.searcher.search(query, requested)
-            matched = index.count(result) if matched is None else matched
-            of_hits, addresses = zip(*hits, strict=True) if (hits := result.hits) else ((), ())
-            numbers, scores = np.array(index.numbers(list(addresses)), np.int64), np.array(of_hits, np.float64)
+            if conditions:
+                clauses = [(tantivy.Occur.Must, query) for query in (scoring_all(words), *conditions)]
+                query, known = tantivy.Query.boolean_query(clauses), None
+            else:
+                query, known = scoring_best(index, words, requested)
+            numbers, scores, counted = index.best(query, requested, counted=known is None)
+            matched = counted if known is None else known
             if not len(self._changed):
                 return matched, numbers, scores
             unchanged = ~np.isin(numbers, self._changed)
@@ -373,8 +371,8 @@ class CurrentView:
     def _hits(self, numbers: Numbers, scores: Numbers) -> Hits:
         known = numbers < self._known
         snapshot, columns = self._snapshot, self._overlay.columns
-        if known.all():
-            owners, lengths = snapshot.node_owner[numbers], snapshot.node_words[numbers]
+        if not len(columns) or known.all():
+            owners, lengths = snapshot.node_owner.take(numbers), snapshot.node_words.take(numbers)
             return Hits(numbers, scores, owners == 0, lengths, numbers)
         added = (numbers[~known] - self._known).astype(np.int64)
         owners, lengths, places = (np.empty(len(numbers), np.float64) for _ in range(3))
@@ -385,16 +383,14 @@ class CurrentView:
         places[~known] = _places_between([snapshot.place_of(node_id) for node_id in ids], ids)
         return Hits(numbers, scores, owners == 0, lengths, places)
 
-    def _beside(self, numbers: Numbers) -> Numbers:
+    def _following(self, numbers: Numbers) -> Numbers:
         known = numbers < self._known
-        if known.all():
-            return self._snapshot.beside(numbers)
-        beside = np.full((len(numbers), len(LIFTS)), NOBODY, np.int64)
-        beside[known] = self._snapshot.beside(numbers[known])
-        beside[~known] = np.reshape(
-            [self._overlay.beside(number) for number in numbers[~known].tolist()], (-1, len(LIFTS))
-        )
-        return beside
+        if not len(self._overlay.columns) or known.all():
+            return self._snapshot.following(numbers)
+        following = np.empty((len(LIFTS), len(numbers)), np.int64)
+        following[:, known] = self._snapshot.following(numbers[known])
+        following[:, ~known] = np.transpose([self._overlay.following(number) for number in numbers[~known].tolist()])
+        return following
 
     def _forms_like(self, word: str, scope: Scope) -> Iterator[str]:
         """Yields words that begin like `word`, of nodes that the caller sees."""
@@ -466,12 +462,11 @@ class CurrentView:
 
     # -- records
 
-    def _record(self, number: int) -> Node:
-        node = self._overlay.nodes.get(number)
-        if node is None:
-            node = self._snapshot.node(number)
-        assert node is not None, "what is seen is live, and so has a record"
-        return node
+    def _records(self, numbers: Iterable[int]) -> list[Node]:
+        changed, in_snapshot = self._overlay.nodes, self._snapshot.node
+        nodes = [changed.get(number) or in_snapshot(number) for number in numbers]
+        assert all(nodes), "what is seen is live, and so has a record"
+        return cast("list[Node]", nodes)
 
     def _words(self, number: int) -> NodeWords:
         return self._overlay.words_at(number)
@@ -492,121 +487,6 @@ class CurrentView:
             number = self._overlay.number_of(added)
             if added != node_id and number is not None:
                 yield added, number
-
-
-def _nodes_with_best_form(index: TextIndex, word: SearchWord) -> int:
-    """Returns the number of nodes that have the commonest form of a word, or of one that begins so if none has it."""
-    searcher = index.searcher
-    known = max(sum(searcher.doc_freq(field, form) for field in FORM_FIELDS) for form in word.forms)
-    if known or not word.is_prefix:
-        return known
-    return sum(nodes for _, nodes in searcher.terms_with_prefix("written", word.written, limit=1))
-
-
-def _forms(index: TextIndex, word: SearchWord) -> Iterator[tuple[tantivy.Query, float]]:
-    """Yields queries of the forms in which a node may have the word, with the share of its weight that each gives."""
-    schema, searcher = index.schema, index.searcher
-    for field, share in _FIELD_SHARES:
-        for form in word.forms:
-            if searcher.doc_freq(field, form):
-                yield tantivy.Query.term_query(schema, field, form, "basic"), share
-    for query in _begun(index, word):
-        yield query, PREFIX_SHARE
-    if word.mistyped:
-        yield tantivy.Query.fuzzy_term_query(schema, "written", word.written, 1, True), MISTYPED_SHARE
-
-
-def _begun(index: TextIndex, word: SearchWord) -> Iterator[tantivy.Query]:
-    """Yields queries of words that begin as a prefix does; none for another word."""
-    if word.is_prefix:
-        expansions = index.searcher.terms_with_prefix("written", word.written, limit=EXPANSIONS_AT_MOST + 1)
-        for form, _ in expansions[:EXPANSIONS_AT_MOST]:
-            if form not in word.forms:
-                yield tantivy.Query.term_query(index.schema, "written", form, "basic")
-        if len(expansions) > EXPANSIONS_AT_MOST:
-            yield tantivy.Query.regex_query(index.schema, "written", f"{word.written}.*")
-
-
-_FIELD_SHARES = tuple(zip(FORM_FIELDS, (1 + TITLE_BONUS, 1.0, EDGE_SHARE), strict=True))
-"""The fields of the index from the best on, with the share of a word's weight that each gives."""
-
-
-def _scored(index: TextIndex, weighed: Sequence[tuple[SearchWord, float]]) -> tantivy.Query:
-    """Returns a query that scores as `ranking.py` says.
-
-    Of each word the best of all its queries counts. Where no node answers two of them, they are added up without a
-    union of their own, which would cost half as much again.
-    """
-    clauses: list[tantivy.Query] = []
-    for word, weight in weighed:
-        lists = _lists(index, word)
-        if lists:
-            shares = [(query, share) for query, share, _ in lists]
-            shares += [(query, PREFIX_SHARE) for query in _only_begun(index, word, lists)]
-        else:
-            shares = list(_forms(index, word))
-        scored = [tantivy.Query.const_score_query(query, weight * share) for query, share in shares]
-        clauses += scored if lists or len(scored) < 2 else [tantivy.Query.disjunction_max_query(scored)]
-    return _any_of(clauses)
-
-
-def _lists(index: TextIndex, word: SearchWord) -> list[tuple[tantivy.Query, float, int]]:
-    """Returns, if nodes have a word in one form alone, the queries of each field that has it from the best on, with the
-    share of the word's weight and the number of nodes. A field has it only where the better ones have it not."""
-    if word.mistyped:
-        return []
-    searcher = index.searcher
-    nodes = {form: [searcher.doc_freq(field, form) for field in FORM_FIELDS] for form in word.forms}
-    known = [form for form in nodes if any(nodes[form])]
-    if len(known) != 1:
-        return []
-    return [
-        (tantivy.Query.term_query(index.schema, field, known[0], "basic"), share, count)
-        for (field, share), count in zip(_FIELD_SHARES, nodes[known[0]], strict=True)
-        if count
-    ]
-
-
-def _only_begun(
-    index: TextIndex, word: SearchWord, lists: Sequence[tuple[tantivy.Query, float, int]]
-) -> list[tantivy.Query]:
-    """Returns a query of the nodes that have a longer word but not this one, of which these are the lists; none if the
-    word is no prefix or nobody has a longer one."""
-    begun = list(_begun(index, word))
-    if not begun:
-        return []
-    without = [(tantivy.Occur.MustNot, query) for query, _, _ in lists]
-    return [tantivy.Query.boolean_query([(tantivy.Occur.Must, _any_of(begun)), *without])]
-
-
-def _common(
-    index: TextIndex, weighed: Sequence[tuple[SearchWord, float]], requested: int
-) -> tuple[tantivy.Query, int] | None:
-    """Returns a query for the best nodes of a search for one common word, and the number of all that match.
-
-    Example: 140,000 nodes have the word in their title and 220,000 elsewhere. The best 200 are among the first, so
-    nothing is read of the others, which are counted already. Only nodes with a longer word are searched to be counted.
-    """
-    (word, weight), *others = weighed
-    lists = [] if others else _lists(index, word)
-    matched = sum(nodes for _, _, nodes in lists)
-    if matched < max(COMMON_FROM, requested):
-        return None
-    best: list[tantivy.Query] = []
-    held = 0
-    for query, share, nodes in lists:
-        if held < requested:
-            best.append(tantivy.Query.const_score_query(query, weight * share))
-            held += nodes
-    return _any_of(best), matched + sum(index.matching(query, owner=0) for query in _only_begun(index, word, lists))
-
-
-def _any_of(queries: Sequence[tantivy.Query]) -> tantivy.Query:
-    return _combined(tantivy.Occur.Should, queries)
-
-
-def _combined(occur: tantivy.Occur, queries: Sequence[tantivy.Query]) -> tantivy.Query:
-    return queries[0] if len(queries) == 1 else tantivy.Query.boolean_query([(occur, query) for query in queries])
 
 
 def _places_between(places: Sequence[int], ids: Sequence[str]) -> list[float]:

@@ -67,6 +67,9 @@ class Columns:
         self._rows = np.zeros((4, 64), "<u8")
         self._length = 0
 
+    def __len__(self) -> int:
+        return self._length
+
     @property
     def owner(self) -> Column:
         return self._rows[0, : self._length]
@@ -257,13 +260,12 @@ class Overlay:
             self._series[known.owner, known.source].remove((known.valid_from, number))
         insort(self._series.setdefault((node.owner, node.source), []), (node.valid_from, number))
 
-    def beside(self, number: int) -> tuple[int, ...]:
-        """Returns the nodes beside one that the snapshot does not have, as `Snapshot.beside` does."""
+    def following(self, number: int) -> tuple[int, ...]:
+        """Returns the nodes after one that the snapshot does not have, as `Snapshot.following` does."""
         node = self.nodes[number]
         series = self._series[node.owner, node.source]
         place = bisect_left(series, (node.valid_from, number))
-        places = (place - 1, place + 1, place - 2, place + 2)
-        return tuple(series[at][1] if 0 <= at < len(series) else NOBODY for at in places)
+        return tuple(series[at][1] if at < len(series) else NOBODY for at in (place + 1, place + 2))
 
     def _apply_edge(self, edge: Edge) -> None:
         source, target = self._number(edge.source), self._number(edge.target)

@@ -50,12 +50,14 @@ class Postings:
 
     def having(self, word: SearchWord) -> set[int]:
         """Returns the nodes that have the word, or one that differs by one letter if it is mistyped."""
+        if not self._words:
+            return set()
         near = self._near(word.written) if word.mistyped else ()
         return set().union(*(self._forms.get(form, ()) for form in word.forms), *(self._written[form] for form in near))
 
     def beginning(self, word: SearchWord) -> set[int]:
         """Returns the nodes with a word that begins with this prefix; none if it is no prefix."""
-        if not word.is_prefix:
+        if not word.is_prefix or not self._words:
             return set()
         return set().union(*(numbers for _, numbers in self.starting(word.written)))
 

@@ -35,7 +35,7 @@ PUBLIC_LIFTED_AT_MOST = 200
 """Best hits of the caller's own nodes, and of public ones, among which neighbours lift one another. Constants, so that
 the order does not depend on the page."""
 
-LIFTS = (0.5, 0.5, 0.25, 0.25)
+LIFTS = (0.5, 0.25)
 """Shares of their scores that a node is given by the nodes one place before and after it, and two places."""
 
 OWN_FACTOR = 1.2
@@ -70,43 +70,48 @@ class Hits:
     lengths: Column
     places: Column
 
-    def in_order(self, beside: Callable[[Column], Column]) -> list[int]:
+    def in_order(self, following: Callable[[Column], Column]) -> list[int]:
         """Returns the numbers, best first; of equal ones the caller's own, then the short, then by id.
 
-        `beside` gives for each of these numbers those of the nodes beside it, one column for each of `LIFTS`; any other
-        number stands for none. Only the best lift one another; the others follow in their own order.
+        `following` gives for these numbers those of the nodes after them, one row for each of `LIFTS`; any other number
+        stands for none. Only the best lift one another; the others follow in their own order.
         """
         # To four digits: a text index computes with fewer than we do.
-        scores = np.round(np.where(self.public, self.scores, self.scores * OWN_FACTOR), 4)
+        scores = np.where(self.public, self.scores, self.scores * OWN_FACTOR).round(4)
         best, rest = self._best(scores)
-        lifted = scores.copy()
-        lifted[best] += _lifts(self.numbers[best], scores[best], beside(self.numbers[best]))
-        ranked: list[int] = self.numbers[np.concatenate([self._sorted(lifted, best), rest])].tolist()
+        numbers, scores = self.numbers[best], scores[best]
+        lifted = scores + _lifts(numbers, scores, following(numbers))
+        ranked: list[int] = [*numbers[self._order(best, lifted)].tolist(), *self.numbers[rest].tolist()]
         return ranked
 
-    def _best(self, scores: Column) -> tuple[Column, Column]:
+    def _best(self, scores: Column) -> tuple[Column | slice, Column | slice]:
         """Returns the rows that lift one another, and the others in their order."""
         public = np.count_nonzero(self.public)
         if public <= PUBLIC_LIFTED_AT_MOST and len(scores) - public <= LIFTED_AT_MOST:
-            return np.arange(len(scores)), np.arange(0)
-        order = self._sorted(scores, np.arange(len(scores)))
+            return slice(None), slice(0)
+        order = self._order(slice(None), scores)
         is_public = self.public[order]
         is_best = np.where(
             is_public, np.cumsum(is_public) <= PUBLIC_LIFTED_AT_MOST, np.cumsum(~is_public) <= LIFTED_AT_MOST
         )
         return order[is_best], order[~is_best]
 
-    def _sorted(self, scores: Column, rows: Column) -> Column:
-        keys = (self.places[rows], self.lengths[rows], self.public[rows], -scores[rows])
-        ordered: Column = rows[np.lexsort(keys)]
-        return ordered
+    def _order(self, rows: Column | slice, scores: Column) -> Column:
+        """Returns the order of these rows, whose scores are given."""
+        order: Column = np.lexsort((self.places[rows], self.lengths[rows], self.public[rows], -scores))
+        return order
 
 
-def _lifts(numbers: Column, scores: Column, beside: Column) -> Column:
-    """Returns what the nodes beside each of `numbers` give to it."""
-    if not len(numbers):
-        return scores
-    ascending = np.argsort(numbers)
-    rows = ascending[np.minimum(np.searchsorted(numbers, beside, sorter=ascending), len(numbers) - 1)]
-    lifts: Column = (np.where(numbers[rows] == beside, scores[rows], 0.0) * LIFTS).sum(axis=1)
+def _lifts(numbers: Column, scores: Column, following: Column) -> Column:
+    """Returns what the nodes beside each of `numbers` give to it. A node gives to those after it, and they to it."""
+    ascending = numbers.argsort()
+    rows = ascending.take(numbers.searchsorted(following, sorter=ascending), mode="clip")
+    steps, before = (numbers.take(rows) == following).nonzero()
+    if not len(before):
+        return np.zeros(len(numbers))
+    after = rows[steps, before]
+    given = np.zeros((len(LIFTS), 2, len(numbers)))
+    given[steps, 0, after] = scores[before]
+    given[steps, 1, before] = scores[after]
+    lifts: Column = (given * np.reshape(LIFTS, (-1, 1, 1))).sum(axis=(0, 1))
     return lifts

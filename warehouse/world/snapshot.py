@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import mmap
 from bisect import bisect_left
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from contracts.errors import StoreTooNew, StoreUnusable
 from contracts.world.records import Edge, Node
 from warehouse.world.text import MOST_EDGES
 
-FORMAT = 3
+FORMAT = 4
 """Version of the layout below. A reader opens only its own format; a snapshot can be rebuilt from the ledger at any
 time."""
 
@@ -107,15 +108,13 @@ class Texts:
 
     def __init__(self, directory: Path | None, name: str) -> None:
         self._bytes = _mapped(directory, f"{name}.bin")
-        self._starts = (
-            memoryview(bytes(8)).cast("Q") if directory is None else _mapped(directory, f"{name}.u64").cast("Q")
-        )
+        self._starts = memoryview(bytes(8) if directory is None else _mapped(directory, f"{name}.u64")).cast("Q")
 
     def __len__(self) -> int:
         return len(self._starts) - 1
 
     def __getitem__(self, number: int) -> bytes:
-        return bytes(self._bytes[self._starts[number] : self._starts[number + 1]])
+        return self._bytes[self._starts[number] : self._starts[number + 1]]
 
     def find(self, text: str) -> int | None:
         """Returns the number of a text, or None. Requires that the texts are sorted."""
@@ -130,7 +129,7 @@ class Snapshot:
 
     node_type, node_domain, node_owner    per node: number of its type and domain; 0 public, n the n-th owner, NOBODY
     node_revision, node_words    per node: the revision that wrote it; the number of its words
-    node_previous, node_next    per node: the nodes before and after it in what one source said; NOBODY where none is
+    node_next    per node: the node after it in what one source said; NOBODY where none is
     out_start, edge_source, edge_target, edge_owner    edges in order of sources: those of n at out_start[n:n+2]
     in_start, in_edge    numbers of edges in order of targets: those to n at in_start[n:n+2]
 
@@ -151,10 +150,7 @@ class Snapshot:
             _column(directory, "node_revision.u64"),
             _column(directory, "node_words.u32"),
         )
-        self.node_previous, self.node_next = (
-            _column(directory, "node_previous.u32"),
-            _column(directory, "node_next.u32"),
-        )
+        self.node_next = _column(directory, "node_next.u32")
         self.out_start, self.in_start = _column(directory, "out_start.u64"), _column(directory, "in_start.u64")
         self.edge_source, self.edge_target = (
             _column(directory, "edge_source.u32"),
@@ -180,13 +176,14 @@ class Snapshot:
         record = self._nodes[number]
         return _node(record) if record else None
 
-    def beside(self, numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Returns for each node those before and after it in what its source said, then those two places away, or
-        NOBODY. One column each."""
-        previous, following = self.node_previous[numbers], self.node_next[numbers]
-        return np.stack(
-            [previous, following, _follow(self.node_previous, previous), _follow(self.node_next, following)], 1
-        )
+    def following(self, numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Returns the nodes after these in what their sources said, and below them those two places away; NOBODY where
+        none is."""
+        following = np.empty((2, len(numbers)), np.int64)
+        following[0] = self.node_next.take(numbers)
+        following[1] = self.node_next.take(following[0], mode="clip")
+        following[1][following[0] == NOBODY] = NOBODY
+        return following
 
     def edge(self, number: int) -> Edge:
         """Returns an edge's record."""
@@ -216,16 +213,8 @@ class Snapshot:
         return len(self._owners)
 
 
-def _follow(column: np.ndarray[Any, Any], numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Returns the entries of `column` at these numbers, NOBODY for NOBODY."""
-    known = numbers != NOBODY
-    found = np.full_like(numbers, NOBODY)
-    found[known] = column[numbers[known]]
-    return found
-
-
 class TextIndex:
-    """One full-text index over nodes."""
+    """One full-text index over nodes, in `directory`, with a file beside it that names the node of each document."""
 
     def __init__(self, directory: Path) -> None:
         try:
@@ -236,21 +225,54 @@ class TextIndex:
         index.config_reader("manual")  # by default a thread of the index watches the directory
         self.schema = index.schema
         self.searcher = index.searcher()
+        self._numbers = _column(directory.parent, numbers_file(directory.name))
+        self._starts = list(accumulate(segment_sizes(directory), initial=0))
 
-    def numbers(self, addresses: list[tantivy.DocAddress]) -> list[int]:
-        """Returns the numbers of the nodes that a search found, in its order."""
-        return self.searcher.fast_field_values("num", addresses)  # type: ignore[return-value]
+    def best(
+        self, query: tantivy.Query, wanted: int, *, counted: bool
+    ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], int]:
+        """Returns the best nodes that match a query, by number, with their scores, and the number of all that match, 0
+        if they are not to be `counted`."""
+        result = self.searcher.search(query, wanted, counted)
+        scores, addresses = zip(*hits, strict=True) if (hits := result.hits) else ((), ())
+        documents = [address.doc for address in addresses]
+        if len(self._starts) > 2:  # more than one segment
+            firsts = (self._starts[address.segment_ord] for address in addresses)
+            documents = [first + document for first, document in zip(firsts, documents, strict=True)]
+        numbers = self._numbers.take(np.array(documents, np.int64)).astype(np.int64)
+        return numbers, np.array(scores, np.float64), int(result.count) if counted else 0  # type: ignore[attr-defined]
 
     def matching(self, query: tantivy.Query, owner: int) -> int:
         """Returns the number of nodes that match a query, only those of an owner's code if it is not 0."""
         if owner:
             of_owner = tantivy.Query.term_query(self.schema, "owner", owner)
             query = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, of_owner)])
-        return self.count(self.searcher.search(query, 1))
+        return int(self.searcher.search(query, 1).count)  # type: ignore[attr-defined]
 
-    def count(self, result: tantivy.SearchResult) -> int:
-        """Returns the number of all matching nodes, not only of those returned."""
-        return int(result.count)  # type: ignore[attr-defined]
+    def counted(self, query: tantivy.Query) -> int:
+        """Returns the number of all nodes that match a query. A search would score them, which takes several times as
+        long if they are thousands; for a few, this takes longer to begin."""
+        return int(self.searcher.aggregate(query, {"all": {"filter": "*"}})["all"]["doc_count"])
+
+
+def numbers_file(index: str) -> str:
+    """Returns the name of the file with the number of the node of each document, in the order of the documents. The
+    index could say it too, but reads a column as a whole for that."""
+    return f"{index}.u32"
+
+
+def segment_sizes(directory: Path) -> list[int]:
+    """Returns the number of documents in each segment of a full-text index."""
+    meta = msgspec.json.decode((directory / "meta.json").read_bytes(), type=_Meta)
+    return [segment.max_doc for segment in meta.segments]
+
+
+class _Segment(msgspec.Struct):
+    max_doc: int
+
+
+class _Meta(msgspec.Struct):
+    segments: list[_Segment]
 
 
 def index_schema() -> tantivy.Schema:
@@ -269,11 +291,11 @@ def index_schema() -> tantivy.Schema:
 _EMPTY = SnapshotManifest(FORMAT, revision=0, nodes=0, edges=0, types=[], domains=[], files={})
 
 
-def _mapped(directory: Path | None, name: str) -> memoryview:
+def _mapped(directory: Path | None, name: str) -> mmap.mmap | bytes:
     if directory is None or (directory / name).stat().st_size == 0:  # an empty file can't be mapped
-        return memoryview(b"")
+        return b""
     with (directory / name).open("rb") as file:
-        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 _DTYPES = {"u8": "u1", "u16": "<u2", "u32": "<u4", "u64": "<u8"}

@@ -33,7 +33,9 @@ from warehouse.world.snapshot import (
     FileEntry,
     SnapshotManifest,
     index_schema,
+    numbers_file,
     sealed,
+    segment_sizes,
     separated,
 )
 from warehouse.world.text import MOST_EDGES
@@ -120,7 +122,7 @@ def _write_nodes(
     type_column, domain_column = columns.numbers("node_type.u16"), columns.numbers("node_domain.u8")
     owner_column, length_column = columns.numbers("node_owner.u32"), columns.numbers("node_words.u32")
     revision_column = columns.numbers("node_revision.u64")
-    previous_column, next_column = columns.numbers("node_previous.u32"), columns.numbers("node_next.u32")
+    next_column = columns.numbers("node_next.u32")
 
     def index(owners: list[int], live: list[int], entries: Iterator[IndexEntry]) -> None:
         lengths = [0] * len(owners)
@@ -139,7 +141,6 @@ def _write_nodes(
         domain_column.append(node_domains)
         owner_column.append(_numbers_of(batch["owner"]))
         revision_column.append(_numbers_of(batch["revision"]))
-        previous_column.append(_numbers_of(batch["previous"]))
         next_column.append(_numbers_of(batch["next"]))
         names = ("num", "owner", "body", "edge_types", "edge_properties", "aliases")
         numbers, owners, bodies, *of_edges = (batch[name].to_pylist() for name in names)
@@ -241,6 +242,7 @@ class _Indexes:
     ones."""
 
     def __init__(self, directory: Path, nodes: int, private_nodes: int) -> None:
+        self._directory = directory
         self._public = _index_writer(directory / PUBLIC_TEXT, nodes)
         self._private = _index_writer(directory / PRIVATE_TEXT, private_nodes)
 
@@ -258,6 +260,9 @@ class _Indexes:
             else:
                 writer.rollback()
             writer.wait_merging_threads()  # these threads write into the directory
+        if failure is None:
+            for name in (PUBLIC_TEXT, PRIVATE_TEXT):
+                write_numbers(self._directory / name)
 
 
 def _index_writer(directory: Path, nodes: int) -> tantivy.IndexWriter:
@@ -266,6 +271,19 @@ def _index_writer(directory: Path, nodes: int) -> tantivy.IndexWriter:
     index.register_tokenizer(SEPARATED, separated)
     heap = SMALL_INDEX_HEAP_BYTES if nodes < SMALL_INDEX_NODES else INDEX_HEAP_BYTES
     return index.writer(heap_size=heap, num_threads=1)
+
+
+def write_numbers(directory: Path) -> None:
+    """Writes beside an index the numbers of its nodes, in the order of its documents."""
+    index = tantivy.Index.open(str(directory))
+    index.config_reader("manual")  # by default a thread of the index watches the directory
+    searcher = index.searcher()
+    with (directory.parent / numbers_file(directory.name)).open("wb") as file:
+        for segment, size in enumerate(segment_sizes(directory)):
+            for first in range(0, size, BATCH_ROWS):
+                documents = range(first, min(first + BATCH_ROWS, size))
+                addresses = [tantivy.DocAddress(segment, document) for document in documents]
+                file.write(np.array(searcher.fast_field_values("num", addresses), "<u4").tobytes())
 
 
 @contextmanager

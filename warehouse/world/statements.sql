@@ -86,8 +86,8 @@ select 'threshold', 'Alert', 'contract-balance', id, title, occurred_at, 'core_f
 from core_feed__events
 where kind = 'threshold_crossed'
 
--- name: past_beside
--- One row per node of these ids: those before and after it in what its source said, then those two places away.
+-- name: past_following
+-- One row per node of these ids: the node after it in what its source said, and the one after that.
 with told as (
     select
         id,
@@ -97,13 +97,11 @@ with told as (
         (body->>'$.revision')::bigint as revision
     from nodes_then
 )
-select id, previous, next, before_previous, after_next
+select id, next, after_next
 from (
     select
         id,
-        lag(id) over series as previous,
         lead(id) over series as next,
-        lag(id, 2) over series as before_previous,
         lead(id, 2) over series as after_next
     from told
     where (owner, source) in (select (owner, source) from told where id in (select unnest($ids::varchar[])))
@@ -299,14 +297,11 @@ select
 from snapshot_nodes
 
 -- name: snapshot_node_rows
--- One row per node, in order of numbers. previous and next are the nodes before and after it in what one source said, by
--- the time from which they hold and the order of writing; 4294967295 where there is none. Records are large, so they are
--- not sorted by source too.
+-- One row per node, in order of numbers. next is the node after it in what one source said, by the time from which they
+-- hold and the order of writing; 4294967295 where there is none. Records are large, so they are not sorted by source too.
 with places as materialized (
     select
         num,
-        (case when owner < 4294967295 then coalesce(lag(num) over series, 4294967295) else 4294967295 end)::uinteger
-            as previous,
         (case when owner < 4294967295 then coalesce(lead(num) over series, 4294967295) else 4294967295 end)::uinteger
             as next
     from snapshot_nodes
@@ -320,7 +315,6 @@ select
     owner,
     body,
     revision,
-    previous,
     next,
     edge_texts.types as edge_types,
     edge_texts.properties as edge_properties,

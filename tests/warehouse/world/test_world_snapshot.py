@@ -15,12 +15,26 @@ import duckdb
 import msgspec
 import numpy as np
 import pytest
+import tantivy
 from rounds import ROUNDS
 from world_graphs import T0, edge, events_of, node, snapshot_inputs, write
 
 from contracts.errors import StoreTooNew, StoreUnusable
-from warehouse.world.snapshot import FORMAT, MANIFEST, NOBODY, Snapshot, read_manifest, sealed
-from warehouse.world.snapshot_writer import write_snapshot
+from warehouse.world.index_entries import entries_here
+from warehouse.world.snapshot import (
+    FORMAT,
+    MANIFEST,
+    NOBODY,
+    PUBLIC_TEXT,
+    SEPARATED,
+    Snapshot,
+    TextIndex,
+    index_schema,
+    read_manifest,
+    sealed,
+    separated,
+)
+from warehouse.world.snapshot_writer import write_numbers, write_snapshot
 
 HISTORY = events_of(
     [
@@ -60,6 +74,28 @@ def test_an_empty_graph_has_a_snapshot_too(tmp_path: Path) -> None:
     assert len(snapshot) == 0 and snapshot.find("a") is None
 
 
+def test_an_index_of_several_segments_knows_the_node_of_each_document(tmp_path: Path) -> None:
+    directory = tmp_path / PUBLIC_TEXT
+    directory.mkdir()
+    index = tantivy.Index(index_schema(), str(directory))
+    index.register_tokenizer(SEPARATED, separated)
+    writer = index.writer(heap_size=32_000_000, num_threads=1)
+    of_segments = [[4, 7, 9], [1, 2], [12]]
+    for numbers in of_segments:
+        rows = [(number, number % 2, 0, 0, '{"title":"x","properties":{}}', None, None, None) for number in numbers]
+        for entry, _ in entries_here(rows):
+            writer.add_json(entry)
+        writer.commit()
+    writer.wait_merging_threads()
+    write_numbers(directory)
+    written = TextIndex(directory)
+    assert written.searcher.num_segments == len(of_segments)
+    numbers, _, matched = written.best(tantivy.Query.all_query(), 10, counted=True)
+    assert (sorted(numbers.tolist()), matched) == ([1, 2, 4, 7, 9, 12], 6)
+    odd, _, matched = written.best(tantivy.Query.term_query(written.schema, "type", 1), 10, counted=True)
+    assert (sorted(odd.tolist()), matched) == ([1, 7, 9], 3)
+
+
 def test_a_change_in_one_process_does_not_reach_the_files(directory: Path) -> None:
     Snapshot(directory).node_owner[1] = NOBODY
     assert Snapshot(directory).node_owner[1] == 0
@@ -80,7 +116,9 @@ def test_what_is_kept_is_what_the_manifest_says(directory: Path) -> None:
         assert (len(content), hashlib.sha256(content).hexdigest()) == (entry.bytes, entry.sha256)
 
 
-@pytest.mark.parametrize("name", ["nodes.bin", "edge_target.u32", "ids.u64", "text-public/meta.json"])
+@pytest.mark.parametrize(
+    "name", ["nodes.bin", "edge_target.u32", "ids.u64", "text-public/meta.json", "text-public.u32"]
+)
 @pytest.mark.parametrize("damage", ["missing", "short", "long"])
 def test_half_a_snapshot_is_refused(directory: Path, name: str, damage: str) -> None:
     content = (directory / name).read_bytes()

@@ -1,0 +1,188 @@
+"""Turns the words of a search into queries of a text index, which score nodes as `ranking.py` says and read no more of
+it than the best hits need.
+
+Example: of a million nodes 50,000 have "plan", 17,000 of them in their title, and 800 have "apollo". A search for
+"plan" reads the titles alone, because the best hits are among them. A search for "apollo plan" looks up "plan" only for
+nodes with "apollo": no other node scores as much. Both count all nodes that match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import tantivy
+
+from warehouse.world.ranking import EDGE_SHARE, MISTYPED_SHARE, PREFIX_SHARE, TITLE_BONUS
+from warehouse.world.snapshot import FORM_FIELDS, TextIndex
+from warehouse.world.text import SearchWord
+
+EXPANSIONS_AT_MOST = 64
+"""Words of a prefix that are asked for one by one; more of them are found faster by a pattern."""
+
+LOOKED_UP, COUNTED = 1.5, 0.25
+"""The cost of looking up a node in a list, and of counting an entry without its score, in entries that are scored."""
+
+_FIELD_SHARES = tuple(zip(FORM_FIELDS, (1 + TITLE_BONUS, 1.0, EDGE_SHARE), strict=True))
+"""The fields of the index from the best on, with the share of a word's weight that each gives."""
+
+
+class Part(NamedTuple):
+    """Nodes that have a word of a search: all of them, or those whose score for it is the same."""
+
+    query: tantivy.Query
+    score: float
+    """The most that the word adds to the score of one of them."""
+    nodes: int
+    """The number of nodes, all with that score; 0 if it is not known without a search."""
+    terms: list[tantivy.Query]
+    """Queries that find them and maybe others with the word, without scores: faster where they are only counted."""
+    entries: int
+    """About how many entries of the index's lists the query reads."""
+
+
+class IndexedWord:
+    """One word of a search as one index has it."""
+
+    def __init__(self, index: TextIndex, word: SearchWord) -> None:
+        searcher = index.searcher
+        self._index = index
+        self._word = word
+        counts = ((form, [searcher.doc_freq(field, form) for field in FORM_FIELDS]) for form in word.forms)
+        self._nodes = {form: of_fields for form, of_fields in counts if any(of_fields)}
+        """For each form that nodes have, their number by field."""
+        self._longer: list[tuple[str, int]] = []
+        """Words that begin as a prefix does, with their numbers of nodes, the commonest first; one too many shows that
+        there are more."""
+        if word.is_prefix:
+            self._longer = searcher.terms_with_prefix("written", word.written, limit=EXPANSIONS_AT_MOST + 1)
+
+    def matching(self, owner: int) -> int:
+        """Returns about how many nodes of an owner's code, or public ones for 0, have the word; 0 only if none has."""
+        if owner or self._word.mistyped:
+            queries = [query for query, _ in self._queries()]
+            return self._index.matching(_any_of(queries), owner) if queries else 0
+        if self._nodes:
+            return max(map(sum, self._nodes.values()))
+        return self._longer[0][1] if self._longer else 0
+
+    def parts(self, weight: float) -> list[Part]:
+        """Returns the nodes that have a word of this weight, in parts that share none of them."""
+        if len(self._nodes) != 1 or self._word.mistyped:
+            return self._whole(weight)
+        ((form, counts),) = self._nodes.items()
+        # A field has a form only where the better ones have it not.
+        lists = [
+            (self._term(field, form), weight * share, nodes)
+            for (field, share), nodes in zip(_FIELD_SHARES, counts, strict=True)
+            if nodes
+        ]
+        parts = [Part(_scoring(query, score), score, nodes, [query], nodes) for query, score, nodes in lists]
+        if longer := self._begun():
+            clauses = [
+                (tantivy.Occur.Must, _any_of(longer)),
+                *((tantivy.Occur.MustNot, query) for query, _, _ in lists),
+            ]
+            score = weight * PREFIX_SHARE
+            query = _scoring(tantivy.Query.boolean_query(clauses), score)
+            parts.append(Part(query, score, 0, longer, self._longer_entries))
+        return parts
+
+    def _whole(self, weight: float) -> list[Part]:
+        """Returns one part with all nodes that have the word, each with its best score; none if nobody has it."""
+        queries = self._queries()
+        if not queries:
+            return []
+        terms, shares = [query for query, _ in queries], {share for _, share in queries}
+        most = weight * max(shares)
+        if len(shares) == 1:
+            query = _scoring(_any_of(terms), most)
+        else:
+            query = tantivy.Query.disjunction_max_query([_scoring(each, weight * share) for each, share in queries])
+        entries = sum(map(sum, self._nodes.values())) + self._longer_entries
+        return [Part(query, most, 0, terms, entries)]
+
+    def _queries(self) -> list[tuple[tantivy.Query, float]]:
+        """Returns queries of the forms in which a node may have the word, with the share of its weight that each
+        gives."""
+        queries = [
+            (self._term(field, form), share)
+            for place, (field, share) in enumerate(_FIELD_SHARES)
+            for form, counts in self._nodes.items()
+            if counts[place]
+        ]
+        queries += [(query, PREFIX_SHARE) for query in self._begun()]
+        if self._word.mistyped:
+            fuzzy = tantivy.Query.fuzzy_term_query(self._index.schema, "written", self._word.written, 1, True)
+            queries.append((fuzzy, MISTYPED_SHARE))
+        return queries
+
+    def _begun(self) -> list[tantivy.Query]:
+        """Returns queries of longer words that begin as a prefix does; none for another word."""
+        if len(self._longer) > EXPANSIONS_AT_MOST:
+            return [tantivy.Query.regex_query(self._index.schema, "written", f"{self._word.written}.*")]
+        return [self._term("written", form) for form, _ in self._longer if form not in self._word.forms]
+
+    def _term(self, field: str, form: str) -> tantivy.Query:
+        return tantivy.Query.term_query(self._index.schema, field, form, "basic")
+
+    @property
+    def _longer_entries(self) -> int:
+        return sum(nodes for form, nodes in self._longer if form not in self._word.forms)
+
+
+def scoring_all(words: Sequence[Sequence[Part]]) -> tantivy.Query:
+    """Returns a query that finds and scores all nodes with one of the words, of which these are the parts."""
+    return _any_of([part.query for parts in words for part in parts])
+
+
+def scoring_best(index: TextIndex, words: Sequence[Sequence[Part]], wanted: int) -> tuple[tantivy.Query, int | None]:
+    """Returns a query that finds and scores the best `wanted` public nodes, with the number of all that match, or None
+    where the query finds them all."""
+    ordered = sorted((parts for parts in words if parts), key=lambda parts: -parts[0].score)
+    numbered = [(word, part) for word, parts in enumerate(ordered) for part in parts]
+    needed = _needed(numbered, wanted)
+    best, rest = numbered[:needed], numbered[needed:]
+    if not rest:
+        return scoring_all(words), None
+    query = _any_of([part.query for _, part in best])
+    if len(ordered) == 1:
+        return query, sum(part.nodes or index.matching(part.query, owner=0) for part in ordered[0])
+    found = sum(part.entries for _, part in best)
+    # A node with a word is in one part of it alone, so nodes of the first word's parts are in none of its others.
+    looked_up = rest if best[-1][0] > 0 else [(word, part) for word, part in rest if word > 0]
+    entries = sum(part.entries for _, part in numbered)
+    # A union is read as a whole where nodes are looked up in it.
+    lookups = sum(min(part.entries, found) if part.nodes else part.entries for _, part in looked_up)
+    if found + LOOKED_UP * lookups + COUNTED * entries > entries:
+        return scoring_all(words), None
+    for _, part in looked_up:
+        query = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Should, part.query)])
+    return query, index.counted(_any_of([term for _, part in numbered for term in part.terms]))
+
+
+def _needed(numbered: Sequence[tuple[int, Part]], wanted: int) -> int:
+    """Returns how many of these parts of numbered words, from the best on, hold the best `wanted` nodes: so many of one
+    word score more than any node without these parts can."""
+    for needed in range(1, len(numbered)):
+        of_rest: dict[int, float] = {}
+        for word, part in numbered[needed:]:
+            of_rest.setdefault(word, part.score)
+        most = sum(of_rest.values())
+        surely: dict[int, int] = {}
+        for word, part in numbered[:needed]:
+            if part.score > most:
+                surely[word] = surely.get(word, 0) + part.nodes
+        if max(surely.values(), default=0) >= wanted:
+            return needed
+    return len(numbered)
+
+
+def _scoring(query: tantivy.Query, score: float) -> tantivy.Query:
+    return tantivy.Query.const_score_query(query, score)
+
+
+def _any_of(queries: Sequence[tantivy.Query]) -> tantivy.Query:
+    if len(queries) == 1:
+        return queries[0]
+    return tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in queries])
