@@ -1,15 +1,18 @@
 """Implements `svc run`: demo chain where no RPC is set, API, pipeline and Dagster, all in the foreground."""
 
+import os
+import select
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import IO
 
 import httpx
 import typer
@@ -131,7 +134,7 @@ class _Service:
         logs = settings.data_dir / "logs"
         make_private_directory(logs)
 
-        if not self._command("publish", "publish", environment):
+        if not self._publish(environment):
             generation = current_generation(settings.data_dir)
             if generation is None or generation.manifest.base_url != settings.public_base_url:
                 raise PartEnded("Nothing could be published.", cure="The message above says why; `svc doctor` helps.")
@@ -144,19 +147,17 @@ class _Service:
             self._children.start("object store", push, environment, logs / "object-store.log", restarted=True)
             self._announce("object store", f"{settings.publish_url} gets every generation")
 
-        if self._command("pipeline", "pipeline", environment, "run"):
+        if self._first_run(environment, logs / "worker.log"):
             self._announce("pipeline", f"published {settings.public_base_url}/api/token/holders")
         else:
             self._announce("pipeline", "the first run failed, as said above; the schedule goes on trying")
 
-        worker = [sys.executable, "-P", "-m", "pipelines.worker"]
-        self._children.start("worker", worker, environment, logs / "worker.log", restarted=True)
         socket_path = sockets / "code"
         code = code_server(socket_path, "pipelines.definitions", settings, lazy=True)
         self._children.start("dagster code server", code, environment, logs / "dagster-code.log", restarted=True)
         self._until_listening(socket_path, LISTENING_WITHIN_S)
         workspace = prepare_workspace(home, socket_path)
-        web = [sys.executable, "-P", "-m", "cli.dagster_web", "--workspace", str(workspace)]
+        web = [*_module("cli.dagster_web"), "--workspace", str(workspace)]
         web += ["--port", str(settings.dagster_port), "--log-format", log_format(settings)]
         web += ["--may-launch"] if self._dagster_launch else []
         self._children.start("dagster web server", web, environment, logs / "dagster-webserver.log")
@@ -186,38 +187,61 @@ class _Service:
             )
         self._settings = self._settings.model_copy(update=self._demo.settings)
 
-    def _command(self, name: str, command: str, environment: Mapping[str, str], *arguments: str) -> bool:
-        """Runs one of our own commands to its end, what it says among our milestones; a signal to us ends it too.
+    def _publish(self, environment: Mapping[str, str]) -> bool:
+        """Runs `svc publish` to its end, what it says among our milestones; a signal to us ends it too.
 
-        Returns False after a failure that another attempt may fix; raises `PartEnded` otherwise, and where a part that
-        has to stay up ends meanwhile.
+        Returns and raises as `_succeeded` does.
         """
         child = subprocess.Popen(
-            _svc(command, *arguments), env=dict(environment), start_new_session=True, stdout=subprocess.PIPE, text=True
+            _svc("publish"), env=dict(environment), start_new_session=True, stdout=subprocess.PIPE, text=True
         )
-        said = threading.Thread(
-            target=self._announce_lines, args=(name, child.stdout), name=f"lines of {name}", daemon=True
-        )
-        said.start()
+        assert child.stdout is not None
+        said = self._announcing("publish", child.stdout)
         try:
             while child.poll() is None:
-                self._refuse_ended()
-                if self._stopping.wait(0.1):
-                    raise typer.Exit(0)
+                self._go_on()
         finally:
             _end(child)
             said.join(LINES_END_S)  # what a killed command has started may hold its output open
-        if child.returncode == ConfigurationProblem.exit_code:
+        return self._succeeded("publish", child.returncode)
+
+    def _first_run(self, environment: Mapping[str, str], log: Path) -> bool:
+        """Starts the worker, and waits until it has made the first run, what that says among our milestones.
+
+        Returns and raises as `_succeeded` does.
+        """
+        (lines, said), (code, ended), complaints = os.pipe(), os.pipe(), os.dup(sys.stderr.fileno())
+        handed = (said, complaints, ended)
+        first = [*_module("cli.worker"), *map(str, handed)]
+        self._children.start(
+            "worker", first, environment, log, restarted=True, again=_module("pipelines.worker"), handed=handed
+        )
+        for descriptor in handed:
+            os.close(descriptor)
+        announcing = self._announcing("pipeline", os.fdopen(lines))
+        with os.fdopen(code, "rb") as reader:
+            while not select.select([reader], [], [], 0)[0]:
+                self._go_on()
+            announcing.join(LINES_END_S)
+            return self._succeeded("pipeline", int.from_bytes(reader.read() or b"\1"))  # nothing: it was killed
+
+    def _succeeded(self, name: str, exit_code: int) -> bool:
+        """Returns False after a failure that another attempt may fix; raises `PartEnded` after any other."""
+        if exit_code == ConfigurationProblem.exit_code:
             raise PartEnded(f"{name} was refused.", cure="Its message above says why; `svc doctor` helps.")
-        return bool(child.returncode == 0)
+        return exit_code == 0
+
+    def _go_on(self) -> None:
+        """Waits for a moment. Raises where a part that has to stay up has ended, and where we are asked to stop."""
+        self._refuse_ended()
+        if self._stopping.wait(0.1):
+            raise typer.Exit(0)
 
     def _until_answering(self, url: str, timeout_s: float) -> None:
         deadline = time.monotonic() + timeout_s
         with httpx.Client(timeout=2.0, trust_env=False) as client:
             while time.monotonic() < deadline:
-                self._refuse_ended()
-                if self._stopping.wait(0.1):
-                    raise typer.Exit(0)
+                self._go_on()
                 try:
                     if client.get(url).is_success:
                         return
@@ -228,9 +252,7 @@ class _Service:
     def _until_listening(self, path: Path, timeout_s: float) -> None:
         deadline = time.monotonic() + timeout_s
         while time.monotonic() < deadline:
-            self._refuse_ended()
-            if self._stopping.wait(0.1):
-                raise typer.Exit(0)
+            self._go_on()
             if is_listening(path):
                 return
         raise PartEnded(f"{path} is not listened on in {timeout_s:.0f} s.", cure=f"See {self._settings.data_dir}/logs.")
@@ -254,9 +276,17 @@ class _Service:
         if not self._as_json:
             say(progress_line(part, text))
 
-    def _announce_lines(self, part: str, lines: Iterable[str]) -> None:
-        for line in lines:
-            self._announce(part, line.rstrip())
+    def _announcing(self, part: str, output: IO[str]) -> threading.Thread:
+        """Announces lines as they come, in a thread that ends with them."""
+
+        def announce() -> None:
+            with output:
+                for line in output:
+                    self._announce(part, line.rstrip())
+
+        thread = threading.Thread(target=announce, name=f"lines of {part}", daemon=True)
+        thread.start()
+        return thread
 
     def _next_steps(self) -> None:
         base = self._settings.public_base_url
@@ -290,6 +320,10 @@ def held_blocks(settings: Settings, data_dir: Path) -> list[tuple[int, str]]:
     with closing(open_ledger(settings, data_dir)) as ledger, ledger.read() as reader:
         paid = newest_final_block(reader, CHAIN_ID)
     return blocks if paid is None else [*blocks, paid]
+
+
+def _module(name: str) -> list[str]:
+    return [sys.executable, "-P", "-m", name]
 
 
 def _svc(command: str, *arguments: str) -> list[str]:

@@ -63,14 +63,18 @@ class Children:
         log: Path | None = None,
         *,
         restarted: bool = False,
+        again: Sequence[str] = (),
+        handed: Sequence[int] = (),
     ) -> None:
         """Starts `command` as the leader of its own process group; its output goes to `log`, or to ours.
 
-        `restarted`: `restart_ended` starts it again after it ended by itself.
+        `restarted`: `restart_ended` starts it again after it ended by itself, by the command `again` if that is
+        another. `handed` are descriptors that the command uses the first time.
         """
         child = subprocess.Popen(
             list(command),
             env=dict(environment),
+            pass_fds=handed,
             start_new_session=True,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE if log else None,
@@ -78,7 +82,7 @@ class Children:
         )
         self._running[name] = child
         if restarted:
-            self._again[name] = lambda: self.start(name, command, environment, log, restarted=True)
+            self._again[name] = lambda: self.start(name, again or command, environment, log, restarted=True)
         if log and child.stdout:
             threading.Thread(target=_keep_log, args=(child.stdout, log), name=f"log of {name}", daemon=True).start()
         self._write_record()

@@ -36,8 +36,12 @@ class Site(httpx.BaseTransport):
     answers: dict[tuple[str, str], Kept]
     asked: list[tuple[str, str]] = field(default_factory=list)
 
+    def path_of(self, request: httpx.Request) -> str:
+        """Returns what a request asks for below the base address."""
+        return str(request.url).removeprefix(self.base_url)
+
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        path = str(request.url).removeprefix(self.base_url)
+        path = self.path_of(request)
         self.asked.append((request.method, path))
         method = "GET" if request.method == "HEAD" else request.method
         kept = self.answers.get((method, path))
@@ -103,7 +107,8 @@ def value(path: str, change: Callable[[Any], Any], method: str = "GET") -> Fault
 
 WELL = "/.well-known/"
 HTML = b"<!doctype html><html lang=en><title>Nothing</title><h1>Nothing</h1></html>"
-BASE = "http://127.0.0.1"
+BASE = r"http://127\.0\.0\.1:\d+/[^/]+"
+"""The base address of a service below a path prefix, as a pattern."""
 
 FAULTS: dict[str, tuple[Fault, str, str]] = {
     # how documents are served
@@ -286,12 +291,12 @@ FAULTS: dict[str, tuple[Fault, str, str]] = {
     ),
     "failing route": (served("/api/context", 500, b"{}"), "/openapi.json", "fails with 500"),
     "address of another host": (
-        text("/llms.txt", BASE + r":\d+/skill\.md", "https://other.test/skill.md"),
+        text("/llms.txt", BASE + r"/skill\.md", "https://other.test/skill.md"),
         "/llms.txt",
         "which is not below",
     ),
     "address outside of the service": (
-        text(WELL + "api-catalog", BASE + r":\d+/llms\.txt", "http://localhost:8000/llms.txt"),
+        text(WELL + "api-catalog", BASE + r"/llms\.txt", "http://localhost:8000/llms.txt"),
         WELL + "api-catalog",
         "which is not below",
     ),

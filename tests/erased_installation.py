@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from keyed_service import KeyedService, bearer, with_secrets
 from postgres_fixtures import TemporaryPostgres
+from shared_state import copied
 from text_search import files_with
 from typer.testing import CliRunner
 
@@ -38,8 +39,18 @@ class Installation:
             if value:
                 patch.setenv(name, value)
 
+    def begin(self) -> None:
+        """Publishes for the first time, which is the same for all on SQLite and takes a second."""
+        if self.settings.ledger_url is None:
+            copied("an installation to erase from", self._publish_at, self.data_dir)
+        else:
+            self.publish()
+
     def publish(self) -> None:
-        publish_initial(self.settings)
+        self._publish_at(self.data_dir)
+
+    def _publish_at(self, data_dir: Path) -> None:
+        publish_initial(self.settings.model_copy(update={"data_dir": data_dir}))
 
     def svc(self, *arguments: str, code: int = 0) -> tuple[dict[str, Any], str]:
         """The JSON that a command prints, and what it tells meanwhile."""

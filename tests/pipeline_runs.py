@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import dagster as dg
 from ingest_helpers import ALICE, BOB, CHAIN_ID, TOKEN
+from shared_state import copy_with_links
 
 from cli.demo.recorded import Log, RecordedChain, transfer_log
 from contracts.settings import Settings
@@ -42,7 +42,7 @@ class Place:
 
     def copied(self, data_dir: Path, rpc_url: str) -> "Place":
         """The same state in another directory, to go on from with another node."""
-        shutil.copytree(self.data_dir, data_dir, symlinks=True, dirs_exist_ok=True)
+        copy_with_links(self.data_dir, data_dir)
         return Place(data_dir, rpc_url, **self._settings)
 
     def settings(self, **changes: Any) -> Settings:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import httpx
 from holder_rows import TOKEN, FakeToken, Row, address, put_transfers
+from shared_state import copied, copy_with_links
 
 from api.app import create_app
 from api.publish.front import Front
@@ -58,7 +58,7 @@ class House:
 
     def copied(self, data_dir: Path) -> House:
         """The same state in another directory, to go on from."""
-        shutil.copytree(self.data_dir, data_dir, symlinks=True, dirs_exist_ok=True)
+        copy_with_links(self.data_dir, data_dir)
         other = copy(self)
         other.settings = self.settings.model_copy(update={"data_dir": data_dir})
         other.data_dir, other.rows = data_dir, list(self.rows)
@@ -138,3 +138,25 @@ class House:
         client = httpx.AsyncClient(transport=transport, base_url=BASE_URL)
         client.headers.clear()
         return client
+
+
+ONE_LIST = ((mint(70), 20),)
+TWO_LISTS = ((mint(70), 20), (mint(5, first=71, block=30), 40))
+"""Transfers, and the block up to which they are read: 70 holders with a proven list, and 75 with two."""
+
+
+def published_house(data_dir: Path, history: Sequence[tuple[list[Row], int]] = TWO_LISTS, **settings: Any) -> House:
+    """A house that has read `history` and published everything: a copy of what one test of the run has made."""
+
+    def make(place: Path) -> House:
+        house = House(place, **settings)
+        for rows, upto in history:
+            house.read_chain(rows, upto)
+        house.publish()
+        return house
+
+    copied(f"a published house {history} {sorted(settings.items())}", make, data_dir)
+    house = House(data_dir, **settings)
+    house.now += timedelta(minutes=1)
+    house.rows = [row for rows, _ in history for row in rows]
+    return house

@@ -32,4 +32,14 @@ def copied(key: str, make: Callable[[Path], object], target: Path) -> None:
             with tempfile.TemporaryDirectory(dir=made.parent) as directory:
                 make(Path(directory) / "made")
                 (Path(directory) / "made").rename(made)
-    shutil.copytree(made, target, symlinks=True, dirs_exist_ok=True)
+    copy_with_links(made, target)
+
+
+def copy_with_links(source: Path, target: Path) -> None:
+    """Copies a directory, in which files that are one file stay one.
+
+    `cp` takes less than half of the CPU that Python takes for the thousand small files of a generation.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    _, status = os.waitpid(os.posix_spawnp("cp", ["cp", "-a", f"{source}/.", str(target)], os.environ), 0)
+    assert status == 0, f"{source} was not copied"

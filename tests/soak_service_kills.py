@@ -139,7 +139,7 @@ def rounds(run: Run) -> list[tuple[str, Callable[[], str]]]:
     """What is killed, in order. What ends the service is followed by its next start."""
     return [
         ("pool worker", run.kill_worker),
-        ("a run of the pipeline", lambda: run.kill_in_dagster("pipelines.worker")),
+        ("a run of the pipeline", lambda: run.kill_in_dagster(".worker")),
         ("code server", lambda: run.kill_in_dagster("api grpc")),
         ("Dagster daemon", lambda: run.kill_in_dagster("cli.dagster_daemon")),
         ("Dagster web server", lambda: run.kill_and_end("cli.dagster_web")),

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from described import expanded
 from openapi_schema_validator import OAS30Validator
-from publishing import House, mint
+from publishing import TWO_LISTS, House, published_house
 
 from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.problems import Problem
@@ -25,14 +25,13 @@ ANSWERED = [path for path in DESCRIPTION["paths"] if "{" not in path and "get" i
 @pytest.fixture(scope="module")
 def houses(tmp_path_factory) -> dict[str, House]:
     """One house before any data, one with two lists, one whose last check failed."""
-    made = {name: House(tmp_path_factory.mktemp(name), rate_limit_per_minute=0) for name in ("empty", "full")}
-    made["full"].read_chain(mint(120), 20)
-    made["full"].read_chain(mint(1, first=200, block=30), 40)
-    for house in made.values():
-        house.publish()
-    failed = made["full"].copied(tmp_path_factory.mktemp("failed"))
-    failed.republish_stale("check_failed")
-    return made | {"failed": failed}
+    histories = {"empty": (), "full": TWO_LISTS, "failed": TWO_LISTS}
+    made = {
+        name: published_house(tmp_path_factory.mktemp(name), history, rate_limit_per_minute=0)
+        for name, history in histories.items()
+    }
+    made["failed"].republish_stale("check_failed")
+    return made
 
 
 def ask(house: House, *requests: tuple[str, str]):

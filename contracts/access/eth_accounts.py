@@ -5,11 +5,11 @@ the C stack and kills the process, where Python otherwise raises `RecursionError
 """
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from threading import Lock
 from types import ModuleType
+
+from contracts.stand_ins import stand_ins
 
 _importing = Lock()
 
@@ -17,8 +17,9 @@ _PAIRINGS: dict[str, dict[str, object]] = {
     "py_ecc.bls": {"G2ProofOfPossession": None},
     "py_ecc.bls12_381": {"curve_order": 1},
 }
-"""Modules that compute tables of their curve while they are imported, and what `eth_keyfile` gets of each instead. It
-then refuses every key for a keystore of Ethereum's validators."""
+"""Modules that compute tables of their curve while they are imported, which takes four times as long as all else, and
+what `eth_keyfile` gets of each instead. It then refuses every key for a keystore of Ethereum's validators, which nobody
+makes here."""
 
 
 @cache
@@ -27,24 +28,9 @@ def eth_account() -> ModuleType:
     # The lock keeps another thread from reading the raised limit as the one to restore.
     with _importing:
         limit = sys.getrecursionlimit()
-        with _without_pairings():
+        with stand_ins(_PAIRINGS):
             import eth_account
             import eth_account.messages
 
         sys.setrecursionlimit(limit)
     return eth_account
-
-
-@contextmanager
-def _without_pairings() -> Iterator[None]:
-    """Puts stand-ins in place of the modules for keystores of validators, which nobody makes here: with them the import
-    takes four times as long."""
-    stand_ins = {name: ModuleType(name) for name in _PAIRINGS if name not in sys.modules}
-    for name, module in stand_ins.items():
-        vars(module).update(_PAIRINGS[name])
-    sys.modules.update(stand_ins)
-    try:
-        yield
-    finally:
-        for name in stand_ins:
-            del sys.modules[name]

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
+from contracts.access.eth_accounts import eth_account
 from contracts.token.holder_documents import Token
 from contracts.token.holders import due_snapshot
 from contracts.token.proof import Verdict
@@ -194,6 +195,7 @@ async def _ask_blockscout(base_url: str, token_address: str) -> tuple[HolderCoun
 
 
 async def _read_token(runtime: Runtime, address: str) -> Token:
+    eth_account()  # before web3 imports it, which would take twice as long and raise the recursion limit
     from pipelines.token.token_calls import read_token  # web3 takes a second to import, and a token is read once
 
     async with runtime.rpc_pool() as pool:

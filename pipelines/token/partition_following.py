@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from contracts.access.eth_accounts import eth_account
 from contracts.errors import ChainDataInvalid, ObjectStoreAway, OperatorProblem
 from contracts.settings import Settings
 from contracts.token.further_tokens import (
@@ -164,6 +165,7 @@ async def _listed(
     settings: Settings, connection: Connection, pool: RpcPool, head: ChainHead, row: FurtherToken, directory: Path
 ) -> PublishedToken:
     """Takes the list at the end of what is held, and proves it."""
+    eth_account()  # before web3 imports it, which would take twice as long and raise the recursion limit
     from pipelines.token.token_calls import read_token  # web3 takes a second to import, and a token is read once
 
     now = datetime.now(UTC)

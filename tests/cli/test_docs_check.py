@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -58,7 +57,7 @@ def read_service(base_url: str) -> tuple[list[Defect], Site]:
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[list[Defect], Site]]:
     settings = {"contact_email": "ops@svc.example", "app_url": "https://app.test", "rate_limit_per_minute": 500}
-    with addressed_service(tmp_path_factory.mktemp("service"), **settings) as (_, base_url):
+    with addressed_service(tmp_path_factory.mktemp("service"), PREFIX, **settings) as (_, base_url):
         yield read_service(base_url)
 
 
@@ -68,7 +67,7 @@ def site(service: tuple[list[Defect], Site]) -> Site:
     return replace(service[1], answers=dict(service[1].answers), asked=[])
 
 
-def test_nothing_is_wrong_with_a_whole_service(service: tuple[list[Defect], Site]):
+def test_nothing_is_wrong_with_a_whole_service_below_a_path_prefix(service: tuple[list[Defect], Site]):
     assert service[0] == []
 
 
@@ -106,15 +105,17 @@ SWITCHED_OFF = dict.fromkeys(
 )
 
 
-@pytest.mark.parametrize(("prefix", "settings"), [(PREFIX, {}), ("", SWITCHED_OFF)])
-def test_below_a_path_prefix_and_with_everything_switched_off_all_is_right(
-    tmp_path: Path, prefix: str, settings: dict[str, Any]
-):
-    with addressed_service(tmp_path, prefix, **settings) as (_, base_url):
-        defects, site = read_service(base_url)
+def switched_off(site: Site) -> list[str]:
+    off: list[str] = site.answers["GET", WELL + "svc-public-contract.json"].value["capabilities"]["off"]
+    return off
+
+
+def test_at_the_root_of_a_host_and_with_everything_switched_off_all_is_right(tmp_path: Path, site: Site):
+    with addressed_service(tmp_path, **SWITCHED_OFF) as (_, base_url):
+        defects, bare = read_service(base_url)
     assert defects == []
-    off = site.answers["GET", WELL + "svc-public-contract.json"].value["capabilities"]["off"]
-    assert ("paid_access" in off) == bool(settings)
+    assert "paid_access" in switched_off(bare)
+    assert "paid_access" not in switched_off(site)
 
 
 def test_limited_routes_are_asked_no_faster_than_their_policy_allows(site: Site):
@@ -130,7 +131,8 @@ def test_limited_routes_are_asked_no_faster_than_their_policy_allows(site: Site)
 
     class Clocked(httpx.BaseTransport):
         def handle_request(self, request: httpx.Request) -> httpx.Response:
-            if request.url.path.startswith(("/api/", "/mcp", "/blink/")) and request.url.path != "/mcp/server-card":
+            path = site.path_of(request)
+            if path.startswith(("/api/", "/mcp", "/blink/")) and path != "/mcp/server-card":
                 limited_at.append(now)
             return site.handle_request(request)
 
@@ -155,7 +157,7 @@ def test_a_generation_that_is_published_during_the_check_is_no_contradiction(sit
     class Publishing(httpx.BaseTransport):
         def handle_request(self, request: httpx.Request) -> httpx.Response:
             nonlocal of_twins
-            of_twins += request.url.path in TWINS
+            of_twins += site.path_of(request) in TWINS
             return (earlier if of_twins <= requests_before else site).handle_request(request)
 
     with httpx.Client(transport=Publishing()) as client:

@@ -52,7 +52,7 @@ def put_aside(data_dir: Path) -> None:
 
 def test_an_owner_and_then_an_intake_that_are_forgotten_are_in_no_file_and_no_answer(installation: Installation):
     data_dir = installation.data_dir
-    installation.publish()
+    installation.begin()
     with serving(installation.settings) as service:
         ada = Ada(service)
         ada.tell(f"The {WORD} plan")

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import httpx
 import pytest
-from publishing import BASE_URL, House, mint
+from publishing import BASE_URL, ONE_LIST, House, mint, published_house
 from typer.testing import CliRunner
 
 from cli.main import app
@@ -34,10 +34,7 @@ def site_of(house: House) -> Site:
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory) -> House:
-    made = House(tmp_path_factory.mktemp("mirrored"))
-    made.read_chain(mint(70), 20)
-    made.publish()
-    return made
+    return published_house(tmp_path_factory.mktemp("mirrored"), ONE_LIST)
 
 
 @pytest.fixture(scope="module")

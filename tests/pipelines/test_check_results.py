@@ -1,13 +1,14 @@
 """Facts of columns and their bounds, what is judged again and what is not, and what of it is published."""
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from contracts.discovery.installation import Installation
-from pipelines.checks import BOUNDS, check_table, judge, judge_name, run_suite
+from pipelines.checks import BOUNDS, check_table, judge, judge_name, run_suite, warm_up
 from warehouse.discovery.checks import read_checks
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Connection, Warehouse
@@ -20,6 +21,12 @@ TABLE = "core_trust__scores"
 def connection(tmp_path: Path) -> Iterator[Connection]:
     with Warehouse(tmp_path).connect() as connection:
         yield connection
+
+
+def test_great_expectations_is_imported_without_the_modules_for_charts():
+    warm_up()
+    assert judge_name() != BOUNDS
+    assert "altair" not in sys.modules
 
 
 def test_an_empty_table_has_columns_without_values_and_nothing_to_bound(connection: Connection):

@@ -1,9 +1,9 @@
-import shutil
 from pathlib import Path
 
 import msgspec
 import pytest
 from rounds import chosen
+from shared_state import copy_with_links
 
 from contracts.settings import load_settings
 from pipelines.initial_publish import publish_initial
@@ -23,7 +23,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, PublishReport
 
 @pytest.fixture
 def begun(first: tuple[Path, PublishReport], tmp_path: Path) -> Path:
-    shutil.copytree(first[0], tmp_path, symlinks=True, dirs_exist_ok=True)
+    copy_with_links(first[0], tmp_path)
     return tmp_path
 
 

@@ -36,7 +36,7 @@ def installation(
 def test_a_node_and_its_edges_are_gone_at_once_and_from_every_file_when_the_files_were_rewritten(
     installation: Installation,
 ):
-    installation.publish()
+    installation.begin()
     with serving(installation.settings) as service:
         ada, bob = Ada(service), Ada(service, "local:bob")
         kept = ada.post(SIGNAL, {"type": "Goal", "title": "A garden", "source": "me"}, 201)["data"]["signalId"]
@@ -114,7 +114,7 @@ def test_what_one_source_stated_goes_and_what_others_stated_stays_without_its_ea
 
 
 def test_everything_goes_with_ontology_and_waiting_proposals_and_only_if_it_is_confirmed(installation: Installation):
-    installation.publish()
+    installation.begin()
     with serving(installation.settings) as service:
         ada, bob = Ada(service), Ada(service, "local:bob")
         ada.ask("PUT", ONTOLOGY, json={"single_valued_predicates": [WORD]})
@@ -144,7 +144,7 @@ def test_everything_goes_with_ontology_and_waiting_proposals_and_only_if_it_is_c
 def test_an_erasure_between_folding_and_publishing_of_a_run_is_in_no_answer_and_leaves_no_file(
     installation: Installation,
 ):
-    installation.publish()
+    installation.begin()
     with serving(installation.settings) as service:
         ada = Ada(service)
         node_id = ada.tell(f"The {WORD} plan")

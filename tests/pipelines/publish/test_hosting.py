@@ -16,7 +16,7 @@ import pytest
 from document_kinds import CONTENTS, REDIRECT
 from nginx import free_port, have_nginx, serving
 from patience import HANG_S
-from publishing import DOCUMENTS, House, mint
+from publishing import DOCUMENTS, House, mint, published_house
 
 from api.publish.front import Front
 from api.publish.site import load_site
@@ -39,12 +39,11 @@ OF_A_SERVER = ("etag", "vary", "content-length", "location", "accept-ranges", "l
 def house(request, tmp_path_factory):
     """What is published here, and a site with one document of every kind, at the root of a host and under a path."""
     base_url = "https://svc.example/under/it" if request.param == "prefixed" else "https://svc.example"
-    made = House(tmp_path_factory.mktemp(request.param), rate_limit_per_minute=0, base_url=base_url)
+    directory = tmp_path_factory.mktemp(request.param)
     if request.param == "ours":
-        made.read_chain(mint(150), 20)
-        made.publish()
-    else:
-        made.publish_rows(CONTENTS, [REDIRECT])
+        return published_house(directory, rate_limit_per_minute=0)
+    made = House(directory, rate_limit_per_minute=0, base_url=base_url)
+    made.publish_rows(CONTENTS, [REDIRECT])
     return made
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import brotli
 import pytest
 import zstandard
-from publishing import AGEING, BASE_URL, DOCUMENTS, NOON, PUBLISHED, House, mint
+from publishing import AGEING, BASE_URL, DOCUMENTS, NOON, ONE_LIST, PUBLISHED, House, published_house
 from pydantic import ValidationError
 
 from contracts.publish.registry import PROJECTIONS
@@ -28,10 +28,7 @@ def body(house: House, path: str, tree: str = "public") -> dict:
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> House:
     """A house with 70 holders after its first publish; only to be looked at and copied."""
-    house = House(tmp_path_factory.mktemp("published"))
-    house.read_chain(mint(70), 20)
-    house.publish()
-    return house
+    return published_house(tmp_path_factory.mktemp("published"), ONE_LIST)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from html_pages import Read
-from publishing import House
+from publishing import ONE_LIST, published_house
 
 from contracts.access.plans import load_calls, load_plans
 from contracts.access.rail import usd_of
@@ -158,8 +158,7 @@ def test_before_anything_is_described_pages_say_so():
 
 
 def test_pages_are_linked_and_not_made_again_while_the_description_stays_the_same(tmp_path, monkeypatch):
-    house = House(tmp_path)
-    house.publish()
+    house = published_house(tmp_path, ONE_LIST)
     first = current_generation(house.data_dir)
     assert first is not None
     again: list[str] = []

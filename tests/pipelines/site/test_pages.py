@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import yaml
 from html_pages import Read
-from publishing import NOON, House, mint
+from publishing import NOON, House, mint, published_house
 
 from contracts.canonical import sha256_hex
 from contracts.discovery.installation import Installation, installation_of
@@ -48,11 +48,7 @@ HERE = installation_of(SETTINGS)
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> House:
     """A house with two proven lists, published."""
-    made = House(tmp_path_factory.mktemp("house"))
-    made.read_chain(mint(70), 20)
-    made.read_chain(mint(5, first=71, block=30), 40)
-    made.publish()
-    return made
+    return published_house(tmp_path_factory.mktemp("house"), rate_limit_per_minute=0)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,52 @@
+"""The worker as `svc run` starts it: makes the first run as `svc pipeline run` does, then takes the runs of Dagster.
+
+What both import takes seconds of CPU, which a process of its own for the first run would pay again.
+"""
+
+import os
+import sys
+import traceback
+
+import typer
+
+from cli import pipeline
+from pipelines import worker
+from warehouse.file_modes import keep_files_private
+
+
+def main() -> None:
+    """Runs with three descriptors as arguments: for lines and for complaints of the first run, and for its exit code.
+
+    Afterwards this process says what it says to the output that it was started with.
+    """
+    said, complaints, ended = map(int, sys.argv[1:])
+    log = os.dup(1)
+    _say_to(said, complaints)
+    code = _first_run()
+    _say_to(log, log)
+    for descriptor in {said, complaints, log}:
+        os.close(descriptor)
+    os.write(ended, bytes([code]))
+    os.close(ended)
+    worker.main()
+
+
+def _first_run() -> int:
+    keep_files_private()
+    try:
+        pipeline.run(snapshot=False, as_json=False)
+    except typer.Exit as end:
+        return end.exit_code
+    except Exception:  # a fault that nobody foresaw fails the run, and not what comes after it
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def _say_to(output: int, errors: int) -> None:
+    os.dup2(output, 1)
+    os.dup2(errors, 2)
+
+
+if __name__ == "__main__":
+    main()
