@@ -119,7 +119,6 @@ def write_data_docs(connection: Connection, directory: Path) -> Path:
 
     context = _context(directory)
     import great_expectations as gx  # after the context, which sets its environment
-    from great_expectations.checkpoint.actions import UpdateDataDocsAction
 
     batch_definition = _batch_definition(context)
     for table in tables().values():
@@ -132,11 +131,7 @@ def write_data_docs(connection: Connection, directory: Path) -> Path:
                 gx.ValidationDefinition(name=name, data=batch_definition, suite=suite)
             )
             frame = pd.DataFrame([{bounded.fact: bounded.value for bounded in facts}])
-            checkpoint = gx.Checkpoint(
-                name=name,
-                validation_definitions=[definition],
-                actions=[UpdateDataDocsAction(name="pages")],
-            )
+            checkpoint = gx.Checkpoint(name=name, validation_definitions=[definition])
             context.checkpoints.add_or_update(checkpoint).run(batch_parameters={"dataframe": frame})
     (page,) = context.build_data_docs().values()
     return Path(page.removeprefix("file://"))

@@ -17,6 +17,7 @@ from typer.testing import Result
 
 from cli.demo.recorded import RecordedNode
 from cli.logs import ConsoleLines
+from warehouse.duck.tables import tables
 
 Svc = Callable[..., Result]
 DOCUMENT = "/api/token/holders"
@@ -96,6 +97,18 @@ def test_publishing_by_hand_does_not_take_the_mark_of_a_failed_run_away(svc: Svc
     status = said(svc("pipeline", "status", "--json", **variables))
     assert status["staleDocuments"]
     assert status["generation"] == said(result)["generation"]
+
+
+def test_data_docs_have_a_page_for_the_checks_of_each_table(svc: Svc):
+    result = svc("pipeline", "datadocs", "--json")
+    assert result.exit_code == 0, result.output
+    first = Path(said(result)["page"])
+    checked = {f"{table.name}/{table.checks.name}" for table in tables().values() if table.checks is not None}
+    pages = {str(page.relative_to(first.parent)) for page in first.parent.rglob("*.html")}
+    assert {f"expectations/{name}.html" for name in checked} <= pages
+    judged = [page for page in pages if page.startswith("validations/")]
+    assert {"/".join(page.split("/")[1:3]) for page in judged} == checked
+    assert all(page in first.read_text() for page in judged)
 
 
 @pytest.mark.parametrize(
