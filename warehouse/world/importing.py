@@ -56,7 +56,7 @@ from contracts.world.stages import Judgement
 from contracts.world.validator import judge
 from warehouse.cycles import without_cycles
 from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction
-from warehouse.world.alignment_helper import Judging, judging_beside, judging_here
+from warehouse.world.alignment_helper import Judging, JudgingHere, judging_beside
 from warehouse.world.audit import DECISION, record
 from warehouse.world.bulk_view import BulkView
 from warehouse.world.events import append_batch, head_revision
@@ -430,12 +430,16 @@ class _Importer:
         edges: list[np.ndarray[Any, Any]] = []
         waiting: deque[_Waiting] = deque()
         done = 0
-        with self._ledger.read() as reader, self._judging_texts() as asked:
+        with self._ledger.read() as reader, self._judging_texts() as judging:
 
             def refused(most_waiting: int) -> Verdict | None:
                 """Judges parts in order, those that wait for the other process only where more than so many are left.
-                Returns the verdict of the first that is not approved, and keeps the judgements of the others."""
+                Returns the verdict of the first that is not approved, and keeps the judgements of the others.
+
+                Nothing else is left to do where all are waited for: then texts are judged here too, from the end."""
                 while waiting and (len(waiting) > most_waiting or waiting[0].texts.done()):
+                    while most_waiting == 0 and not waiting[0].texts.done() and judging.judge_last():
+                        pass
                     part, aligned = waiting[0].part, waiting[0].texts.result()
                     waiting.popleft()
                     planned = self._plan(reader, part.rest, part.source, aligned, is_new=True)
@@ -450,7 +454,7 @@ class _Importer:
             self._is_new_owner = self._has_nothing(reader)
             try:
                 for part in self._parts():
-                    texts = asked(self._texts_of(part))
+                    texts = judging.ask(self._texts_of(part))
                     prepared = self._prepared(reader, part)
                     parts.add(prepared)
                     edges.append(_edge_numbers(prepared.edges))
@@ -582,7 +586,7 @@ class _Importer:
         """Returns what asks the guardrail, in a process of its own if there are many texts."""
         if self._alignment is guardrails and len(self._index.types) >= NODES_WORTH_A_PROCESS:
             return judging_beside(self._alignment)
-        return nullcontext(judging_here(self._alignment))
+        return nullcontext(JudgingHere(self._alignment))
 
     def _texts_of(self, part: _Part) -> Proposal:
         """Returns what the guardrail reads of a part: all its states, also those that were over when the file was
