@@ -141,12 +141,38 @@ def _read(lines: Iterable[bytes], decoder: RecordDecoder) -> Iterator[Item | Cou
 
 
 def _timed(number: int, record: StateRecord) -> StateRecord:
+    """Returns a record with its times in the form of the graph."""
+    times: tuple[str | None, ...] = (record.valid_from, record.valid_to, record.recorded_at)
+    if isinstance(record, NodeRecord):
+        times = (*times, record.stated_at, record.stated_to, record.confirmed_at)
+    if _are_normal(times):
+        return record
+    fields = {"valid_from": record.valid_from, "valid_to": record.valid_to, "recorded_at": record.recorded_at}
+    if isinstance(record, NodeRecord):
+        fields |= {"stated_at": record.stated_at, "stated_to": record.stated_to, "confirmed_at": record.confirmed_at}
     try:
-        return in_one_form(record)
+        normal = {name: normal_instant(time) for name, time in fields.items() if time is not None}
     except ValueError:
         raise _invalid(
             number, "has a time that is not RFC 3339 with its offset, such as 2026-01-31T12:00:00Z"
         ) from None
+    return msgspec.structs.replace(record, **normal)
+
+
+@lru_cache(maxsize=10_000)
+def _are_normal(times: tuple[str | None, ...]) -> bool:
+    return all(time is None or _is_normal(time) for time in times)
+
+
+_NORMAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
+
+
+@lru_cache(maxsize=10_000)
+def _is_normal(time: str) -> bool:
+    try:
+        return _NORMAL.fullmatch(time) is not None and datetime.fromisoformat(time) is not None
+    except ValueError:
+        return False
 
 
 def item_of(states: list[StateRecord], line: int) -> Imported:
@@ -266,28 +292,30 @@ class StoredIds(Mapping[str, str]):
     """The stored id of every node of a file by its id in the file."""
 
     def __init__(self, owner: str, nodes: Mapping[str, object]) -> None:
-        self._prefix = own_id(owner, "")
+        self.prefix = own_id(owner, "")
+        """Stands before the id in the file, unless it is in `moved`."""
+        self.moved: dict[str, str] = {}
+        """The stored ids from before owners had a name of their own in ids."""
         self._nodes = nodes
-        self._others: dict[str, str] = {}
         self._called: dict[str, str] = {}
 
     def claim(self, stored: Mapping[str, str]) -> None:
-        """Takes over ids from before owners had a name of their own in ids."""
-        others = {called: held for called, held in stored.items() if held != self._prefix + called}
-        self._others |= others
-        self._called |= {held: called for called, held in others.items()}
+        """Takes over the stored ids of some nodes."""
+        moved = {called: held for called, held in stored.items() if held != self.prefix + called}
+        self.moved |= moved
+        self._called |= {held: called for called, held in moved.items()}
 
     def called(self, stored: str) -> str | None:
         """Returns the id in the file of a node with a stored id, or None."""
         called = self._called.get(stored)
-        if called is None and stored.startswith(self._prefix):
-            called = stored[len(self._prefix) :]
+        if called is None and stored.startswith(self.prefix):
+            called = stored[len(self.prefix) :]
         return called if called is not None and called in self._nodes and self[called] == stored else None
 
     def __getitem__(self, called: str) -> str:
         if called not in self._nodes:
             raise KeyError(called)
-        return self._others.get(called) or self._prefix + called
+        return self.moved.get(called) or self.prefix + called
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._nodes)
@@ -350,6 +378,8 @@ class FileIndex:
     """Pairs of ids in the file: a node, and one that it ended in some state."""
     confirmed: set[str] = field(default_factory=set)
     """Ids in the file of the nodes that some state shows as confirmed."""
+    escaped: set[str] = field(default_factory=set)
+    """Ids in the file with characters that JSON escapes."""
     twice: str | None = None
     """A node that the file states twice."""
     edges: int = 0
@@ -422,6 +452,8 @@ def _index_nodes(index: FileIndex, nodes: list[ImportedNode], resolve: Resolve, 
         newest = imported.states[-1]
         if imported.id in index.types:
             index.twice = imported.id
+        if '"' in imported.id or "\\" in imported.id or not imported.id.isprintable():
+            index.escaped.add(imported.id)
         if _holds_without_fact(newest):
             index.types[imported.id] = intern(newest.type)
         else:
@@ -520,37 +552,6 @@ def named_elsewhere(items: Iterable[Imported], ids: Mapping[str, str]) -> list[s
         else:
             named |= dict.fromkeys(state.ended_by for state in item.states if state.ended_by is not None)
     return [called for called in named if called not in ids and called != GONE]
-
-
-def in_one_form(record: StateRecord) -> StateRecord:
-    """Returns a record with its times in the form of the graph. Raises `ValueError`."""
-    times: tuple[str | None, ...] = (record.valid_from, record.valid_to, record.recorded_at)
-    if isinstance(record, NodeRecord):
-        times = (*times, record.stated_at, record.stated_to, record.confirmed_at)
-    if _are_normal(times):
-        return record
-    fields = {"valid_from": record.valid_from, "valid_to": record.valid_to, "recorded_at": record.recorded_at}
-    if isinstance(record, NodeRecord):
-        fields |= {"stated_at": record.stated_at, "stated_to": record.stated_to, "confirmed_at": record.confirmed_at}
-    return msgspec.structs.replace(
-        record, **{name: normal_instant(time) for name, time in fields.items() if time is not None}
-    )
-
-
-@lru_cache(maxsize=10_000)
-def _are_normal(times: tuple[str | None, ...]) -> bool:
-    return all(time is None or _is_normal(time) for time in times)
-
-
-_NORMAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
-
-
-@lru_cache(maxsize=10_000)
-def _is_normal(time: str) -> bool:
-    if _NORMAL.fullmatch(time) is None:
-        return normal_instant(time) == time
-    datetime.fromisoformat(time)
-    return True
 
 
 def refuse_faults(

@@ -7,6 +7,7 @@ stages one by one. That a state is not plain says nothing about it. Pure.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -64,7 +65,7 @@ class NewNode(NamedTuple):
     fact_key: str | None
 
 
-class NewEdge(NamedTuple):
+class NewEdge(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A plain edge, likewise, but for what it shares with others: `shared` is the place of an `EdgeForm`."""
 
     id: str
@@ -99,6 +100,7 @@ class PlainReader:
 
     def __init__(self, index: FileIndex, owner: str, actor: Actor, ontology: Ontology, now: str) -> None:
         self._types = index.types
+        self._escaped = index.escaped
         self._owner = owner
         self._ontology = ontology.part_of(owner)
         self._now = now
@@ -153,47 +155,53 @@ class PlainReader:
             statement_key(self._owner, properties),
         )
 
-    def edge(self, item: ImportedEdge) -> NewEdge | None:
-        """Returns a plain edge between nodes of the file as it is stored, if it is one and new."""
-        record = item.states[-1]
-        types, source, target = self._types, record.source, record.target
-        source_type, target_type = types.get(source), types.get(target)
-        if (
-            len(item.states) > 1
-            or not isinstance(source_type, str)
-            or not isinstance(target_type, str)
-            or source == target
-            or not self._allows(record.type, source_type, target_type)
-        ):
-            return None
-        # edges that differ by their ends alone are looked at once
-        if record.properties or record.valid_to is not None or record.disputed:
-            shared = self._shared(record)
-        else:
-            about = (
-                record.type,
-                record.stated_in,
-                record.valid_from,
-                record.recorded_at,
-                record.decision,
-                record.author,
-                record.source_class,
-            )
-            shared = self._known.get(about, _UNSEEN)
-            if shared == _UNSEEN:
-                shared = self._known[about] = self._shared(record)
-        if shared is None:
-            return None
-        stored_source, stored_target = self._ids[source], self._ids[target]
-        ends = stored_source + stored_target
-        if '"' in ends or "\\" in ends or not ends.isprintable():
-            return None  # JSON escapes them
-        return NewEdge(
-            edge_id(self._owner, stored_source, record.type, stored_target), stored_source, stored_target, shared
-        )
+    def edges(self, items: Iterable[ImportedEdge]) -> Iterator[NewEdge | None]:
+        """Yields each plain edge between nodes of the file as it is stored, if it is one and new, and None for others.
+
+        A file has many: what they share with one another is looked at once.
+        """
+        owner, types, escaped = self._owner, self._types, self._escaped
+        prefix, moved = self._ids.prefix, self._ids.moved
+        for item in items:
+            record = item.states[-1]
+            edge_type, source, target = record.type, record.source, record.target
+            source_type, target_type = types.get(source), types.get(target)
+            if (
+                len(item.states) > 1
+                or not isinstance(source_type, str)
+                or not isinstance(target_type, str)
+                or source == target
+                or source in escaped
+                or target in escaped
+                or not self._allows(edge_type, source_type, target_type)
+                or (shared := self._shared(record)) is None
+            ):
+                yield None
+                continue
+            stored_source, stored_target = moved.get(source) or prefix + source, moved.get(target) or prefix + target
+            yield NewEdge(edge_id(owner, stored_source, edge_type, stored_target), stored_source, stored_target, shared)
 
     def _shared(self, record: EdgeRecord) -> int | None:
         """Returns the place in `forms` of what an edge shares with others, or None if it is not plain."""
+        if record.properties or record.valid_to is not None or record.disputed:
+            return self._formed(record)
+        # edges that differ by their ends alone are looked at once
+        about = (
+            record.type,
+            record.stated_in,
+            record.valid_from,
+            record.recorded_at,
+            record.decision,
+            record.author,
+            record.source_class,
+        )
+        shared = self._known.get(about, _UNSEEN)
+        if shared == _UNSEEN:
+            shared = self._known[about] = self._formed(record)
+        return shared
+
+    def _formed(self, record: EdgeRecord) -> int | None:
+        """Adds what an edge shares with others to `forms` and returns its place, or None if it is not plain."""
         properties = record.properties
         if not self._is_plain_state(record) or (
             properties and (not has_plain_values(properties) or _holds_secret(properties))

@@ -148,8 +148,8 @@ def append_batch(
     own = own_id(owner, "")
     for seq, state in zip(seqs, states, strict=True):
         if isinstance(state, NewEdge):
-            edge_id, source, target, shared = state
-            edge_type, stated_in, (head, tail) = now_formed[shared]
+            edge_id, source, target = state.id, state.source, state.target
+            edge_type, stated_in, (head, tail) = now_formed[state.shared]
             body = f'{{"id":"{edge_id}","source":"{source}","target":"{target}",{head},"revision":{seq},{tail}'
             events.append((seq, "edge", edge_id, decision, actor, stated_in, now, body, segment))
             place = segment if source.startswith(own) else _ORDINARY

@@ -12,7 +12,7 @@ import pyarrow as pa
 from contracts.world.ontology import DOMAINS
 from warehouse.cycles import without_cycles
 from warehouse.duck.columns import texts
-from warehouse.duck.connection import Connection, transaction
+from warehouse.duck.connection import Connection, large_commits, transaction
 from warehouse.duck.rows import replace_all
 from warehouse.ledger.ledger import Ledger
 from warehouse.ledger.sync import forget_synced
@@ -73,7 +73,7 @@ def fold_events(connection: Connection, ledger: Ledger) -> WorldState:
 
 
 def _fold(connection: Connection, rows: list[tuple[int, str, str]], reached: WorldState) -> WorldState:
-    with transaction(connection):
+    with large_commits(connection), transaction(connection):
         for kind in ("node", "edge"):
             bodies = [as_recorded(kind, body) for _, of_kind, body in rows if of_kind == kind]
             if bodies:

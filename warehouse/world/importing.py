@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from tempfile import SpooledTemporaryFile
 from time import monotonic
@@ -48,14 +49,14 @@ from contracts.world.import_file import (
 from contracts.world.ontology import SUPERSEDES, Ontology
 from contracts.world.own_ontology import ontology_with
 from contracts.world.plain_import import EdgeForm, NewEdge, NewNode, PlainReader
-from contracts.world.portable import DecisionRecord, NodeRecord, OntologyRecord, StateRecord
+from contracts.world.portable import DecisionRecord, OntologyRecord, StateRecord
 from contracts.world.proposal import Actor, EdgeDraft, NodeDraft, Proposal, StageResult, Verdict
 from contracts.world.records import Edge, Node
 from contracts.world.stages import Judgement
 from contracts.world.validator import judge
 from warehouse.cycles import without_cycles
 from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction
-from warehouse.world.alignment_helper import Judging, judging_beside, judging_here
+from warehouse.world.alignment_helper import Judging, JudgingHere, judging_beside
 from warehouse.world.audit import DECISION, record
 from warehouse.world.bulk_view import BulkView
 from warehouse.world.events import append_batch, head_revision
@@ -122,6 +123,14 @@ class _Part:
 
     items: list[Imported] = field(default_factory=list)
     decisions: list[DecisionRecord] = field(default_factory=list)
+
+    @cached_property
+    def nodes(self) -> list[ImportedNode]:
+        return [item for item in self.items if isinstance(item, ImportedNode)]
+
+    @cached_property
+    def edges(self) -> list[ImportedEdge]:
+        return [item for item in self.items if isinstance(item, ImportedEdge)]
 
 
 @dataclass(frozen=True)
@@ -421,12 +430,16 @@ class _Importer:
         edges: list[np.ndarray[Any, Any]] = []
         waiting: deque[_Waiting] = deque()
         done = 0
-        with self._ledger.read() as reader, self._judging_texts() as asked:
+        with self._ledger.read() as reader, self._judging_texts() as judging:
 
             def refused(most_waiting: int) -> Verdict | None:
                 """Judges parts in order, those that wait for the other process only where more than so many are left.
-                Returns the verdict of the first that is not approved, and keeps the judgements of the others."""
+                Returns the verdict of the first that is not approved, and keeps the judgements of the others.
+
+                Nothing else is left to do where all are waited for: then texts are judged here too, from the end."""
                 while waiting and (len(waiting) > most_waiting or waiting[0].texts.done()):
+                    while most_waiting == 0 and not waiting[0].texts.done() and judging.judge_last():
+                        pass
                     part, aligned = waiting[0].part, waiting[0].texts.result()
                     waiting.popleft()
                     planned = self._plan(reader, part.rest, part.source, aligned, is_new=True)
@@ -441,10 +454,10 @@ class _Importer:
             self._is_new_owner = self._has_nothing(reader)
             try:
                 for part in self._parts():
-                    texts = asked(self._texts_of(part))
+                    texts = judging.ask(self._texts_of(part))
                     prepared = self._prepared(reader, part)
                     parts.add(prepared)
-                    edges.append(np.array([_edge_number(edge) for edge in prepared.edges], np.uint64))
+                    edges.append(_edge_numbers(prepared.edges))
                     # what is not plain waits in memory
                     waiting.append(_Waiting(replace(prepared, nodes=[], edges=[], forms=[]), texts))
                     if verdict := refused(1 if prepared.rest else len(waiting)):
@@ -459,8 +472,12 @@ class _Importer:
                 return _merged(stages), verdict
         twice = _twice(edges)
         if not self._edges_twice and twice:
-            stated = (edge for part in parts for edge in part.edges if not isinstance(edge, str))
-            self._edges_twice = {edge.id for edge in stated if _edge_number(edge) in twice}
+            self._edges_twice = {
+                edge.id
+                for part in parts
+                for edge, number in zip(part.edges, _edge_numbers(part.edges).tolist(), strict=True)
+                if number in twice and not isinstance(edge, str)
+            }
             return self._judge(parts)  # what is known by then is not plain
         return _merged(stages), "approved"
 
@@ -569,23 +586,26 @@ class _Importer:
         """Returns what asks the guardrail, in a process of its own if there are many texts."""
         if self._alignment is guardrails and len(self._index.types) >= NODES_WORTH_A_PROCESS:
             return judging_beside(self._alignment)
-        return nullcontext(judging_here(self._alignment))
+        return nullcontext(JudgingHere(self._alignment))
 
     def _texts_of(self, part: _Part) -> Proposal:
         """Returns what the guardrail reads of a part: all its states, also those that were over when the file was
         written."""
-        nodes, edges = [], []
-        for item in part.items:
-            if isinstance(item, ImportedNode):
-                for node in item.states:
-                    named = own_id(self._owner, node.id)
-                    nodes.append(NodeDraft(id=named, type=node.type, title=node.title, properties=node.properties))
-            else:
-                for edge in item.states:
-                    if edge.properties:  # no text of an edge is judged but those of its properties
-                        named, target = edge.source, edge.target
-                        edges.append(EdgeDraft(source=named, target=target, type=edge.type, properties=edge.properties))
-        return Proposal(actor=self._actor, source="import", nodes=tuple(nodes), edges=tuple(edges))
+        nodes = (node for item in part.nodes for node in item.states)
+        # no text of an edge is judged but those of its properties
+        edges = (edge for item in part.edges for edge in item.states if edge.properties)
+        return Proposal(
+            actor=self._actor,
+            source="import",
+            nodes=tuple(
+                NodeDraft(id=own_id(self._owner, node.id), type=node.type, title=node.title, properties=node.properties)
+                for node in nodes
+            ),
+            edges=tuple(
+                EdgeDraft(source=edge.source, target=edge.target, type=edge.type, properties=edge.properties)
+                for edge in edges
+            ),
+        )
 
     def _prepared(self, reader: Reader, part: _Part) -> _Prepared:
         """Returns a part with its plain nodes and edges as they are stored."""
@@ -597,46 +617,36 @@ class _Importer:
     ) -> tuple[list[NewNode | str], list[NewEdge | str], list[EdgeForm], list[Imported]]:
         """Returns nodes and edges as they are stored, or their stored ids if they are not plain, what such edges share,
         and the items that are not plain."""
-        node_items = [item for item in part.items if isinstance(item, ImportedNode)]
-        edge_items = [item for item in part.items if isinstance(item, ImportedEdge)]
         plain = PlainReader(self._index, self._owner, self._actor, self._ontology, utc_text(self._ledger.now()))
         is_possible = self._index.twice is None and self._actor.kind in ("caller", "operator")
-        edges = [plain.edge(item) if is_possible else None for item in edge_items]
+        edges = list(plain.edges(part.edges)) if is_possible else [None] * len(part.edges)
         # whether a node may succeed another one is judged of both states
-        succeeding = {end for item in edge_items for end in _ends_of_succession(item)}
-        nodes = [plain.node(item) if is_possible and item.id not in succeeding else None for item in node_items]
+        newest = [item.states[-1] for item in part.edges]
+        succeeding = {end for edge in newest if edge.type == SUPERSEDES for end in (edge.source, edge.target)}
+        nodes = [plain.node(item) if is_possible and item.id not in succeeding else None for item in part.nodes]
         keys = [
             self._title_key(item) if node is None else node.dedupe_key
-            for item, node in zip(node_items, nodes, strict=True)
+            for item, node in zip(part.nodes, nodes, strict=True)
         ]
         reading = StateReader(self._owner, "", "", self._ontology, self._index.stored)
         edge_ids = [
-            reading.edge(item.states[-1]).id if edge is None else edge.id
-            for item, edge in zip(edge_items, edges, strict=True)
+            reading.edge(record).id if edge is None else edge.id for record, edge in zip(newest, edges, strict=True)
         ]
         of_nodes = self._nodes_not_new(reader, nodes, keys)
         of_edges = self._edges_not_new(reader, edge_ids)
         self._titles.update(keys)
-        rest: list[Imported] = []
-        found_nodes: list[NewNode | str] = []
-        found_edges: list[NewEdge | str] = []
-        stored = self._index.stored
-        for item, node in zip(node_items, nodes, strict=True):
-            if node is None or node.id in of_nodes or node.dedupe_key in of_nodes:
-                rest.append(item)
-                found_nodes.append(stored[item.id])
-            else:
-                found_nodes.append(node)
-        for edge_item, edge, stored_id in zip(edge_items, edges, edge_ids, strict=True):
-            if edge is None or edge.id in of_edges:
-                rest.append(edge_item)
-                found_edges.append(stored_id)
-            else:
-                found_edges.append(edge)
-        if len(node_items) and rest:
-            numbers = {item.line: number for number, item in enumerate(part.items)}
-            rest.sort(key=lambda item: numbers[item.line])
-        return found_nodes, found_edges, plain.forms, rest
+        found_nodes = [
+            self._index.stored[item.id] if node is None or not of_nodes.isdisjoint((node.id, node.dedupe_key)) else node
+            for item, node in zip(part.nodes, nodes, strict=True)
+        ]
+        found_edges = [
+            stored_id if edge is None or stored_id in of_edges else edge
+            for edge, stored_id in zip(edges, edge_ids, strict=True)
+        ]
+        items: tuple[Imported, ...] = (*part.nodes, *part.edges)
+        states = (*found_nodes, *found_edges)
+        rest = {item.line for item, state in zip(items, states, strict=True) if isinstance(state, str)}
+        return found_nodes, found_edges, plain.forms, [item for item in part.items if item.line in rest] if rest else []
 
     def _title_key(self, item: ImportedNode) -> str:
         newest = item.states[-1]
@@ -652,7 +662,7 @@ class _Importer:
 
     def _edges_not_new(self, reader: Reader, ids: Sequence[str]) -> set[str]:
         """Returns those of the edges' ids that the graph has, or that the file has twice."""
-        found = _several(ids) | self._edges_twice.intersection(ids)
+        found = _several(ids) | (self._edges_twice and self._edges_twice.intersection(ids))
         return found if self._is_new_owner else found | {row["id"] for row in _rows(reader, "world_edges_known", ids)}
 
     def _plan(
@@ -753,15 +763,9 @@ def _read_together(view: BulkView, imported: ImportedStates, ontology: Ontology)
     )
 
 
-def _ends_of_succession(item: ImportedEdge) -> tuple[str, ...]:
-    newest = item.states[-1]
-    return (newest.source, newest.target) if newest.type == SUPERSEDES else ()
-
-
 def _source_of(part: _Part) -> str:
     """Returns the source of a part's statements, or how many sources they have."""
-    newest = (item.states[-1] for item in part.items)
-    sources = {record.source if isinstance(record, NodeRecord) else record.stated_in for record in newest}
+    sources = {item.states[-1].source for item in part.nodes} | {item.states[-1].stated_in for item in part.edges}
     return sources.pop() if len(sources) == 1 else f"{len(sources):,} sources"
 
 
@@ -793,10 +797,10 @@ def _rows(reader: Reader, question: str, values: Sequence[str]) -> list[Row]:
     return reader.rows(question, values=msgspec.json.encode(values).decode()) if values else []
 
 
-def _edge_number(edge: NewEdge | str) -> int:
-    """Returns a number by which edges that are stated twice are suspected."""
-    stored = edge if isinstance(edge, str) else edge.id
-    return int(stored[-16:], 16)
+def _edge_numbers(edges: Sequence[NewEdge | str]) -> np.ndarray[Any, Any]:
+    """Returns a number of each edge by which those that are stated twice are suspected."""
+    ends = (edge[-16:] if isinstance(edge, str) else edge.id[-16:] for edge in edges)
+    return np.frombuffer(bytes.fromhex("".join(ends)), np.uint64)
 
 
 def _several(texts: Sequence[str]) -> set[str]:

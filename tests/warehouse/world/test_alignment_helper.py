@@ -17,31 +17,44 @@ PROPOSALS = [proposal(NodeDraft(id=f"n{n}", type="Task", title=title)) for n, ti
 
 
 def test_each_proposal_has_its_judgement() -> None:
-    with judging_beside(no_rules) as asked:
-        judged = [asked(each) for each in PROPOSALS]
+    with judging_beside(no_rules) as judging:
+        judged = [judging.ask(each) for each in PROPOSALS]
         assert [each.result() for each in judged] == [alignment(each) for each in PROPOSALS]
     assert active_children() == []
 
 
 def test_who_asks_waits_while_too_many_texts_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(alignment_helper, "MOST_WAITING_BYTES", 0)
-    with judging_beside(no_rules) as asked:
-        judged = [asked(each) for each in PROPOSALS]
+    with judging_beside(no_rules) as judging:
+        judged = [judging.ask(each) for each in PROPOSALS]
         assert [each.done() for each in judged[:-1]] == [True, True]
         assert [each.result() for each in judged] == [alignment(each) for each in PROPOSALS]
 
 
+def test_what_the_process_has_not_begun_is_judged_here_from_the_end() -> None:
+    with judging_beside(no_rules) as judging:
+        judged = [judging.ask(each) for each in PROPOSALS]
+        here = 0
+        while not judged[0].done() and judging.judge_last():
+            here += 1
+        results = [each.result() for each in judged]
+    assert results[: len(results) - here] == [alignment(each) for each in PROPOSALS[: len(results) - here]]
+    assert results[len(results) - here :] == [no_rules(each) for each in PROPOSALS[len(results) - here :]]
+    assert here
+    assert not judging.judge_last()
+
+
 def test_what_a_lost_process_leaves_is_judged_here() -> None:
-    with judging_beside(no_rules) as asked:
+    with judging_beside(no_rules) as judging:
         for child in active_children():
             child.kill()
             child.join()
-        assert [asked(each).result() for each in PROPOSALS] == [no_rules(each) for each in PROPOSALS]
+        assert [judging.ask(each).result() for each in PROPOSALS] == [no_rules(each) for each in PROPOSALS]
     assert active_children() == []
 
 
 def test_an_import_that_stops_early_leaves_no_process() -> None:
-    with pytest.raises(LookupError), judging_beside(no_rules) as asked:
-        asked(PROPOSALS[0])
+    with pytest.raises(LookupError), judging_beside(no_rules) as judging:
+        judging.ask(PROPOSALS[0])
         raise LookupError
     assert active_children() == []
