@@ -23,7 +23,7 @@ def log_format(settings: Settings) -> str:
 
 def code_server(socket_path: Path, module: str, settings: Settings, *, lazy: bool) -> list[str]:
     """Builds the command of the code server of `module`; a `lazy` one listens first, and imports when it is asked."""
-    command = [str(BIN / "dagster"), "api", "grpc", "--socket", str(socket_path), "--module-name", module]
+    command = [sys.executable, "-P", "-m", "cli.dagster_code", "--socket", str(socket_path), "--module-name", module]
     command += ["--working-directory", str(ROOT), "--location-name", LOCATION_NAME]
     return [*command, "--log-format", log_format(settings), *(["--lazy-load-user-code"] if lazy else [])]
 

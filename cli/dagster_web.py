@@ -22,6 +22,7 @@ from dagster_webserver.cli import (
 from dagster_webserver.version import __version__
 
 from cli.dagster_workspace import open_workspace
+from cli.http_server import serve_until_signal
 from cli.same_origin import LOOPBACK_ADDRESS, SameOrigin
 
 WORKSPACE = Path(__file__).resolve().parents[1] / "workspace.yaml"
@@ -34,8 +35,9 @@ def serve_dagster(workspace: Path, port: int, log_format: str, *, may_launch: bo
         instance.optimize_for_webserver(DEFAULT_DB_STATEMENT_TIMEOUT, DEFAULT_POOL_RECYCLE, DEFAULT_POOL_MAX_OVERFLOW)
         with open_workspace(instance, workspace, version=__version__, read_only=not may_launch) as context:
             application = create_app_from_workspace_process_context(context, lifespan=_lifespan)
-            uvicorn.run(
-                SameOrigin(application), host=LOOPBACK_ADDRESS, port=port, log_level="warning", server_header=False
+            guarded = SameOrigin(application)
+            serve_until_signal(
+                uvicorn.Config(guarded, host=LOOPBACK_ADDRESS, port=port, log_level="warning", server_header=False)
             )
 
 

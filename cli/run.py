@@ -3,13 +3,14 @@
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import IO
@@ -47,6 +48,9 @@ API_READY_S = 60.0
 
 LINES_END_S = 5.0
 
+LOOK_EVERY_S = 10.0
+"""The interval at which children are looked at besides: a signal tells that one has ended."""
+
 DAEMON_PACE = {
     "DAGSTER_EVENT_LOG_CONSUMER_DAEMON_INTERVAL_SECONDS": "30",
     "FRESHNESS_DAEMON_INTERVAL_SECONDS": "60",
@@ -64,6 +68,7 @@ def run(*, dagster_launch: bool, as_json: bool) -> None:
     stopping = _Stopping()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stopping.signalled)
+    signal.signal(signal.SIGCHLD, stopping.wake)
     with operator_problems(as_json):
         settings = load_settings()
         require_secrets(settings)
@@ -77,14 +82,28 @@ def run(*, dagster_launch: bool, as_json: bool) -> None:
 
 
 class _Stopping(threading.Event):
-    """Set by a signal. Within `at_once` the signal also raises, since what runs there doesn't look at the event."""
+    """Set by a signal. Within `at_once` the signal also raises, since what runs there doesn't look at the event.
+
+    `sleep` ends with any signal. It waits for a socket, since a handler must not take a lock that it interrupts.
+    """
 
     def __init__(self) -> None:
         super().__init__()
+        self._woken, self._waker = socket.socketpair()
+        self._waker.setblocking(False)
         self._raises = False
+
+    def sleep(self, longest_s: float) -> None:
+        if select.select([self._woken], [], [], longest_s)[0]:
+            self._woken.recv(4096)
+
+    def wake(self, *_: object) -> None:
+        with suppress(BlockingIOError):  # it is full of wakings
+            self._waker.send(b".")
 
     def signalled(self, number: int, frame: FrameType | None) -> None:
         self.set()
+        self.wake()
         if self._raises:
             self._raises = False
             raise typer.Exit(0)
@@ -258,8 +277,9 @@ class _Service:
         raise PartEnded(f"{path} is not listened on in {timeout_s:.0f} s.", cure=f"See {self._settings.data_dir}/logs.")
 
     def _wait(self) -> None:
-        while not self._stopping.wait(0.5):
+        while not self._stopping.is_set():
             self._refuse_ended()
+            self._stopping.sleep(LOOK_EVERY_S)
 
     def _refuse_ended(self) -> None:
         for name in self._children.restart_ended():

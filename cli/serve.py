@@ -8,6 +8,7 @@ from uvicorn.supervisors import Multiprocess
 
 from cli.connections import TimedHttpProtocol
 from cli.environment import as_environment, effective_settings
+from cli.http_server import serve_until_signal
 from cli.output import operator_problems, print_json
 from contracts.errors import ForeignGeneration
 from contracts.logs import log_config
@@ -46,7 +47,7 @@ def serve(workers: int, as_json: bool) -> None:
         "log_level": "warning",
     }
     if workers == 1:
-        uvicorn.run(APPLICATION, **options)
+        serve_until_signal(uvicorn.Config(APPLICATION, **options))
     else:
         config = uvicorn.Config(APPLICATION, workers=workers, **options)
         Workers(config, [config.bind_socket()]).run()

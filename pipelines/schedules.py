@@ -11,6 +11,7 @@ from typing import Any
 
 import dagster as dg
 
+from contracts.access.rail import rail_of
 from contracts.errors import OperatorProblem, RunBusy
 from contracts.open_data.names import INDEX_PATH
 from contracts.publish.registry import PROJECTIONS, rows_that_show
@@ -22,7 +23,8 @@ from pipelines.due import LOCK_PATIENCE_S, DueRun, chain_due
 from pipelines.erasure import erase_for_owners, files_due_for_erasures
 from pipelines.failure import leave_last_good
 from pipelines.market.observe import prices_configured, prices_due
-from pipelines.partner.source import partner_due
+from pipelines.market.sources import PRICE_SOURCES
+from pipelines.partner.source import PARTNER_SOURCES, partner_due
 from pipelines.presentation import QUICK
 from pipelines.publish.assets import LINKED, QUERY_COPY, document_key
 from pipelines.runs import a_run_is_on, delete_old_runs
@@ -90,7 +92,8 @@ class Job:
 
     A tick of `cron` starts a run where `due` gives a reason and neither this job nor one of `not_beside` is running.
     `reads_warehouse` tells that `due` opens the warehouse, so that it waits a moment for a run that holds it. Without
-    Dagster's daemon the job runs where `headless_due` gives a reason; None where the chain's run does its work.
+    Dagster's daemon the job runs where `headless_due` gives a reason; None where the chain's run does its work. The
+    schedule of a job that settings don't allow to be due is stopped: to evaluate it costs CPU.
     """
 
     name: str
@@ -105,6 +108,7 @@ class Job:
     tags: Mapping[str, str] = field(default_factory=lambda: QUICK | LINKED_COPY)
     lane: str = CHAIN_LANE
     reads_warehouse: bool = False
+    is_configured: Callable[[Settings], bool] = lambda settings: True
 
 
 UNHURRIED = dict.fromkeys(QUICK, "false")
@@ -148,6 +152,7 @@ JOBS = (
         when="Every minute, where a price source is configured, also while the chain is read.",
         headless_due=prices_due,
         lane=MARKET_LANE,
+        is_configured=lambda settings: any(source.is_configured(settings) for source in PRICE_SOURCES),
         tags=QUICK | LINKED_COPY | {"dagster/max_runtime": "120"},
     ),
     Job(
@@ -160,6 +165,7 @@ JOBS = (
         headless_due=partner_due,
         not_beside=(CHAIN_JOB,),
         reads_warehouse=True,
+        is_configured=lambda settings: any(source.is_configured(settings) for source in PARTNER_SOURCES),
     ),
     Job(
         name="discovery",
@@ -180,6 +186,7 @@ JOBS = (
         due=claims_due,
         cron="* * * * *",
         when="Every minute, where a claim is not final.",
+        is_configured=lambda settings: not rail_of(settings).missing,
     ),
     Job(
         name="trials",
@@ -236,15 +243,16 @@ def dagster_job(job: Job) -> Any:
 
 
 def dagster_schedule(job: Job, settings: Settings) -> dg.ScheduleDefinition:
-    """Makes Dagster's schedule of a row, running from the start."""
+    """Makes Dagster's schedule of a row, running from the start where the job can be due."""
 
     waits = job.reads_warehouse
+    status = dg.DefaultScheduleStatus.RUNNING if job.is_configured(settings) else dg.DefaultScheduleStatus.STOPPED
 
     @dg.schedule(
         name=f"{job.name}_schedule",
         job_name=job.name,
         cron_schedule=job.cron,
-        default_status=dg.DefaultScheduleStatus.RUNNING,
+        default_status=status,
         description=job.when,
     )
     def schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:

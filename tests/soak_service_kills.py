@@ -140,7 +140,7 @@ def rounds(run: Run) -> list[tuple[str, Callable[[], str]]]:
     return [
         ("pool worker", run.kill_worker),
         ("a run of the pipeline", lambda: run.kill_in_dagster(".worker")),
-        ("code server", lambda: run.kill_in_dagster("api grpc")),
+        ("code server", lambda: run.kill_in_dagster("cli.dagster_code")),
         ("Dagster daemon", lambda: run.kill_in_dagster("cli.dagster_daemon")),
         ("Dagster web server", lambda: run.kill_and_end("cli.dagster_web")),
         ("API server", lambda: run.kill_and_end("svc serve")),

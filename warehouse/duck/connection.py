@@ -21,6 +21,7 @@ from typing import TypeAlias
 import duckdb
 
 from contracts.errors import DiskFull, ForeignStore, OperatorProblem, RunBusy, StoreUnusable
+from warehouse.duck.instances import give_back, take_instance
 from warehouse.duck.rows import insert, replace_all
 from warehouse.duck.tables import schema
 from warehouse.file_modes import make_data_directory, write_private_file
@@ -152,24 +153,24 @@ class Warehouse:
         if not self.path.exists() and not self.path.with_name(f"{self.path.name}.wal").exists():
             with suppress(OSError, duckdb.Error):  # DuckDB makes the file then, or says why it can't
                 write_private_file(self.path, _empty_file(), replace=False)
-        connection = duckdb.connect(
-            config={
-                # Each of the hundreds of statements of the schema costs a quarter more where threads wait for work.
-                "threads": 1,
-                "checkpoint_threshold": _LOGGED,
-                "temp_directory": str(self.data_dir / SPILL),
-            }
-        )
+        # Each of the hundreds of statements of the schema costs a quarter more where threads wait for work.
+        connection, whole = take_instance(), False
         try:
             with _failures_named(self.path):
+                connection.execute(f"set temp_directory = '{_quoted(self.data_dir / SPILL)}'")
+                connection.execute(f"set checkpoint_threshold = '{_LOGGED}'")
                 _attach(connection, self.path)
                 connection.execute(f"set threads = {QUERY_THREADS}")
             yield connection
-            # a thread that is still writing refuses the checkpoint, and makes its own at its end
             with _failures_named(self.path), suppress(duckdb.TransactionException):
+                # a thread that is still writing refuses the checkpoint, and makes its own at its end
                 connection.execute("checkpoint warehouse")
+                whole = not (self.data_dir / SPILL).exists()  # an instance that spilled stays with its directory
         finally:
-            connection.close()
+            if whole:
+                give_back(connection, "warehouse")
+            else:
+                connection.close()
 
     @contextmanager
     def read_only(self) -> Iterator[duckdb.DuckDBPyConnection | None]:
@@ -180,11 +181,20 @@ class Warehouse:
         if not self.path.exists():
             yield None
             return
-        with _failures_named(self.path), closing(duckdb.connect(str(self.path), read_only=True)) as connection:
-            tables = {name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()}
-            if tables and not tables >= _OLDEST_TABLES:
-                raise StoreUnusable(f"{self.path} is a database of something else.", cure=_RESTORE)
-            yield connection if tables else None
+        connection, whole = take_instance(), False
+        try:
+            with _failures_named(self.path):
+                connection.execute(f"attach '{_quoted(self.path)}' as warehouse (read_only); use warehouse")
+                tables = {name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()}
+                if tables and not tables >= _OLDEST_TABLES:
+                    raise StoreUnusable(f"{self.path} is a database of something else.", cure=_RESTORE)
+                yield connection if tables else None
+            whole = True
+        finally:
+            if whole:
+                give_back(connection, "warehouse")
+            else:
+                connection.close()
 
     def identity(self) -> ChainIdentity | None:
         """Returns the identity of this warehouse, or None while it is empty."""

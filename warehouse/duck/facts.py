@@ -129,7 +129,7 @@ def mark_checked(connection: duckdb.DuckDBPyConnection, table: str, block: int) 
 def last_pass(connection: duckdb.DuckDBPyConnection, table: str, digests: Sequence[str]) -> datetime | None:
     """Returns the time (UTC) at which facts with one of these digests passed, or None where others passed last."""
     row = connection.execute(
-        "select passed_at from core_checks__passed where suite = ? and asserted_sha256 in (select unnest(?))",
+        "select passed_at from core_checks__passed where suite = ? and list_contains(?, asserted_sha256)",
         [table, list(digests)],
     ).fetchone()
     return aware_utc(row[0]) if row else None

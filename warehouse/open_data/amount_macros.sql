@@ -28,7 +28,12 @@ create or replace temp macro u256_text(v) as case
         '0'
     )
 end;
--- The limbs of a decimal text: 26 digits each, 0 the lowest, with the sign of the whole.
-create or replace temp macro amount_limb(text, place) as
-    (if(starts_with(text, '-'), '-', '') || substr(lpad(ltrim(text, '-'), 78, '0'), 53 - 26 * place, 26))::decimal(26, 0);
+-- The limbs of a decimal text: 26 digits each, 0 the lowest, with the sign of the whole. Nearly all amounts have one.
+create or replace temp macro amount_limb(text, place) as case
+    when strlen(text) <= 26 * place then 0::decimal(26, 0)
+    when strlen(text) <= 26 then text::decimal(26, 0)
+    else (
+        if(starts_with(text, '-'), '-', '') || substr(lpad(ltrim(text, '-'), 78, '0'), 53 - 26 * place, 26)
+    )::decimal(26, 0)
+end;
 create or replace temp macro hex_text(bytes) as '0x' || lower(hex(bytes));

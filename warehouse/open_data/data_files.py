@@ -106,7 +106,7 @@ def _by_block(connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: 
     for part in plan_ranges(highest, facts_of):
         name = FileName(public.dataset.name, first_block=part.first, last_block=part.last)
         rows = f"{table} where {column} between {part.first} and {part.last}"
-        yield _part(connection, name, public.select(unit), rows, part.facts.rows, part.facts.digest)
+        yield _part(connection, name, public, unit, rows, "", part.facts.rows, part.facts.digest)
     digests = [(bucket, facts.rows, facts.digest) for bucket, facts in sorted(buckets.items())]
     yield _first_part(connection, public, unit, table, digests)
 
@@ -117,8 +117,8 @@ def _by_day(
     table, column = public.source.name, public.publication.column
     days = connection.execute(_filled("day_facts", public, since=since.isoformat())).fetchall()
     for day, rows, digest in days:
-        of_day = f"{table} where {column}::date = '{day}'::date order by {column}"
-        yield _part(connection, FileName(public.dataset.name, day=day), public.select(unit), of_day, rows, digest)
+        name, of_day = FileName(public.dataset.name, day=day), f"{table} where {column}::date = '{day}'::date"
+        yield _part(connection, name, public, unit, of_day, f"order by {column}", rows, digest)
     yield _first_part(connection, public, unit, table, days[-1:])
 
 
@@ -128,7 +128,7 @@ def _whole(connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: Uni
     ((rows, digest),) = connection.execute(digested).fetchall()
     for format_ in ("parquet", "csv"):
         name = FileName(public.dataset.name, format_)
-        yield _part(connection, name, public.select(unit), f"{public.source.name} order by all", rows, digest)
+        yield _part(connection, name, public, unit, public.source.name, "order by all", rows, digest)
     yield _first_part(connection, public, unit, public.source.name, (rows, digest))
 
 
@@ -141,25 +141,32 @@ def _list_parts(
         file = holders_dir / list_file_name(block)
         name = FileName(HOLDERS, first_block=block, last_block=block)
         source = f"read_parquet('{_quoted(file)}')"
-        yield _part(
-            connection, name, public.select(unit), f"{source} order by address", holders, Part.of_file(file).version
-        )
+        digest = Part.of_file(file).version
+        yield _part(connection, name, public, unit, source, "order by address", holders, digest)
     if blocks:
         file = holders_dir / list_file_name(max(blocks))
         yield _first_part(connection, public, unit, rows_of(file), Part.of_file(file).version)
 
 
 def _part(
-    connection: duckdb.DuckDBPyConnection, name: FileName, columns: str, source: str, rows: int, digest: object
+    connection: duckdb.DuckDBPyConnection,
+    name: FileName,
+    public: PublicTable,
+    unit: Unit,
+    source: str,
+    order: str,
+    rows: int,
+    digest: object,
 ) -> tuple[str, Part]:
     """Returns the path and the part of one file. `source` follows `from`; the digest stands for its rows."""
     options = _CSV if name.format == "csv" else _PARQUET
 
     def write(path: Path) -> None:
         with full_disk_named(path):
-            connection.execute(f"copy (select {columns} from {source}) to '{_quoted(path)}' ({options})")  # noqa: S608
+            connection.execute(f"copy ({public.rows(unit, source)} {order}) to '{_quoted(path)}' ({options})")
 
-    version = hashlib.sha256(repr((_FORM, columns, options, rows, digest)).encode()).hexdigest()
+    anywhere = public.rows(unit, public.source.name)  # a moved data directory changes no row
+    version = hashlib.sha256(repr((_FORM, anywhere, options, rows, digest)).encode()).hexdigest()
     return f"{FOLDER}{name}", Part(version, write=write, rows=rows)
 
 
@@ -173,7 +180,7 @@ def _first_part(
         with full_disk_named(path):
             connection.execute(f"copy ({selected}) to '{_quoted(path)}' ({_CSV})")
 
-    anywhere = newest_rows(public, unit, public.source.name, ROWS_IN_FILE)  # a moved data directory changes no row
+    anywhere = newest_rows(public, unit, public.source.name, ROWS_IN_FILE)
     version = hashlib.sha256(repr((_FORM, anywhere, _CSV, digest)).encode()).hexdigest()
     return f"public{first_rows_path(public.dataset.name)}", Part(version, write=write)
 

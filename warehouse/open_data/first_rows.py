@@ -48,9 +48,15 @@ def _published(context: DocumentContext) -> dict[str, FirstRows]:
 def newest_rows(public: PublicTable, unit: Unit, source: str, most: int) -> str:
     """Returns the statement that selects the newest rows of a table, of holders the largest."""
     column = public.publication.column
-    # Of rows of one block or second the last written comes first, so that the same table always gives the same rows.
-    order = "rank" if public.dataset.name == HOLDERS else "all desc" if column is None else f"{column} desc, rowid desc"
-    return f"select {public.select(unit)} from {source} order by {order} limit {most}"  # noqa: S608 - names of ours
+    if public.dataset.name != HOLDERS and column is None:
+        return f"{public.rows(unit, source)} order by all desc limit {most}"
+    order, inner, written = "rank", "rank", ""
+    if column is not None:
+        # Of rows of one block or second the last written comes first: the same table always gives the same rows.
+        order, inner, written = f"{column} desc, written desc", f"{column} desc, rowid desc", ", rowid as written"
+    # Amounts become text in the chosen rows only.
+    newest = f"(select *{written} from {source} order by {inner} limit {most})"  # noqa: S608 - names of ours
+    return f"{public.rows(unit, newest)} order by {order}"
 
 
 def _first_rows(connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: Unit, source: str) -> FirstRows:

@@ -153,6 +153,6 @@ def test_whole_units_of_another_token_are_not_guessed(connection):
     connection.execute(
         f"create or replace temp table moved as from (values {rows}) as t({', '.join(transfers.source.meanings)})"
     )
-    found = connection.execute(f"select {transfers.select(Unit(ours, 2))} from moved").fetchall()
+    found = connection.execute(transfers.rows(Unit(ours, 2), "moved")).fetchall()
     values = [dict(zip(names, row, strict=True)) for row in found]
     assert [(value["value_raw"], value["value"]) for value in values] == [("250", 2.5), ("250", None)]

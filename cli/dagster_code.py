@@ -1,0 +1,21 @@
+"""Dagster's code server, which sleeps until it is asked: `python -m cli.dagster_code`.
+
+`svc run` and `svc ingest` start it.
+
+gRPC's server wakes ten times a second, for signals on platforms whose events can't be interrupted. Here they can.
+"""
+
+from dagster._cli.api import grpc_command
+from grpc import _common
+
+WAKES_EVERY_S = 60.0
+
+
+def main() -> None:
+    """Serves code as `dagster api grpc` does, with the same arguments, until a signal comes."""
+    _common.MAXIMUM_WAIT_TIMEOUT = WAKES_EVERY_S
+    grpc_command()
+
+
+if __name__ == "__main__":
+    main()
