@@ -11,6 +11,7 @@ from contextlib import ExitStack, suppress
 
 import httpx
 
+from ..patience import slowness
 from .registry import Outcome, Phase, attack
 from .service import Service
 
@@ -18,6 +19,7 @@ LIGHT = ("/health", "/llms.txt", "/api/token/holders")
 HEAVY = 45
 WATCHED_S = 4.0
 SLOWEST_MEDIAN_S = 1.0
+"""On a quiet machine. It was 21 s and more where light answers waited in one pool with heavy ones."""
 HALF_OPEN = 300
 ANSWERED_WITHIN_S = 20.0
 CLOSED_WITHIN_S = 40.0
@@ -27,6 +29,8 @@ WINDOW_S, WITHIN_ONE_WINDOW_S = 60, 15
 
 @attack("A7", "one key's heavy questions delay light answers", Phase.LOAD)
 def heavy_questions(service: Service) -> Outcome:
+    times = slowness()
+    slowest_median_s, watched_s = SLOWEST_MEDIAN_S * times, WATCHED_S * times
     idle = _medians(service, 1.0)
     over = threading.Event()
     statuses: list[int] = []
@@ -38,7 +42,7 @@ def heavy_questions(service: Service) -> Outcome:
         with suppress(httpx.HTTPError), service.client() as client:
             while not over.is_set():
                 headers = {"Authorization": f"Bearer {service.pro_key}"}
-                answer = client.post(path, json=body, headers=headers, timeout=WATCHED_S)
+                answer = client.post(path, json=body, headers=headers, timeout=watched_s)
                 statuses.append(answer.status_code)
                 time.sleep(0.2)
 
@@ -46,14 +50,15 @@ def heavy_questions(service: Service) -> Outcome:
         for number in range(2 * HEAVY):
             pool.submit(send, number)
         time.sleep(0.5)
-        busy = _medians(service, WATCHED_S)
+        busy = _medians(service, watched_s)
         over.set()
-    broken = [f"{path}: {took:.2f} s at the median" for path, took in busy.items() if took > SLOWEST_MEDIAN_S]
+    broken = [f"{path}: {took:.2f} s at the median" for path, took in busy.items() if took > slowest_median_s]
     odd = sorted(set(statuses) - {200, 201, 400, 429, 503})
     if odd:
         broken.append(f"answers {odd}")
     worst = max(busy.values())
-    return Outcome(broken, f"median {worst * 1000:.0f} ms, idle {max(idle.values()) * 1000:.0f} ms")
+    note = f"median {worst * 1000:.0f} ms, idle {max(idle.values()) * 1000:.0f} ms"
+    return Outcome(broken, f"{note}, at most {slowest_median_s * 1000:.0f} ms")
 
 
 def _medians(service: Service, for_s: float) -> dict[str, float]:
