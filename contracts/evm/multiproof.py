@@ -9,7 +9,7 @@ Paths are texts of hex digits, one a nibble, since Python compares, cuts and pac
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Final
 
@@ -75,6 +75,10 @@ class Unsettled:
     unequal: list[tuple[int, bytes]] = field(default_factory=list)
 
 
+_Subtree = tuple[RlpItem, int, int, int]
+"""A reference to a subtree, the places of its first item and behind its last one, and its depth in digits."""
+
+
 class Search:
     """Finds the siblings of items in a trie of which only the root is known, from as few of its nodes as possible.
 
@@ -86,33 +90,40 @@ class Search:
         """Takes items sorted by their paths."""
         self._trie = _Trie(items, ())
         self._paths = self._trie.paths
+        self._root: bytes | None = None
+        self._open: list[_Subtree] = []
+        self._found = Unsettled()
 
     def missing(self, root: bytes, nodes: Mapping[bytes, bytes]) -> Unsettled:
         """Compares with the trie under `root`, by nodes that are known by their hash.
 
-        Raises `MultiproofInvalid` for a node that is none.
+        The next call for the same root goes on below the nodes that were wanted. Raises `MultiproofInvalid` for a node
+        that is none.
         """
-        result = Unsettled()
-        if root == EMPTY_ROOT:
-            result.unequal.extend((place, b"") for place in range(len(self._paths)))
-        elif self._trie.root() != root:
-            self._descend(root, 0, len(self._paths), 0, nodes, result)
-        return result
+        if root != self._root:
+            self._begin(root)
+        subtrees, self._open = self._open, []
+        for subtree in subtrees:
+            self._descend(*subtree, nodes)
+        return replace(self._found, wanted=[low for _, low, _, _ in self._open])
 
-    def _descend(
-        self, reference: RlpItem, low: int, high: int, depth: int, nodes: Mapping[bytes, bytes], result: Unsettled
-    ) -> None:
+    def _begin(self, root: bytes) -> None:
+        self._root, self._open, self._found = root, [], Unsettled()
+        if root == EMPTY_ROOT:
+            self._found.unequal.extend((place, b"") for place in range(len(self._paths)))
+        elif self._trie.root() != root:
+            self._open.append((root, 0, len(self._paths), 0))
+
+    def _descend(self, reference: RlpItem, low: int, high: int, depth: int, nodes: Mapping[bytes, bytes]) -> None:
         node = _node(reference, nodes)
         if node is None:
-            result.wanted.append(low)
+            self._open.append((reference, low, high, depth))
         elif len(node) == 17:
-            self._branch(node, low, high, depth, nodes, result)
+            self._branch(node, low, high, depth, nodes)
         else:
-            self._short(node, low, high, depth, nodes, result)
+            self._short(node, low, high, depth, nodes)
 
-    def _branch(
-        self, node: list[RlpItem], low: int, high: int, depth: int, nodes: Mapping[bytes, bytes], result: Unsettled
-    ) -> None:
+    def _branch(self, node: list[RlpItem], low: int, high: int, depth: int, nodes: Mapping[bytes, bytes]) -> None:
         above = self._paths[low][:depth]
         if len(above) == len(self._paths[low]):
             raise MultiproofInvalid("a branch below the end of a path")
@@ -122,15 +133,13 @@ class Search:
             last = bisect_left(self._paths, path + "g", first, high)
             if first == last:
                 if child != b"":
-                    result.siblings.append((path, encode_rlp(child)))
+                    self._found.siblings.append((path, encode_rlp(child)))
             elif child == b"":
-                result.unequal.extend((place, b"") for place in range(first, last))
+                self._found.unequal.extend((place, b"") for place in range(first, last))
             elif encode_rlp(child) != self._trie.reference(first, last, depth + 1):
-                self._descend(child, first, last, depth + 1, nodes, result)
+                self._descend(child, first, last, depth + 1, nodes)
 
-    def _short(
-        self, node: list[RlpItem], low: int, high: int, depth: int, nodes: Mapping[bytes, bytes], result: Unsettled
-    ) -> None:
+    def _short(self, node: list[RlpItem], low: int, high: int, depth: int, nodes: Mapping[bytes, bytes]) -> None:
         packed, value = node
         try:
             nibbles, is_leaf = parse_hex_prefix(packed if isinstance(packed, bytes) else b"")
@@ -141,15 +150,15 @@ class Search:
         path = self._paths[low][:depth] + "".join(f"{nibble:x}" for nibble in nibbles)
         first = bisect_left(self._paths, path, low, high)
         last = bisect_left(self._paths, path + "g", first, high)
-        result.unequal.extend((place, b"") for place in (*range(low, first), *range(last, high)))
+        self._found.unequal.extend((place, b"") for place in (*range(low, first), *range(last, high)))
         if first == last:
             return
         if not is_leaf:
-            self._descend(value, first, last, len(path), nodes, result)
+            self._descend(value, first, last, len(path), nodes)
         elif not isinstance(value, bytes):
             raise MultiproofInvalid("a leaf without a value")
         else:
-            result.unequal.extend((place, value) for place in range(first, last))
+            self._found.unequal.extend((place, value) for place in range(first, last))
 
 
 def by_hash(nodes: Iterable[bytes]) -> dict[bytes, bytes]:
