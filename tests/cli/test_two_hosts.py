@@ -40,6 +40,8 @@ from two_hosts import ApiHost, until
 
 from warehouse.discovery.run_status import EndedRun, update_run_status, with_run
 
+pytestmark = pytest.mark.web
+
 FAULTS, BATCHES = 200, 10
 """A run does each kind of fault once, a soak all batches."""
 CLOCK_LATE = "-2h"
