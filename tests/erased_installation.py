@@ -10,15 +10,19 @@ import psycopg
 import pytest
 from keyed_service import KeyedService, bearer, with_secrets
 from postgres_fixtures import TemporaryPostgres
+from publishing import commands_publish
 from shared_state import copied
 from text_search import files_with
 from typer.testing import CliRunner
 
 from cli.main import app
+from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
-from pipelines.initial_publish import publish_initial
+from pipelines import initial_publish
 
 WORD = "quokkaburrow"
+READ = [row.path for row in PROJECTIONS if row.describe is None]
+"""Documents that are read from the stores; those that show others, 300 pages among them, take as long again."""
 QUERY, SIGNAL = "/api/v2/world-model/query", "/api/v2/world-model/signal"
 
 
@@ -38,6 +42,7 @@ class Installation:
         }.items():
             if value:
                 patch.setenv(name, value)
+        commands_publish(patch, *READ)
 
     def begin(self) -> None:
         """Publishes for the first time, which is the same for all on SQLite and takes a second."""
@@ -50,7 +55,7 @@ class Installation:
         self._publish_at(self.data_dir)
 
     def _publish_at(self, data_dir: Path) -> None:
-        publish_initial(self.settings.model_copy(update={"data_dir": data_dir}))
+        initial_publish.publish_initial(self.settings.model_copy(update={"data_dir": data_dir}))
 
     def svc(self, *arguments: str, code: int = 0) -> tuple[dict[str, Any], str]:
         """The JSON that a command prints, and what it tells meanwhile."""
