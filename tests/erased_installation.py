@@ -10,19 +10,16 @@ import psycopg
 import pytest
 from keyed_service import KeyedService, bearer, with_secrets
 from postgres_fixtures import TemporaryPostgres
-from publishing import commands_publish
+from publishing import READ, commands_publish
 from shared_state import copied
 from text_search import files_with
 from typer.testing import CliRunner
 
 from cli.main import app
-from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 from pipelines import initial_publish
 
 WORD = "quokkaburrow"
-READ = [row.path for row in PROJECTIONS if row.describe is None]
-"""Documents that are read from the stores; those that show others, 300 pages among them, take as long again."""
 QUERY, SIGNAL = "/api/v2/world-model/query", "/api/v2/world-model/signal"
 
 

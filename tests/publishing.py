@@ -40,6 +40,8 @@ DOCUMENTS = ("/api/token/holders", "/api/token/holders-map", "/api/token/holders
 PUBLISHED = tuple(path for row in PROJECTIONS for path, _ in row.bodies)
 AGEING = tuple(path for row in PROJECTIONS if row.freshness for path, _ in row.bodies)
 
+READ = tuple(row.path for row in PROJECTIONS if row.describe is None)
+"""All but those that show others, 300 pages among them, which take longer than the rest."""
 FEW = ("/api/token/holders", "/llms.txt", "/.well-known/agent-card.json")
 
 
