@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 from clock_windows import stay_within
 from fake_clocks import fake_clock
-from installation import Installation
+from installation import SVC, Installation
 from keyed_service import with_secrets
 from publishing import FEW, House
 
@@ -46,6 +47,10 @@ class ClockedInstallation(Installation):
     def keys(self, *arguments: str):
         """In a process of its own, which has the clock."""
         return json.loads(self.svc("keys", *arguments, "--json").stdout)
+
+    def serve(self, log: Path) -> subprocess.Popen[bytes]:
+        with log.open("ab") as file:
+            return subprocess.Popen([SVC, "serve"], env=self.environment, stdout=file, stderr=file)
 
     def jump(self, offset_s: int) -> None:
         draft = self.offset.with_suffix(".draft")
