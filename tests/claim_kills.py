@@ -25,6 +25,7 @@ from claim_payments import TREASURY, USDC, paying
 from claim_service import CLAIM, QUOTE, api_key_of, body_of, due_of
 from claim_store import unsound
 from fake_providers import FakeChain, Provider
+from forked import ForkedCommand
 from keyed_service import with_secrets
 from patience import HANG_S
 from sqlalchemy import text
@@ -60,18 +61,11 @@ class Server:
     def __init__(self, settings: Settings, workers: int = 2) -> None:
         self.settings, self._workers = settings, workers
         self.log = settings.data_dir / "serve.log"
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | ForkedCommand | None = None
 
     def start(self) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [SVC, "serve", "--workers", str(self._workers)],
-                env=environment | as_environment(self.settings),
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+        self.process = self._process(environment | as_environment(self.settings))
         deadline = time.monotonic() + HANG_S
         with httpx.Client(base_url=self.settings.public_base_url, timeout=5) as client:
             while time.monotonic() < deadline:
@@ -81,6 +75,13 @@ class Server:
                 assert self.process.poll() is None, self.log.read_text()
                 time.sleep(0.05)
         raise AssertionError(f"the server did not start:\n{self.log.read_text()}")
+
+    def _process(self, environment: dict[str, str]) -> subprocess.Popen[bytes] | ForkedCommand:
+        if self._workers == 1:
+            return ForkedCommand(environment, self.log, "serve")
+        command = [SVC, "serve", "--workers", str(self._workers)]
+        with self.log.open("ab") as log:
+            return subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
 
     def kill(self) -> None:
         """All of it at once, as the machine does it that runs out of memory."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 _SERVER = multiprocessing.get_context("forkserver")
-_SERVER.set_forkserver_preload(["warehouse.access.issue", "warehouse.guardrail.approvals", "warehouse.world.write"])
+_SERVER.set_forkserver_preload(["served_imports"])
 
 
 class ForkedProcess:
@@ -58,6 +60,26 @@ class ForkedProcess:
         self.stdout.close()
 
 
+class ForkedCommand:
+    """`svc` with these arguments and nothing but `environment`; what tests use of a `subprocess.Popen`."""
+
+    def __init__(self, environment: Mapping[str, str], log: Path, *arguments: str) -> None:
+        self._process = _SERVER.Process(target=_run_command, args=(dict(environment), str(log), arguments))
+        self._process.start()
+        assert self._process.pid is not None
+        self.pid = self._process.pid
+        self.terminate, self.kill = self._process.terminate, self._process.kill
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        self._process.join(timeout)
+        if self._process.exitcode is None:
+            raise subprocess.TimeoutExpired("svc", timeout or 0.0)
+        return self._process.exitcode
+
+
 @contextmanager
 def forked(step: Callable[..., object], *arguments: object) -> Iterator[ForkedProcess]:
     """A process that runs `step`, a function of a module; killed at the end where it still runs."""
@@ -75,3 +97,16 @@ def _run(given: Connection, said: Connection, step: Callable[..., object], argum
     said.close()
     sys.stdin, sys.stdout = os.fdopen(0, closefd=False), os.fdopen(1, "w", closefd=False)
     step(*arguments)
+
+
+def _run_command(environment: dict[str, str], log: str, arguments: tuple[str, ...]) -> None:
+    os.setsid()
+    with Path(log).open("ab") as output, Path(os.devnull).open("rb") as nothing:
+        for number, file in enumerate((nothing, output, output)):
+            os.dup2(file.fileno(), number)
+    sys.stdout, sys.stderr = (os.fdopen(number, "w", buffering=1, closefd=False) for number in (1, 2))
+    os.environ.clear()
+    os.environ.update(environment)
+    from cli.main import app
+
+    app(arguments)

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from commands import called
+from forked import ForkedCommand
 from ledger_process import MASTER_SECRET
 from patience import HANG_S
 from typer.testing import Result
@@ -62,14 +63,16 @@ class Installation:
     @contextmanager
     def served(self, log: Path) -> Iterator[None]:
         """The API answers while the context is open; what it says is added to `log`."""
-        with log.open("a") as file:
-            server = subprocess.Popen([SVC, "serve"], env=self.environment, stdout=file, stderr=file)
-            try:
-                self._wait(server)
-                yield
-            finally:
-                server.terminate()
-                server.wait(60)
+        server = self.serve(log)
+        try:
+            self._wait(server)
+            yield
+        finally:
+            server.terminate()
+            server.wait(60)
+
+    def serve(self, log: Path) -> ForkedCommand | subprocess.Popen[bytes]:
+        return ForkedCommand(self.environment, log, "serve")
 
     def keys(self, *arguments: str):
         return json.loads(self.called("keys", *arguments, "--json").stdout)
@@ -97,7 +100,7 @@ class Installation:
             rows = {name: connection.execute(f'select * from "{name}"').fetchall() for (name,) in tables}
             return repr(rows)
 
-    def _wait(self, server: subprocess.Popen[bytes]) -> None:
+    def _wait(self, server: ForkedCommand | subprocess.Popen[bytes]) -> None:
         while server.poll() is None:
             try:
                 socket.create_connection(("127.0.0.1", self.port), timeout=1).close()

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from forked import ForkedCommand
 from nginx import free_port, wait_until_listening
 from patience import HANG_S
 
@@ -31,7 +32,7 @@ class Process:
         self.log = directory.with_suffix(".log")
         self.environment = dict(environment)
         self.command = [SVC, *command]
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | ForkedCommand | None = None
 
     def start(self) -> None:
         with self.log.open("ab") as log:
@@ -66,7 +67,7 @@ class Process:
     def end(self) -> int:
         """Ends it as an operator does. Returns its exit code."""
         assert self.process is not None
-        self.process.send_signal(signal.SIGTERM)
+        self.process.terminate()
         return self.process.wait(HANG_S)
 
     def said(self) -> str:
@@ -78,14 +79,14 @@ class Process:
 
 
 class ApiHost(Process):
-    """One `svc api`, or another command that serves, with a directory and a port of its own."""
+    """One `svc api`, with a directory and a port of its own."""
 
-    def __init__(self, name: str, directory: Path, environment: Mapping[str, str], command: str = "api") -> None:
+    def __init__(self, name: str, directory: Path, environment: Mapping[str, str]) -> None:
         self.name = name
         self.port = free_port()
         self.data_dir = directory / name
         own = {"SVC_DATA_DIR": str(self.data_dir), "SVC_PORT": str(self.port), "SVC_HOST_NAME": name}
-        super().__init__(self.data_dir, {**environment, **own}, command)
+        super().__init__(self.data_dir, {**environment, **own}, "api")
 
     @property
     def url(self) -> str:

@@ -9,7 +9,7 @@ from costliest_requests import ACTION_NAMES, Costly, bare, costliest
 from fastapi.routing import APIRoute
 from intakes import HUMAN
 from lasting_loop import LastingLoop
-from rounds import chosen
+from rounds import ROUNDS, SOAK_ROUNDS, chosen
 from whole_service import PAYER, whole_service
 
 from api.app import build_rooms
@@ -109,8 +109,7 @@ ALSO_JUDGE_ACTIONS = ("/mcp", "/blink/guardrail")
 
 def measured_rows(path: str, rows: list[Costly]) -> list[Costly]:
     """All rows in a soak, else a fifth of the actions, where another route than the guardrail's own takes them too, and
-    three of the texts for a graph, one of each length, and one by MCP: they cost the serving process alike, and a
-    worker up to a second each."""
+    one of the texts for a graph: they cost the serving process alike, and a worker up to a second each."""
     actions = [row for row in rows if path in ALSO_JUDGE_ACTIONS and row.name.removeprefix("check ") in ACTION_NAMES]
     texts = [
         row
@@ -119,7 +118,8 @@ def measured_rows(path: str, rows: list[Costly]) -> list[Costly]:
         or (path == ALSO_BUILDS and row.name.startswith("build "))
     ]
     others = [row for row in rows if row not in actions and row not in texts]
-    return others + chosen(actions) + chosen(texts, others=40 if path == BUILD else len(texts) + 1)
+    few = texts[:1] if path == BUILD else []
+    return others + chosen(actions) + (texts if ROUNDS >= SOAK_ROUNDS else few)
 
 
 def takes_more_than_a_head(route: APIRoute) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from patience import HANG_S
-from publishing import House, mint
+from publishing import BASE_URL, ONE_LIST, House, published_house
 
 from api.app import App
 from contracts.settings import Settings
@@ -21,7 +21,9 @@ HEAVY = ("dagster", "great_expectations", "pandas", "polars", "web3")
 
 LOAD_ALL = """
 import sys
+import warehouse.ledger.counters
 from api.app import build_rooms, create_app
+print(*sys.modules)
 from contracts.settings import Settings
 import pathlib
 from warehouse.ledger.ledger import open_ledger
@@ -33,16 +35,12 @@ print(*sorted({name.partition(".")[0] for name in sys.modules}))
 """
 
 
-def test_the_api_process_imports_nothing_heavy(tmp_path):
+def test_the_front_needs_neither_the_framework_nor_a_store_and_the_api_process_imports_nothing_heavy(tmp_path):
     ran = subprocess.run([sys.executable, "-c", LOAD_ALL, str(tmp_path)], capture_output=True, text=True, check=True)
-    assert not set(HEAVY) & set(ran.stdout.split())
-    assert {"fastapi", "duckdb"} <= set(ran.stdout.split())
-
-
-def test_the_front_needs_neither_the_framework_nor_a_store():
-    code = "import sys, api.app, warehouse.ledger.counters; print(*sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"fastapi", "duckdb", "sqlalchemy"} & set(ran.stdout.split())
+    of_front, of_all = map(str.split, ran.stdout.splitlines())
+    assert not {"fastapi", "duckdb", "sqlalchemy"} & set(of_front)
+    assert not set(HEAVY) & set(of_all)
+    assert {"fastapi", "duckdb"} <= set(of_all)
 
 
 @pytest.mark.parametrize("settings", [Settings(_env_file=None), None], ids=["warm", "failed"])
@@ -64,10 +62,8 @@ def free_port() -> int:
 
 def test_the_first_document_comes_within_the_goal_and_a_signal_ends_it(tmp_path):
     port = free_port()
-    house = House(tmp_path, base_url=None, port=port)
-    house.read_chain(mint(70), 20)
-    house.publish()
-    environment = {**ENVIRONMENT, "SVC_DATA_DIR": str(tmp_path), "SVC_PORT": str(port)}
+    published_house(tmp_path, ONE_LIST)
+    environment = {**ENVIRONMENT, "SVC_DATA_DIR": str(tmp_path), "SVC_PORT": str(port), "SVC_BASE_URL": BASE_URL}
     took_s = []
     for _ in range(3):
         started = time.monotonic()
@@ -106,7 +102,7 @@ def _cpu_s(pid: int) -> float:
 
 
 def test_a_generation_for_another_address_is_refused_with_its_cure(tmp_path):
-    House(tmp_path, base_url="https://other.example").publish()
+    House(tmp_path, base_url="https://other.example").publish("/llms.txt")
     environment = {**ENVIRONMENT, "SVC_DATA_DIR": str(tmp_path), "SVC_BASE_URL": "https://svc.example"}
     ran = subprocess.run([SVC, "serve"], env=environment, capture_output=True, text=True, timeout=HANG_S)
     assert ran.returncode == 2

@@ -6,13 +6,12 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import dagster as dg
 import pytest
 from holder_rows import TOKEN
-from publishing import House
+from publishing import FEW, commands_publish
 from rounds import ROUNDS
 from typer.testing import CliRunner, Result
 
@@ -125,9 +124,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for command in (*WRITERS, *COMMANDS):
             run(command)
     fill(data_dir)
-    house = House(data_dir, base_url=None)
-    house.now = datetime.now(UTC)
-    house.publish("/api/token/holders")
     for generation in (data_dir / "generations").iterdir():
         if generation != (data_dir / "current").resolve():
             shutil.rmtree(generation)
@@ -166,6 +162,7 @@ def environment(patch: pytest.MonkeyPatch, data_dir: Path) -> None:
     patch.setenv("SVC_RPC_URLS", "http://127.0.0.1:9")
     patch.setenv("SVC_TOKEN_ADDRESS", TOKEN)
     patch.setenv("DAGSTER_HOME", "")
+    commands_publish(patch, *FEW)
 
 
 def run(command: tuple[str, ...]) -> Result:

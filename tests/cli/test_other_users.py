@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from installation import Installation
 from nginx import have_nginx, serving
+from publishing import FEW, commands_publish
 
 from contracts.settings import Settings
 
@@ -56,7 +57,9 @@ def installed(umask: int) -> Iterator[Installation]:
     place.chmod(0o711)
     before = os.umask(umask)
     try:
-        yield Installation(Settings(_env_file=None, data_dir=place / "var"))
+        with pytest.MonkeyPatch.context() as patch:
+            commands_publish(patch, *FEW)
+            yield Installation(Settings(_env_file=None, data_dir=place / "var"))
     finally:
         os.umask(before)
         shutil.rmtree(place)

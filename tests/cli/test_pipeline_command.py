@@ -12,7 +12,7 @@ import pytest
 from commands import called
 from ingest_helpers import TOKEN
 from pipeline_runs import recorded_chain
-from publishing import House, mint
+from publishing import FEW, House, commands_publish, mint
 from typer.testing import Result
 
 from cli.demo.recorded import RecordedNode
@@ -28,6 +28,7 @@ HOLD_OPEN = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('open
 def svc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Svc:
     """Calls `svc` on a data directory, without a `.env` of this checkout."""
     monkeypatch.chdir(tmp_path)
+    commands_publish(monkeypatch, *FEW)
 
     def call(*arguments: str, **variables: str) -> Result:
         return called({"SVC_DATA_DIR": str(tmp_path / "var")} | variables, *arguments)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from installation import SVC, Installation
 from patience import HANG_S
+from publishing import FEW, commands_publish
 
 from contracts.settings import Settings
 
@@ -39,7 +40,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
     if os.geteuid() != 0 or subprocess.run(read_only(data_dir, "true"), capture_output=True).returncode != 0:
         pytest.skip("only root with the right to mount can make a directory read-only for itself")
     installation = Installation(Settings(_env_file=None, data_dir=data_dir))
-    installation.called("publish")
+    with pytest.MonkeyPatch.context() as patch:
+        commands_publish(patch, *FEW)
+        installation.called("publish")
     return installation
 
 
@@ -82,7 +85,7 @@ def test_the_api_serves_what_is_published_and_names_what_it_cannot_write(install
     write = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
     signal = json.dumps({"type": "Goal", "title": "A goal", "source": "me"})
     with _served(installed, read_only(installed.data_dir, SVC, "serve")) as server:
-        for path in ("/llms.txt", "/api/token/holders", "/.well-known/agent-card.json"):
+        for path in FEW:
             assert installed.ask("GET", path, {}) == 200, path
         for method, path, body in (
             ("POST", "/api/v2/world-model/signal", signal),

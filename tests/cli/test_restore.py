@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+from forked import ForkedCommand
 from keyed_service import with_secrets
 from patience import HANG_S
 from postgres_fixtures import TemporaryPostgres, postgres_binaries
@@ -116,6 +117,13 @@ def do(commands: str, directory: Path, **variables: str) -> None:
     subprocess.run(["sh", "-e", "-c", commands], cwd=directory, env=os.environ | variables, check=True, timeout=HANG_S)
 
 
+class ForkedHost(ApiHost):
+    """`svc serve`, without the imports of its start."""
+
+    def start(self) -> None:
+        self.process = ForkedCommand(self.environment, self.log, "serve")
+
+
 class GraphService:
     """`svc serve` on a SQLite ledger in `var`, a key for it, and the runs that publish its graph."""
 
@@ -127,7 +135,7 @@ class GraphService:
             pepper = load_secrets(settings).pepper
             issued = create_key(tx, pepper, tier=Tier.PRO, owner="local:me", now=datetime.now(UTC))
         self.key = {"X-Api-Key": issued.key.reveal()}
-        self.process = ApiHost("var", directory, as_environment(settings), "serve")
+        self.process = ForkedHost("var", directory, as_environment(settings))
         self.publish()
 
     def publish(self) -> str:

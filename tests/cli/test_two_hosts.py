@@ -9,7 +9,6 @@ import json
 import os
 import random
 import secrets
-import signal
 import socket
 import time
 from collections.abc import Iterator
@@ -39,6 +38,8 @@ from rounds import ROUNDS, SOAK_ROUNDS, chosen
 from two_hosts import ApiHost, until
 
 from warehouse.discovery.run_status import EndedRun, update_run_status, with_run
+
+pytestmark = pytest.mark.web
 
 FAULTS, BATCHES = 200, 10
 """A run does each kind of fault once, a soak all batches."""
@@ -171,7 +172,7 @@ def test_a_host_that_drains_answers_everything_but_health_and_then_takes_nothing
     begun, rest = half_sent(host.port)
     with begun:
         assert host.process is not None
-        host.process.send_signal(signal.SIGTERM)
+        host.process.terminate()
         signalled_s = time.monotonic()
         until(lambda: all(host.health() is None for _ in range(4)), host.said)
         while time.monotonic() - signalled_s < DRAIN_S - 1:

@@ -9,6 +9,7 @@ import mcp_types as types
 import pytest
 from mcp import MCPError
 from mcp_service import JSON, LONGEST_RESOURCE, McpService, message, modern
+from publishing import READ
 
 from contracts.connect.key_server import KEY_INSTRUCTIONS, KEY_SERVER_NAME, RESULT_BYTES
 from contracts.connect.key_tools import KEY_PROMPTS, KEY_TOOLS
@@ -28,7 +29,7 @@ FACT = {
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    with McpService(tmp_path_factory.mktemp("key_mcp")) as running:
+    with McpService(tmp_path_factory.mktemp("key_mcp"), documents=READ) as running:
         yield running
 
 

@@ -269,13 +269,17 @@ def published_at(service: WholeService, example: dict[str, str]) -> Any:
     file = service.house.current / "public" / file_of(aliases.get(path, path))
     if file.suffix in (".txt", ".md", ".svg", ".xml"):
         return file.read_text()
-    return yaml.safe_load(file.read_bytes()) if file.suffix == ".yaml" else json.loads(file.read_bytes())
+    return _yaml(file) if file.suffix == ".yaml" else json.loads(file.read_bytes())
 
 
 def published(service: WholeService) -> tuple[dict[str, Any], dict[str, Any]]:
     public: Path = service.house.current / "public"
     whole = json.loads((public / OPENAPI_PATH.strip("/")).read_bytes())
-    return whole, yaml.safe_load((public / OPENAPI_V2_PATH.strip("/")).read_bytes())
+    return whole, _yaml(public / OPENAPI_V2_PATH.strip("/"))
+
+
+def _yaml(file: Path) -> Any:
+    return yaml.load(file.read_bytes(), yaml.CSafeLoader)
 
 
 def test_what_is_published_is_the_same_description_with_its_own_address_and_bodies(recorded):
@@ -285,8 +289,7 @@ def test_what_is_published_is_the_same_description_with_its_own_address_and_bodi
     assert set(whole["paths"]) == set(DESCRIPTION["paths"])
     shown = whole["paths"]["/svc-context.json"]["get"]["responses"]["200"]["content"]["application/json"]["examples"]
     assert published_at(service, shown["published"])["ok"] is True
-    for described in (whole, v2):
-        validate(described)
+    validate(whole)
 
 
 def test_the_description_of_api_v2_is_that_part_of_the_whole_and_complete(recorded):
