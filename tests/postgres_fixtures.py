@@ -44,7 +44,7 @@ class TemporaryPostgres:
     """The statements that make the rows of any ledger those of an empty one; None until there is a template."""
     shape: str = ""
     emptiers: dict[str, psycopg.Connection] = field(default_factory=dict)
-    """A connection to each ledger that was given back: one that has read the catalogue empties in a tenth of the work."""
+    """A connection to each ledger that was given back: with the catalogue read, it empties in a tenth of the work."""
 
     def __post_init__(self) -> None:
         self.process = self.start()
