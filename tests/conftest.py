@@ -34,6 +34,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from analysed_routes import analysing_once
 from fastapi.routing import APIRoute
+from forked import FORK_SERVER
 from hypothesis import HealthCheck, settings
 from rounds import ROUNDS, SOAK_ROUNDS
 from shared_state import share
@@ -45,6 +46,7 @@ from pipelines.publish.documents import ENCODERS
 from warehouse.access.signing_keys import SigningKeys
 from warehouse.file_modes import make_data_directory, write_private_file
 from warehouse.ledger import ledger
+from warehouse.world import fold_helper, side_process
 
 # Deadlines and this check count wall time, which on a machine that others use says nothing about the code. In CI every
 # run draws the same examples; a soak draws five times as many.
@@ -153,6 +155,7 @@ def done_once(request: pytest.FixtureRequest) -> None:
         revision_scripts,
         migrated_ledgers,
         first_signing_key,
+        forked_helpers,
     ):
         request.getfixturevalue(shared.__name__)
 
@@ -233,6 +236,13 @@ def migrated_ledgers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], A
 
     ledger.sqlite_engine = copied_and_opened
     return as_services_do
+
+
+@pytest.fixture(scope="session")
+def forked_helpers() -> None:
+    """Forks the processes that help a large import, which a service starts anew: that takes a second of imports."""
+    for module in (fold_helper, side_process):
+        module.get_context = lambda _: FORK_SERVER
 
 
 @pytest.fixture(scope="session")
