@@ -52,11 +52,12 @@ for either; they are a third of what its import takes, and 80 MB."""
 
 @dataclass(frozen=True)
 class TableVerdict:
-    """The judgement of a table's facts: `failures` holds (expectation, fact, observed) for each broken one."""
+    """The judgement of a table's facts: `failures` holds (expectation, fact, observed) for each broken one, `judge` who
+    judged now, if anybody did."""
 
     passed: bool
     failures: tuple[tuple[str, str, Any], ...]
-    judge: str = field(compare=False)
+    judge: str = field(default="", compare=False)
 
 
 @dataclass
@@ -113,7 +114,7 @@ def asserted_sha256(asserted: Sequence[Bounded], judged_by: str) -> str:
 
 
 def warm_up() -> None:
-    """Imports Great Expectations before a run needs it, which takes seconds of CPU, to judge everything from then on."""
+    """Imports Great Expectations, for seconds of CPU, before a run needs it. It judges everything from then on."""
     _facts_batch()
     READINESS.warm = True
 
@@ -251,7 +252,7 @@ def check_table(connection: Connection, table: str, *, quick: bool) -> TableOutc
     judges = [_suite_judge()] if READINESS.warm else [_suite_judge(), BOUNDS]
     passed_at = last_pass(connection, table, [asserted_sha256(asserted, judged_by) for judged_by in judges])
     if passed_at is not None:
-        verdict = TableVerdict(passed=True, failures=(), judge=BOUNDS)
+        verdict = TableVerdict(passed=True, failures=())
         judged = f"equal to what passed at {passed_at:%F %T} UTC"
     else:
         verdict = judge(table, facts, columns)
