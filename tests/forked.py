@@ -42,6 +42,10 @@ class ForkedProcess:
         self._process.join(timeout)
         return self.returncode
 
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid
+
     def kill(self) -> None:
         self._process.kill()
 
