@@ -13,7 +13,6 @@ from contracts.access.eth_accounts import eth_account
 eth_account()
 
 # isort: split
-import gzip
 import os
 import shutil
 import signal
@@ -21,21 +20,20 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
-import brotli
 import httpx
 import httpx2
 import pytest
-import zstandard
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from analysed_routes import analysing_once
 from fastapi.routing import APIRoute
 from forked import FORK_SERVER
 from hypothesis import HealthCheck, settings
+from light_encoders import compress_lightly
 from rounds import ROUNDS, SOAK_ROUNDS
 from shared_state import share
 from sqlalchemy import Engine
@@ -162,16 +160,9 @@ def done_once(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture(scope="session")
 def published_encoders() -> dict[str, Callable[[bytes], bytes]]:
-    """Compresses lightly in the whole run, since the levels of a service are half of the cost of a first generation.
-
-    Returns those of a service.
-    """
+    """Compresses lightly in the whole run. Returns what a service compresses with."""
     encoders = dict(ENCODERS)
-    ENCODERS.update(
-        br=partial(brotli.compress, quality=1),
-        zstd=zstandard.ZstdCompressor(level=1).compress,
-        gzip=partial(gzip.compress, compresslevel=1, mtime=0),
-    )
+    compress_lightly()
     return encoders
 
 
