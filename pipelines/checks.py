@@ -8,9 +8,8 @@ the warm worker has done it, any other process does it only for facts that lie o
 import hashlib
 import json
 import os
-import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 NOT_NULL = "expect_column_values_to_not_be_null"
 BETWEEN = "expect_column_values_to_be_between"
 BOUNDS = "bounds"
-"""The judge where every fact lies within its bounds and Great Expectations is not imported."""
+"""The judge where every fact lies within its bounds, unless this process is warm."""
 
 _GX = "great_expectations"
 _CHARTS: dict[str, dict[str, object]] = {"altair": {}, "scipy": {"stats": None}}
@@ -53,15 +52,22 @@ for either; they are a third of what its import takes, and 80 MB."""
 
 @dataclass(frozen=True)
 class TableVerdict:
-    """The judgement of a table's facts: `failures` holds (expectation, fact, observed) for each broken one."""
+    """The judgement of a table's facts: `failures` holds (expectation, fact, observed) for each broken one, `judge` who
+    judged now, if anybody did."""
 
     passed: bool
     failures: tuple[tuple[str, str, Any], ...]
+    judge: str = field(default="", compare=False)
 
 
-def judge_name() -> str:
-    """Returns who judges facts that lie within their bounds in this process."""
-    return _suite_judge() if _GX in sys.modules else BOUNDS
+@dataclass
+class Readiness:
+    """Whether this process judges everything by Great Expectations, which it has imported for that."""
+
+    warm: bool = False
+
+
+READINESS = Readiness()
 
 
 @cache
@@ -70,9 +76,9 @@ def _suite_judge() -> str:
 
 
 def judge(table: str, facts: Mapping[str, Any], columns: Sequence[ColumnFacts] = ()) -> TableVerdict:
-    """Returns the verdict over the facts of `table` and of its columns. `judge_name` says afterwards who judged."""
-    if judge_name() == BOUNDS and all(bounded.within for bounded in asserted_facts(table, facts, columns)):
-        return TableVerdict(passed=True, failures=())
+    """Returns the verdict over the facts of `table` and of its columns."""
+    if not READINESS.warm and all(bounded.within for bounded in asserted_facts(table, facts, columns)):
+        return TableVerdict(passed=True, failures=(), judge=BOUNDS)
     return run_suite(table, facts, columns)
 
 
@@ -96,7 +102,9 @@ def run_suite(table: str, facts: Mapping[str, Any], columns: Sequence[ColumnFact
         for outcome in result.results
         if not outcome.success and (config := outcome.expectation_config) is not None
     ]
-    return TableVerdict(passed=bool(result.success) and not missing, failures=(*missing, *failures))
+    return TableVerdict(
+        passed=bool(result.success) and not missing, failures=(*missing, *failures), judge=_suite_judge()
+    )
 
 
 def asserted_sha256(asserted: Sequence[Bounded], judged_by: str) -> str:
@@ -106,8 +114,9 @@ def asserted_sha256(asserted: Sequence[Bounded], judged_by: str) -> str:
 
 
 def warm_up() -> None:
-    """Imports Great Expectations before a run needs it: that takes seconds of CPU."""
+    """Imports Great Expectations, for seconds of CPU, before a run needs it. It judges everything from then on."""
     _facts_batch()
+    READINESS.warm = True
 
 
 def write_data_docs(connection: Connection, directory: Path) -> Path:
@@ -240,15 +249,16 @@ def check_table(connection: Connection, table: str, *, quick: bool) -> TableOutc
         record_columns(connection, table, gather_columns(connection, table), now)
     columns = recorded_columns(connection, table)
     asserted = asserted_facts(table, facts, columns)
-    judges = {_suite_judge(), judge_name()}
-    passed_at = last_pass(connection, table, [asserted_sha256(asserted, judged_by) for judged_by in sorted(judges)])
+    judges = [_suite_judge()] if READINESS.warm else [_suite_judge(), BOUNDS]
+    passed_at = last_pass(connection, table, [asserted_sha256(asserted, judged_by) for judged_by in judges])
     if passed_at is not None:
-        verdict, judged = TableVerdict(passed=True, failures=()), f"equal to what passed at {passed_at:%F %T} UTC"
+        verdict = TableVerdict(passed=True, failures=())
+        judged = f"equal to what passed at {passed_at:%F %T} UTC"
     else:
-        verdict, judged_by = judge(table, facts, columns), judge_name()
-        digest = asserted_sha256(asserted, judged_by) if verdict.passed else None
-        record_judged(connection, table, asserted, judged_by, now, digest=digest)
-        judged = f"now, by {judged_by}"
+        verdict = judge(table, facts, columns)
+        digest = asserted_sha256(asserted, verdict.judge) if verdict.passed else None
+        record_judged(connection, table, asserted, verdict.judge, now, digest=digest)
+        judged = f"now, by {verdict.judge}"
     if verdict.passed and "checked_to_block" in facts:
         mark_checked(connection, table, facts["checked_to_block"])
     return TableOutcome(verdict, judged, {name: value for name, value in facts.items() if value is not None})

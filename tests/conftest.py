@@ -13,7 +13,6 @@ from contracts.access.eth_accounts import eth_account
 eth_account()
 
 # isort: split
-import gzip
 import os
 import shutil
 import signal
@@ -21,20 +20,20 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
-import brotli
 import httpx
 import httpx2
 import pytest
-import zstandard
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from analysed_routes import analysing_once
 from fastapi.routing import APIRoute
+from forked import FORK_SERVER
 from hypothesis import HealthCheck, settings
+from light_encoders import compress_lightly
 from rounds import ROUNDS, SOAK_ROUNDS
 from shared_state import share
 from sqlalchemy import Engine
@@ -45,6 +44,7 @@ from pipelines.publish.documents import ENCODERS
 from warehouse.access.signing_keys import SigningKeys
 from warehouse.file_modes import make_data_directory, write_private_file
 from warehouse.ledger import ledger
+from warehouse.world import fold_helper, side_process
 
 # Deadlines and this check count wall time, which on a machine that others use says nothing about the code. In CI every
 # run draws the same examples; a soak draws five times as many.
@@ -153,22 +153,16 @@ def done_once(request: pytest.FixtureRequest) -> None:
         revision_scripts,
         migrated_ledgers,
         first_signing_key,
+        forked_helpers,
     ):
         request.getfixturevalue(shared.__name__)
 
 
 @pytest.fixture(scope="session")
 def published_encoders() -> dict[str, Callable[[bytes], bytes]]:
-    """Compresses lightly in the whole run, since the levels of a service are half of the cost of a first generation.
-
-    Returns those of a service.
-    """
+    """Compresses lightly in the whole run. Returns what a service compresses with."""
     encoders = dict(ENCODERS)
-    ENCODERS.update(
-        br=partial(brotli.compress, quality=1),
-        zstd=zstandard.ZstdCompressor(level=1).compress,
-        gzip=partial(gzip.compress, compresslevel=1, mtime=0),
-    )
+    compress_lightly()
     return encoders
 
 
@@ -233,6 +227,13 @@ def migrated_ledgers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], A
 
     ledger.sqlite_engine = copied_and_opened
     return as_services_do
+
+
+@pytest.fixture(scope="session")
+def forked_helpers() -> None:
+    """Forks the processes that help a large import, which a service starts anew: that takes a second of imports."""
+    for module in (fold_helper, side_process):
+        module.get_context = lambda _: FORK_SERVER
 
 
 @pytest.fixture(scope="session")

@@ -1,22 +1,19 @@
 """Rounds of ingestion killed at random points: what the test does a few times and the soak loop many."""
 
-import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from fault_node import Call, Fault, FaultNode, Reply, blocks_asked
-from ingest_helpers import assert_contiguous, held_blocks, logs_at, small_chain, warehouse
+from forked import forked_here
+from ingest_helpers import assert_contiguous, held_blocks, ingest_once, logs_at, small_chain, warehouse
 from patience import HANG_S
 
 from cli.demo.recorded import RecordedChain
 
-TESTS = Path(__file__).parent
 KEPT_BACK_FROM = 3_600
 EXPECTED = [(block, index) for block in range(0, 4000, 2) for index in range(10)]
 
@@ -55,20 +52,19 @@ def killed_rounds(directory: Path, rounds: int, seed: int) -> Outcome:
         for number in range(rounds):
             before = _written_bytes(directory)
             reached.clear()
-            process = _start(directory, node.url)
-            if number % 2:
-                _wait_for_more(directory, before, reached)
-            time.sleep(rng.uniform(0.0, 0.8 if number % 2 == 0 else 0.3))
-            process.send_signal(signal.SIGKILL)
-            kills += process.wait() == -signal.SIGKILL
-            process.communicate()
+            with forked_here(_ingest, directory, node.url) as process:
+                process.stdout.readline()  # before it has begun, there is nothing to kill
+                if number % 2:
+                    _wait_for_more(directory, before, reached)
+                time.sleep(rng.uniform(0.0, 0.8 if number % 2 == 0 else 0.3))
+                process.kill()
+                kills += process.wait() == -signal.SIGKILL
             with warehouse(directory) as connection:
                 assert_contiguous(connection)
                 midway += 0 < len(held_blocks(connection)) < len(EXPECTED)
         last_round.set()
-        process = _start(directory, node.url)
-        said, complaint = process.communicate(timeout=HANG_S)
-        assert "complete" in said, complaint
+        with forked_here(_ingest, directory, node.url) as process:
+            assert "complete" in process.communicate(timeout=HANG_S)[0]
     with warehouse(directory) as connection:
         assert_contiguous(connection)
         held = held_blocks(connection)
@@ -88,15 +84,9 @@ def _wait_for_more(directory: Path, before: int, reached: threading.Event) -> No
         time.sleep(0.01)
 
 
-def _start(directory: Path, url: str) -> "subprocess.Popen[str]":
-    """Returns once it has begun to work: before, there is nothing to kill but imports."""
-    process = subprocess.Popen(
-        [sys.executable, TESTS / "ingest_process.py", directory, url],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS.parent}"},
-    )
-    assert process.stdout is not None
-    process.stdout.readline()
-    return process
+def _ingest(directory: Path, url: str) -> None:
+    print("started", flush=True)
+    with warehouse(directory) as connection:
+        while not ingest_once(connection, url, budget_s=1.0).complete:
+            pass
+    print("complete", flush=True)

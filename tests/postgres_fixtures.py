@@ -43,6 +43,8 @@ class TemporaryPostgres:
     emptying: sql.Composed | None = None
     """The statements that make the rows of any ledger those of an empty one; None until there is a template."""
     shape: str = ""
+    emptiers: dict[str, psycopg.Connection] = field(default_factory=dict)
+    """A connection to each ledger that was given back: with the catalogue read, it empties in a tenth of the work."""
 
     def __post_init__(self) -> None:
         self.process = self.start()
@@ -53,6 +55,8 @@ class TemporaryPostgres:
         self.process = self.start()
 
     def stop(self) -> None:
+        while self.emptiers:
+            self.emptiers.popitem()[1].close()
         self.process.send_signal(signal.SIGQUIT)
         try:
             self.process.wait(timeout=10)
@@ -92,14 +96,14 @@ class TemporaryPostgres:
     def give_back(self, database: str) -> None:
         """Empties a ledger for the next test, which takes a tenth of the work of a new one. One of which a test changed
         more than rows is removed, and so is any other database."""
-        with self.connect(database) as connection:
-            connection.execute(_END_OTHERS)
-            is_ledger = self.emptying is not None and connection.execute(_SHAPE).fetchone() == (self.shape,)
-            if is_ledger:
-                connection.execute(self.emptying)
-        if is_ledger:
+        connection = self.emptiers.pop(database, None) or self.connect(database)
+        connection.execute(_END_OTHERS)
+        if self.emptying is not None and connection.execute(_SHAPE).fetchone() == (self.shape,):
+            connection.execute(self.emptying)
+            self.emptiers[database] = connection
             self.emptied.append(database)
         else:
+            connection.close()
             self.drop(database)
 
     def _make_template(self) -> None:

@@ -1,23 +1,20 @@
-"""Publishing in a process of its own that can be killed, for the fault tests and the soak. Run: DIRECTORY ROUND."""
+"""Publishing in a process of its own that can be killed, for the fault tests and the soak."""
 
 from __future__ import annotations
 
 import hashlib
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from publishing import House, mint
+from forked import forked_here
+from publishing import ONE_LIST, House, published_house
 
 from warehouse.duck.connection import Warehouse
 from warehouse.publish.generations import current_generation
-
-HOLDERS = 200
 
 
 def publish_round(data_dir: Path, number: int, about_to: Callable[[], object] = lambda: None) -> None:
@@ -35,14 +32,11 @@ def publish_round(data_dir: Path, number: int, about_to: Callable[[], object] = 
 
 def kill_while_publishing(data_dir: Path, number: int, luck: random.Random, longest_s: float) -> bool:
     """Start a round and kill -9 it after at most `longest_s` seconds of publishing. Says whether it was in time."""
-    command = [sys.executable, __file__, str(data_dir), str(number)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "publishing\n"
-    time.sleep(luck.uniform(0, longest_s))
-    process.kill()
-    process.communicate()
-    return process.returncode == -signal.SIGKILL
+    with forked_here(publish_round, data_dir, number, lambda: print("publishing", flush=True)) as process:
+        assert process.stdout.readline() == "publishing\n"
+        time.sleep(luck.uniform(0, longest_s))
+        process.kill()
+        return process.wait() == -signal.SIGKILL
 
 
 def assert_whole(data_dir: Path) -> str:
@@ -57,11 +51,5 @@ def assert_whole(data_dir: Path) -> str:
 
 def start(data_dir: Path) -> str:
     """A first whole generation with a list to link."""
-    house = House(data_dir)
-    house.read_chain(mint(HOLDERS), 20)
-    house.publish()
+    published_house(data_dir, ONE_LIST)
     return assert_whole(data_dir)
-
-
-if __name__ == "__main__":
-    publish_round(Path(sys.argv[1]), int(sys.argv[2]), lambda: print("publishing", flush=True))

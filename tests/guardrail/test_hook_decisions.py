@@ -36,8 +36,46 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
-    """A repository: clean.txt, dirty.txt and src/ are committed, new.txt is not, out/ is ignored."""
-    work = tmp_path / "work"
+    return repository(tmp_path / "work")
+
+
+@pytest.fixture(scope="module")
+def judged_work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository that nothing changes: actions in it are only judged."""
+    return repository(tmp_path_factory.mktemp("judged") / "work")
+
+
+@pytest.fixture(scope="module")
+def grown_work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with branches, a remote, another work tree, a repository within, links and files of every state."""
+    place = tmp_path_factory.mktemp("grown")
+    work = repository(place / "work")
+    git(place, "init", "--bare", "remote")
+    git(work, "branch", "merged")
+    git(work, "branch", "other")
+    git(work, "commit", "--allow-empty", "--message=two")
+    git(work, "remote", "add", "origin", str(place / "remote"))
+    git(work, "push", "--set-upstream", "origin", "main", "merged")
+    git(work, "worktree", "add", "-b", "feature", str(place / "linked"))
+    git(place / "linked", "commit", "--allow-empty", "--message=two")
+    (place / "linked" / "clean.txt").write_text("two\n")
+    for name in ("fresh/dirty.txt", "local/data.csv", "node_modules/a.js", "staged.txt", "deep/er/data.csv"):
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        (work / name).write_text("three\n")
+    (work / ".git" / "info" / "exclude").write_text("local\nnode_modules\nfresh/inner\n")
+    git(work, "add", "staged.txt")
+    (work / "fresh" / "inner").mkdir()
+    git(work / "fresh" / "inner", "init")
+    git(work / "fresh" / "inner", "commit", "--allow-empty", "--message=one")
+    (place / "outside").mkdir()
+    (place / "outside" / "a.txt").write_text("four\n")
+    (work / "link").symlink_to(place / "outside")
+    (work / "inner-link").symlink_to("new.txt")
+    return work
+
+
+def repository(work: Path) -> Path:
+    """Makes a repository: clean.txt, dirty.txt and src/ are committed, new.txt is not, out/ is ignored."""
     (work / "src").mkdir(parents=True)
     (work / "out").mkdir()
     (work / "empty").mkdir()
@@ -100,9 +138,9 @@ def judged(action: str, work: Path, tmp_path: Path, *, can_ask: bool = True, now
     ],
 )
 def test_version_control_says_what_it_knows_of_named_paths(
-    work: Path, paths: list[str], expected: dict[str, str]
+    judged_work: Path, paths: list[str], expected: dict[str, str]
 ) -> None:
-    assert states(work, *paths) == expected
+    assert states(judged_work, *paths) == expected
 
 
 def test_paths_are_those_of_the_directory_that_the_action_runs_in(work: Path) -> None:
@@ -258,8 +296,10 @@ def test_a_home_directory_is_no_workspace(home: Path) -> None:
         ("a" * 70_000, "deny"),
     ],
 )
-def test_an_action_is_judged_by_what_it_would_lose(work: Path, tmp_path: Path, action: str, decision: str) -> None:
-    assert judged(action, work, tmp_path).decision == decision
+def test_an_action_is_judged_by_what_it_would_lose(
+    judged_work: Path, tmp_path: Path, action: str, decision: str
+) -> None:
+    assert judged(action, judged_work, tmp_path).decision == decision
 
 
 @pytest.mark.parametrize(
@@ -326,30 +366,9 @@ def test_an_action_is_judged_by_what_it_would_lose(work: Path, tmp_path: Path, a
     ],
 )
 def test_an_action_is_judged_by_what_stands_nowhere_else(
-    work: Path, tmp_path: Path, action: str, decision: str
+    grown_work: Path, tmp_path: Path, action: str, decision: str
 ) -> None:
-    git(tmp_path, "init", "--bare", "remote")
-    git(work, "branch", "merged")
-    git(work, "branch", "other")
-    git(work, "commit", "--allow-empty", "--message=two")
-    git(work, "remote", "add", "origin", str(tmp_path / "remote"))
-    git(work, "push", "--set-upstream", "origin", "main", "merged")
-    git(work, "worktree", "add", "-b", "feature", str(tmp_path / "linked"))
-    git(tmp_path / "linked", "commit", "--allow-empty", "--message=two")
-    (tmp_path / "linked" / "clean.txt").write_text("two\n")
-    for name in ("fresh/dirty.txt", "local/data.csv", "node_modules/a.js", "staged.txt", "deep/er/data.csv"):
-        (work / name).parent.mkdir(parents=True, exist_ok=True)
-        (work / name).write_text("three\n")
-    (work / ".git" / "info" / "exclude").write_text("local\nnode_modules\nfresh/inner\n")
-    git(work, "add", "staged.txt")
-    (work / "fresh" / "inner").mkdir()
-    git(work / "fresh" / "inner", "init")
-    git(work / "fresh" / "inner", "commit", "--allow-empty", "--message=one")
-    (tmp_path / "outside").mkdir()
-    (tmp_path / "outside" / "a.txt").write_text("four\n")
-    (work / "link").symlink_to(tmp_path / "outside")
-    (work / "inner-link").symlink_to("new.txt")
-    found = judged(action, work, tmp_path)
+    found = judged(action, grown_work, tmp_path)
     assert found.decision == decision, found.reason
 
 
@@ -376,9 +395,9 @@ def test_an_action_is_judged_by_what_stands_nowhere_else(
     ],
 )
 def test_changes_that_the_call_before_surely_saved_are_not_lost(
-    work: Path, tmp_path: Path, action: str, decision: str
+    judged_work: Path, tmp_path: Path, action: str, decision: str
 ) -> None:
-    found = judged(action, work, tmp_path)
+    found = judged(action, judged_work, tmp_path)
     assert found.decision == decision, found.reason
 
 

@@ -12,10 +12,11 @@ import psutil
 import pytest
 from dagster._grpc.client import DEFAULT_SCHEDULE_GRPC_TIMEOUT
 from pipeline_runs import Place, recorded_chain
-from publishing import NOON, House, mint
+from publishing import DOCUMENTS, NOON, House, mint
 
 from cli.demo.recorded import RecordedNode
 from contracts.evm.codec import BlockHeader
+from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 from contracts.token.holder_documents import ConsistencyLevel
 from pipelines.definitions import build_definitions
@@ -40,7 +41,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> House:
     house.read_chain(mint(3), upto=48)
     with Warehouse(house.data_dir).connect() as connection:
         record_head(connection, SEEN, now=NOON)
-    house.publish()
+    house.publish(*DOCUMENTS, *(row.path for row in PROJECTIONS if row.make is not None))
     return house
 
 

@@ -3,21 +3,19 @@ import http.client
 import json
 import os
 import re
-import subprocess
-import sys
-import time
 from contextlib import closing
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import caddy
 import httpx
 import pytest
+from addressed_service import running
 from document_kinds import CONTENTS, REDIRECT
 from nginx import free_port, have_nginx, serving
 from patience import HANG_S
 from publishing import DOCUMENTS, House, mint, published_house
 
+from api.app import create_app
 from api.publish.front import Front
 from api.publish.site import load_site
 from contracts.publish.registry import PROJECTIONS
@@ -319,42 +317,28 @@ def test_nginx_hands_what_no_file_answers_to_the_api(tmp_path):
     house = House(tmp_path, base_url=None, port=free_port(), rate_limit_per_minute=0)
     house.read_chain(mint(150), 20)
     house.publish(DOCUMENTS[1], "/openapi.json", "/", "/index.md", "/404.html")
-    environment = {
-        **os.environ,
-        "SVC_DATA_DIR": str(tmp_path),
-        "SVC_PORT": str(house.settings.port),
-        "SVC_RPC_URLS": "http://127.0.0.1:1",
-        "SVC_TRUSTED_PROXIES": "127.0.0.1",
-    }
-    process = subprocess.Popen([Path(sys.executable).with_name("svc"), "serve", "--workers", "2"], env=environment)
-    try:
-        with (
-            serving(tmp_path) as (port, _),
-            httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=HANG_S) as client,
-        ):
-            deadline = time.monotonic() + HANG_S
-            while client.get("/health").status_code != 200:
-                assert time.monotonic() < deadline
-                time.sleep(0.1)
-            assert len(client.get(f"{DOCUMENTS[1]}?limit=60").json()["holders"]) == 60
-            assert client.get(f"{DOCUMENTS[1]}?limit=59").json()["code"] == "parameter_invalid"
-            for nowhere in ("/nowhere", "/.well-known/none.json", "/data/none", "/openapi.json/", "/OpenAPI.json"):
-                assert client.get(nowhere).json()["code"] == "route_unknown", nowhere
-            page = client.get("/nowhere", headers={"accept": "text/html,*/*;q=0.8"})
-            assert (page.status_code, page.content) == (404, (house.current / "public/404.html").read_bytes())
-            for path in ("/openapi.json", "/"):
-                refused = client.post(path, json={})
-                assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD, OPTIONS"), path
-                assert refused.json()["code"] == "method_not_allowed"
-                leave = client.options(path, headers={"access-control-request-method": "GET"})
-                assert (leave.status_code, leave.headers["access-control-allow-methods"]) == (204, "GET, HEAD, OPTIONS")
-            statuses = [client.get("/api/nowhere").status_code for _ in range(45)]
-            # exactly the limit over both processes; a window may end on the way
-            assert 18 <= statuses.count(404) <= 40
-            assert statuses.count(404) + statuses.count(429) == 45
-    finally:
-        process.terminate()
-        process.wait(HANG_S)
+    settings = house.settings.model_copy(update={"rate_limit_per_minute": 20, "trusted_proxies": ("127.0.0.1",)})
+    with (
+        running(create_app(settings), settings.port),
+        serving(tmp_path) as (port, _),
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=HANG_S) as client,
+    ):
+        assert len(client.get(f"{DOCUMENTS[1]}?limit=60").json()["holders"]) == 60
+        assert client.get(f"{DOCUMENTS[1]}?limit=59").json()["code"] == "parameter_invalid"
+        for nowhere in ("/nowhere", "/.well-known/none.json", "/data/none", "/openapi.json/", "/OpenAPI.json"):
+            assert client.get(nowhere).json()["code"] == "route_unknown", nowhere
+        page = client.get("/nowhere", headers={"accept": "text/html,*/*;q=0.8"})
+        assert (page.status_code, page.content) == (404, (house.current / "public/404.html").read_bytes())
+        for path in ("/openapi.json", "/"):
+            refused = client.post(path, json={})
+            assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD, OPTIONS"), path
+            assert refused.json()["code"] == "method_not_allowed"
+            leave = client.options(path, headers={"access-control-request-method": "GET"})
+            assert (leave.status_code, leave.headers["access-control-allow-methods"]) == (204, "GET, HEAD, OPTIONS")
+        statuses = [client.get("/api/nowhere").status_code for _ in range(45)]
+        # exactly the limit; a window may end on the way
+        assert 18 <= statuses.count(404) <= 40
+        assert statuses.count(404) + statuses.count(429) == 45
 
 
 @nginx_needed

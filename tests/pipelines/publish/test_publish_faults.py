@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from publish_process import assert_whole, kill_while_publishing, publish_round, start
-from publishing import House, mint
+from publishing import ONE_LIST, mint, published_house
 from rounds import ROUNDS
 
 from contracts.errors import DiskFull
@@ -44,19 +44,18 @@ def small_disk(tmp_path):
 
 @pytest.mark.parametrize("left_bytes", [0, 60_000, 300_000, 700_000] if ROUNDS > 1 else [300_000])
 def test_a_disk_that_fills_up_during_publish_leaves_the_last_generation_up(small_disk, left_bytes):
-    house = House(small_disk)
-    house.read_chain(mint(300), 20)
-    first = house.publish()
+    house = published_house(small_disk, ONE_LIST)
+    first = current_generation(small_disk)
     house.read_chain(mint(300, first=1000, block=30), 40)
     filler = small_disk / "filler"
     _fill(filler, leave=left_bytes)
     with pytest.raises(DiskFull):
         house.publish()
-    assert assert_whole(small_disk) == first.generation
-    assert [path.name for path in (small_disk / "generations").iterdir()] == [first.generation]
+    assert assert_whole(small_disk) == first.id
+    assert [path.name for path in (small_disk / "generations").iterdir()] == [first.id]
     filler.unlink()
     assert house.publish().published
-    assert current_generation(small_disk).id > first.generation
+    assert current_generation(small_disk).id > first.id
 
 
 def _fill(path: Path, leave: int) -> None:

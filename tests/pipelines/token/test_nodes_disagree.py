@@ -17,7 +17,7 @@ from holder_rows import address
 from ingest_helpers import ingest_once, logs_at, small_chain
 from lying_nodes import Lie, TokenChain, node, run, short_by_one
 from patience import HANG_S
-from rounds import chosen
+from rounds import ROUNDS, chosen
 
 from cli.demo.anvil import Anvil
 from cli.demo.recorded import RecordedNode
@@ -206,7 +206,7 @@ def test_receipts_that_do_not_hash_to_the_root_prove_nothing(chain, anvil, conne
     assert taken.proof.verdict is Verdict.DISPUTED
 
 
-@pytest.mark.parametrize(("liars", "balances"), [(1, ["4", "5", "5"]), (2, ["4", "4", "5"])])
+@pytest.mark.parametrize(("liars", "balances"), chosen([(2, ["4", "4", "5"]), (1, ["4", "5", "5"])]))
 def test_of_three_nodes_no_majority_decides_who_lies(chain, anvil, connection, tmp_path, liars, balances):
     moved = chain.move(ALICE, BOB, 5)
     chain.bury(300)
@@ -249,7 +249,7 @@ def test_a_node_of_another_fork_is_a_dispute_about_the_block(chain, anvil, conne
     assert set(disputed(taken.proof)) == {(DisputedFact.BLOCK_HASH, None)}
 
 
-@pytest.mark.parametrize("late_count", [1, 2])
+@pytest.mark.parametrize("late_count", chosen([2, 1]))
 def test_nodes_that_are_far_behind_are_not_waited_for(chain, anvil, connection, tmp_path, late_count):
     chain.bury(6)
     behind = anvil.rpc.call("eth_getBlockByNumber", hex(3), False)
@@ -291,7 +291,7 @@ def test_a_lie_about_any_transfer_is_found_in_the_first_list(chain, anvil, conne
     assert {(DisputedFact.BALANCE, ALICE), (DisputedFact.BALANCE, recipient)} <= set(disputed(taken.proof))
 
 
-@pytest.mark.parametrize("stranger_count", [1, 2])
+@pytest.mark.parametrize("stranger_count", chosen([2, 1]))
 def test_nodes_that_answer_for_another_chain_are_named(chain, anvil, connection, tmp_path, stranger_count):
     chain.bury()
     truth: Lie = lambda method, params, truth: truth  # noqa: E731
@@ -374,7 +374,9 @@ def test_the_rows_of_a_node_that_was_removed_are_read_again_where_the_others_agr
     with RecordedNode(even) as one, RecordedNode(even) as other:
         for _ in range(40):  # two old ranges of some are drawn in each run
             ingest_once(connection, one.url, other.url)
-    values = connection.execute("select value_raw.limb0 from raw_chain__transfers").fetchall()
+            values = connection.execute("select value_raw.limb0 from raw_chain__transfers").fetchall()
+            if values == [(8,)]:
+                break
     assert values == [(8,)]
 
 
@@ -383,7 +385,7 @@ def test_rows_are_not_dropped_because_new_nodes_keep_no_old_logs(connection):
         ingest_once(connection, node_before.url)
     empty = small_chain([], head=200, logs_bloom=False)
     with RecordedNode(empty) as one, RecordedNode(empty) as other:
-        for _ in range(20):
+        for _ in range(4 * ROUNDS):
             ingest_once(connection, one.url, other.url)
     assert connection.execute("select block_number from raw_chain__transfers").fetchall() == [(30,)]
     assert [dispute.fact for dispute in open_disputes(connection)] == [DisputedFact.TRANSFERS]

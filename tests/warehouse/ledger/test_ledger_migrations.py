@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ import pytest
 from access_sales import redeem, sell
 from alembic import command
 from alembic.config import Config
+from rounds import chosen
 from sqlalchemy import Connection, Engine, inspect
 from world_writes import fact, no_rules, proposal
 
@@ -98,16 +100,18 @@ def engine(unopened_settings: Settings) -> Iterator[Engine]:
 
 
 def make_old(engine: Engine, revision: str) -> dict[str, list[tuple[Any, ...]]]:
-    """A filled ledger as a version that knew no later revision left it; its rows by table."""
+    """A filled ledger as a version that knew no later revision left it; its rows by table, which every step keeps."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     with engine.begin() as connection:
         config.attributes["connection"] = connection
-        for known in [each for each in FILLED if each <= revision]:
+        for known in sorted(each for each in FILLED if each <= revision):
+            before = rows(connection)
             command.upgrade(config, known)
+            assert_kept(before, rows(connection))
             for statement in FILLED[known]:
                 connection.exec_driver_sql(statement)
-    return rows(engine)
+        return rows(connection)
 
 
 @contextmanager
@@ -122,37 +126,36 @@ def old_ledger(engine: Engine, revision: str) -> Iterator[Connection]:
         yield connection
 
 
-def rows(engine: Engine) -> dict[str, list[tuple[Any, ...]]]:
+def rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
+    unprepared = uuid.uuid4()  # a statement that PostgreSQL has prepared refuses a table that has got a column
     tables = {
         statement.split()[2] for statements in FILLED.values() for statement in statements if "insert" in statement
     }
-    found = {}
-    with engine.begin() as connection:
-        there = set(_tables(connection))
-        for table in sorted(tables & there):
-            found[table] = sorted(tuple(row) for row in connection.exec_driver_sql(f"select * from {table}"))
-    return found
+    return {
+        table: sorted(tuple(row) for row in connection.exec_driver_sql(f"select * from {table} -- {unprepared}"))
+        for table in sorted(tables & set(_tables(connection)))
+    }
 
 
-def as_before(rows_now: list[tuple[Any, ...]], rows_then: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Rows without the columns that their table has got since, which come last."""
-    return [now[: len(then)] for now, then in zip(rows_now, rows_then, strict=True)]
+def assert_kept(before: dict[str, list[tuple[Any, ...]]], after: dict[str, list[tuple[Any, ...]]]) -> None:
+    """Compares rows without the columns that their table has got since, which come last."""
+    for table, then in before.items():
+        assert [new[: len(old)] for new, old in zip(after[table], then, strict=True)] == then, table
 
 
 def _tables(connection: Connection) -> list[str]:
     return inspect(connection).get_table_names()
 
 
-@pytest.mark.parametrize("revision", EARLIER)
+@pytest.mark.parametrize("revision", chosen(EARLIER[::-1]))
 def test_a_filled_ledger_of_every_earlier_revision_keeps_its_rows(
     engine: Engine, unopened_settings: Settings, revision: str
 ) -> None:
     before = make_old(engine, revision)
     assert before, "a revision that nothing is filled in for proves nothing"
     ledger = open_ledger(unopened_settings, unopened_settings.data_dir)
-    after = rows(engine)
-    assert {table: as_before(after[table], before[table]) for table in before} == before
     with engine.begin() as connection:
+        assert_kept(before, rows(connection))
         held = connection.exec_driver_sql("select version_num from alembic_version").scalar_one()
     assert held == revisions()[-1]
     issued = redeem(ledger, sell(ledger, now=datetime.now(UTC)))

@@ -156,10 +156,14 @@ def test_disputes_about_other_rows_are_kept_apart_and_counted_together(connectio
 
 def test_of_settled_disputes_the_newest_thousand_are_kept_and_every_open_one(connection):
     record_disputes(connection, told("2"), NOW - timedelta(days=1))
-    for number in range(3):
-        moment = NOW + timedelta(minutes=number)
-        found = [disagreement for n in range(400) for disagreement in told("2", f"{number}-{n}")]
-        record_disputes(connection, found, moment, settled_by="receipts")
+    for number in range(4):
+        record_disputes(connection, told("2", f"{number}-"), NOW + timedelta(minutes=number), settled_by="receipts")
+        connection.execute(
+            "insert into out_chain__disputes by name select disputes.* replace (subject || n as subject) "
+            "from out_chain__disputes as disputes, range(399) as numbers(n) where subject = ?",
+            [f"{number}-"],
+        )
+    record_disputes(connection, told("3"), NOW)
     settled, still_open = connection.execute(
         "select count(settled_at), count(*) filter (settled_at is null) from out_chain__disputes"
     ).fetchone()

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import os
+import itertools
 import random
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -16,6 +13,7 @@ import msgspec
 import numpy as np
 import pytest
 import tantivy
+from forked import forked_here
 from rounds import ROUNDS
 from world_graphs import T0, edge, events_of, node, snapshot_inputs, write
 
@@ -167,19 +165,24 @@ def test_a_writer_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def write_again_and_again(directory: Path) -> None:
+    nodes = [node(f"n{number:04}", title=f"node {number}") for number in range(300)]
+    edges = [edge(f"n{number:04}", f"n{number + 1:04}") for number in range(299)]
+    with duckdb.connect() as connection:
+        snapshot_inputs(connection, events_of([*nodes, *edges]))
+        for revision in itertools.count(1):
+            write_snapshot(connection, directory / f"{revision % 2}", revision)
+            print("written", flush=True)
+
+
 def test_killed_at_any_moment_a_writer_leaves_whole_snapshots_or_none(tmp_path: Path) -> None:
     dice = random.Random(5)
     for _ in range(ROUNDS):
-        writer = subprocess.Popen(
-            [sys.executable, str(Path(__file__).parents[2] / "snapshot_process.py"), str(tmp_path)],
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": f"{Path(__file__).parents[3]}:{Path(__file__).parents[2]}"},
-        )
-        assert writer.stdout is not None and writer.stdout.readline() == b"written\n"
-        time.sleep(dice.uniform(0, 0.2))
-        writer.send_signal(signal.SIGKILL)
-        writer.wait()
-        writer.stdout.close()
+        with forked_here(write_again_and_again, tmp_path) as writer:
+            assert writer.stdout.readline() == "written\n"
+            time.sleep(dice.uniform(0, 0.2))
+            writer.kill()
+            writer.wait()
         whole = [path for path in tmp_path.iterdir() if not path.name.startswith(".")]
         assert whole
         for directory in whole:
