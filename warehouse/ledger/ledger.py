@@ -30,8 +30,8 @@ SQL = tuple(sorted(ROOMS.glob("*/ledger.sql")))
 QUEUE_WAIT_S = 10.0
 """The time that a write waits for earlier ones of its process: several large proposals and hundreds of small ones."""
 
-LOG_PAGES_OF_BULK = 100_000
-"""Pages of SQLite's log, of 4 KiB, from which on they are moved into the file while very much is written."""
+LOG_BYTES_OF_BULK = 400_000_000
+"""Size of SQLite's log at which it is moved into the file while very much is written."""
 
 Clock = Callable[[], datetime]
 """Returns the current instant in UTC."""
@@ -206,7 +206,8 @@ class Ledger:
             if cache_bytes is not None and connection.dialect.name == "sqlite":
                 cursor = connection.connection.cursor()
                 cursor.execute(f"pragma cache_size = -{cache_bytes // 1_000}")
-                cursor.execute(f"pragma wal_autocheckpoint = {LOG_PAGES_OF_BULK}")
+                (page_bytes,) = cursor.execute("pragma page_size").fetchone()
+                cursor.execute(f"pragma wal_autocheckpoint = {LOG_BYTES_OF_BULK // page_bytes}")
             if connection.dialect.name == "postgresql":
                 transaction.row("lock_head")
             yield transaction
