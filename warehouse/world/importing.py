@@ -455,15 +455,17 @@ class _Importer:
         self._known, self._decided = self._words, []
         done, waiting = 0, iter(parts)
         part = next(waiting, None)
-        while part is not None:
-            if part.rest:
-                planned = self._write(part)
-                if planned.verdict != "approved":
-                    return self._outcome_of_parts(planned.verdict, planned.stages)
-                done, part = done + part.size, next(waiting, None)
-            else:
-                done, part = self._write_plain(part, waiting, done)
-            self._on_progress("writing", done, self._size)
+        with self._ledger.moving_log() as move_log:
+            while part is not None:
+                if part.rest:
+                    planned = self._write(part)
+                    if planned.verdict != "approved":
+                        return self._outcome_of_parts(planned.verdict, planned.stages)
+                    done, part = done + part.size, next(waiting, None)
+                else:
+                    done, part = self._write_plain(part, waiting, done)
+                move_log()
+                self._on_progress("writing", done, self._size)
         return self._outcome_of_parts("approved", _merged(self._decided))
 
     def _write_plain(self, part: _Judged, waiting: Iterator[_Judged], done: int) -> tuple[int, _Judged | None]:
