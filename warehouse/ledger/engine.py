@@ -27,6 +27,10 @@ WRITES = "ledger_writes"
 """Execution option of a connection whose transactions write."""
 
 
+_PAGE_BYTES = 8_192
+"""Of a new SQLite file; one that exists keeps its own. A large import costs SQLite a sixth less than with 4 KiB, and
+single proposals the same; with 16 KiB they took a fifth longer."""
+
 _POOL_SIZE = 5
 _IDLE_IN_TRANSACTION_S = 60
 
@@ -69,6 +73,7 @@ def sqlite_engine(path: Path, wait_s: float) -> Engine:
     @event.listens_for(engine, "connect")
     def _set_up(connection: Any, _record: object) -> None:
         connection.isolation_level = None  # otherwise the driver begins and commits on its own, and lazily
+        connection.execute(f"pragma page_size = {_PAGE_BYTES}")
         use_wal(connection, wait_s)
         connection.execute("pragma synchronous = full")
         connection.execute("pragma foreign_keys = on")

@@ -5,12 +5,14 @@ take a `Transaction` or a `Reader`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pysqlite3.dbapi2 as sqlite
 from sqlalchemy import Connection, Engine
 from sqlalchemy.engine.interfaces import DBAPICursor
 
@@ -30,8 +32,9 @@ SQL = tuple(sorted(ROOMS.glob("*/ledger.sql")))
 QUEUE_WAIT_S = 10.0
 """The time that a write waits for earlier ones of its process: several large proposals and hundreds of small ones."""
 
-LOG_PAGES_OF_BULK = 100_000
-"""Pages of SQLite's log, of 4 KiB, from which on they are moved into the file while very much is written."""
+LOG_BYTES_OF_BULK = 1_000_000_000
+"""Size of SQLite's log at which a commit moves into the file what `moving_log` left, while very much is written. The
+log begins at its start again only then."""
 
 Clock = Callable[[], datetime]
 """Returns the current instant in UTC."""
@@ -206,10 +209,32 @@ class Ledger:
             if cache_bytes is not None and connection.dialect.name == "sqlite":
                 cursor = connection.connection.cursor()
                 cursor.execute(f"pragma cache_size = -{cache_bytes // 1_000}")
-                cursor.execute(f"pragma wal_autocheckpoint = {LOG_PAGES_OF_BULK}")
+                (page_bytes,) = cursor.execute("pragma page_size").fetchone()
+                cursor.execute(f"pragma wal_autocheckpoint = {LOG_BYTES_OF_BULK // page_bytes}")
             if connection.dialect.name == "postgresql":
                 transaction.row("lock_head")
             yield transaction
+
+    @contextmanager
+    def moving_log(self) -> Iterator[Callable[[], None]]:
+        """Yields what moves SQLite's log into its file beside the next transactions, which waits for nobody. Does
+        nothing on PostgreSQL, which does so itself."""
+        moved: Future[None] = Future()
+        moved.set_result(None)
+
+        def move() -> None:
+            nonlocal moved
+            if self._readers.dialect.name == "sqlite" and moved.done():
+                moved = thread.submit(self._move_log)
+
+        with ThreadPoolExecutor(1) as thread:
+            yield move
+
+    def _move_log(self) -> None:
+        # by a connection of its own: the pool's last one has in memory what the next transaction writes
+        with suppress(sqlite.Error), closing(sqlite.connect(str(self._readers.url.database))) as connection:
+            connection.execute("pragma synchronous = full")
+            connection.execute("pragma wal_checkpoint(passive)").fetchone()
 
     @contextmanager
     def read(self) -> Iterator[Reader]:

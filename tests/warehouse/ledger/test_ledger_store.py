@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -61,6 +61,37 @@ def test_a_ledger_of_another_chain_or_token_is_refused_with_a_cure(
     assert "SVC_DATA_DIR" in caught.value.cure
     assert second.identity() == BASE
     second.close()
+
+
+def test_the_log_is_moved_into_the_file_beside_the_next_transactions(tmp_path: Path) -> None:
+    """A copy of the file without its log has what was committed before, whoever reads and writes meanwhile."""
+    ledger = open_ledger(Settings(_env_file=None), tmp_path)
+
+    def in_file() -> list[str]:
+        copy = shutil.copy(tmp_path / "ledger.db", tmp_path / "copy.db")
+        with closing(sqlite3.connect(copy)) as connection:
+            return [row[0] for row in connection.execute("select entity_id from ledger_changes order by seq")]
+
+    with ledger.transaction(cache_bytes=1_000_000) as tx:
+        tx.changed("intake", "i1")
+    with ledger.transaction() as tx, ledger.read():
+        with ledger.moving_log() as move_log:
+            move_log()
+        assert in_file() == ["i1"]
+        tx.changed("intake", "i2")
+    with ledger.moving_log() as move_log:
+        move_log()
+    assert in_file() == ["i1", "i2"]
+    assert ledger.head() == 2
+    ledger.close()
+
+
+def test_moving_the_log_changes_nothing_on_any_engine(ledger: Ledger) -> None:
+    with ledger.moving_log() as move_log:
+        with ledger.transaction() as tx:
+            tx.changed("intake", "i1")
+        move_log()
+    assert ledger.head() == 1
 
 
 def test_opening_again_keeps_what_was_written(ledger_settings: Settings) -> None:
