@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 
 FORK_SERVER = multiprocessing.get_context("forkserver")
-FORK_SERVER.set_forkserver_preload(["warehouse.access.issue", "warehouse.guardrail.approvals", "warehouse.world.write"])
+FORK_SERVER.set_forkserver_preload(["tests.fork_server"])
 _HERE = multiprocessing.get_context("fork")
 
 
