@@ -14,7 +14,7 @@ from multiprocessing.context import BaseContext
 from pathlib import Path
 
 FORK_SERVER = multiprocessing.get_context("forkserver")
-FORK_SERVER.set_forkserver_preload(["served_imports"])
+FORK_SERVER.set_forkserver_preload(["tests.fork_server"])
 _HERE = multiprocessing.get_context("fork")
 
 

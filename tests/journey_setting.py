@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from addressed_service import addressed_service
+from commands import called
 from eth_account import Account
-from patience import HANG_S
 from whole_service import WholeService
 
 from cli.demo.anvil import Anvil
@@ -23,7 +21,6 @@ from cli.environment import as_environment
 from contracts.settings import Settings
 
 TREASURY = "0x" + "7e" * 20
-SVC = str(Path(sys.executable).parent / "svc")
 
 
 class Wallet:
@@ -76,12 +73,9 @@ class Setting:
 
     def code_from_the_person(self) -> str:
         """What the agent's person gets from `svc pair`."""
-        done = subprocess.run(
-            [SVC, "pair", "--json"], env=as_environment(self.settings), capture_output=True, text=True, timeout=HANG_S
-        )
-        assert done.returncode == 0, done.stderr
-        said: dict[str, Any] = json.loads(done.stdout)
-        return str(said["pairingCode"])
+        done = called(as_environment(self.settings), "pair", "--json")
+        assert done.exit_code == 0, done.output
+        return str(json.loads(done.stdout)["pairingCode"])
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import time
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 
 from guardrail.facts import Facts, System, parse_context
 from guardrail.reading import LANGUAGE_MARKS, Mark, Marks, decide, read
@@ -198,7 +199,7 @@ def test_what_asks_for_the_action_helps_to_tell_words_from_commands(
     "mark", [mark for marks in LANGUAGE_MARKS for mark in marks.rows], ids=lambda mark: mark.expression[:40]
 )
 @given(data=st.data())
-@settings(max_examples=20, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(max_examples=4 * ROUNDS, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_a_mark_is_found_wherever_its_expression_is(mark: Mark, data: st.DataObject) -> None:
     text = data.draw(st.from_regex(mark.expression))
     assert re.search(mark.expression, text) is not None

@@ -74,12 +74,18 @@ def known(request: pytest.FixtureRequest, bodies: dict[str, bytes]) -> Mapping[s
     return bodies if request.param == "published" else {}
 
 
+@pytest.fixture(scope="module")
+def pages(known: Mapping[str, bytes]) -> dict[str, Read]:
+    """Every page that is made of them, as a browser reads it."""
+    texts = {path: page_of(path, known).fresh.decode() for path in PATHS}
+    assert all(text.startswith("<!doctype html>\n") for text in texts.values())
+    return {path: Read(text) for path, text in texts.items()}
+
+
 @pytest.mark.parametrize("path", PATHS)
-def test_a_page_is_well_formed_and_its_links_lead_somewhere(path: str, known: Mapping[str, bytes]):
-    text = page_of(path, known).fresh.decode()
-    page = Read(text)
+def test_a_page_is_well_formed_and_its_links_lead_somewhere(path: str, pages: dict[str, Read]):
+    page = pages[path]
     assert page.open == []
-    assert text.startswith("<!doctype html>\n")
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
     pointed = [str(each["href"])[1:] for each in page.all("a") if str(each["href"]).startswith("#")]
@@ -92,8 +98,8 @@ def test_a_page_is_well_formed_and_its_links_lead_somewhere(path: str, known: Ma
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_page_loads_nothing_from_elsewhere_and_no_code_stands_in_it(path: str, known: Mapping[str, bytes]):
-    page = Read(page_of(path, known).fresh.decode())
+def test_a_page_loads_nothing_from_elsewhere_and_no_code_stands_in_it(path: str, pages: dict[str, Read]):
+    page = pages[path]
     loaded = [attributes[name] for tag, attributes in page.elements for each, name in LOADED if each == tag]
     (own,) = [page for page in ALL if page.path == path]
     canonical = set() if own.is_error else {f"https://svc.example{PREFIX}{path}"}
@@ -146,8 +152,8 @@ def test_the_policy_allows_our_own_files_alone():
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_person_who_sees_nothing_can_use_a_page(path: str, known: Mapping[str, bytes]):
-    page = Read(page_of(path, known).fresh.decode())
+def test_a_person_who_sees_nothing_can_use_a_page(path: str, pages: dict[str, Read]):
+    page = pages[path]
     assert page.all("html")[0]["lang"] == "en"
     assert [tag for tag, _ in page.elements].count("h1") == 1
     levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import random
+import shutil
 import time
 from pathlib import Path
 
@@ -48,9 +49,14 @@ HISTORY = events_of(
 )
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("written") / "snapshot", HISTORY)
+
+
 @pytest.fixture
-def directory(tmp_path: Path) -> Path:
-    return write(tmp_path / "snapshot", HISTORY)
+def directory(tmp_path: Path, written: Path) -> Path:
+    return shutil.copytree(written, tmp_path / "snapshot")
 
 
 def test_what_was_written_is_read(directory: Path) -> None:

@@ -1,0 +1,33 @@
+"""Imports, for the fork server, all that the steps of tests need and what `svc serve` imports until it answers, so that
+no forked process pays for it."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import alembic.command
+import claim_store
+import import_process
+import ledger_process
+import sqlalchemy.dialects.postgresql.psycopg
+import world_process
+
+import cli.serve
+import warehouse.guardrail.approvals
+from api.app import build_rooms
+from api.stores import Stores
+from contracts.settings import Settings
+
+__all__ = [
+    "alembic",
+    "claim_store",
+    "cli",
+    "import_process",
+    "ledger_process",
+    "sqlalchemy",
+    "warehouse",
+    "world_process",
+]
+
+build_rooms(Stores(Settings(_env_file=None)), lambda: None)
