@@ -1,5 +1,5 @@
-"""Runs a step of a test in a forked process, so that a race or a kill doesn't pay for imports, which take longer than
-the step: forked from a server that has nothing open, or from the test itself, which has imported everything."""
+"""Runs a step of a test in a process of its own that a fork server starts, so that a race or a kill doesn't pay for
+imports, which take longer than the step. A process of tests can't be forked itself: its threads hold locks."""
 
 from __future__ import annotations
 
@@ -10,21 +10,19 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
-from multiprocessing.context import BaseContext
 from pathlib import Path
 
 FORK_SERVER = multiprocessing.get_context("forkserver")
 FORK_SERVER.set_forkserver_preload(["tests.fork_server"])
-_HERE = multiprocessing.get_context("fork")
 
 
 class ForkedProcess:
     """What tests use of a `subprocess.Popen` with pipes in text mode."""
 
-    def __init__(self, context: BaseContext, step: Callable[..., object], *arguments: object) -> None:
-        input_there, input_here = context.Pipe(duplex=False)
-        output_here, output_there = context.Pipe(duplex=False)
-        self._process = context.Process(target=_run, args=(input_there, output_there, step, arguments))
+    def __init__(self, step: Callable[..., object], *arguments: object) -> None:
+        input_there, input_here = FORK_SERVER.Pipe(duplex=False)
+        output_here, output_there = FORK_SERVER.Pipe(duplex=False)
+        self._process = FORK_SERVER.Process(target=_run, args=(input_there, output_there, step, arguments))
         self._process.start()
         input_there.close()
         output_there.close()
@@ -89,19 +87,7 @@ class ForkedCommand:
 @contextmanager
 def forked(step: Callable[..., object], *arguments: object) -> Iterator[ForkedProcess]:
     """A process that runs `step`, a function of a module; killed at the end where it still runs."""
-    with _ended(ForkedProcess(FORK_SERVER, step, *arguments)) as process:
-        yield process
-
-
-@contextmanager
-def forked_here(step: Callable[..., object], *arguments: object) -> Iterator[ForkedProcess]:
-    """The same as a copy of this process, which may hold no store open that the step opens."""
-    with _ended(ForkedProcess(_HERE, step, *arguments)) as process:
-        yield process
-
-
-@contextmanager
-def _ended(process: ForkedProcess) -> Iterator[ForkedProcess]:
+    process = ForkedProcess(step, *arguments)
     try:
         yield process
     finally:

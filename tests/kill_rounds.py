@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fault_node import Call, Fault, FaultNode, Reply, blocks_asked
-from forked import forked_here
+from forked import forked
 from ingest_helpers import assert_contiguous, held_blocks, ingest_once, logs_at, small_chain, warehouse
 from patience import HANG_S
 
@@ -52,7 +52,7 @@ def killed_rounds(directory: Path, rounds: int, seed: int) -> Outcome:
         for number in range(rounds):
             before = _written_bytes(directory)
             reached.clear()
-            with forked_here(_ingest, directory, node.url) as process:
+            with forked(_ingest, directory, node.url) as process:
                 process.stdout.readline()  # before it has begun, there is nothing to kill
                 if number % 2:
                     _wait_for_more(directory, before, reached)
@@ -63,7 +63,7 @@ def killed_rounds(directory: Path, rounds: int, seed: int) -> Outcome:
                 assert_contiguous(connection)
                 midway += 0 < len(held_blocks(connection)) < len(EXPECTED)
         last_round.set()
-        with forked_here(_ingest, directory, node.url) as process:
+        with forked(_ingest, directory, node.url) as process:
             assert "complete" in process.communicate(timeout=HANG_S)[0]
     with warehouse(directory) as connection:
         assert_contiguous(connection)

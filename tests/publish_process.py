@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from forked import forked_here
+from forked import forked
 from publishing import ONE_LIST, House, published_house
 
 from warehouse.duck.connection import Warehouse
@@ -32,11 +32,15 @@ def publish_round(data_dir: Path, number: int, about_to: Callable[[], object] = 
 
 def kill_while_publishing(data_dir: Path, number: int, luck: random.Random, longest_s: float) -> bool:
     """Start a round and kill -9 it after at most `longest_s` seconds of publishing. Says whether it was in time."""
-    with forked_here(publish_round, data_dir, number, lambda: print("publishing", flush=True)) as process:
+    with forked(_publish_aloud, data_dir, number) as process:
         assert process.stdout.readline() == "publishing\n"
         time.sleep(luck.uniform(0, longest_s))
         process.kill()
         return process.wait() == -signal.SIGKILL
+
+
+def _publish_aloud(data_dir: Path, number: int) -> None:
+    publish_round(data_dir, number, lambda: print("publishing", flush=True))
 
 
 def assert_whole(data_dir: Path) -> str:

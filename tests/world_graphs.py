@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -241,3 +242,14 @@ class Model:
         among = set(ids)
         found = [one for one in self.edges.values() if one.source in among and one.target in among]
         return sorted(found, key=lambda one: (one.source, one.target, one.id))
+
+
+def write_again_and_again(directory: Path) -> None:
+    """Writes snapshots of one graph over and over, until the process is killed."""
+    nodes = [node(f"n{number:04}", title=f"node {number}") for number in range(300)]
+    edges = [edge(f"n{number:04}", f"n{number + 1:04}") for number in range(299)]
+    with duckdb.connect() as connection:
+        snapshot_inputs(connection, events_of([*nodes, *edges]))
+        for revision in itertools.count(1):
+            write_snapshot(connection, directory / f"{revision % 2}", revision)
+            print("written", flush=True)

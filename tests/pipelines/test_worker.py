@@ -1,7 +1,6 @@
 """The warm worker as a process of its own: what it runs, what a kill leaves behind, and what ends a run that hangs."""
 
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,56 +11,37 @@ import dagster as dg
 import psutil
 import pytest
 from collector import CollectedSpan, Collector, collector
-from forked import ForkedProcess, forked_here
+from forked import ForkedProcess, forked
 from patience import HANG_S
 from rounds import ROUNDS
+from worker_process import work
 
 from contracts.settings import Settings
 from pipelines.definitions import build_definitions
 from pipelines.instance import prepare_home
 from pipelines.launcher import PIPE, hand_over
 from pipelines.runs import end_lost_runs, is_taken, opened_instance, process_of, unfinished_runs
-from pipelines.worker import Worker, WorkerRunning, main, only_worker
+from pipelines.worker import Worker, WorkerRunning, only_worker
 from warehouse.discovery.run_status import read_run_status
 from warehouse.duck.connection import run_lock
 
 STATUS = dg.DagsterRunStatus
 
 T = TypeVar("T")
-STARTS = 3 if ROUNDS > 1 else 2
-"""The workers of the story."""
-
-
-def work(data_dir: Path) -> None:
-    """A worker once it is told the address of the collector, which it writes to a log as it does elsewhere."""
-    told = {"SVC_DATA_DIR": str(data_dir), "SVC_OTLP_URL": sys.stdin.readline().strip()}
-    for name in [name for name in os.environ if name.startswith(("SVC_", "DAGSTER_"))]:
-        del os.environ[name]
-    os.environ.update(told)
-    os.chdir(data_dir)
-    with (data_dir / "worker.log").open("a") as log:
-        os.dup2(log.fileno(), 1)
-        os.dup2(log.fileno(), 2)
-    sys.stderr = os.fdopen(2, "w", closefd=False)
-    main()
 
 
 class Bench:
     """A data directory, its Dagster instance, and the workers that serve it."""
 
-    def __init__(
-        self, data_dir: Path, instance: dg.DagsterInstance, collected: Collector, processes: list[ForkedProcess]
-    ) -> None:
+    def __init__(self, data_dir: Path, instance: dg.DagsterInstance, collected: Collector, opened: ExitStack) -> None:
         self.data_dir = data_dir
         self.collector = collected
         self.instance = instance
         self.definitions = build_definitions(Settings(data_dir=data_dir, _env_file=None))
-        self._processes = processes
+        self._opened = opened
 
     def worker(self) -> ForkedProcess:
-        process = self._processes.pop()
-        print(self.collector.url, file=process.stdin, flush=True)
-        return process
+        return self._opened.enter_context(forked(work, self.data_dir, self.collector.url))
 
     def launch(self, job_name: str) -> str:
         """Launches a run as Dagster's daemon does."""
@@ -97,18 +77,15 @@ class Bench:
 
 
 @contextmanager
-def bench(data_dir: Path, workers: int = 0) -> Iterator[Bench]:
-    """Forks the workers before anything is open that they open."""
+def bench(data_dir: Path) -> Iterator[Bench]:
     prepare_home(data_dir)
-    with ExitStack() as opened:
-        processes = [opened.enter_context(forked_here(work, data_dir)) for _ in range(workers)]
-        instance = opened.enter_context(opened_instance(data_dir))
-        yield Bench(data_dir, instance, opened.enter_context(collector()), processes)
+    with opened_instance(data_dir) as instance, collector() as collected, ExitStack() as opened:
+        yield Bench(data_dir, instance, collected, opened)
 
 
 def test_runs_are_executed_killed_taken_up_and_ended(tmp_path: Path):
     """One story, because each worker takes seconds of CPU to start."""
-    with bench(tmp_path, STARTS) as at:
+    with bench(tmp_path) as at:
         waiting = at.launch("upkeep")
         assert at.run(waiting).status is STATUS.STARTING, "no worker is there to take it"
         first = at.worker()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import random
 import shutil
 import time
@@ -14,9 +13,9 @@ import msgspec
 import numpy as np
 import pytest
 import tantivy
-from forked import forked_here
+from forked import forked
 from rounds import ROUNDS
-from world_graphs import T0, edge, events_of, node, snapshot_inputs, write
+from world_graphs import T0, edge, events_of, node, snapshot_inputs, write, write_again_and_again
 
 from contracts.errors import StoreTooNew, StoreUnusable
 from warehouse.world.index_entries import entries_here
@@ -171,20 +170,10 @@ def test_a_writer_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def write_again_and_again(directory: Path) -> None:
-    nodes = [node(f"n{number:04}", title=f"node {number}") for number in range(300)]
-    edges = [edge(f"n{number:04}", f"n{number + 1:04}") for number in range(299)]
-    with duckdb.connect() as connection:
-        snapshot_inputs(connection, events_of([*nodes, *edges]))
-        for revision in itertools.count(1):
-            write_snapshot(connection, directory / f"{revision % 2}", revision)
-            print("written", flush=True)
-
-
 def test_killed_at_any_moment_a_writer_leaves_whole_snapshots_or_none(tmp_path: Path) -> None:
     dice = random.Random(5)
     for _ in range(ROUNDS):
-        with forked_here(write_again_and_again, tmp_path) as writer:
+        with forked(write_again_and_again, tmp_path) as writer:
             assert writer.stdout.readline() == "written\n"
             time.sleep(dice.uniform(0, 0.2))
             writer.kill()
