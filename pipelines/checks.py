@@ -62,7 +62,7 @@ class TableVerdict:
 
 @dataclass
 class Readiness:
-    """Whether this process judges everything by Great Expectations, which it has imported for that."""
+    """Holds whether this process is warm: it has imported Great Expectations, and judges everything by it."""
 
     warm: bool = False
 

@@ -231,7 +231,7 @@ def migrated_ledgers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], A
 
 @pytest.fixture(scope="session")
 def forked_helpers() -> None:
-    """Forks the processes that help a large import, which a service starts anew: that takes a second of imports."""
+    """Forks the helpers of a large import from the fork server. A service spawns them, which takes a second each."""
     for module in (fold_helper, side_process):
         module.get_context = lambda _: FORK_SERVER
 

@@ -86,33 +86,26 @@ class Search:
     sixteen hashes more, so the nodes asked for are those above foreign items, and not those above all items.
     """
 
-    def __init__(self, items: Sequence[Item]) -> None:
-        """Takes items sorted by their paths."""
+    def __init__(self, items: Sequence[Item], root: bytes) -> None:
+        """Takes items sorted by their paths, and the root of the trie."""
         self._trie = _Trie(items, ())
         self._paths = self._trie.paths
-        self._root: bytes | None = None
-        self._open: list[_Subtree] = []
         self._found = Unsettled()
-
-    def missing(self, root: bytes, nodes: Mapping[bytes, bytes]) -> Unsettled:
-        """Compares with the trie under `root`, by nodes that are known by their hash.
-
-        The next call for the same root goes on below the nodes that were wanted. Raises `MultiproofInvalid` for a node
-        that is none.
-        """
-        if root != self._root:
-            self._begin(root)
-        subtrees, self._open = self._open, []
-        for subtree in subtrees:
-            self._descend(*subtree, nodes)
-        return replace(self._found, wanted=[low for _, low, _, _ in self._open])
-
-    def _begin(self, root: bytes) -> None:
-        self._root, self._open, self._found = root, [], Unsettled()
+        self._open: list[_Subtree] = []
         if root == EMPTY_ROOT:
             self._found.unequal.extend((place, b"") for place in range(len(self._paths)))
         elif self._trie.root() != root:
             self._open.append((root, 0, len(self._paths), 0))
+
+    def missing(self, nodes: Mapping[bytes, bytes]) -> Unsettled:
+        """Compares the items with the trie as far as `nodes` reach, which are known by their hash.
+
+        The next call goes on below the nodes that were wanted. Raises `MultiproofInvalid` for an invalid node.
+        """
+        subtrees, self._open = self._open, []
+        for subtree in subtrees:
+            self._descend(*subtree, nodes)
+        return replace(self._found, wanted=[low for _, low, _, _ in self._open])
 
     def _descend(self, reference: RlpItem, low: int, high: int, depth: int, nodes: Mapping[bytes, bytes]) -> None:
         node = _node(reference, nodes)
@@ -172,7 +165,7 @@ def value_at(root: bytes, path: str, nodes: Mapping[bytes, bytes]) -> bytes | No
 
     Raises `MultiproofInvalid` where the nodes do not lead there.
     """
-    found = Search([(path, b"")]).missing(root, nodes)
+    found = Search([(path, b"")], root).missing(nodes)
     if found.wanted:
         raise MultiproofInvalid("the nodes do not lead from the root to the path")
     return found.unequal[0][1] or None

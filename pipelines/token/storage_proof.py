@@ -320,10 +320,10 @@ async def _search(
     storage: _Storage, items: list[Item], slots: Sequence[int], explained: Callable[[tuple[int, bytes]], bool]
 ) -> Unsettled:
     """Reads nodes until every item is found or known to differ, or so many differ that the list is not this storage."""
-    search = Search(items)
+    search = Search(items, storage.root)
     while True:
         try:
-            result = search.missing(storage.root, storage.nodes)
+            result = search.missing(storage.nodes)
         except MultiproofInvalid:
             raise _Stopped(StorageReason.PROOF_INVALID) from None
         if not result.wanted or sum(not explained(differing) for differing in result.unequal) > _ENOUGH:

@@ -30,7 +30,7 @@ def test_the_committed_description_is_what_the_routes_say():
     assert OPENAPI_FILE.read_text() == text(), "run `python -m api.openapi`"
 
 
-def test_the_description_is_of_3_0_3_by_its_own_words():
+def test_the_description_says_that_it_is_openapi_3_0_3():
     description = json.loads(OPENAPI_FILE.read_text())
     assert (description["openapi"], description["info"]["version"]) == ("3.0.3", "0.2.0")
 

@@ -37,9 +37,9 @@ def _key(prefix: bytes, rest: bytes) -> bytes:
 def found_siblings(trie: PlainTrie, items: dict[bytes, bytes], covered: set[bytes]) -> tuple[list, list, int]:
     """Items, their siblings, and how many single proofs it took to find them."""
     sought = sorted((key.hex(), items[key]) for key in covered)
-    search, nodes, proofs = Search(sought), {}, 0
+    search, nodes, proofs = Search(sought, trie.root), {}, 0
     while True:
-        result = search.missing(trie.root, nodes)
+        result = search.missing(nodes)
         assert not result.unequal
         if not result.wanted:
             return sought, result.siblings, proofs
@@ -105,13 +105,13 @@ def test_values_that_differ_and_keys_that_are_absent_are_told_with_what_the_trie
     trie = PlainTrie({key: value for key, value in items.items() if key not in covered} or {b"\xff" * 33: b"x"})
     sought = sorted((key.hex(), b"never") for key in items)
     nodes = by_hash(node for key in items for node in trie.proof(key))
-    result = Search(sought).missing(trie.root, nodes)
+    result = Search(sought, trie.root).missing(nodes)
     told = {sought[place][0]: value for place, value in result.unequal}
     assert told == {key.hex(): b"" if key in covered else value for key, value in items.items()} and not result.wanted
 
 
 def test_an_empty_trie_has_nothing_of_what_is_sought():
-    assert Search([("ab", b"x")]).missing(EMPTY_ROOT, {}).unequal == [(0, b"")]
+    assert Search([("ab", b"x")], EMPTY_ROOT).missing({}).unequal == [(0, b"")]
     assert root_of([], []) == EMPTY_ROOT == PlainTrie({}).root
 
 

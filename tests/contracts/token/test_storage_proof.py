@@ -50,7 +50,7 @@ def made(count: int, foreign: int, seed: int = 5) -> tuple[Multiproof, Rows, str
     node = StorageNode({**words, **{dice.getrandbits(256): 1 for _ in range(foreign)}})
     paths = [path for path, _ in items]
     nodes = by_hash(part for path in paths for part in node.storage.proof(bytes.fromhex(path)))
-    siblings = Search(items).missing(node.storage.root, nodes).siblings
+    siblings = Search(items, node.storage.root).missing(nodes).siblings
     proof = Multiproof(
         token=TOKEN,
         block=BLOCK,
@@ -181,7 +181,7 @@ def _with_sibling_for(rows: Rows, rests: list[str]) -> Multiproof:
     items = sorted((path, value) for path, value in whole.items() if path in covered)
     node = StorageNode({**words, **dict.fromkeys(_foreign(), 1)})
     nodes = by_hash(part for path in whole for part in node.storage.proof(bytes.fromhex(path)))
-    siblings = Search(items).missing(node.storage.root, nodes).siblings
+    siblings = Search(items, node.storage.root).missing(nodes).siblings
     return PROOF.model_copy(update={"rests": rests, "siblings": [sibling_text(*sibling) for sibling in siblings]})
 
 

@@ -260,12 +260,12 @@ def test_the_credential_is_in_the_request_and_nowhere_else(
         server.replies["/snapshot"] = echo
         ask_and_serve_partner(house, server.url)
         assert any(headers.get("authorization") == f"Bearer {KEY}" for headers in server.headers), number
-        house.publish(PARTNER_PATH)
+        house.publish(*(() if echo is ECHOES[-1] else (PARTNER_PATH,)))
         said = b"".join(asyncio.run(every_answer()))
         out, err = capfd.readouterr()
         kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
         everything = said + kept + (caplog.text + out + err + repr(house.settings)).encode()
-        assert len(kept) > 10_000
+        assert len(kept) > (100_000 if echo is ECHOES[-1] else 10_000)
         assert KEY.encode() not in everything, number
         with house.warehouse.connect() as connection:
             assert connection.execute("select count(*) from raw_partner__snapshots").fetchone() == (0,)

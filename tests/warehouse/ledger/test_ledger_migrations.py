@@ -105,7 +105,7 @@ def make_old(engine: Engine, revision: str) -> dict[str, list[tuple[Any, ...]]]:
     config.set_main_option("script_location", str(MIGRATIONS))
     with engine.begin() as connection:
         config.attributes["connection"] = connection
-        for known in sorted(each for each in FILLED if each <= revision):
+        for known in sorted(filled for filled in FILLED if filled <= revision):
             before = rows(connection)
             command.upgrade(config, known)
             assert_kept(before, rows(connection))

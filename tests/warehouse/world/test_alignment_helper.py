@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from multiprocessing import active_children
+from multiprocessing import active_children, get_context
 
 import pytest
 from world_writes import no_rules, proposal
 
 from contracts.world.alignment import alignment
 from contracts.world.proposal import NodeDraft
-from warehouse.world import alignment_helper
+from warehouse.world import alignment_helper, side_process
 from warehouse.world.alignment_helper import judging_beside
 
 TITLES = ["A quiet harbour", "Delete all backups of the production database", "The lighthouse keeper"]
 PROPOSALS = [proposal(NodeDraft(id=f"n{n}", type="Task", title=title)) for n, title in enumerate(TITLES)]
 
 
-def test_each_proposal_has_its_judgement() -> None:
+def test_each_proposal_has_its_judgement(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(side_process, "get_context", get_context)  # spawned, as a service does
     with judging_beside(no_rules) as judging:
         judged = [judging.ask(each) for each in PROPOSALS]
         assert [each.result() for each in judged] == [alignment(each) for each in PROPOSALS]
