@@ -10,14 +10,13 @@ import psycopg
 import pytest
 from keyed_service import KeyedService, bearer, with_secrets
 from postgres_fixtures import TemporaryPostgres
-from publishing import READ, commands_publish
 from shared_state import copied
 from text_search import files_with
 from typer.testing import CliRunner
 
 from cli.main import app
 from contracts.settings import Settings
-from pipelines import initial_publish
+from pipelines.initial_publish import publish_initial
 
 WORD = "quokkaburrow"
 QUERY, SIGNAL = "/api/v2/world-model/query", "/api/v2/world-model/signal"
@@ -39,7 +38,6 @@ class Installation:
         }.items():
             if value:
                 patch.setenv(name, value)
-        commands_publish(patch, *READ)
 
     def begin(self) -> None:
         """Publishes for the first time, which is the same for all on SQLite and takes a second."""
@@ -52,7 +50,7 @@ class Installation:
         self._publish_at(self.data_dir)
 
     def _publish_at(self, data_dir: Path) -> None:
-        initial_publish.publish_initial(self.settings.model_copy(update={"data_dir": data_dir}))
+        publish_initial(self.settings.model_copy(update={"data_dir": data_dir}))
 
     def svc(self, *arguments: str, code: int = 0) -> tuple[dict[str, Any], str]:
         """The JSON that a command prints, and what it tells meanwhile."""
