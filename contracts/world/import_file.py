@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -412,9 +412,8 @@ def survey(
     resolve: Resolve,
     ontology: Ontology,
     limits: Limits | None = None,
-    on_nodes: Callable[[Sequence[ImportedNode]], None] = lambda nodes: None,
 ) -> FileIndex:
-    """Reads a whole file, as `read_nodes` yields it, and returns its index. `on_nodes` gets its nodes, some at a time.
+    """Reads a whole file, as `read_nodes` yields it, and returns its index.
 
     Raises `ImportInvalid`, `IdTaken` and the errors of `read_import`.
     """
@@ -436,7 +435,6 @@ def survey(
             pending.append(item)
             if len(pending) >= IDS_AT_ONCE:
                 _index_nodes(index, pending, resolve, ontology)
-                on_nodes(pending)
                 pending = []
         if limits is not None and (nodes > limits.nodes or index.states > limits.states):
             raise ImportInvalid(
@@ -444,7 +442,6 @@ def survey(
                 "Split the file, or let an operator import it."
             )
     _index_nodes(index, pending, resolve, ontology)
-    on_nodes(pending)
     return index
 
 

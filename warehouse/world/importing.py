@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -31,7 +31,6 @@ from contracts.world.change_set import ImportedStates, plan_import
 from contracts.world.identity import dedupe_key, fact_key, own_id
 from contracts.world.import_api import IDS_RETURNED
 from contracts.world.import_file import (
-    ONTOLOGY_LINE,
     FileIndex,
     Imported,
     ImportedEdge,
@@ -196,74 +195,6 @@ class _Waiting(NamedTuple):
     texts: Future[Judgement]
 
 
-class _Texts:
-    """Has the texts of parts judged, in a process of its own if there are many: it begins with those of the nodes that
-    stand first in a file while that is read for the first time."""
-
-    def __init__(self, alignment: Alignment, proposal_of: Callable[[_Part], Proposal], ending: ExitStack) -> None:
-        self._alignment = alignment
-        self._proposal_of = proposal_of
-        self._ending = ending
-        self._judging: Judging | None = None
-        self._nodes = 0
-        self._is_ahead = alignment is guardrails
-        self._pending: list[Imported] = []
-        self._asked: deque[tuple[range, Future[Judgement]]] = deque()
-        """The lines of each part that was asked for ahead, and its judgement."""
-        self._next_line = ONTOLOGY_LINE
-
-    def skip_words(self) -> None:
-        """Tells that the file begins with words."""
-        self._next_line += 1
-
-    def read_ahead(self, nodes: Sequence[ImportedNode]) -> None:
-        """Asks for the parts that the next nodes of the file will be in: until other lines stand between them, or one
-        may have to be in a part with others about its subject."""
-        self._nodes += len(nodes)
-        if self._is_ahead:
-            self._pending += nodes
-        while self._is_ahead and self._is_worth_a_process and len(self._pending) >= NODES_AND_EDGES_OF_PART:
-            part = _Part(self._pending[:NODES_AND_EDGES_OF_PART])
-            del self._pending[:NODES_AND_EDGES_OF_PART]
-            lines = range(self._next_line, self._next_line + NODES_AND_EDGES_OF_PART)
-            self._next_line = lines.stop
-            self._is_ahead = _is_of(part, lines) and not any(map(_states_fact, part.nodes))
-            if self._is_ahead:
-                self._asked.append((lines, self._started().ask(self._proposal_of(part))))
-
-    def of(self, part: _Part) -> Future[Judgement]:
-        """Returns the judgement of a part's texts, which may be still to come."""
-        self._pending.clear()
-        if self._asked and _is_of(part, self._asked[0][0]):
-            return self._asked.popleft()[1]
-        return self._started().ask(self._proposal_of(part))
-
-    def judge_last(self) -> bool:
-        """Judges here what waits last for the process. Returns False if nothing does."""
-        return self._started().judge_last()
-
-    @property
-    def _is_worth_a_process(self) -> bool:
-        return self._alignment is guardrails and self._nodes >= NODES_WORTH_A_PROCESS
-
-    def _started(self) -> Judging:
-        if self._judging is None:
-            self._judging = (
-                self._ending.enter_context(judging_beside(self._alignment))
-                if self._is_worth_a_process
-                else JudgingHere(self._alignment)
-            )
-        return self._judging
-
-
-def _is_of(part: _Part, lines: range) -> bool:
-    return [item.line for item in part.items] == list(lines)
-
-
-def _states_fact(node: ImportedNode) -> bool:
-    return "predicate" in node.states[-1].properties
-
-
 class _JudgedParts:
     """The judged parts of one import, in order. Their nodes and edges are in a file without a name, which is gone with
     its process."""
@@ -341,15 +272,11 @@ def _imported(
     importer: _Importer, limits: Limits | None, on_written: Callable[[Transaction, ImportOutcome], None]
 ) -> ImportOutcome:
     for _ in range(JUDGED_AT_MOST):
+        importer.survey(limits)
         with SpooledTemporaryFile(KEPT_IN_MEMORY_BYTES) as file:
             parts = _JudgedParts(file)
             try:
-                stages, verdict = importer.judge(parts, limits)
-                if verdict != "approved":
-                    return importer.refused(verdict, stages)
-                if limits is None:
-                    return importer.write_in_parts(parts)
-                return importer.write_whole(parts, stages, on_written)
+                return importer.write_in_parts(parts) if limits is None else importer.write_whole(parts, on_written)
             except _JudgeAgain:
                 continue
     raise overtaken()
@@ -393,15 +320,7 @@ class _Importer:
         self._is_new_owner = False
         """True if the graph that is judged against has nothing of the owner, nor what was his."""
 
-    def judge(self, parts: _JudgedParts, limits: Limits | None) -> tuple[tuple[StageResult, ...], Verdict]:
-        """Reads the file twice and keeps its judged parts up to the first that is not approved. Returns the stages of
-        all, and the verdict."""
-        with ExitStack() as ending:
-            texts = _Texts(self._alignment, self._texts_of, ending)
-            self._survey(limits, texts)
-            return self._judge(parts, texts)
-
-    def _survey(self, limits: Limits | None, texts: _Texts) -> None:
+    def survey(self, limits: Limits | None) -> None:
         """Reads the whole file once, and the words of the owner."""
         self._on_progress("reading", 0, 0)
         with self._ledger.read() as reader:
@@ -409,14 +328,12 @@ class _Importer:
             first = next(read_import(self._lines()), None)
             if isinstance(first, OntologyRecord):
                 self._words = words_after(first, self._known)
-                texts.skip_words()
             self._index = survey(
                 read_nodes(self._lines()),
                 self._owner,
                 lambda ids: _claimed_ids(reader, self._owner, ids),
                 self._ontology,
                 limits,
-                texts.read_ahead,
             )
         if self._index.twice is not None and self._size > NODES_AND_EDGES_OF_PART:
             raise ImportInvalid(f"The file states the node {self._index.twice} twice.")
@@ -425,12 +342,12 @@ class _Importer:
         self._confirmed = {stored[node_id] for node_id in self._index.confirmed}
 
     def write_whole(
-        self,
-        parts: _JudgedParts,
-        stages: tuple[StageResult, ...],
-        on_written: Callable[[Transaction, ImportOutcome], None],
+        self, parts: _JudgedParts, on_written: Callable[[Transaction, ImportOutcome], None]
     ) -> ImportOutcome:
-        """Writes all judged parts in one transaction if nothing that they build on changed."""
+        """Judges all parts, and writes all of them in one transaction if nothing that they build on changed."""
+        stages, verdict = self._judge(parts)
+        if verdict != "approved":
+            return self._refused(verdict, stages)
         with self._ledger.transaction() as tx:
             self._refuse_other_words(tx)
             self._notice_others(tx)
@@ -447,8 +364,11 @@ class _Importer:
             return outcome
 
     def write_in_parts(self, parts: _JudgedParts) -> ImportOutcome:
-        """Writes the judged parts, a few at a time. What is not plain of a part is judged again as it is written,
-        beside the parts before it, and the outcome has the stages of that."""
+        """Judges all parts before it writes any. What is not plain of a part is judged again as it is written, beside
+        the parts before it, and the outcome has the stages of that."""
+        stages, verdict = self._judge(parts)
+        if verdict != "approved":
+            return self._refused(verdict, stages)
         with self._ledger.transaction() as tx:
             self._refuse_other_words(tx)
             self._take_over_words(tx)
@@ -504,14 +424,15 @@ class _Importer:
             for text in (self._words.ever, self._words.newest):
                 put_words(tx, self._actor, text, key_id=self._key_id, settled=settled)
 
-    def _judge(self, parts: _JudgedParts, texts: _Texts) -> tuple[tuple[StageResult, ...], Verdict]:
+    def _judge(self, parts: _JudgedParts) -> tuple[tuple[StageResult, ...], Verdict]:
+        """Keeps the judged parts up to the first that is not approved. Returns the stages of all, and the verdict."""
         parts.clear()
         stages: list[tuple[StageResult, ...]] = []
         self._titles, self._others_wrote = set(), False
         edges: list[np.ndarray[Any, Any]] = []
         waiting: deque[_Waiting] = deque()
         done = 0
-        with self._ledger.read() as reader:
+        with self._ledger.read() as reader, self._judging_texts() as judging:
 
             def refused(most_waiting: int) -> Verdict | None:
                 """Judges parts in order, those that wait for the other process only where more than so many are left.
@@ -519,7 +440,7 @@ class _Importer:
 
                 Nothing else is left to do where all are waited for: then texts are judged here too, from the end."""
                 while waiting and (len(waiting) > most_waiting or waiting[0].texts.done()):
-                    while most_waiting == 0 and not waiting[0].texts.done() and texts.judge_last():
+                    while most_waiting == 0 and not waiting[0].texts.done() and judging.judge_last():
                         pass
                     part, aligned = waiting[0].part, waiting[0].texts.result()
                     waiting.popleft()
@@ -535,12 +456,12 @@ class _Importer:
             self._is_new_owner = self._has_nothing(reader)
             try:
                 for part in self._parts():
-                    asked = texts.of(part)
+                    texts = judging.ask(self._texts_of(part))
                     prepared = self._prepared(reader, part)
                     parts.add(prepared)
                     edges.append(_edge_numbers(prepared.edges))
                     # what is not plain waits in memory
-                    waiting.append(_Waiting(replace(prepared, nodes=[], edges=[], forms=[]), asked))
+                    waiting.append(_Waiting(replace(prepared, nodes=[], edges=[], forms=[]), texts))
                     if verdict := refused(1 if prepared.rest else len(waiting)):
                         return _merged(stages), verdict
                     done += len(part.items)
@@ -559,7 +480,7 @@ class _Importer:
                 for edge, number in zip(part.edges, _edge_numbers(part.edges).tolist(), strict=True)
                 if number in twice and not isinstance(edge, str)
             }
-            return self._judge(parts, texts)  # what is known by then is not plain
+            return self._judge(parts)  # what is known by then is not plain
         return _merged(stages), "approved"
 
     def _has_nothing(self, reader: Reader) -> bool:
@@ -612,7 +533,7 @@ class _Importer:
     def _size(self) -> int:
         return len(self._index.types) + self._index.edges
 
-    def refused(self, verdict: Verdict, stages: tuple[StageResult, ...]) -> ImportOutcome:
+    def _refused(self, verdict: Verdict, stages: tuple[StageResult, ...]) -> ImportOutcome:
         """Returns the outcome of a file that the stages do not approve, unless the owner has other words by now."""
         with self._ledger.read() as reader:
             self._refuse_other_words(reader)
@@ -662,6 +583,12 @@ class _Importer:
     def _grouped(self) -> dict[str, str]:
         """Returns the fact keys of the nodes that share one with another node of the file."""
         return {node_id: key for key, ids in self._index.fact_keys.items() if len(ids) > 1 for node_id in ids}
+
+    def _judging_texts(self) -> AbstractContextManager[Judging]:
+        """Returns what asks the guardrail, in a process of its own if there are many texts."""
+        if self._alignment is guardrails and len(self._index.types) >= NODES_WORTH_A_PROCESS:
+            return judging_beside(self._alignment)
+        return nullcontext(JudgingHere(self._alignment))
 
     def _texts_of(self, part: _Part) -> Proposal:
         """Returns what the guardrail reads of a part: all its states, also those that were over when the file was

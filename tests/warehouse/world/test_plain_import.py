@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from concurrent.futures import Future
-from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -27,11 +25,9 @@ from contracts.world.import_file import ImportedEdge, ImportedNode, StateReader,
 from contracts.world.ontology import load_ontology
 from contracts.world.proposal import Actor, Proposal, StageResult
 from contracts.world.records import Edge, Node, is_live
-from contracts.world.stages import Judgement
 from contracts.world.validator import judge
 from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.world import importing
-from warehouse.world.alignment_helper import JudgingHere
 from warehouse.world.audit import decided_stages, verify
 from warehouse.world.events import events_after
 from warehouse.world.importing import ImportOutcome, import_graph
@@ -329,42 +325,3 @@ def test_what_stands_first_in_a_file_is_told_whichever_process_judges_its_texts(
     assert "lost-data.backups" in outcome.stages[-1].reason
     with pytest.raises(ImportInvalid, match="Line 10"):
         imported(*nodes, broken, edge("n0", "INFORMED_BY", "n2"))
-
-
-def test_the_texts_of_each_part_are_judged_once_and_those_of_the_first_nodes_as_the_file_is_read_first(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Wherever edges and facts stand in the file."""
-    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 2)
-    monkeypatch.setattr(importing, "NODES_WORTH_A_PROCESS", 2)
-    events: list[str] = []
-
-    class Noting(JudgingHere):
-        def ask(self, proposal: Proposal) -> Future[Judgement]:
-            events.extend(draft.title for draft in proposal.nodes)
-            return super().ask(proposal)
-
-    monkeypatch.setattr(importing, "judging_beside", lambda alignment: nullcontext(Noting(alignment)))
-
-    def titles_until_judging(*records: dict[str, Any]) -> int:
-        events.clear()
-        actor = Actor("operator", "operator:eve", on_behalf_of=new_owner())
-        outcome = import_graph(
-            ledger, file_of(*records).splitlines, actor, on_progress=lambda what, done, of: events.append(what)
-        )
-        titles = [event for event in events if event.startswith("Title of")]
-        assert outcome.verdict == "approved"
-        assert sorted(titles) == sorted(record["title"] for record in records if record["kind"] == "node")
-        before = events[: events.index("judging")]
-        return len([event for event in before if event in titles])
-
-    monkeypatch.setattr("contracts.world.import_file.IDS_AT_ONCE", 1)
-    nodes = [node(f"n{number}") for number in range(7)]
-    about = {"subject": "door", "predicate": "state"}
-    times = {"validFrom": "2026-01-01T00:00:00Z", "recordedAt": "2026-01-01T00:00:00Z"}
-    facts = [node(f"f{n}", type="Observation", properties={**about, "value": n}, **times) for n in range(2)]
-    between = edge("n0", "INFORMED_BY", "n1")
-    assert titles_until_judging(*nodes, between) == 6
-    assert titles_until_judging(*nodes[:3], between, *nodes[3:]) == 2
-    assert titles_until_judging(between, *nodes) == 1
-    assert titles_until_judging(*nodes[:3], facts[0], *nodes[3:], facts[1]) == 2
