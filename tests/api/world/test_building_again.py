@@ -72,6 +72,13 @@ def test_an_owner_of_work_that_changes_is_replaced(service):
         assert [node["title"] for node in post(service, headers, QUERY, walk)["nodes"]] == ["P", name]
 
 
+def test_of_two_owners_in_one_document_the_first_one_owns_and_the_other_is_only_related(service):
+    headers = bearer(service.key())
+    built = build(service, headers, plan="# P\n\nOwner: Ada Lovelace\nOwner: Bo Li")
+    ties = {(edge["type"], edge["target"]) for edge in built["edges"] if edge["source"] == id_of(built, "P")}
+    assert ties == {("OWNED_BY", id_of(built, "Ada Lovelace")), ("RELATED_TO", id_of(built, "Bo Li"))}
+
+
 def test_what_the_owner_corrected_or_confirmed_is_left_alone(service):
     headers = bearer(service.key())
     first = build(service, headers, notes="# N\n\n- [ ] paint\n- [ ] sweep")

@@ -111,6 +111,18 @@ def test_a_correction_stands_in_the_place_of_what_was_wrong(service):
     assert "was corrected or retracted" in stage(again, "temporal")["reason"]
 
 
+def test_corrections_go_there_and_back_and_only_the_last_one_holds(service):
+    ada = key(service)
+    newest = state(service, ada, "Grace", observedAt="2026-02-01T00:00:00Z")["signalId"]
+    for value in ("Linus", "Grace", "Linus", "Grace"):
+        newest = state(service, ada, corrects={"id": newest, "reason": "it was so"}, payload={"value": value})[
+            "signalId"
+        ]
+        assert cto(service, ada) == ({value: False}, [])
+    state(service, ada, retracts={"id": newest, "reason": "nobody knows"}, type="Signal")
+    assert cto(service, ada) == ({}, [])
+
+
 @pytest.mark.both_engines
 def test_what_a_retracted_fact_had_ended_holds_again(service):
     ada = key(service)

@@ -111,6 +111,26 @@ def test_a_graph_moves_from_one_owner_to_another(service):
     assert (shown["status"], shown["chunks"], shown["result"]) == ("applied", [], data)
 
 
+def test_an_imported_circle_of_corrections_is_read_like_any_other_history(service):
+    ada, bob = key(service), key(service, "local:bob")
+    door = {"subject": "the door", "predicate": "state"}
+    first = stated(service, ada, payload={**door, "value": "open"})
+    second = stated(service, ada, payload={"value": "shut"}, corrects={"id": first, "reason": "it was dark"})
+    records = [json.loads(line) for line in exported(service, ada).splitlines()[1:-1]]
+    ended = next(record for record in records if record.get("id") == first and record["current"])
+    last = next(record for record in records if record.get("id") == second)
+    tie = next(record for record in records if record["kind"] == "edge")
+    end = {name: ended[name] for name in ("retracted", "validTo", "recordedAt", "decision")}
+    place = records.index(last)
+    records[place : place + 1] = [last | {"current": False}, last | end | {"endedBy": first}]
+    content = file_of(*records, tie | {"source": first, "target": second})
+    answer = apply(service, bob, staged(service, bob, content), content)
+    assert (answer.status_code, answer.json()["data"]["verdict"]) == (201, "approved"), answer.text
+    for node_id, other in ((first, second), (second, first)):
+        told = ask(service, "GET", NODES + node_id, bob).json()["data"]
+        assert (told["node"]["endedBy"], [act["by"] for act in told["acts"]]) == (other, [other])
+
+
 def test_every_format_is_served_with_its_media_type(service):
     ada = key(service)
     stated(service, ada, title="Rain & <wind>")
