@@ -115,9 +115,8 @@ def test_corrections_go_there_and_back_and_only_the_last_one_holds(service):
     ada = key(service)
     newest = state(service, ada, "Grace", observedAt="2026-02-01T00:00:00Z")["signalId"]
     for value in ("Linus", "Grace", "Linus", "Grace"):
-        newest = state(service, ada, corrects={"id": newest, "reason": "it was so"}, payload={"value": value})[
-            "signalId"
-        ]
+        corrected = state(service, ada, corrects={"id": newest, "reason": "it was so"}, payload={"value": value})
+        newest = corrected["signalId"]
         assert cto(service, ada) == ({value: False}, [])
     state(service, ada, retracts={"id": newest, "reason": "nobody knows"}, type="Signal")
     assert cto(service, ada) == ({}, [])
