@@ -23,12 +23,12 @@ from contracts.settings import Settings
 from contracts.token.holder_documents import ConsistencyLevel, Token
 from contracts.token.holders import ZERO_ADDRESS
 from pipelines import initial_publish
-from pipelines.publish.documents import document_parts, published_document
+from pipelines.publish.documents import document_parts, published_document, site_parts
 from pipelines.publish.generation import PublishReport, publish, republish_stale
-from pipelines.publish.site import route_table, site_files
+from pipelines.publish.site import route_table
 from pipelines.token.holder_lists import take_list
 from warehouse.duck.connection import Warehouse
-from warehouse.publish.generations import Part, begin, build
+from warehouse.publish.generations import begin, build
 from warehouse.publish.readers import context_for
 from warehouse.token.fold import fold_balances
 from warehouse.token.holder_status import record_status
@@ -118,11 +118,8 @@ class House:
             for row, bodies in contents.items()
             for path, content in bodies.items()
         ]
-        files = site_files(
-            route_table(installation_of(self.settings), contents, redirects),
-            f"{self.settings.host}:{self.settings.port}",
-        )
-        parts = document_parts(documents) | {path: Part.of_bytes(content) for path, content in files.items()}
+        table = route_table(installation_of(self.settings), contents, redirects)
+        parts = document_parts(documents) | site_parts(table, f"{self.settings.host}:{self.settings.port}")
         entries = {document.path: document.entry for document in documents}
         build(self.data_dir, draft, parts, entries, self.settings.public_base_url)
 

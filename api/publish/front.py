@@ -8,14 +8,13 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from api.key_gate import CALLER, DAY_S, STORE_FAILED, Admission, is_counted, presented_key
 from api.leaving import leave_first
 from api.limits import COUNTED, Counted, limit_fields, over_limit, policy_of
 from api.publish.client_address import ClientAddresses
-from api.publish.negotiation import is_unchanged, prefers_markdown, prefers_page
+from api.publish.negotiation import IDENTITY, is_unchanged, prefers_markdown, prefers_page
 from api.publish.ranges import Unsatisfiable, select_bytes
 from api.publish.site import READ_ALONE, READS, Message, PublishedFile, PublishedSite, choose_encoding, load_site
 from api.receiving import (
@@ -378,7 +377,10 @@ class Front:
 
     async def _send_file(self, scope: Scope, send: Send, file: PublishedFile) -> None:
         """Answers with a file, or a range of it, a piece at a time: no file is ever held in memory."""
-        headers, encoded = scope["headers"], file.encoded
+        headers = scope["headers"]
+        # a client that rules out a file as it is gets it so all the same
+        chosen = choose_encoding(file.encodings, joined_values(headers, b"accept-encoding")) or file.encodings[IDENTITY]
+        encoded = chosen.encoded
         if_none_match = joined_values(headers, b"if-none-match")
         if if_none_match is None:
             unchanged = joined_values(headers, b"if-modified-since") == encoded.last_modified
@@ -399,7 +401,7 @@ class Front:
             await self._refuse(scope, send, _no_such_range(encoded.size))
             return
         left = encoded.size if part is None else part.length
-        with Path(file.path).open("rb") as content:
+        with chosen.path.open("rb") as content:
             content.seek(0 if part is None else part.first)
             await send(encoded.start if part is None else encoded.partial_start(part))
             while left and (chunk := content.read(min(left, _CHUNK_BYTES))):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import formatdate
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -28,6 +28,8 @@ from warehouse.publish.generations import Generation
 
 Message = dict[str, Any]
 """An ASGI message."""
+
+_Encoding = TypeVar("_Encoding")
 
 READS = "GET, HEAD, OPTIONS"
 """The methods of published paths."""
@@ -70,11 +72,19 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedFile:
-    """One file that is sent from disk; browsers are answered `page` instead, where there is one."""
+class EncodedFile:
+    """One encoding of a file that is sent from disk. The body of `encoded` is empty."""
 
     path: Path
     encoded: Encoded
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFile:
+    """One file that is sent from disk, in one of its encodings; browsers are answered `page` instead, where there is
+    one."""
+
+    encodings: dict[str, EncodedFile]
     page: Published | None = None
 
 
@@ -107,7 +117,7 @@ class PublishedSite:
         ]
 
 
-def choose_encoding(encodings: dict[str, Encoded], accept_encoding: bytes | None) -> Encoded | None:
+def choose_encoding(encodings: dict[str, _Encoding], accept_encoding: bytes | None) -> _Encoding | None:
     """Returns the best encoding that the header allows, or None if it rules out all available ones."""
     for encoding in acceptable_encodings(accept_encoding):
         if encoding in encodings:
@@ -132,22 +142,36 @@ def load_site(generation: Generation, rate_limit_policy: str | None) -> Publishe
             twin = _document(generation, route.markdown, negotiated, {}, rate_limit_policy)
         documents[path] = _document(generation, path, route, variants, rate_limit_policy, twin)
     files = {}
-    for name, component in generation.manifest.components.items():
+    for name in generation.manifest.components:
         path = "/" + name.removeprefix("public/")
         folder = table.folder_of(path) if name.startswith("public/") else None
         if folder is not None:
-            headers = {**folder.headers, "Last-Modified": formatdate(component.mtime, usegmt=True)}
-            files[path] = PublishedFile(
-                generation.path / name, _encoded(headers, component.sha256[:32], component.bytes)
-            )
+            if folder.has_encodings:
+                headers, suffixes = {**folder.headers, "Vary": "Accept-Encoding"}, ENCODINGS
+            else:
+                headers, suffixes = folder.headers, {}
+            files[path] = _file(generation, name, headers, suffixes)
     for path, index in table.indexes.items():
         if index.file in files:
-            component = generation.manifest.components[f"public{index.file}"]
-            headers = {**table.index_headers(index), "Last-Modified": formatdate(component.mtime, usegmt=True)}
-            encoded = _encoded(headers, component.sha256[:32], component.bytes)
-            files[path] = PublishedFile(files[index.file].path, encoded, documents[index.page])
+            file = _file(generation, f"public{index.file}", table.index_headers(index), {})
+            files[path] = replace(file, page=documents[index.page])
     redirects = {path: _redirect(path, route, rate_limit_policy) for path, route in table.redirects.items()}
     return PublishedSite(generation, documents, files, redirects)
+
+
+def _file(generation: Generation, name: str, headers: dict[str, str], suffixes: dict[str, str]) -> PublishedFile:
+    """Returns the file of this name, with those of its siblings that are there. `suffixes` are by content coding."""
+    components = generation.manifest.components
+    tag = components[name].sha256[:32]
+    encodings = {}
+    for encoding, suffix in {IDENTITY: "", **suffixes}.items():
+        component = components.get(f"{name}{suffix}")
+        if component is not None:
+            own = {"Last-Modified": formatdate(component.mtime, usegmt=True)}
+            own |= {"Content-Encoding": encoding} if suffix else {}
+            encoded = _encoded({**headers, **own}, f"{tag}{suffix.replace('.', '-')}", component.bytes)
+            encodings[encoding] = EncodedFile(generation.path / f"{name}{suffix}", encoded)
+    return PublishedFile(encodings)
 
 
 def _redirect(path: str, route: RedirectRoute, rate_limit_policy: str | None) -> Message:

@@ -134,10 +134,12 @@ class RedirectRoute(msgspec.Struct, frozen=True, rename="camel", omit_defaults=T
 
 
 class Folder(msgspec.Struct, frozen=True, rename="camel"):
-    """Published files that are found by their own names: sent unchanged, never encoded again."""
+    """Published files that are found by their own names. They are sent unchanged; where `has_encodings`, or in one of
+    their encoded siblings, as documents are."""
 
     media_type: str
     cache: Cache = "immutable"
+    has_encodings: bool = False
 
     @property
     def headers(self) -> dict[str, str]:

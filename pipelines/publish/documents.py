@@ -14,8 +14,8 @@ from contracts.discovery.installation import Installation
 from contracts.discovery.openapi import Bodies
 from contracts.publish.registry import Content, Projection, lives_for_minutes
 from contracts.publish.rendering import Origin, mark_stale, rendered, validate
-from contracts.publish.routes import ENCODINGS, file_of
-from pipelines.publish.site import made_of, shown_content
+from contracts.publish.routes import ENCODINGS, RouteTable, file_of
+from pipelines.publish.site import made_of, shown_content, site_files
 from warehouse.publish.generations import DocumentEntry, Draft, Part
 
 _LARGE_BYTES = 64 * 1024
@@ -119,6 +119,16 @@ def document_parts(documents: Iterable[PublishedDocument]) -> dict[str, Part]:
         parts |= _with_siblings(f"public/{file_of(document.path)}", document.body, document.encoders)
         if document.stale_body is not None:
             parts |= _with_siblings(f"stale/{file_of(document.path)}", document.stale_body, document.encoders)
+    return parts
+
+
+def site_parts(table: RouteTable, api_address: str) -> dict[str, Part]:
+    """Returns the files around the documents, and the encoded siblings of what pages load."""
+    parts: dict[str, Part] = {}
+    for path, content in site_files(table, api_address).items():
+        folder = table.folder_of(path.removeprefix("public"))
+        encoders = ENCODERS if folder is not None and folder.has_encodings else {}
+        parts |= _with_siblings(path, content, encoders)
     return parts
 
 

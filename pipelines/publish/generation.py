@@ -24,10 +24,11 @@ from pipelines.publish.documents import (
     described_documents,
     document_parts,
     published_document,
+    site_parts,
     stale_again,
 )
 from pipelines.publish.open_data import SEALED_ROWS, is_sealed, seal_of
-from pipelines.publish.site import filled, made_of_tables, route_table, site_files
+from pipelines.publish.site import filled, made_of_tables, route_table
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import publish_lock
 from warehouse.open_data.data_files import data_parts, recent_day_parts
@@ -88,12 +89,11 @@ def publish(
         made = [row for row in first if row.path not in kept.entries]
         documents, unchanged = _documents(made, context, draft, digests)
         again = _kept(unchanged, draft.previous, settings.public_base_url)
-        files = site_files(route_table(context.installation, rows, redirects), f"{settings.host}:{settings.port}")
         parts = (
             kept.parts
             | again.parts
             | document_parts(documents)
-            | {path: Part.of_bytes(content) for path, content in files.items()}
+            | site_parts(route_table(context.installation, rows, redirects), f"{settings.host}:{settings.port}")
             | _graph_parts(documents, draft)
             | _holder_parts(context)
             | snapshot_parts(context.connection, settings.data_dir, draft.previous)

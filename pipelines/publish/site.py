@@ -35,9 +35,9 @@ FOLDERS = {
     "/data/*.duckdb": Folder(media_type="application/octet-stream", cache="revalidated"),
     "/data/*.json": Folder(media_type="application/json", cache="revalidated"),
     "/data/*.yaml": Folder(media_type="application/yaml", cache="revalidated"),
-    "/assets/css/*": Folder(media_type="text/css; charset=utf-8"),
-    "/assets/js/*": Folder(media_type="text/javascript; charset=utf-8"),
-    "/assets/png/*": Folder(media_type="image/png"),
+    "/assets/css/*.css": Folder(media_type="text/css; charset=utf-8", has_encodings=True),
+    "/assets/js/*.js": Folder(media_type="text/javascript; charset=utf-8", has_encodings=True),
+    "/assets/png/*.png": Folder(media_type="image/png"),
 }
 """Patterns without overlap, since a CDN applies every rule that matches."""
 

@@ -43,6 +43,7 @@ async function seenInOneTab (views) {
   let load
   const client = await page.createCDPSession()
   await client.send('Network.enable')
+  await client.send('Network.setCacheDisabled', { cacheDisabled: true }) // bytes of a first visit
   client.on('Network.loadingFinished', ({ encodedDataLength }) => { load.bytes += encodedDataLength })
   page.on('request', (request) => load.requests.push(request.url()))
   page.on('console', (message) => ['error', 'warn'].includes(message.type()) && load.console.push(message.text()))

@@ -197,6 +197,28 @@ def test_what_the_page_loads_is_there_for_ever(site):
         assert answer.headers["content-type"] == (
             "text/css; charset=utf-8" if path.endswith(".css") else "text/javascript; charset=utf-8"
         )
+        assert (answer.headers["vary"], "content-encoding" in answer.headers) == ("Accept-Encoding", False)
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip"])
+def test_what_the_page_loads_is_sent_compressed(site, encoding):
+    (page,) = site.ask(("GET", "/connect/", {}))
+    for path in re.findall(rf'(?:src|href)="{PREFIX}(/assets/[^"]+)"', page.text):
+        plain, packed = site.ask(("GET", path, {}), ("GET", path, {"accept-encoding": encoding}))
+        (again,) = site.ask(
+            ("GET", path, {"accept-encoding": encoding, "if-none-match": packed.headers["etag"]}),
+        )
+        assert (packed.headers["content-encoding"], packed.content) == (encoding, plain.content)
+        assert int(packed.headers["content-length"]) < len(plain.content) * 0.7
+        assert (again.status_code, plain.headers["etag"] == packed.headers["etag"]) == (304, False)
+
+
+def test_no_sibling_of_what_a_page_loads_has_an_address(site):
+    (page,) = site.ask(("GET", "/connect/", {}))
+    (sheet,) = re.findall(rf'href="{PREFIX}(/assets/[^"]+\.css)"', page.text)
+    assert (site.house.current / f"public{sheet}.br").is_file()
+    (answer,) = site.ask(("GET", f"{sheet}.br", {}))
+    assert answer.json()["code"] == "route_unknown"
 
 
 def test_every_address_of_the_sitemap_answers_and_none_is_a_robots_disallowed_one(site):

@@ -61,7 +61,7 @@ def expected(house) -> dict[str, dict[str, str]]:
         if "markdown" in route:
             sent[path]["vary"] = "Accept"
     if LIST in site.files:
-        assert said(site.files[LIST].encoded.start["headers"]) == DATA_HEADERS
+        assert said(site.files[LIST].encodings["identity"].encoded.start["headers"]) == DATA_HEADERS
     return sent | {
         pattern: {
             **DATA_HEADERS,
