@@ -506,15 +506,21 @@ KeyId = Annotated[str, typer.Argument(help="The key's id, as `svc keys list` sho
 @keys.command("create")
 @runs("cli.keys:create")
 def keys_create(
-    tier: Annotated[Tier, typer.Option(help="Requests a day: 100 (free), 1,000 (basic) or any number (pro).")],
+    tier: Annotated[
+        Tier, typer.Option(case_sensitive=False, help="Requests a day: 100 (free), 1,000 (basic) or any number (pro).")
+    ],
     owner: Annotated[str, typer.Option(help="Name of the owner; what the key writes belongs to local:OWNER.")],
     role: Annotated[
-        Role, typer.Option(help="An operator's key also approves what the guardrail blocks for others.")
+        Role,
+        typer.Option(
+            case_sensitive=False, help="An operator's key also approves what the guardrail blocks for others."
+        ),
     ] = Role.CALLER,
     max_class: Annotated[
         SourceClass,
         typer.Option(
-            help="Highest class of sources that it may claim, correct and confirm; `owner`: only in the owner's hands."
+            case_sensitive=False,
+            help="Highest class of sources that it may claim, correct and confirm; `owner`: only in the owner's hands.",
         ),
     ] = KEYS_CLAIM,
     signer: Annotated[

@@ -155,6 +155,7 @@ def _import_notes(ledger: Ledger, folder: Path, owner: str) -> dict[str, Any]:
         "nodes": done.nodes,
         "edges": done.edges,
         "leftOut": done.left_out,
+        "contradictions": done.contradictions,
         "revision": done.revision,
     }
 
@@ -168,14 +169,19 @@ class Decided:
         self.edges = 0
         self.revision = 0
         self.left_out: list[dict[str, str]] = []
+        self.contradictions: list[dict[str, str]] = []
 
     @property
     def written(self) -> int:
         return self.nodes + self.edges
 
-    def add(self, documents: int, decision: Decision | None) -> None:
-        """Counts the states of a decision."""
+    def add(self, documents: int, built: dict[str, Any], decision: Decision | None) -> None:
+        """Counts the states of a decision, and keeps by their titles what contradicts itself in the built graph."""
         self.documents += documents
+        titles = {node["id"]: node["title"] for node in built["nodes"]}
+        self.contradictions += [
+            {name: titles.get(value, value) for name, value in each.items()} for each in built["contradictions"]
+        ]
         if decision is not None:
             self.nodes += len(decision.nodes)
             self.edges += len(decision.edges)
@@ -226,7 +232,7 @@ def _build(ledger: Ledger, owner: str, graph_id: str, documents: list[SourceDocu
         reason = problem.detail
     else:
         if decision is None or decision.verdict == "approved":
-            done.add(len(documents), decision)
+            done.add(len(documents), msgspec.json.decode(prepared.fields), decision)
             return
         reason = "; ".join(f"{stage.stage}: {stage.reason}" for stage in decision.stages if stage.result == "fail")
     if len(documents) == 1:
@@ -264,6 +270,8 @@ def _say_report(report: dict[str, Any]) -> None:
             say(f"{stage['result']:<5} {stage['stage']:<22} {stage['reason']}")
     for left in report.get("leftOut", ()):
         say(f"left out {left['file']}: {left['reason']}")
+    for each in report.get("contradictions", ()):
+        say(f"{each['source']}: {each['type']} {each['taken']} is taken, {each['notTaken']} is only related")
     if "documents" in report:
         say(f"{report['documents']} notes read; {report['nodes']} nodes and {report['edges']} edges written")
     else:

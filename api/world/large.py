@@ -174,6 +174,16 @@ def _as_called(graph: BuiltGraph, owner: str) -> BuiltGraph:
                 edge.model_copy(update={"source": called(edge.source), "target": called(edge.target)})
                 for edge in graph.edges
             ],
+            "contradictions": [
+                each.model_copy(
+                    update={
+                        "source": called(each.source),
+                        "taken": called(each.taken),
+                        "not_taken": called(each.not_taken),
+                    }
+                )
+                for each in graph.contradictions
+            ],
             "duplicates": [
                 pair.model_copy(update={"nodes": [called(node_id) for node_id in pair.nodes]})
                 for pair in graph.duplicates

@@ -530,6 +530,7 @@ export interface components {
         };
         /** @description The graph of a request, with the decision if it was applied. */
         BuildResult: {
+            contradictions: components["schemas"]["ContradictingEdge"][];
             duplicates: components["schemas"]["PossibleDuplicate"][];
             edges: components["schemas"]["BuiltEdge"][];
             /** @description The forms that are understood, in a preview */
@@ -1426,6 +1427,15 @@ export interface components {
             transactionHash: string;
             /** @description In the smallest unit of the token */
             valueRaw: string;
+        };
+        /** @description Two targets of a node by an edge that leads to one at a time. Which of them holds, the texts don't say. */
+        ContradictingEdge: {
+            /** @description The target that was stated later: its edge is RELATED_TO */
+            notTaken: string;
+            source: string;
+            /** @description The target that was stated first */
+            taken: string;
+            type: string;
         };
         /** @description Registrations of each lane. */
         CountsByLane: {

@@ -380,8 +380,6 @@ class FileIndex:
     """Ids in the file of the nodes that some state shows as confirmed."""
     escaped: set[str] = field(default_factory=set)
     """Ids in the file with characters that JSON escapes."""
-    twice: str | None = None
-    """A node that the file states twice."""
     edges: int = 0
     states: int = 0
     stored: StoredIds = field(init=False)
@@ -451,7 +449,10 @@ def _index_nodes(index: FileIndex, nodes: list[ImportedNode], resolve: Resolve, 
     for imported in nodes:
         newest = imported.states[-1]
         if imported.id in index.types:
-            index.twice = imported.id
+            raise _invalid(
+                imported.line,
+                f"states {imported.id} again after its `current` state, which is its last",
+            )
         if '"' in imported.id or "\\" in imported.id or not imported.id.isprintable():
             index.escaped.add(imported.id)
         if _holds_without_fact(newest):

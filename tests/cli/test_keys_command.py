@@ -19,7 +19,7 @@ def installation(ledger_settings):
 
 
 def test_no_byte_of_an_issued_key_is_left_anywhere(installation, tmp_path):
-    made = installation.keys("create", "--tier", "basic", "--owner", "alice")
+    made = installation.keys("create", "--tier", "Basic", "--owner", "alice")
     issued = {"apiKey": made["apiKey"], "keyId": made["keyId"]}
     assert made == {
         **issued, "tier": "basic", "owner": "local:alice", "role": "caller", "maxClass": "document"

@@ -145,8 +145,12 @@ def test_a_folder_of_notes_is_read_and_read_again(ledger: Ledger, tmp_path: Path
     assert (done["documents"], [left["file"] for left in done["leftOut"]]) == (2, ["broken.md"])
     (notes / "broken.md").unlink()
     assert svc("import", str(notes), "--owner", "local:bob")["written"] == 0
-    (notes / "team.md").write_text("# Team\n\nGrace Hopper leads the project.\n")
-    assert svc("import", str(notes), "--owner", "local:bob")["written"] > 0
+    (notes / "team.md").write_text("# Team\n\nGrace Hopper leads the project.\n\nOwner: Grace Hopper\nOwner: Bo Li\n")
+    again = svc("import", str(notes), "--owner", "local:bob")
+    assert again["written"] > 0
+    assert again["contradictions"] == [
+        {"source": "Team", "type": "OWNED_BY", "taken": "Grace Hopper", "notTaken": "Bo Li"}
+    ]
     svc("export", str(tmp_path / "out.jsonl"), "--owner", "local:bob")
     exported = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     painted = [each for each in exported if each.get("current") and each.get("title") == "Paint the door"]

@@ -149,6 +149,9 @@ class TokenView:
         Raises `BeforeToken`, `BlockNotProven`, `DateInFuture`; each names the nearest block and day.
         """
         if self.newest is None:
+            today = datetime.now(UTC).date()
+            if asked.date is not None and date.fromisoformat(asked.date) > today:
+                raise DateInFuture(f"Today is {today} (UTC).", errors=[("/query/date", f"is at most {today} now")])
             return None
         if asked.date is not None:
             return self.block_of_day(asked.date)

@@ -23,7 +23,7 @@ from typing import IO, Any, NamedTuple
 import msgspec
 import numpy as np
 
-from contracts.errors import IdTaken, ImportInvalid, RequestProblem
+from contracts.errors import IdTaken, RequestProblem
 from contracts.times import utc_text
 from contracts.world.alignment import Alignment
 from contracts.world.alignment import alignment as guardrails
@@ -335,8 +335,6 @@ class _Importer:
                 self._ontology,
                 limits,
             )
-        if self._index.twice is not None and self._size > NODES_AND_EDGES_OF_PART:
-            raise ImportInvalid(f"The file states the node {self._index.twice} twice.")
         stored = self._index.stored
         self._endings = {(stored.get(by, by), stored[ended]) for by, ended in self._index.endings}
         self._confirmed = {stored[node_id] for node_id in self._index.confirmed}
@@ -558,7 +556,7 @@ class _Importer:
 
     def _parts(self) -> Iterator[_Part]:
         """Yields the parts of the file. The facts about one subject and predicate are in one part."""
-        together = {} if self._index.twice or self._size <= NODES_AND_EDGES_OF_PART else self._grouped()
+        together = {} if self._size <= NODES_AND_EDGES_OF_PART else self._grouped()
         waiting: dict[str, list[ImportedNode]] = {}
         part = _Part()
         for item in read_import(self._lines()):
@@ -620,7 +618,7 @@ class _Importer:
         """Returns nodes and edges as they are stored, or their stored ids if they are not plain, what such edges share,
         and the items that are not plain."""
         plain = PlainReader(self._index, self._owner, self._actor, self._ontology, utc_text(self._ledger.now()))
-        is_possible = self._index.twice is None and self._actor.kind in ("caller", "operator")
+        is_possible = self._actor.kind in ("caller", "operator")
         edges = list(plain.edges(part.edges)) if is_possible else [None] * len(part.edges)
         # whether a node may succeed another one is judged of both states
         newest = [item.states[-1] for item in part.edges]

@@ -369,6 +369,13 @@ ConsistencyLevel: TypeAlias = Literal['finalized', 'confirmations']
 Contract: TypeAlias = str | None
 
 
+class ContradictingEdge(TypedDict):
+    notTaken: str
+    source: str
+    taken: str
+    type: str
+
+
 Data: TypeAlias = str | list[str]
 
 
@@ -3525,6 +3532,7 @@ BuildRequest: TypeAlias = BuildRequest1 | BuildRequest2 | BuildRequest3
 
 
 class BuildResult(TypedDict):
+    contradictions: list[ContradictingEdge]
     duplicates: list[PossibleDuplicate]
     edges: list[BuiltEdge]
     forms: list[Form]

@@ -157,6 +157,15 @@ class PossibleDuplicate(Document):
     reason: Literal["same_title", "same_words", "handle_of_name", "in_live_graph"]
 
 
+class ContradictingEdge(Document):
+    """Two targets of a node by an edge that leads to one at a time. Which of them holds, the texts don't say."""
+
+    source: str
+    type: str
+    taken: str = Field(description="The target that was stated first")
+    not_taken: str = Field(description="The target that was stated later: its edge is RELATED_TO")
+
+
 class UnreadPart(Document):
     """A part of a text that states nothing by any form: kept as a passage, or not kept at all."""
 
@@ -184,6 +193,7 @@ class BuiltGraph(Document):
     nodes: list[BuiltNode]
     edges: list[BuiltEdge]
     duplicates: list[PossibleDuplicate]
+    contradictions: list[ContradictingEdge]
     refused: list[StatementRefusal] = Field(description="Triples, nodes and edges that were not taken; all others were")
     not_understood: NotUnderstood
 
@@ -269,6 +279,7 @@ def build_graph(request: BuildRequest, owner: str, now: datetime, ontology: Onto
             PossibleDuplicate(nodes=list(duplicate.nodes), reason=duplicate.reason)
             for duplicate in duplicates_among(nodes)
         ],
+        contradictions=[ContradictingEdge(**vars(each)) for each in findings.contradictions],
         refused=refused,
         not_understood=_not_understood(readings, nodes, edges),
     )

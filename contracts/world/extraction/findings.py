@@ -70,6 +70,16 @@ class FoundEdge:
 
 
 @dataclass(frozen=True)
+class Contradiction:
+    """Two targets of a node by a type of edge that leads to one at a time: what was said first is taken."""
+
+    source: str
+    type: str
+    taken: str
+    not_taken: str
+
+
+@dataclass(frozen=True)
 class Duplicate:
     """Two nodes that may be the same. Nothing is merged."""
 
@@ -92,6 +102,7 @@ class Findings:
         self._single: dict[tuple[str, str], str] = {}
         self._numbers: dict[tuple[str, ...], int] = {}
         self._referred: dict[tuple[str, ...], FoundNode] = {}
+        self._contradictions: dict[Contradiction, None] = {}
 
     @property
     def nodes(self) -> list[FoundNode]:
@@ -102,6 +113,11 @@ class Findings:
     def edges(self) -> list[FoundEdge]:
         """Returns every edge, in the order of discovery."""
         return list(self._edges.values())
+
+    @property
+    def contradictions(self) -> list[Contradiction]:
+        """Returns every contradiction once, in the order of discovery."""
+        return list(self._contradictions)
 
     @property
     def has_room_for_mentions(self) -> bool:
@@ -153,7 +169,10 @@ class Findings:
         allowed = self._ontology.edge_types[edge_type]
         fits = allowed.allows(source.type, target.type)
         if allowed.single_valued and fits:
-            fits = self._single.setdefault((source.id, edge_type), target.id) == target.id
+            taken = self._single.setdefault((source.id, edge_type), target.id)
+            if taken != target.id:
+                self._contradictions[Contradiction(source.id, edge_type, taken, target.id)] = None
+                return FALLBACK
         return edge_type if fits else FALLBACK
 
     def describe(self, node: FoundNode, name: str, value: str) -> bool:

@@ -76,7 +76,11 @@ def test_of_two_owners_in_one_document_the_first_one_owns_and_the_other_is_only_
     headers = bearer(service.key())
     built = build(service, headers, plan="# P\n\nOwner: Ada Lovelace\nOwner: Bo Li")
     ties = {(edge["type"], edge["target"]) for edge in built["edges"] if edge["source"] == id_of(built, "P")}
-    assert ties == {("OWNED_BY", id_of(built, "Ada Lovelace")), ("RELATED_TO", id_of(built, "Bo Li"))}
+    owner, other = id_of(built, "Ada Lovelace"), id_of(built, "Bo Li")
+    assert ties == {("OWNED_BY", owner), ("RELATED_TO", other)}
+    assert built["contradictions"] == [
+        {"source": id_of(built, "P"), "type": "OWNED_BY", "taken": owner, "notTaken": other}
+    ]
 
 
 def test_what_the_owner_corrected_or_confirmed_is_left_alone(service):

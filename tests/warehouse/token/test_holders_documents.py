@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.discovery.installation import Installation
-from contracts.errors import CursorInvalid, SnapshotUnknown
+from contracts.errors import CursorInvalid, DateInFuture, SnapshotUnknown
 from contracts.publish.registry import PROJECTIONS
 from contracts.publish.rendering import Origin, render
 from contracts.token.history_documents import TokenHolderParameters
@@ -96,6 +96,13 @@ def test_during_the_backfill_a_document_says_so(context: DocumentContext, name: 
     if name != "token_holders_map_temporal":
         assert answer["backfill"] == {"percent": 25.0, "block": 49, "finalizedBlock": 199}
     assert known_token(context.connection) == THE_TOKEN
+
+
+def test_a_day_to_come_is_refused_before_there_is_any_list(context: DocumentContext) -> None:
+    record_status(context.connection, chain_id=8453, token=THE_TOKEN, start_block=0, finalized_block=199, now=NOW)
+    assert body("token_holders_map", context, HoldersMapParameters(date="2026-01-01"))["reason"] == "backfilling"
+    with pytest.raises(DateInFuture, match="Today is"):
+        body("token_holders_map", context, HoldersMapParameters(date="9998-12-31"))
 
 
 def test_the_holders_document_carries_count_supply_proof_and_concentration(context: DocumentContext) -> None:
