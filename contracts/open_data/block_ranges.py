@@ -28,7 +28,8 @@ class RangeFacts:
 
 @dataclass(frozen=True, slots=True)
 class BlockRange:
-    """The rows of one file: those of blocks `first` to `last`. A growing range ends at its last row's block."""
+    """The rows of one file: those of blocks `first` to `last`. A growing range ends ahead of the chain: its file keeps
+    its name."""
 
     first: int
     last: int
@@ -55,7 +56,7 @@ def plan_ranges(
         if facts.rows == 0:
             return
         if length == 1 or facts.rows <= (most_rows if complete else most_growing_rows):
-            yield BlockRange(first, last if complete else facts.last_block, facts)
+            yield BlockRange(first, last, facts)
             return
         step = length // 10
         for start in range(first, min(last, last_block) + 1, step):

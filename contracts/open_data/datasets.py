@@ -80,8 +80,8 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """One published file with rows: its name in parts, its size in bytes, its SHA-256, its number of rows, and when it
-    was written.
+    """One published file with rows: its name in parts, its size in bytes, its SHA-256, its number of rows, the block of
+    the last of them where its name is of blocks, and when it was written.
 
     A file that `grows` gets rows every minute. What describes it leaves size and hash to the manifest, so that only the
     manifest changes with it.
@@ -91,6 +91,7 @@ class DataFile:
     bytes: int
     sha256: str
     rows: int | None
+    last_block: int | None
     written_at: datetime
     grows: bool = False
 
@@ -117,7 +118,7 @@ class IndexColumn(Document):
 
 
 class IndexFile(Document):
-    """One file of a dataset. The rows of a range of blocks never change under their name.
+    """One file of a dataset. Of ranges of blocks only the newest gets rows; the others never change under their name.
 
     The file of today's rows grows; its size and hash are in the manifest, and when it was written is null.
     """
@@ -128,7 +129,7 @@ class IndexFile(Document):
     sha256: Sha256Hex | None
     rows: int | None
     first_block: int | None
-    last_block: int | None
+    last_block: int | None = Field(description="The last block of its rows")
     day: str | None = Field(description="UTC day of the rows")
     written_at: Timestamp | None
 
@@ -189,7 +190,7 @@ def _dataset(base_url: str, dataset: Dataset, files: Iterable[DataFile]) -> Inde
                 sha256=None if file.grows else file.sha256,
                 rows=None if file.grows else file.rows,
                 first_block=file.name.first_block,
-                last_block=file.name.last_block,
+                last_block=file.last_block,
                 day=file.name.day,
                 written_at=None if file.grows else file.written_at,
             )

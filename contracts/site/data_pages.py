@@ -144,7 +144,7 @@ def reading_lines(index: DataIndex, data: str) -> list[tuple[str, str, str]]:
     newest = {dataset.name: file for dataset in index.datasets for file in dataset.files if file.format == "parquet"}
     known: dict[str, object] = {"data": data}
     if (transfers := newest.get("transfers")) is not None:
-        known |= {"transfers": _name(transfers), "block": transfers.first_block}
+        known |= {"transfers": _name(transfers), "block": transfers.last_block}
     if (holders := newest.get("holders")) is not None:
         known |= {"holders": _name(holders)}
     lines = []

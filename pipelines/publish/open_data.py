@@ -155,7 +155,10 @@ def _data_files(components: Mapping[str, Component], draft: Draft) -> list[DataF
         if name is not None:
             grows = name.day is not None and name.day >= today
             written_at = datetime.fromtimestamp(component.mtime, UTC)
-            files.append(DataFile(name, component.bytes, component.sha256, component.rows, written_at, grows))
+            last_block = name.last_block if component.last_block is None else component.last_block
+            files.append(
+                DataFile(name, component.bytes, component.sha256, component.rows, last_block, written_at, grows)
+            )
     return files
 
 

@@ -5,7 +5,8 @@ from the last generation instead of written.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -106,7 +107,8 @@ def _by_block(connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: 
     for part in plan_ranges(highest, facts_of):
         name = FileName(public.dataset.name, first_block=part.first, last_block=part.last)
         rows = f"{table} where {column} between {part.first} and {part.last}"
-        yield _part(connection, name, public, unit, rows, "", part.facts.rows, part.facts.digest)
+        path, written = _part(connection, name, public, unit, rows, "", part.facts.rows, part.facts.digest)
+        yield path, replace(written, last_block=part.facts.last_block)
     digests = [(bucket, facts.rows, facts.digest) for bucket, facts in sorted(buckets.items())]
     yield _first_part(connection, public, unit, table, digests)
 
@@ -190,7 +192,7 @@ def _database(connection: duckdb.DuckDBPyConnection, parts: Mapping[str, Part], 
     described = "\n".join(public.comments("open_data") for public in public_tables().values())
     versions = {path: part.version for path, part in parts.items()}
     version = hashlib.sha256(repr((_FORM, STORAGE_VERSION, described, versions)).encode()).hexdigest()
-    kept = _too_young_to_change(draft)
+    kept = _too_young_to_change(parts, draft)
     if kept is not None:
         return Part(kept)
 
@@ -221,7 +223,7 @@ def _created(public: PublicTable, unit: Unit, files: list[Path]) -> str:
     return create + f"insert into open_data.{public.dataset.name} by name from read_parquet([{listed}]);"
 
 
-def _sources(folder: Path, parts: Mapping[str, Part]) -> dict[str, list[Path]]:
+def _sources(folder: Path, parts: Iterable[str]) -> dict[str, list[Path]]:
     """Returns the Parquet files of each dataset, in the order of their rows; of the holder lists the newest."""
     named = [parse_file_name(path.removeprefix(FOLDER)) for path in parts]
     names = [name for name in named if name is not None and name.format == "parquet"]
@@ -232,9 +234,13 @@ def _sources(folder: Path, parts: Mapping[str, Part]) -> dict[str, list[Path]]:
     return found
 
 
-def _too_young_to_change(draft: Draft) -> str | None:
-    """Returns the version of the last generation's file where that is less than an hour old, else None."""
-    last = None if draft.previous is None else draft.previous.manifest.components.get(DATABASE_FILE)
+def _too_young_to_change(parts: Mapping[str, Part], draft: Draft) -> str | None:
+    """Returns the version of the last generation's file where that is less than an hour old, else None; and None where
+    that was made before the first holder list."""
+    components = {} if draft.previous is None else draft.previous.manifest.components
+    last = components.get(DATABASE_FILE)
+    if HOLDERS in _sources(Path(), parts) and HOLDERS not in _sources(Path(), components):
+        return None
     if last is None or draft.created_at.timestamp() - last.mtime >= DATABASE_AT_MOST_EVERY.total_seconds():
         return None
     return last.version

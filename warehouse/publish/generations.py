@@ -33,7 +33,7 @@ _BUILDING = ".building-"
 class Component(msgspec.Struct, frozen=True, omit_defaults=True):
     """One file of a generation. Equal versions mean equal contents; `since` names the first generation with it.
 
-    A file of rows has their number.
+    A file of rows has their number, and one of a range of blocks the block of the last.
     """
 
     version: str
@@ -42,6 +42,7 @@ class Component(msgspec.Struct, frozen=True, omit_defaults=True):
     mtime: int
     since: str
     rows: int | None = None
+    last_block: int | None = None
 
 
 class DocumentEntry(msgspec.Struct, frozen=True, rename="camel"):
@@ -91,13 +92,14 @@ class Generation:
 class Part:
     """A file to write: its version, and how to write it, or the finished file to link.
 
-    A file of rows has their number.
+    A file of rows has their number, and one of a range of blocks the block of the last.
     """
 
     version: str
     write: Callable[[Path], object] | None = None
     link: Path | None = None
     rows: int | None = None
+    last_block: int | None = None
 
     @classmethod
     def of_bytes(cls, content: bytes) -> Part:
@@ -356,7 +358,7 @@ def _place(target: Path, part: Part, draft: Draft) -> Component:
     status = target.stat()
     with target.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return Component(part.version, sha256, status.st_size, int(status.st_mtime), draft.id, part.rows)
+    return Component(part.version, sha256, status.st_size, int(status.st_mtime), draft.id, part.rows, part.last_block)
 
 
 @contextmanager

@@ -92,11 +92,11 @@ def house(published: House, tmp_path) -> House:
 
 def test_lists_transfers_and_prices_are_read_with_exact_and_rounded_amounts(published):
     assert rows(
-        published, "select count(*), sum(value) from 'DATA/transfers-0-31.parquet' where block_number < 31"
+        published, "select count(*), sum(value) from 'DATA/transfers-0-999999.parquet' where block_number < 31"
     ) == [(71, pytest.approx((sum(range(1001, 1071)) + 10**9) / 100))]
     assert rows(
         published,
-        "select value_raw, value, value_limb0, value_limb1, value_limb2 from 'DATA/transfers-0-31.parquet' "
+        "select value_raw, value, value_limb0, value_limb1, value_limb2 from 'DATA/transfers-0-999999.parquet' "
         "where block_number = 31",
     ) == [(str(2**200), 2**200 / 100, 2**200 % 10**26, 2**200 // 10**26 % 10**26, 2**200 // 10**52)]
     assert rows(
@@ -160,8 +160,8 @@ def test_index_metadata_and_manifest_name_every_file_as_it_is(published):
         else:
             content = (folder / name).read_bytes()
             assert (file["sha256"], file["bytes"]) == (sha256_hex(content), len(content))
-    assert named["transfers-0-31.parquet"]["rows"] == 72
-    assert (named["transfers-0-31.parquet"]["firstBlock"], named["transfers-0-31.parquet"]["lastBlock"]) == (0, 31)
+    assert named["transfers-0-999999.parquet"]["rows"] == 72
+    assert [named["transfers-0-999999.parquet"][name] for name in ("firstBlock", "lastBlock")] == [0, 31]
     package = json.loads((folder / "datapackage.json").read_bytes())
     assert {resource["path"] for resource in package["resources"]} == {
         name for name in data if not name.endswith(".gz")
@@ -248,11 +248,11 @@ def test_new_blocks_leave_files_of_complete_ranges_and_of_days_as_they_are(house
     house.read_chain([(1_000_005, address(3), address(4), 1)], 1_000_010)
     house.publish(HOLDERS)
     before = files(house)
-    assert {"transfers-0-999999.parquet", "transfers-1000000-1000005.parquet"} <= before.keys()
+    assert {"transfers-0-999999.parquet", "transfers-1000000-1999999.parquet"} <= before.keys()
     house.read_chain([(1_000_020, address(3), address(4), 1)], 1_000_030)
     house.publish(HOLDERS)
     after = files(house)
-    assert {"transfers-1000000-1000020.parquet", "holders-1000030.parquet"} <= changed(before, after)
+    assert {"transfers-1000000-1999999.parquet", "holders-1000030.parquet"} <= changed(before, after)
     for kept in ("transfers-0-999999.parquet", "token_prices-2026-01-01.parquet", "trust_scores.parquet", DATABASE):
         assert after[kept] == before[kept], kept
 
@@ -262,6 +262,15 @@ def test_blocks_without_transfers_leave_every_file_of_transfers_as_it_is(house):
     house.read_chain([], 50)
     house.publish(HOLDERS)
     assert not [name for name in changed(before, files(house)) if name.startswith("transfers")]
+
+
+def test_the_duckdb_file_is_made_again_with_the_first_list_however_young_it_is(tmp_path):
+    house = House(tmp_path, rate_limit_per_minute=0)
+    house.publish(HOLDERS)
+    house.read_chain(mint(70), 20)
+    house.publish(HOLDERS)
+    with duckdb.connect(str(house.current / "public/data" / DATABASE), read_only=True) as connection:
+        assert connection.execute("select count(*) from holders").fetchall() == [(70,)]
 
 
 def test_the_duckdb_file_follows_the_facts_once_an_hour(house):
@@ -283,8 +292,10 @@ def test_a_token_whose_decimals_become_known_gets_new_files(house):
     house.token = house.token.model_copy(update={"decimals": 4})
     house.read_chain([], 41)
     house.publish(HOLDERS)
-    assert "transfers-0-31.parquet" in changed(before, files(house))
-    assert rows(house, "select value from 'DATA/transfers-0-31.parquet' where block_number = 30") == [(10**9 / 10**4,)]
+    assert "transfers-0-999999.parquet" in changed(before, files(house))
+    assert rows(house, "select value from 'DATA/transfers-0-999999.parquet' where block_number = 30") == [
+        (10**9 / 10**4,)
+    ]
 
 
 def test_failed_documents_are_signed_too(house):
@@ -296,7 +307,9 @@ def test_failed_documents_are_signed_too(house):
     assert manifest.files["/api/token/holders"].matches(len(content), sha256_hex(content))
 
 
-@pytest.mark.parametrize("file", ["transfers-0-41.parquet", pytest.param("holders-50.parquet", marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    "file", ["transfers-0-999999.parquet", pytest.param("holders-50.parquet", marks=pytest.mark.soak)]
+)
 def test_a_disk_that_is_full_while_a_file_is_written_leaves_the_last_generation(house, file):
     before, first = files(house), house.current
     house.read_chain([(41, ZERO_ADDRESS, address(200), 7)], 50)
@@ -341,9 +354,9 @@ def test_a_run_that_is_killed_between_data_and_manifest_leaves_the_last_generati
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9
     assert (house.current, files(house)) == (first, before)
-    assert list((house.data_dir / "generations").glob(".building-*/public/data/transfers-0-41.parquet"))
+    assert list((house.data_dir / "generations").glob(".building-*/public/data/transfers-0-999999.parquet"))
     house.publish(HOLDERS)
-    assert "transfers-0-41.parquet" in files(house)
+    assert "transfers-0-999999.parquet" in files(house)
     assert not list((house.data_dir / "generations").glob(".building-*"))
 
 

@@ -25,7 +25,7 @@ NUMBERS = [asset.name for asset in lineage().assets if asset.kind == "document"]
 def file(name: str, block: int) -> IndexFile:
     return IndexFile(
         url=f"https://agents.example/data/{name}", format="parquet", bytes=1, sha256="0" * 64, rows=1,
-        first_block=block, last_block=None, day=None, written_at=AT,
+        first_block=0, last_block=block, day=None, written_at=AT,
     )  # fmt: skip
 
 
