@@ -297,7 +297,8 @@ def _schema(name: str, model: type[BaseModel], *, sent: bool = False) -> Callabl
 
 
 def _sitemap(installation: Installation) -> bytes:
-    return sitemap_xml(installation, [row.path for row in PROJECTIONS if row.cache == "discovery"])
+    pages = [page.path for page in (*PAGES, *OPERATION_PAGES)]
+    return sitemap_xml(installation, [*pages, *(row.path for row in PROJECTIONS if row.cache == "discovery")])
 
 
 def _described_paths() -> list[str]:

@@ -11,7 +11,7 @@ from publishing import House, mint
 from api.app import create_app
 from contracts.problems import Problem
 from contracts.publish.registry import PROJECTIONS, REDIRECTS
-from contracts.site.pages import PAGES
+from contracts.site.pages import OPERATION_PAGES, PAGES
 
 PREFIX = "/under/it"
 PATHS = sorted(path for row in PROJECTIONS for path in row.paths)
@@ -224,7 +224,8 @@ def test_no_sibling_of_what_a_page_loads_has_an_address(site):
 def test_every_address_of_the_sitemap_answers_and_none_is_a_robots_disallowed_one(site):
     sitemap, robots = site.ask(("GET", "/sitemap.xml", {}), ("GET", "/robots.txt", {}))
     urls = [each.text for each in ElementTree.fromstring(sitemap.content).findall("{*}url/{*}loc")]
-    assert len(urls) > 20
+    paths = {url.removeprefix(f"https://svc.example{PREFIX}") for url in urls}
+    assert {*(page.path for page in PAGES), *(page.path for page in OPERATION_PAGES), "/llms.txt"} <= paths
     disallowed = re.findall(r"^Disallow: (.*)$", robots.text, re.MULTILINE)
     for url in urls:
         assert not any(url.startswith(f"https://svc.example{each}") for each in disallowed)
