@@ -77,13 +77,19 @@ class Freshness(Document):
     )
     observed_at: Timestamp | None = Field(description="When the source's own data is from (UTC)")
     fetched_at: Timestamp | None = Field(description="When we read it (UTC)")
-    stale_after: Timestamp | None = Field(description="From this instant on the document counts as stale (UTC)")
+    stale_after: Timestamp | None = Field(
+        description="From this instant on the document counts as stale (UTC); null where nothing was read, or what was "
+        "read does not age, as at a past block"
+    )
     stale: bool
     generation: str = Field(description="The generation in which this document's inputs last changed")
     generated_at: Timestamp = Field(description="When that generation was built (UTC)")
 
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+NEVER_STALE = datetime(9999, 12, 31, tzinfo=UTC)
+"""The `stale_after` of numbers that do not age, such as those of a past block; it is published as null."""
 
 
 def unpublished(

@@ -2496,7 +2496,7 @@ export interface components {
             split: "whole" | "block" | "day" | "list";
         };
         /**
-         * @description One file of a dataset. The rows of a range of blocks never change under their name.
+         * @description One file of a dataset. Of ranges of blocks only the newest gets rows; the others never change under their name.
          *
          *     The file of today's rows grows; its size and hash are in the manifest, and when it was written is null.
          */
@@ -2507,6 +2507,7 @@ export interface components {
             firstBlock: number | null;
             /** @enum {string} */
             format: "parquet" | "csv" | "csv.gz";
+            /** @description The last block of its rows */
             lastBlock: number | null;
             rows: number | null;
             sha256: string | null;
@@ -4948,7 +4949,7 @@ export interface components {
         Stale: boolean;
         /**
          * Format: date-time
-         * @description From this instant on the document counts as stale (UTC)
+         * @description From this instant on the document counts as stale (UTC); null where nothing was read, or what was read does not age, as at a past block
          */
         StaleAfter: string | null;
         /** @description Current states. */

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from pydantic import BaseModel
 
-from contracts.base import NEVER
+from contracts.base import NEVER, NEVER_STALE
 from contracts.canonical import sha256_hex
 from contracts.publish.registry import Content, ExpiringBody, Fields, Projection
 
@@ -115,7 +115,8 @@ def stale_after_of(projection: Projection, content: Content) -> datetime | None:
         return None
     values = fields_of(content)
     if values.get("stale_after") is not None:
-        return _utc(values["stale_after"])
+        own = _utc(values["stale_after"])
+        return None if own == NEVER_STALE else own
     fetched_at = values["fetched_at"]
     return None if fetched_at is None else _utc(fetched_at) + timedelta(seconds=projection.max_age_s)
 

@@ -215,7 +215,8 @@ class HoldersTemporalParameters(BaseModel):
     """Selects the two lists to compare: each side by the id of a snapshot, by a block or by a day.
 
     The default is the two latest snapshots, or the first and the latest list where there are fewer. With only the
-    earlier side, the other one is the latest.
+    earlier side, the other one is the latest; with only the later side, the other one is the newest list before it, or
+    else the end of the day before.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
@@ -236,6 +237,10 @@ class HoldersTemporalParameters(BaseModel):
             if sum(value is not None for value in given) > 1:
                 raise ValueError(f"give one of {name}, {name}_block and {name}_date")
         return self
+
+    @property
+    def names_later_side(self) -> bool:
+        return (self.to, self.to_block, self.to_date) != (None, None, None)
 
 
 class Links(Document):

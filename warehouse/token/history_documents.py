@@ -60,6 +60,8 @@ def read_token_holder(context: DocumentContext, address: str, parameters: TokenH
     changes, more = newest[: parameters.limit], len(newest) > parameters.limit
     cursor = encode_position(changes[-1].block, 0) if more else None
     active = changes[:1] if position is None else _newest(history, account.number, block)
+    if raw == ZERO:
+        changes = _kept_by_zero(changes, view.zero_held(block))
     ranked = _ranked(view, raw, account, block)
     freshness = view.freshness(block)
     if ranked["rank"] is None:
@@ -190,6 +192,16 @@ def _account(view: TokenView, address: bytes, block: int) -> _Account:
     else:
         balance = history.balance_at(number, block)
     return _Account(number, balance, seen, held if NEVER_S < held[0] <= block else None)
+
+
+def _kept_by_zero(changes: Sequence[Change], held: int) -> list[Change]:
+    """Returns the changes of what the zero address holds: of what was sent there only so much was not burned."""
+    kept = [
+        change._replace(balance=after, change=after - min(held, change.balance - change.change))
+        for change in changes
+        for after in [min(held, change.balance)]
+    ]
+    return [change for change in kept if change.change]
 
 
 def _newest(history: History, number: int | None, block: int) -> Sequence[Change]:

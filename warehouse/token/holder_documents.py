@@ -60,7 +60,7 @@ def read_token_holders(context: DocumentContext, parameters: MomentParameters) -
     supply_raw = served.consistency.proof.total_supply if served.consistency else str(int(served.sum_raw) % 2**256)
     decimals = status.decimals
     return TokenHolders(
-        **served.freshness,
+        **view.freshness(served.block),
         **shared,
         holder_count=served.holders,
         total_supply_raw=supply_raw,
@@ -119,7 +119,7 @@ def read_holders_map(context: DocumentContext, parameters: HoldersMapParameters)
     cursor = encode_cursor(served.block, last) if last < served.holders else None
     at = {"block": served.block} if names_block else {}
     return {
-        **served.freshness,
+        **view.freshness(served.block),
         **shared,
         "snapshot": str(served.block),
         "block": served.block,
@@ -157,8 +157,10 @@ def read_holders_temporal(context: DocumentContext, parameters: HoldersTemporalP
         after_time=after.block_time,
     )
     weaker = max(before, after, key=lambda side: list(Quality).index(side.quality))
+    # the newest snapshot has a successor some day, and what was asked for has none
+    freshness = view.freshness(after.block) if parameters.names_later_side else after.freshness
     return TokenHoldersTemporal(
-        **after.freshness | {"quality": weaker.quality, "reason": weaker.freshness["reason"]},
+        **freshness | {"quality": weaker.quality, "reason": weaker.freshness["reason"]},
         **shared,
         from_=_compared(before),
         to=_compared(after),
@@ -184,7 +186,7 @@ def _sides(view: TokenView, parameters: HoldersTemporalParameters) -> tuple[int,
         return before, to
     earlier = [taken.block for taken in lists if taken.block < to]
     if not earlier:
-        return None
+        return (view.end_of_day_before(to), to) if parameters.names_later_side else None
     return (earlier[0] if lists is not view.lists else earlier[-1]), to
 
 

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from contracts.base import Quality, unpublished
+from contracts.base import NEVER_STALE, Quality, unpublished
 from contracts.errors import BeforeToken, BlockNotProven, DateInFuture
 from contracts.token.history import day_of, end_of_day_s
 from contracts.token.holder_documents import (
@@ -205,6 +205,12 @@ class TokenView:
             )
         return block
 
+    def end_of_day_before(self, block: int) -> int:
+        """Returns the last block of the day before that of `block`. Raises as `block_of_day`."""
+        time = self.time_at(block)
+        assert time is not None, "the time of a block with balances is known"
+        return self.block_of_day(str(time.date() - timedelta(days=1)), "/query/from_date")
+
     def time_at(self, block: int) -> datetime | None:
         """Returns the time of the newest block at or below `block` whose time is known."""
         taken = self.taken_at(block)
@@ -239,10 +245,12 @@ class TokenView:
         )
 
     def freshness(self, block: int) -> dict[str, Any]:
-        """Returns the freshness block of numbers at `block`, without origin."""
+        """Returns the freshness block of numbers at `block`, without origin. Those below the newest list do not age."""
         proven = self._proving(block)
-        if proven.block == block:
-            return proven.freshness
+        own = proven.freshness if proven.block == block else self._replayed(block, proven)
+        return own if proven is self.newest and proven.block == block else own | {"stale_after": NEVER_STALE}
+
+    def _replayed(self, block: int, proven: TakenList) -> dict[str, Any]:
         quality = max(proven.quality, Quality.DERIVED, key=list(Quality).index)
         return unpublished(
             source="warehouse",

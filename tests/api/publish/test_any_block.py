@@ -171,6 +171,28 @@ def test_a_block_or_day_without_balances_is_refused_with_the_nearest_one(house, 
     assert answer.json().get("nearest") == nearest
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"{HOLDERS}?block={LISTED}",
+        f"{HOLDERS}?block={LISTED + 1}",
+        f"{MAP}?date=2026-01-02",
+        f"{HOLDERS}/{PARTIES[0]}?block=20",
+        f"{HOLDERS}/{PARTIES[0]}/transfers?block=20",
+        f"{TEMPORAL}?from_block=10&to_block=20",
+    ],
+)
+def test_numbers_at_a_past_block_do_not_age(house, path):
+    body = get(house, path).json()
+    assert (body["stale"], body["staleAfter"]) == (False, None)
+    assert body["fetchedAt"] is not None
+
+
+@pytest.mark.parametrize("path", [HOLDERS, f"{HOLDERS}?block={LAST}", f"{HOLDERS}/{PARTIES[0]}", TEMPORAL])
+def test_numbers_of_the_newest_list_do_age(house, path):
+    assert get(house, path).json()["staleAfter"] is not None
+
+
 def test_a_day_is_its_last_block_before_midnight(house):
     last_of_day = max(row[0] for row in ROWS if row[0] < DAY)
     first, third = (get(house, f"{HOLDERS}?date=2026-01-0{day}").json() for day in (1, 3))
@@ -229,6 +251,15 @@ def test_two_blocks_or_days_are_compared(house):
     days = get(house, f"{TEMPORAL}?from_date=2026-01-01&to=%d" % LAST).json()
     assert days["from"]["block"] == max(row[0] for row in ROWS if row[0] < DAY)
     assert days["to"]["block"] == LAST
+
+
+def test_with_only_the_later_side_it_is_compared_with_the_list_before_or_the_end_of_the_day_before(house):
+    sides = {
+        to: get(house, f"{TEMPORAL}?to_block={to}").json()["from"]["block"] for to in (LAST - 1, LISTED - 1, DAY + 60)
+    }
+    midnight = max(row[0] for row in ROWS if row[0] < DAY)
+    assert sides == {LAST - 1: LISTED, LISTED - 1: midnight, DAY + 60: midnight}
+    assert get(house, f"{TEMPORAL}?to_block=20").json()["code"] == "before_token"
 
 
 @pytest.mark.parametrize(

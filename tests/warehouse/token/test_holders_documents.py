@@ -227,6 +227,20 @@ def test_tokens_that_the_zero_address_holds_have_a_rank_at_any_block(context: Do
             assert one["share"] == pytest.approx(value / 100)
 
 
+@pytest.mark.parametrize(
+    ("kept", "history"),
+    [(0, []), (30, [(6, "30", "10"), (3, "20", "20")]), (45, [(6, "45", "25"), (3, "20", "20")])],
+)
+def test_the_history_of_the_zero_address_ends_at_its_balance(
+    context: DocumentContext, kept: int, history: list[tuple[int, str, str]]
+) -> None:
+    rows = [(1, ZERO_ADDRESS, A, 100), (3, A, ZERO_ADDRESS, 20), (6, A, ZERO_ADDRESS, 25)]
+    grow(context, rows, 9, supply=55 + kept, balances={ZERO_ADDRESS: kept})
+    zero = read_token_holder(context, ZERO_ADDRESS, TokenHolderParameters())
+    assert [(point["block"], point["balanceRaw"], point["changeRaw"]) for point in zero["history"]] == history
+    assert zero["balance_raw"] == str(kept)
+
+
 def test_two_snapshots_compared_tell_who_came_left_and_moved(context: DocumentContext) -> None:
     minutes_a_day = 24 * 60
     grow(context, [(1, ZERO_ADDRESS, A, 600), (1, ZERO_ADDRESS, B, 300), (1, ZERO_ADDRESS, C, 100)], 5)
