@@ -96,6 +96,21 @@ def test_live_pages_by_id(service, mine):
     assert ids(second) == ["v1"] and second.json()["data"]["cursor"] is None
 
 
+def test_a_large_answer_is_compressed_for_clients_that_take_that(tmp_path):
+    owners = {"local:short": (1_000, None), "local:long": (60_000, "gzip")}
+    with serving(Settings(_env_file=None, data_dir=tmp_path, rate_limit_per_minute=0)) as service:
+        for owner, (length, encoding) in owners.items():
+            note = {"note": "n" * length}
+            write(service, *(node(f"{owner}-{number}", properties=note, owner=owner) for number in (1, 2)))
+            with service.ledger.transaction() as tx:
+                headers = bearer(create_key(tx, service.pepper, tier=Tier.PRO, owner=owner, now=datetime.now(UTC)))
+            plain, packed = (
+                live(service, {**headers, "accept-encoding": accepted}) for accepted in ("identity", "br, gzip")
+            )
+            assert [answer.headers.get("content-encoding") for answer in (plain, packed)] == [None, encoding]
+            assert plain.content == packed.content
+
+
 def test_a_query_searches_fetches_filters_and_traverses(service, mine):
     assert ids(ask(service, mine, search="treasury")) == ["t1", "g1"]
     assert ids(ask(service, mine, search="treas")) == ["t1", "g1"]
