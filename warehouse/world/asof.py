@@ -281,5 +281,13 @@ def _conditions(within: Filter) -> dict[str, object]:
 def _encoded(states: Sequence[Node | Edge]) -> str:
     """Encodes states as one JSON text that a question reads as rows, each with its record."""
     return msgspec.json.encode(
-        [{"id": state.id, "revision": state.revision, "body": msgspec.json.encode(state).decode()} for state in states]
+        [
+            {
+                "id": state.id,
+                "revision": state.revision,
+                "owner": state.owner,
+                "body": msgspec.json.encode(state).decode(),
+            }
+            for state in states
+        ]
     ).decode()

@@ -4,29 +4,27 @@ create or replace temp view known_revision as
 select coalesce(max(revision), 0) as revision
 from (select revision from out_world__nodes union all select revision from out_world__edges);
 
-create or replace temp view node_states as
-select id, revision, body from out_world__nodes
-union all
-select id, later.revision, body
-from (
+create or replace temp macro later(states) as table
+select * from (
     select unnest(
-        from_json(getvariable('later_nodes')::json, '[{"id": "VARCHAR", "revision": "BIGINT", "body": "VARCHAR"}]'),
+        from_json(states::json, '[{"id": "VARCHAR", "revision": "BIGINT", "owner": "VARCHAR", "body": "VARCHAR"}]'),
         recursive := true
     )
-) as later, known_revision
-where later.revision > known_revision.revision;
+)
+where revision > (select revision from known_revision);
+
+-- The owner tells who sees a state before its record is read: most states are of others.
+create or replace temp macro sees(owner) as owner is null or coalesce(owner = getvariable('viewer'), false);
+
+create or replace temp view node_states as
+select id, revision, sees(owner) as is_seen, body from out_world__nodes
+union all
+select id, revision, sees(owner), body from later(getvariable('later_nodes'));
 
 create or replace temp view edge_states as
-select id, revision, body from out_world__edges
+select id, revision, sees(owner) as is_seen, body from out_world__edges
 union all
-select id, later.revision, body
-from (
-    select unnest(
-        from_json(getvariable('later_edges')::json, '[{"id": "VARCHAR", "revision": "BIGINT", "body": "VARCHAR"}]'),
-        recursive := true
-    )
-) as later, known_revision
-where later.revision > known_revision.revision;
+select id, revision, sees(owner), body from later(getvariable('later_edges'));
 
 create or replace temp macro holds(state, with_ended) as case
     when getvariable('as_of') is null
@@ -36,38 +34,49 @@ create or replace temp macro holds(state, with_ended) as case
         and (with_ended or state.validTo is null or getvariable('as_of') < state.validTo)
 end;
 
-create or replace temp macro sees(state) as
-    state.visibility = 'public' or coalesce(state.owner = getvariable('viewer'), false);
-
 create or replace temp table nodes_then as
-with states as (
-    select id, body, from_json(body, '{
-        "type": "VARCHAR", "domain": "VARCHAR", "visibility": "VARCHAR", "owner": "VARCHAR", "validFrom": "VARCHAR",
-        "validTo": "VARCHAR", "recordedAt": "VARCHAR", "erased": "BOOLEAN"
-    }') as state
-    from node_states
-    where revision <= getvariable('at_revision')
+with seen as (
+    select id, revision, body from node_states
+    where is_seen and revision <= getvariable('at_revision')
     qualify row_number() over (partition by id order by revision desc) = 1
+),
+states as (
+    select id, body, from_json(body, '{
+        "type": "VARCHAR", "domain": "VARCHAR", "validFrom": "VARCHAR", "validTo": "VARCHAR", "recordedAt": "VARCHAR",
+        "erased": "BOOLEAN"
+    }') as state
+    from seen
+    where id not in (
+        select newer.id from seen join node_states as newer using (id)
+        where not newer.is_seen and newer.revision > seen.revision and newer.revision <= getvariable('at_revision')
+    )
 ),
 erased as (
     select id from node_states
-    where revision > getvariable('at_revision') and body like '%"erased":true%'
+    where revision > getvariable('at_revision') and id in (select id from seen) and body like '%"erased":true%'
         and from_json(body, '{"erased": "BOOLEAN"}').erased
 )
 select id, state.type, state.domain, body
 from states
-where holds(state, getvariable('include_ended')) and sees(state) and not coalesce(state.erased, false)
+where holds(state, getvariable('include_ended')) and not coalesce(state.erased, false)
     and id not in (select id from erased);
 
 create or replace temp table edges_then as
-with states as (
-    select id, body, from_json(body, '{
-        "source": "VARCHAR", "target": "VARCHAR", "visibility": "VARCHAR", "owner": "VARCHAR", "validFrom": "VARCHAR",
-        "validTo": "VARCHAR", "recordedAt": "VARCHAR", "erased": "BOOLEAN"
-    }') as state
-    from edge_states
-    where revision <= getvariable('at_revision')
+with seen as (
+    select id, revision, body from edge_states
+    where is_seen and revision <= getvariable('at_revision')
     qualify row_number() over (partition by id order by revision desc) = 1
+),
+states as (
+    select id, body, from_json(body, '{
+        "source": "VARCHAR", "target": "VARCHAR", "validFrom": "VARCHAR", "validTo": "VARCHAR", "recordedAt": "VARCHAR",
+        "erased": "BOOLEAN"
+    }') as state
+    from seen
+    where id not in (
+        select newer.id from seen join edge_states as newer using (id)
+        where not newer.is_seen and newer.revision > seen.revision and newer.revision <= getvariable('at_revision')
+    )
 ),
 forgotten as (
     select id from edge_states, known_revision
@@ -76,5 +85,5 @@ forgotten as (
 )
 select id, state.source, state.target, body
 from states
-where holds(state, getvariable('include_ended')) and sees(state) and id not in (select id from forgotten)
+where holds(state, getvariable('include_ended')) and id not in (select id from forgotten)
     and state.source in (select id from nodes_then) and state.target in (select id from nodes_then);

@@ -65,13 +65,15 @@ def view(
 ) -> PastView:
     """A view for which the first `known` events are rows of a generation, and all are in memory."""
     for table in ("out_world__nodes", "out_world__edges"):
-        connection.execute(f"create or replace table {table} (id varchar, revision bigint, body varchar)")
+        connection.execute(
+            f"create or replace table {table} (id varchar, revision bigint, owner varchar, body varchar)"
+        )
     for event in events[:known]:
         state = event.node or event.edge
         assert state is not None
         table = "out_world__nodes" if isinstance(state, Node) else "out_world__edges"
-        row = [state.id, state.revision, msgspec.json.encode(state).decode()]
-        connection.execute(f"insert into {table} values (?, ?, ?)", row)
+        row = [state.id, state.revision, state.owner, msgspec.json.encode(state).decode()]
+        connection.execute(f"insert into {table} values (?, ?, ?, ?)", row)
     return PastView(connection, events, past, owner)
 
 
