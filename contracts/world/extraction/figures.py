@@ -22,14 +22,20 @@ _DATE = re.compile(
     rf"|(?<![\w.])(?P<d3>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?{_MONTH.format('m3')},? (?P<y3>\d{{4}})(?!\d)"
     rf"|(?<!\w){_MONTH.format('m4')} (?P<d4>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y4>\d{{4}})(?!\d)"
 )
-_NUMBER = r"\d[\d,.’']{0,20}"
+_SPACE = "[ \u00a0\u202f]"
+_NUMBER = rf"(?:\d{{1,3}}(?:{_SPACE}\d{{3}})++(?!\d)(?:[.,]\d{{1,2}}(?!\d))?+|\d[\d,.’']{{0,20}}+)"
+"""Groups of thousands stand between spaces, commas, points or apostrophes."""
 _SCALE = r"(?:\s?(?:k|m|bn|thousand|million|billion))?"
 _CODE = r"(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CAD|AUD|CNY|INR)"
+_SIGN = "(?:(?<![^\\s(])[-\u2212])?+"
 _AMOUNT = re.compile(
-    rf"(?<![\w.,])(?:(?:US\$|[$€£¥]|{_CODE}\s)\s?{_NUMBER}{_SCALE}(?![\w$€£¥])"
+    rf"(?<![\w.,=$-])(?<!\u2212)(?<!\d[–—])(?<!\d{_SPACE}){_SIGN}"
+    rf"(?:(?:US\$|[$€£¥]|{_CODE}\s)\s?[-\u2212]?{_NUMBER}(?!{_SPACE}\d{{3}}){_SCALE}(?![\w$€£¥])"
     rf"|{_NUMBER}{_SCALE}\s?(?:[$€£¥]|{_CODE}(?!\w)|(?:euros?|dollars?|pounds)(?!\w)))",
     re.IGNORECASE,
 )
+_BETWEEN_DOLLARS = re.compile(r"\$(?=[^\s$])([^$\n]{1,300})(?<=\S)\$(?!\d)")
+_OPERATOR = re.compile(r"[=\\^_<>{}+*/]")
 
 
 def dates_in(text: str, part: Part) -> Iterator[tuple[str, int]]:
@@ -45,6 +51,11 @@ def dates_in(text: str, part: Part) -> Iterator[tuple[str, int]]:
 
 
 def amounts_in(text: str, part: Part) -> Iterator[str]:
-    """Yields the amounts of money of a part, as they are written."""
-    for match in _AMOUNT.finditer(text, part.start, part.end):
+    """Yields the amounts of money of a part, as they are written. A formula between dollar signs, "$n=5$", has none."""
+    prose = _BETWEEN_DOLLARS.sub(_without_formula, text[part.start : part.end])
+    for match in _AMOUNT.finditer(prose):
         yield " ".join(match[0].split()).rstrip(".,’'")
+
+
+def _without_formula(between: re.Match[str]) -> str:
+    return "x" if _OPERATOR.search(between[1]) else between[0]

@@ -196,6 +196,12 @@ def test_dates_of_one_meaning_are_read(text, dates):
         ("EUR 1,200 and 300 USD", ["EUR 1,200", "300 USD"]),
         ("$4.5m, € 20 and 12 euros.", ["$4.5m", "€ 20", "12 euros"]),
         ("12 apples, v1.2, 50 %", []),
+        ("1 200 000 €, 12\u00a0000 € and 1\u202f000\u202f000 EUR", ["1 200 000 €", "12 000 €", "1 000 000 EUR"]),
+        ("EUR 1\u00a0200 and EUR 1 200 000.50", ["EUR 1 200", "EUR 1 200 000.50"]),
+        ("-500 USD, \u2212$20, (-3 EUR) and $-4", ["-500 USD", "\u2212$20", "-3 EUR", "$-4"]),
+        ("in 2026 500 EUR, 300-500 USD", []),
+        ("$n=5$ and $k=10$, $5$, x=5$", []),
+        ("$5 and 10$, 20$ and $m=5$", ["$5", "10$", "20$"]),
     ],
 )
 def test_amounts_have_a_currency(text, amounts):
