@@ -48,9 +48,12 @@ _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,200})\]\((https?://[^\s)<>\[]{1,2000})
 _URL = re.compile(r"https?://[^\s<>()\[\]\"'`|]{1,2000}")
 _CODE = re.compile(r"(?<!`)(`{1,3})(?!`).{1,1000}?(?<!`)\1(?!`)", re.DOTALL)
 _DUE = re.compile(r"(?:\bdue|\bby|\buntil|\bbefore|\bdeadline)\W{0,4}$", re.IGNORECASE)
-_SEVERAL = re.compile(r"\s*(?:[,;/&]|\band\b)\s*")
+_SEVERAL = re.compile(r"\s*(?:;|,\s|\band\b)\s*")
+"""What separates names. Many names of firms and products contain "&" or "/"."""
 _NAME_WORD = r"(?:[A-Z][\w.’'-]*|van|von|de|der|den|da|di|la|le|bin|ibn)"
 _NAME = re.compile(rf"{_NAME_WORD}(?: {_NAME_WORD}){{0,3}}")
+_FIRM_WORD = r"[A-Z][\w.’'-]*(?:&[A-Z][\w.’'-]*)?"
+_FIRM = re.compile(rf"{_FIRM_WORD}(?:(?: &)? {_FIRM_WORD}){{0,3}}")
 _TEAM = re.compile(r"\b(?:team|group|department|crew|squad|inc|ltd|llc|gmbh|ag|corp|foundation|co)\.?$", re.IGNORECASE)
 _PLAIN = MarkdownIt("commonmark", {"html": False}).enable("strikethrough")
 
@@ -148,20 +151,18 @@ class Reading:
         self._dependencies += islice(depends_in(self.text, part), room)
 
     def relate(self, subject: FoundNode, relation: Relation, label: str, part: Part, title: str | None = None) -> None:
-        """Adds an edge from `subject` to the node that a part names, or makes the text a property if it names none.
+        """Adds an edge from `subject` to each node that a part names.
 
-        `title` is the meaning of the part if its spelling differs, for example by escapes.
+        The text becomes a property if it contains more than names. `title` is the meaning of the part if its spelling
+        differs, for example by escapes.
         """
         if relation.to in ("Person", "Organization"):
-            people = [
-                node
-                for name_part in _several(self.text, part)
-                if (node := self._party(name_part, relation.to)) is not None
-            ]
+            parts = _several(self.text, part)
+            people = [node for name_part in parts if (node := self._party(name_part, relation.to)) is not None]
             for node in people:
                 self._tie(subject, node, relation, part)
-            if not people:
-                self.describe(subject, label, self.quote(part))
+            if len(people) < len(parts):
+                self._keep_value(subject, label, part, title)
         else:
             self._open.append((subject, relation, label, part, title))
 
@@ -176,14 +177,23 @@ class Reading:
             ]
             for name_part, node in named:
                 self._tie(subject, node, relation, name_part)
-            if not named and relation.to is None:
-                self.describe(subject, label, self.quote(part))
+            if len(named) < len(parts) and (named or relation.to is None or self.names_nothing(part)):
+                self._keep_value(subject, label, part, title)
             elif not named and relation.to is not None:
                 sentence = first_sentence(self.text, part)
                 self._tie(subject, self.add("relation", relation.to, sentence, self.root, title), relation, sentence)
         for depends in self._dependencies:
             self._depend(depends)
         self._mention_people()
+
+    def names_nothing(self, part: Part) -> bool:
+        """Decides whether a part stands where a name would, and says that there is none: "N/A", "to be decided"."""
+        return self.vocabulary.names_nothing(plain(self.quote(part)))
+
+    def _keep_value(self, subject: FoundNode, label: str, part: Part, spelt: str | None) -> None:
+        """Makes the text after a label a property, or a passage where the property has another text already."""
+        if not self.describe(subject, label, self.quote(part) if spelt is None else spelt):
+            self.keep(part, subject, None, spelt)
 
     def _depend(self, depends: Depends) -> None:
         """Adds the edge of a sentence "X depends on Y", if X and Y are names."""
@@ -205,7 +215,7 @@ class Reading:
         name_part = Part(part.start, part.end).trimmed(self.text, " .")
         text = self.text[name_part.start : name_part.end]
         marked = self.text[name_part.start - 1 : name_part.end + 1]
-        if relation.named is None or not (is_proper(text) or is_proper(marked)):
+        if relation.named is None or self.names_nothing(name_part) or not (is_proper(text) or is_proper(marked)):
             return None
         return self.findings.refer("relation", self.document, relation.named, plain(text), [self.span(name_part)])
 
@@ -317,7 +327,8 @@ class Reading:
         name = plain(text)
         if _TEAM.search(name) and name[:1].isupper():
             expected = "Organization"
-        if _NAME.fullmatch(name) is None:
+        form = _NAME if expected == "Person" else _FIRM
+        if self.names_nothing(part) or form.fullmatch(name) is None:
             return None
         return self.findings.refer("relation", self.document, expected, name, [self.span(part)])
 

@@ -67,7 +67,7 @@ class _Objects:
             reading.describe(node, "number", value)
         elif relation is not None:
             reading.relate(node, relation, words, part, self._unescaped(part, value))
-        elif named_type is not None and part.start < part.end:
+        elif named_type is not None and part.start < part.end and not reading.names_nothing(part):
             self._add_node(named_type, part, value, node)
         elif word not in vocabulary.type_words:
             reading.describe(node, "description" if word in vocabulary.descriptions else words, value)
@@ -85,7 +85,7 @@ class _Objects:
             relation, named_type = vocabulary.relation_of(key or ""), vocabulary.type_of(key or "")
             if relation is not None and key is not None:
                 reading.relate(node, relation, key, part, self._unescaped(part, value))
-            elif named_type is not None:
+            elif named_type is not None and not reading.names_nothing(part):
                 reading.scan(self._add_node(named_type, part, value, node), part)
             else:
                 reading.keep(part, node, key, self._unescaped(part, value))

@@ -212,7 +212,7 @@ class _Prose:
         if labelled is not None:
             return self._labelled_statement(labelled, part, above, under, place)
         stated = under is not None and ((place == "item" and under.many) or (not under.many and under.type in _STATED))
-        if under is not None and stated and not reading.quote(part).endswith(":"):
+        if under is not None and stated and not reading.names_nothing(part) and not reading.quote(part).endswith(":"):
             sentence = first_sentence(reading.text, part)
             if under.type == "Resource" and (link := reading.link(part, above)) is not None:
                 return link
@@ -255,7 +255,8 @@ class _Prose:
             reading.relate(above, relation, labelled.label, labelled.rest)
             reading.scan(above, labelled.rest)
             return None
-        if named_type is not None and not (labelled.is_term and under):
+        names_one = named_type is not None and not reading.names_nothing(labelled.rest)
+        if named_type is not None and names_one and not (labelled.is_term and under):
             node = self._add_node(
                 "label", named_type, first_sentence(reading.text, labelled.rest), labelled.rest, above
             )

@@ -71,7 +71,8 @@ def depends_in(text: str, part: Part) -> Iterator[Depends]:
         yield Depends([Part(at, match.start()) for at in starts], [Part(match.end(), at) for at in reversed(ends)])
 
 
-_PROPER = re.compile(r"[A-Z0-9][\w.’'-]{0,40}(?:\s[A-Z0-9][\w.’'-]{0,40}){0,3}")
+_PROPER_WORD = r"(?:[A-Z][/&](?=[A-Z0-9]))?[A-Z0-9][\w.’'-]{0,40}(?:&[A-Z][\w-]{0,40})?"
+_PROPER = re.compile(rf"{_PROPER_WORD}(?:\s{_PROPER_WORD}){{0,3}}")
 
 
 def is_proper(name: str) -> bool:

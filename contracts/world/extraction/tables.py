@@ -55,6 +55,10 @@ def _read_row(
     of_type = next((i for i, column in enumerate(columns) if singular(column) in vocabulary.type_words), None)
     own_type = None if of_type is None else vocabulary.type_of(reading.quote(cells[of_type]))
     node_type = own_type or announced
+    whole = Part(min(cell.start for cell in cells), max(cell.end for cell in cells))
+    if reading.names_nothing(cells[name]):
+        reading.keep(whole, within, None)
+        return
     if node_type == "Person":
         node = reading.findings.refer(
             "table_row", reading.document, "Person", plain(reading.quote(cells[name])), [reading.span(cells[name])]
@@ -75,7 +79,7 @@ def _read_row(
         else:
             described = "description" if word in vocabulary.descriptions else column
             reading.describe(node, described, reading.quote(cell))
-    reading.scan(node, Part(min(cell.start for cell in cells), max(cell.end for cell in cells)))
+    reading.scan(node, whole)
 
 
 def _name_column(vocabulary: Vocabulary, columns: Sequence[str]) -> int:

@@ -54,6 +54,7 @@ class Vocabulary:
     descriptions: frozenset[str]
     numbers: frozenset[str]
     reasons: frozenset[str]
+    nothing: frozenset[str]
     honorifics: frozenset[str]
     roles: frozenset[str]
     kin: frozenset[str]
@@ -85,6 +86,11 @@ class Vocabulary:
     def names_a_part(self, heading: str) -> bool:
         """Decides whether a heading names a part of every document, such as `License`, and not a thing."""
         return plain_words(_NUMBERING.sub("", heading)) in self.structure
+
+    def names_nothing(self, value: str) -> bool:
+        """Decides whether a value only says that there is none yet, or has no letter and no digit: `N/A`, `-`."""
+        words = plain_words(value)
+        return not words or words in self.nothing
 
     def type_of(self, label: str) -> str | None:
         """Returns the node type for a label, column or key, or None."""
@@ -156,5 +162,6 @@ def load_vocabulary() -> Vocabulary:
         frozenset(map(singular, raw["descriptions"])),
         frozenset(map(singular, raw["numbers"])),
         frozenset(map(singular, raw["reasons"])),
+        frozenset(map(plain_words, raw["nothing"])),
         *(frozenset(raw[name]) for name in ("honorifics", "roles", "kin", "said", "gestures", "openers")),
     )

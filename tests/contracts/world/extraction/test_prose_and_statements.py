@@ -110,6 +110,64 @@ def test_only_names_depend_on_names(text, expected):
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Owner: N/A", {"owner": "N/A"}),
+        ("Owner: Unknown", {"owner": "Unknown"}),
+        ("Owner: -", {"owner": "-"}),
+        ("Owner: to be decided", {"owner": "to be decided"}),
+        ("Depends on: None", {"depends_on": "None"}),
+        ("Depends on: TBD.", {"depends_on": "TBD."}),
+        ("Mitigation: none", {"mitigation": "none"}),
+        ("Risk: none", {"risk": "none"}),
+    ],
+)
+def test_a_value_that_names_nothing_is_text_and_no_node(text, expected):
+    nodes = [node for node in read(f"# T\n\n{text}").nodes if node.type != "Passage"]
+    assert [(node.title, node.properties) for node in nodes] == [("T", expected)]
+
+
+def test_an_item_or_a_row_that_names_nothing_is_a_passage():
+    graph = read("# T\n\n## Risks\n\n- None\n- Frost\n\n## Team\n\n| Name | Task |\n|--|--|\n| TBD | cook |")
+    assert [(node.type, node.title) for node in graph.nodes[1:]] == [
+        ("Passage", "None"),
+        ("Risk", "Frost"),
+        ("Passage", "TBD | cook"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Depends on: SAP S/4HANA", ["SAP S/4HANA"]),
+        ("Depends on: SAP, AT&T; Redis and Kafka", ["SAP", "AT&T", "Redis", "Kafka"]),
+        ("Depends on: CI/CD pipeline", []),
+        ("Vendor: Johnson & Johnson, AT&T", ["Johnson & Johnson", "AT&T"]),
+        ("Vendor: Ernst & Young", ["Ernst & Young"]),
+        ("Owner: R&D Team", ["R&D Team"]),
+        ("Owner: Ada, Bo and Cy", ["Ada", "Bo", "Cy"]),
+        ("Owner: Ada & Bo", []),
+    ],
+)
+def test_names_are_separated_by_commas_semicolons_and_the_word_and(text, expected):
+    assert [node.title for node in read(f"# T\n\n{text}").nodes[1:]] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "properties", "named"),
+    [
+        ("Depends on: SAP, the night batch", {"depends_on": "SAP, the night batch"}, ["SAP"]),
+        ("Owner: Bob Stone, the ops team", {"owner": "Bob Stone, the ops team"}, ["Bob Stone"]),
+        ("Depends on: C++, F#, iPhone", {"depends_on": "C++, F#, iPhone"}, []),
+        ("Depends on: the tide\n\nDepends on: the wind", {"depends_on": "the tide"}, ["the wind"]),
+    ],
+)
+def test_an_enumeration_that_is_understood_in_part_is_kept_as_text(text, properties, named):
+    document, *others = read(f"# T\n\n{text}").nodes
+    assert (document.properties, [node.title for node in others]) == (properties, named)
+
+
+@pytest.mark.parametrize(
     ("text", "title", "rationale"),
     [
         ("We decided to sell the boat because it leaks.", "sell the boat", "it leaks"),
