@@ -26,7 +26,7 @@ from markdown_it import MarkdownIt
 from contracts.world.extraction.figures import amounts_in, dates_in
 from contracts.world.extraction.findings import Findings, FoundNode, Part, Span, clean_text
 from contracts.world.extraction.people import called, handles_in, named_in, people_in
-from contracts.world.extraction.sentences import Depends, decided_in, depends_in, is_proper
+from contracts.world.extraction.sentences import ABBREVIATIONS, Depends, decided_in, depends_in, is_proper
 from contracts.world.extraction.vocabulary import Relation, Vocabulary, plain_words
 from contracts.world.proposal import LONGEST_TITLE
 from contracts.world.text import is_blank
@@ -145,6 +145,8 @@ class Reading:
         """Reads the set forms of a passage's sentences."""
         for decided in decided_in(self.text, part):
             decision = self.add("decided", "Decision", decided.what, node)
+            if decided.when is not None and (days := [day for day, _ in dates_in(self.text, decided.when)]):
+                decision.properties["dates"] = days
             if decided.why is not None:
                 self.findings.describe(decision, "rationale", clean_text(plain(self.quote(decided.why))))
         room = MOST_DEPENDENCIES - len(self._dependencies)
@@ -215,7 +217,7 @@ class Reading:
         name_part = Part(part.start, part.end).trimmed(self.text, " .")
         text = self.text[name_part.start : name_part.end]
         marked = self.text[name_part.start - 1 : name_part.end + 1]
-        if relation.named is None or self.names_nothing(name_part) or not (is_proper(text) or is_proper(marked)):
+        if relation.named is None or not (is_proper(text) or is_proper(marked)):
             return None
         return self.findings.refer("relation", self.document, relation.named, plain(text), [self.span(name_part)])
 
@@ -375,7 +377,8 @@ def passages_of(text: str, part: Part) -> Iterator[Part]:
 
 
 _SENTENCE_END = re.compile(r"(?<=[^\s.][^\s.])[.!?](?=\s+[A-Z0-9*`\"“(\[]|\s*$)")
-_ABBREVIATION = re.compile(r"(?:\be\.g|\bi\.e|\betc|\bvs|\bcf|\bDr|\bMr|\bMs|\bNo|\bSt|\binc)$", re.IGNORECASE)
+_UNENDING = re.compile(rf"(?:\b(?:{'|'.join(map(re.escape, ABBREVIATIONS))})|(?<![\w.,:/-])\d{{1,2}})$", re.IGNORECASE)
+"""Words before a full stop that ends no sentence: abbreviations, and ordinals as in "12. Mai"."""
 _APPENDIX = re.compile(
     r"\s*(?:[(\[,;–—]|--?|(?=@)|(?=\bdue\b))\s*(?:(?:owner|assignee|due|by|until)\s*:?\s*)?"
     r"(?:@[A-Za-z0-9_-]+|\d{4}-\d{2}-\d{2})[)\]]*[.,;]?$",
@@ -393,7 +396,7 @@ def first_sentence(text: str, part: Part) -> Part:
     """
     end = part.end
     for match in _SENTENCE_END.finditer(text, part.start, part.end):
-        if not _ABBREVIATION.search(text, max(part.start, match.start() - 8), match.start()):
+        if not _UNENDING.search(text, max(part.start, match.start() - 8), match.start()):
             end = match.start()
             break
     sentence = Part(part.start, end).trimmed(text)

@@ -12,15 +12,15 @@ from datetime import date
 from contracts.world.extraction.findings import Part
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = (
-    r"(?P<{0}>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
-    r"|Nov(?:ember)?|Dec(?:ember)?)\.?"
+MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
+    r"|Nov(?:ember)?|Dec(?:ember)?)"
 )
 _DATE = re.compile(
     r"(?<![\d-])(?P<y1>\d{4})-(?P<m1>\d\d)-(?P<d1>\d\d)(?![\d-])"
     r"|(?<![\d.])(?P<d2>\d{1,2})\.\s?(?P<m2>\d{1,2})\.\s?(?P<y2>\d{4})(?!\d)"
-    rf"|(?<![\w.])(?P<d3>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?{_MONTH.format('m3')},? (?P<y3>\d{{4}})(?!\d)"
-    rf"|(?<!\w){_MONTH.format('m4')} (?P<d4>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y4>\d{{4}})(?!\d)"
+    rf"|(?<![\w.])(?P<d3>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<m3>{MONTH})\.?,? (?P<y3>\d{{4}})(?!\d)"
+    rf"|(?<!\w)(?P<m4>{MONTH})\.? (?P<d4>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y4>\d{{4}})(?!\d)"
 )
 _SPACE = "[ \u00a0\u202f]"
 _NUMBER = rf"(?:\d{{1,3}}(?:{_SPACE}\d{{3}})++(?!\d)(?:[.,]\d{{1,2}}(?!\d))?+|\d[\d,.’']{{0,20}}+)"

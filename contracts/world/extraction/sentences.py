@@ -4,29 +4,47 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
+from contracts.world.extraction.figures import MONTH
 from contracts.world.extraction.findings import Part
 from contracts.world.extraction.vocabulary import load_vocabulary
 
-_DECIDED = re.compile(
-    r"(?:(?<=^)|(?<=[.!?]\s)|(?<=\n))(?:(?:On|In|At|Yesterday|Today|So)\b[^,.!?\n]{0,40},? )?"
-    r"(?P<who>We|It was|The (?:[\w-]{1,30} ){0,2}[\w-]{1,30}|[A-Z][\w’'-]{1,30}(?: [A-Z][\w’'-]{1,30}){0,2})"
-    r"\s(?:(?:have|has|had|also|then|finally|all|therefore)\s){0,3}(?:decided|agreed|resolved)\s(?:to|that|on)\s"
-    r"(?P<what>(?:[^.!?]|[.](?=\w)){3,300}?)"
-    r"(?:,?\sbecause\s(?P<why>(?:[^.!?]|[.](?=\w)){3,300}?))?(?=[.!?](?:\s|$)|$)"
+ABBREVIATIONS = ("e.g", "i.e", "etc", "vs", "cf", "Dr", "Mr", "Ms", "No", "St", "inc", "Mio", "Mrd")
+"""Words whose full stop ends no sentence."""
+
+_DAY = (
+    r"(?:(?:last |next |this )?(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: (?:morning|afternoon|evening|night))?"
+    r"|\d{4}-\d\d-\d\d|\d{1,2}\.\s?\d{1,2}\.(?:\s?\d{4})?"
+    rf"|(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}\b\.?(?:,? \d{{4}})?"
+    rf"|{MONTH}\b\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?|the \d{{1,2}}(?:st|nd|rd|th))"
 )
+_UNSURE = (
+    r"(?:Nobody|None|Neither|Nor|No|Few|Hardly|Not|Never|Nothing|If|When|Whenever|Unless|Until|Whether|Once|Before|After"
+    r"|While|Although|Though|Since|Because|As|Had|Has|Have|Did|Does|Do|Should|Would|Who|What|Why|How|Where|Which)\b"
+)
+"""Words with which a sentence begins that does not say what somebody decided."""
+_NOUN = r"(?!(?:never|not|hardly|barely|almost|nearly|that|who|which)\b)[\w-]{1,30}"
 _BECAUSE = re.compile(r",?\sbecause\s", re.IGNORECASE)
 _DEPENDS = re.compile(r"\s(?:depends|relies)\son\s(?:the\s)?")
 _LEFT = re.compile(r"(?:[\w`][\w`-]{0,40}\s){0,3}[\w`][\w`-]{0,40}$")
 _RIGHT = re.compile(r"[\w`][\w`-]{0,40}(?:\s[\w`][\w`-]{0,40}){0,3}")
 _FURTHEST = 130
+_LONGEST_SENTENCE = 300
+_SENTENCE_START = re.compile(r"[.!?]\s|\n")
+_ASKED = re.compile(r"(?:[^.!?\n]|[.](?=\w)){0,300}\?")
+_DOUBTFUL = re.compile(
+    r"\b(?:if|when|whenever|unless|until|whether|nobody|none|neither|nor|nothing|no|not|never|hardly|few)\b",
+    re.IGNORECASE,
+)
+"""Words before "depends on" with which a sentence does not say that it is so."""
 
 
 class Decided(NamedTuple):
-    """A decision that a sentence reports, who made it, and the reason if it gives one."""
+    """A decision that a sentence reports, and its day and reason if the sentence gives them."""
 
-    who: Part
+    when: Part | None
     what: Part
     why: Part | None
 
@@ -42,12 +60,35 @@ def decided_in(text: str, part: Part) -> Iterator[Decided]:
     """Yields what the sentences of a part say was decided."""
     if not any(word in text[part.start : part.end] for word in ("decided", "agreed", "resolved")):
         return
-    for match in _DECIDED.finditer(text[part.start : part.end]):
-        parts = {
-            name: Part(part.start + match.start(name), part.start + match.end(name)).trimmed(text)
-            for name in ("who", "what", "why")
-        }
-        yield Decided(parts["who"], parts["what"], None if match["why"] is None else parts["why"])
+    for match in _decided().finditer(text[part.start : part.end]):
+        when, what, why = (
+            None if match.start(name) < 0 else Part(part.start + match.start(name), part.start + match.end(name))
+            for name in ("when", "what", "why")
+        )
+        if what is not None:
+            yield Decided(when, what.trimmed(text), why and why.trimmed(text))
+
+
+@cache
+def _decided() -> re.Pattern[str]:
+    """Returns the form of a sentence that reports a decision.
+
+    A full stop after an initial ends the sentence before a word that opens one: "Take plan B. It is safe."
+    """
+    abbreviated = "|".join(rf"(?<=\b{re.escape(word)})" for word in ABBREVIATIONS)
+    openers = "|".join(map(re.escape, sorted(load_vocabulary().openers)))
+    short = rf"(?:(?:{abbreviated})[.]\s\S|(?<=\b[A-Z])[.]\s(?!(?i:{openers})\b)[A-Z])"
+    words = rf"(?:[^.!?]|[.](?=\w)|(?={short})[.]){{3,300}}?"
+    return re.compile(
+        rf"(?:(?<=^)|(?<=[.!?]\s)|(?<=\n))(?!{_UNSURE})"
+        r"(?:(?:On|In|At|Yesterday|Today|So)\b(?![^,.!?\n]{0,40}\b(?i:nobody|none|neither|if|when|unless|whether)\b)"
+        rf"[^,.!?\n]{{0,40}},? )?(?!{_UNSURE})"
+        rf"(?:We|It was|The(?: {_NOUN}){{1,3}}|[A-Z][\w’'-]{{1,30}}(?: [A-Z][\w’'-]{{1,30}}){{0,2}})"
+        r"\s(?:(?:have|has|had|also|then|finally|all|therefore)\s){0,3}(?:decided|agreed|resolved)"
+        rf"(?:,?\son\s(?P<when>{_DAY}(?:, {_DAY})?),?(?=\s(?:to|that|on)\s))?"
+        rf"\s(?:to|that|on(?!\s(?:{_DAY}|nothing|none|no)\b))\s(?P<what>{words})"
+        rf"(?:,?\sbecause\s(?P<why>{words}))?(?=[.!](?:\s|$)|$)(?!{short})"
+    )
 
 
 def with_reason(text: str, sentence: Part) -> tuple[Part, Part | None]:
@@ -59,8 +100,11 @@ def with_reason(text: str, sentence: Part) -> tuple[Part, Part | None]:
 
 
 def depends_in(text: str, part: Part) -> Iterator[Depends]:
-    """Yields what may name the ends of each "X depends on Y" of a part, longest first."""
+    """Yields what may name the ends of each "X depends on Y" that a part asserts, longest first."""
     for match in _DEPENDS.finditer(text, part.start, part.end):
+        before = text[max(part.start, match.start() - _LONGEST_SENTENCE) : match.start()]
+        if _DOUBTFUL.search(_SENTENCE_START.split(before)[-1]) or _ASKED.match(text, match.end(), part.end):
+            continue
         left = _LEFT.search(text[max(part.start, match.start() - _FURTHEST) : match.start()])
         right = _RIGHT.match(text, match.end(), part.end)
         if left is None or right is None:
@@ -79,8 +123,10 @@ def is_proper(name: str) -> bool:
     """Decides whether a name is surely one: every word begins with a capital, or it is marked as code."""
     if len(name) > 2 and name[0] == name[-1] == "`":
         return "`" not in name[1:-1]
+    vocabulary = load_vocabulary()
     return (
         _PROPER.fullmatch(name) is not None
         and any(char.isalpha() for char in name)
-        and name.split()[0].lower() not in load_vocabulary().openers
+        and name.split()[0].lower() not in vocabulary.openers
+        and not vocabulary.names_nothing(name)
     )

@@ -102,6 +102,12 @@ def test_a_readme_keeps_its_requirements_and_its_license_is_no_concept():
         ("# T\n\n## billing\n\nNow billing relies on the Order Book.", ("billing", "DEPENDS_ON", "Order Book")),
         ("# T\n\nDepends on: the weather", None),
         ("# T\n\nIt depends on Ada.", None),
+        ("# T\n\nIf Billing depends on Redis, we fail.", None),
+        ("# T\n\nNeither Billing nor Orders depends on Redis.", None),
+        ("# T\n\nAsk whether Billing depends on Redis.", None),
+        ("# T\n\nSo Billing depends on Redis?", None),
+        ("# T\n\nBilling depends on TBD.", None),
+        ("# T\n\nIf it rains, we stay. Billing depends on Redis.", ("Billing", "DEPENDS_ON", "Redis")),
         ("# T\n\nEverything depends on what she says.", None),
     ],
 )
@@ -181,7 +187,42 @@ def test_what_was_decided_is_a_decision_with_its_reason(text, title, rationale):
     assert (decision.title, decision.properties.get("rationale")) == (title, rationale)
 
 
-@pytest.mark.parametrize("text", ["If we decided to go, I would.", "We have not decided to go.", "I decided to nap."])
+@pytest.mark.parametrize(
+    ("text", "title", "dates"),
+    [
+        ("Grace decided on 3 March 2026 to use PostgreSQL.", "use PostgreSQL", ["2026-03-03"]),
+        ("We decided on 12.03.2026 that A. Smith leads.", "A. Smith leads", ["2026-03-12"]),
+        ("We agreed on Tuesday, 3 March 2026, that Dr. Sand leads.", "Dr. Sand leads", ["2026-03-03"]),
+        ("The crew agreed on Friday to sail.", "sail", None),
+        ("We agreed on plan B. It is safe.", "plan B", None),
+        ("On Friday the rain stopped. We agreed on three boats.", "three boats", None),
+    ],
+)
+def test_the_day_of_a_decision_is_its_date_and_no_part_of_it(text, title, dates):
+    (decision,) = [node for node in read(f"# T\n\n{text}").nodes if node.type == "Decision"]
+    assert (decision.title, decision.properties.get("dates")) == (title, dates)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If we decided to go, I would.",
+        "We have not decided to go.",
+        "I decided to nap.",
+        "Nobody decided to sell the boat.",
+        "None agreed to pay 5 USD.",
+        "Neither Ada nor Bo agreed to pay.",
+        "Few decided to stay.",
+        "We agreed on nothing.",
+        "Grace decided on Tuesday.",
+        "We agreed on 3 March 2026.",
+        "When Ada has decided to go, tell me.",
+        "Has Ada agreed to go?",
+        "We decided to go?",
+        "The crew never agreed to sail.",
+        "The people who agreed to pay left.",
+    ],
+)
 def test_what_was_not_decided_for_sure_is_no_decision(text):
     assert titles(read(f"# T\n\n{text}"), "Decision") == []
 
