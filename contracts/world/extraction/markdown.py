@@ -15,6 +15,11 @@ from contracts.world.extraction.findings import Part
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _CELL_END = re.compile(r"(?<!\\)\|")
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
+_FIELD = re.compile(r"(?P<key>[^\s:#'\"\[\]{}-][^:\r\n]{0,80}?)\s*:(?:\s+(?P<value>.*)|$)")
+_BLOCK_MARKS = frozenset({None, "", "|", "|-", "|+", ">", ">-", ">+"})
+"""What stands behind a key whose value is below it."""
+_FLOW_ITEM = re.compile(r"[^\s,](?:[^,]*[^\s,])?")
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _DEEPEST = 20
 
 
@@ -35,6 +40,15 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Field:
+    """A key of the front matter, with its value or the values of its list."""
+
+    whole: Part
+    key: Part
+    values: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
 class Table:
     """Cells of the header and of each row. Rows have as many cells as the header."""
 
@@ -42,14 +56,14 @@ class Table:
     rows: tuple[tuple[Part, ...], ...]
 
 
-Block: TypeAlias = Heading | Entry | Table
+Block: TypeAlias = Heading | Entry | Field | Table
 
 
 def blocks_of(text: str) -> Iterator[Block]:
     """Yields the blocks of a Markdown text in order. Code, HTML and comments are not blocks."""
     body, front = _without_front_matter(text)
     if front is not None:
-        yield Entry(0, tuple(_lines_within(text, front)))
+        yield from _fields(text, front)
     lines = list(_line_parts(body))
     tokens = _parser().parse(body)
     depth = 0
@@ -74,13 +88,53 @@ def blocks_of(text: str) -> Iterator[Block]:
 
 
 def _without_front_matter(text: str) -> tuple[str, Part | None]:
-    """Returns the text with its front matter blanked, which keeps the offsets, and the part of the front matter."""
-    front_matter = _FRONT_MATTER.match(text)
+    """Returns the text with its byte order mark and front matter blanked, which keeps the offsets, and the part of the
+    front matter."""
+    start = 1 if text.startswith("\ufeff") else 0
+    front_matter = _FRONT_MATTER.match(text, start)
     if front_matter is None:
-        return text, None
-    return re.sub(r"[^\r\n]", " ", front_matter[0]) + text[front_matter.end() :], Part(
-        front_matter.start(1), front_matter.end(1)
-    )
+        return " " * start + text[start:], None
+    blank = re.sub(r"[^\r\n]", " ", text[: front_matter.end()])
+    return blank + text[front_matter.end() :], Part(front_matter.start(1), front_matter.end(1))
+
+
+def _fields(text: str, front: Part) -> Iterator[Field | Entry]:
+    """Yields each key of front matter with what stands behind it or indented below it, and lines without a key."""
+    key: Part | None = None
+    values: list[Part] = []
+    end = front.start
+    for line in _line_parts(text[front.start : front.end]):
+        whole = Part(front.start + line.start, front.start + line.end)
+        shown = whole.trimmed(text)
+        if shown.start == shown.end or text[whole.start] == "#":
+            continue
+        is_item = text.startswith("- ", shown.start)
+        if key is not None and (is_item or whole.start < shown.start):
+            end = shown.end
+            if is_item or not values:
+                values.append(Part(shown.start + 2 * is_item, shown.end).trimmed(text))
+            else:
+                values[-1] = Part(values[-1].start, shown.end)
+            continue
+        if key is not None:
+            yield _field(text, key, end, values)
+        match = _FIELD.match(text, shown.start, shown.end)
+        key = None if match is None else Part(*match.span("key"))
+        if match is None:
+            yield Entry(0, (shown,))
+            continue
+        end = shown.end
+        values = [] if match["value"] in _BLOCK_MARKS else [Part(*match.span("value"))]
+    if key is not None:
+        yield _field(text, key, end, values)
+
+
+def _field(text: str, key: Part, end: int, values: Sequence[Part]) -> Field:
+    if len(values) == 1 and text[values[0].start] == "[" and text[values[0].end - 1] == "]":
+        inner = Part(values[0].start + 1, values[0].end - 1)
+        values = [Part(*match.span()).trimmed(text) for match in _FLOW_ITEM.finditer(text, *inner)]
+    unquoted = (Part(value.start + 1, value.end - 1) if _QUOTED.fullmatch(text, *value) else value for value in values)
+    return Field(Part(key.start, end), key, tuple(value for value in unquoted if value.start < value.end))
 
 
 def _parser() -> MarkdownIt:
@@ -96,13 +150,6 @@ def _line_parts(text: str) -> Iterator[Part]:
         yield Part(start, end.start())
         start = end.end()
     yield Part(start, len(text))
-
-
-def _lines_within(text: str, part: Part) -> Iterator[Part]:
-    for line in _line_parts(text[part.start : part.end]):
-        trimmed = Part(part.start + line.start, part.start + line.end).trimmed(text)
-        if trimmed.start < trimmed.end:
-            yield trimmed
 
 
 def _inline_parts(text: str, lines: Sequence[Part], token: Token) -> Iterator[Part]:

@@ -16,7 +16,7 @@ from typing import Literal
 
 from contracts.world.extraction.document_reading import Reading, first_sentence, plain
 from contracts.world.extraction.findings import FoundNode, Part
-from contracts.world.extraction.markdown import Entry, Heading, Table, blocks_of
+from contracts.world.extraction.markdown import Entry, Field, Heading, Table, blocks_of
 from contracts.world.extraction.sentences import with_reason
 from contracts.world.extraction.tables import read_table
 from contracts.world.extraction.vocabulary import Announced
@@ -69,10 +69,14 @@ class _Prose:
         self._title = self._title_block(is_titled=title is not None)
         self._speakers = self._repeated_labels()
         self._number = 0
-        whole = Part(0, len(reading.text)).trimmed(reading.text)
-        part = whole if self._title is None else self._title.part
-        shown = title or (reading.document if self._title is None else plain(reading.quote(part)))
-        reading.begin(shown, part)
+        self._front_title = None if title is not None or self._title is not None else self._title_field()
+        part = Part(0, len(reading.text)).trimmed(reading.text)
+        if self._title is not None:
+            part = self._title.part
+        elif self._front_title is not None:
+            part = self._front_title.values[0]
+        is_named = self._title is not None or self._front_title is not None
+        reading.begin(title or (plain(reading.quote(part)) if is_named else reading.document), part)
         if title is not None and self._title is not None:
             reading.describe(reading.root, "heading", reading.quote(part))
         self._sections = [_Section(0, reading.root, None)]
@@ -96,6 +100,17 @@ class _Prose:
                         self._blocks[0] = title
                     return title
         return None
+
+    def _title_field(self) -> Field | None:
+        """Returns the title of the front matter, or None."""
+        return next(
+            (
+                block
+                for block in self._blocks
+                if isinstance(block, Field) and self._reading.quote(block.key) == "title" and len(block.values) == 1
+            ),
+            None,
+        )
 
     def _repeated_labels(self) -> frozenset[tuple[int, str]]:
         """Returns the labels that name nothing and come several times in one section, each with its section's number:
@@ -129,6 +144,8 @@ class _Prose:
                 case Table(header, rows):
                     announced = self._announced
                     read_table(self._reading, header, rows, self._node, announced and announced.type)
+                case Field():
+                    self._field(block)
                 case Entry():
                     self._entry(block)
 
@@ -163,6 +180,24 @@ class _Prose:
         node = self._reading.add("heading", kind or below_many or "Concept", part, above.node)
         self._reading.scan(node, part)
         self._sections.append(_Section(heading.level, node, None, plain(text)))
+
+    def _field(self, field: Field) -> None:
+        """Reads a key of the front matter as a label. A list of what is neither named nor related is one text."""
+        reading, values = self._reading, field.values
+        if field is self._front_title:
+            reading.scan(reading.root, field.whole)
+            return
+        label = reading.quote(field.key)
+        is_known = reading.vocabulary.relation_of(label) is not None or reading.vocabulary.type_of(label) is not None
+        if len(values) == 1 or is_known:
+            for value in values:
+                labelled = _Labelled(label, field.key, value, is_term=False)
+                part = field.whole if len(values) == 1 else value
+                self._labelled_statement(labelled, part, reading.root, None, "field")
+        elif values:
+            if not reading.describe(reading.root, label, ", ".join(map(reading.quote, values))):
+                self._keep(field.whole, reading.root)
+            reading.scan(reading.root, field.whole)
 
     def _entry(self, entry: Entry) -> None:
         if entry.depth == 0:

@@ -67,6 +67,47 @@ def test_a_long_paragraph_is_cut_where_sentences_end():
     assert " ".join(text[part.start : part.end] for part in parts) == text.strip()
 
 
+def test_front_matter_is_read_key_by_key_with_its_lists():
+    graph = read(
+        "---\ntitle: \"My trip\"\ndate: 2026-04-01\nplaces:\n  - Oslo\n  - Bergen\nfoods: [fish, 'rye bread']\n"
+        "authors:\n- Ada Lovelace\n- Bo Li\nabout: >\n  Two days\n  by train.\n# draft\n---\nWe left early.\n"
+    )
+    assert [(node.type, node.title) for node in graph.nodes] == [
+        ("Document", "My trip"),
+        ("Person", "Ada Lovelace"),
+        ("Person", "Bo Li"),
+        ("Passage", "We left early."),
+    ]
+    assert graph.nodes[0].properties == {
+        "date": "2026-04-01",
+        "places": "Oslo, Bergen",
+        "foods": "fish, rye bread",
+        "about": "Two days by train.",
+        "dates": ["2026-04-01"],
+    }
+    assert graph.nodes[0].spans[0].text == "My trip"
+    assert edges(graph, "PRODUCED") == {("Ada Lovelace", "PRODUCED", "My trip"), ("Bo Li", "PRODUCED", "My trip")}
+
+
+def test_a_heading_titles_a_document_before_its_front_matter():
+    (document,) = read("---\ntitle: trip-2\ntags:\n  - red\nplace: Oslo\n---\n# My trip").nodes[:1]
+    assert (document.title, document.properties) == ("My trip", {"title": "trip-2", "place": "Oslo"})
+
+
+def test_tags_of_front_matter_are_a_passage():
+    assert titles(read("---\ntags:\n  - red\n  - blue\n---\n# T"), "Passage") == ["tags: - red - blue"]
+
+
+@pytest.mark.parametrize("front", ["", "---\nplace: Oslo\n---\n"])
+def test_a_byte_order_mark_hides_no_heading(front):
+    text = f"\ufeff{front}# Trip\n\nWe left early."
+    graph = read(text)
+    assert [(node.title, text[node.spans[0].start : node.spans[0].end]) for node in graph.nodes] == [
+        ("Trip", "Trip"),
+        ("We left early.", "We left early."),
+    ]
+
+
 @pytest.mark.parametrize("gap", ["\n", "\n\n"])
 def test_each_turn_of_a_conversation_is_a_passage(gap):
     turns = ["Ada: Did you sleep?", "Bo: No. The dog barked.", "Ada: Again?", "Bo: Goal of the week: sleep"]
