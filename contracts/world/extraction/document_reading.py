@@ -380,11 +380,14 @@ _SENTENCE_END = re.compile(r"(?<=[^\s.][^\s.])[.!?](?=\s+[A-Z0-9*`\"“(\[]|\s*$
 _UNENDING = re.compile(rf"(?:\b(?:{'|'.join(map(re.escape, ABBREVIATIONS))})|(?<![\w.,:/-])\d{{1,2}})$", re.IGNORECASE)
 """Words before a full stop that ends no sentence: abbreviations, and ordinals as in "12. Mai"."""
 _APPENDIX = re.compile(
-    r"\s*(?:[(\[,;–—]|--?|(?=@)|(?=\bdue\b))\s*(?:(?:owner|assignee|due|by|until)\s*:?\s*)?"
-    r"(?:@[A-Za-z0-9_-]+|\d{4}-\d{2}-\d{2})[)\]]*[.,;]?$",
+    r"\s*(?:[(\[,;–—]|--?|(?=@)|(?=\bdue\b))\s*"
+    r"(?:(?:(?:owner|assignee|due|by|until)\s*:?\s*)?(?:@[A-Za-z0-9_-]+|\d{4}-\d{2}-\d{2})"
+    rf"|(?:owner|assignee)\s*:\s*(?-i:{_NAME.pattern}))[)\]]*[.,;]?$",
     re.IGNORECASE,
 )
 """The person and date that a sentence may end with, separated from the rest."""
+NAMED_OWNER = re.compile(rf"\b(?P<label>[Oo]wner|[Aa]ssignee)\s*:\s*(?P<name>{_NAME.pattern})(?=\s*(?:[,;)\]]|$))")
+"""A person who is named behind what he owns or does."""
 _LONGEST_APPENDIX = 80
 _MOST_APPENDICES = 4
 
@@ -392,19 +395,22 @@ _MOST_APPENDICES = 4
 def first_sentence(text: str, part: Part) -> Part:
     """Returns the first sentence of a part, without its full stop and without person and date at its end.
 
-    Example: "Ship the parser (@ada, due 2026-03-01). It is late." gives "Ship the parser".
+    Example: "Ship the parser (@ada, due 2026-03-01). It is late." gives "Ship the parser". A bracket with anything else
+    stays whole.
     """
     end = part.end
     for match in _SENTENCE_END.finditer(text, part.start, part.end):
         if not _UNENDING.search(text, max(part.start, match.start() - 8), match.start()):
             end = match.start()
             break
-    sentence = Part(part.start, end).trimmed(text)
+    sentence = rest = Part(part.start, end).trimmed(text)
     for _ in range(_MOST_APPENDICES):
-        appendix = _APPENDIX.search(text, max(sentence.start, sentence.end - _LONGEST_APPENDIX), sentence.end)
-        if appendix is None or appendix.start() == sentence.start:
+        appendix = _APPENDIX.search(text, max(rest.start, rest.end - _LONGEST_APPENDIX), rest.end)
+        if appendix is None or appendix.start() == rest.start:
             break
-        sentence = Part(sentence.start, appendix.start()).trimmed(text)
+        rest = Part(rest.start, appendix.start()).trimmed(text)
+        if all(text.count(a, *rest) == text.count(b, *rest) for a, b in ("()", "[]")):
+            sentence = rest
     return sentence
 
 

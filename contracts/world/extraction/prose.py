@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from contracts.world.extraction.document_reading import Reading, first_sentence, plain
+from contracts.world.extraction.document_reading import NAMED_OWNER, Reading, first_sentence, plain
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.markdown import Entry, Field, Heading, Table, blocks_of
 from contracts.world.extraction.sentences import with_reason
@@ -190,6 +190,7 @@ class _Prose:
         label = reading.quote(field.key)
         is_known = reading.vocabulary.relation_of(label) is not None or reading.vocabulary.type_of(label) is not None
         if len(values) == 1 or is_known:
+            reading.read_as("label", field.key)
             for value in values:
                 labelled = _Labelled(label, field.key, value, is_term=False)
                 part = field.whole if len(values) == 1 else value
@@ -323,7 +324,10 @@ class _Prose:
             reading.describe(node, "rationale", reading.quote(why))
         told = sentence if why is None else why
         rest = Part(told.end, whole.end).trimmed(reading.text).trimmed(reading.text, " .,;:()[]–—-")
-        if _WHO_AND_WHEN.sub("", reading.quote(rest)):
+        for owner in NAMED_OWNER.finditer(reading.text, *rest):
+            relation = reading.vocabulary.relations[owner["label"].lower()]
+            reading.relate(node, relation, owner["label"], Part(*owner.span("name")))
+        if _WHO_AND_WHEN.sub("", NAMED_OWNER.sub("", reading.quote(rest))):
             reading.describe(node, "description", reading.quote(rest))
         reading.scan(node, whole)
         return node

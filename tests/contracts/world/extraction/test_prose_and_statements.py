@@ -331,6 +331,26 @@ def test_dates_of_one_meaning_are_read(text, dates):
 
 
 @pytest.mark.parametrize(
+    ("text", "title", "people"),
+    [
+        ("Write the plan (owner: Bob, due 2026-04-01)", "Write the plan", {("OWNED_BY", "Bob")}),
+        ("Write the plan (assignee: Ada Lovelace)", "Write the plan", {("ASSIGNED_TO", "Ada Lovelace")}),
+        ("Write the plan — owner: Bob", "Write the plan", {("OWNED_BY", "Bob")}),
+        ("Write the plan (owner: Bob), soon", "Write the plan (owner: Bob), soon", set()),
+        ("Ship it (Bob, 2026-04-01)", "Ship it (Bob, 2026-04-01)", set()),
+        ("Ship it [draft, @bo]", "Ship it [draft, @bo]", {("ASSIGNED_TO", "@bo")}),
+        ("Ship it (owner: the crew, @bo)", "Ship it (owner: the crew, @bo)", {("ASSIGNED_TO", "@bo")}),
+    ],
+)
+def test_a_bracket_behind_a_task_is_understood_or_left_whole(text, title, people):
+    graph = read(f"# T\n\n- [ ] {text}")
+    (task,) = [node for node in graph.nodes if node.type == "Task"]
+    assert task.title == title
+    assert "description" not in task.properties
+    assert edges(graph, "OWNED_BY", "ASSIGNED_TO") == {(title, *person) for person in people}
+
+
+@pytest.mark.parametrize(
     ("text", "amounts"),
     [
         ("EUR 1,200 and 300 USD", ["EUR 1,200", "300 USD"]),
