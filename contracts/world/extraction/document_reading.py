@@ -23,11 +23,11 @@ from itertools import accumulate, islice
 
 from markdown_it import MarkdownIt
 
-from contracts.world.extraction.figures import amounts_in, dates_in
+from contracts.world.extraction.figures import amounts_in, dates_in, is_figure
 from contracts.world.extraction.findings import Findings, FoundNode, Part, Span, clean_text
 from contracts.world.extraction.people import called, handles_in, named_in, people_in
 from contracts.world.extraction.sentences import ABBREVIATIONS, Depends, decided_in, depends_in, is_proper
-from contracts.world.extraction.vocabulary import Relation, Vocabulary, plain_words
+from contracts.world.extraction.vocabulary import Relation, Vocabulary, plain_words, singular
 from contracts.world.proposal import LONGEST_TITLE
 from contracts.world.text import is_blank
 
@@ -101,6 +101,24 @@ class Reading:
         self.name(node, node.title)
         return node
 
+    def add_labelled(
+        self, rule: str, node_type: str, label: str, part: Part, within: FoundNode, title: str | None = None
+    ) -> FoundNode:
+        """Adds a node for the text after a label, and keeps the label, so that a search for it finds the node.
+
+        It begins the title if the text is only a figure: "Budget: 500 EUR". Otherwise it is a property, unless it is
+        the word for the type.
+        """
+        name = plain(self.quote(part)) if title is None else title
+        if is_figure(name):
+            node = self.add(rule, node_type, part, within, f"{label}: {name}")
+            self.name(node, name)
+            return node
+        node = self.add(rule, node_type, part, within, name)
+        if singular(label).replace(" ", "") != node_type.lower():
+            self.describe(node, "label", label)
+        return node
+
     def name(self, node: FoundNode, name: str) -> None:
         """Registers a name by which later references find a node. The first node keeps the name."""
         if words := plain_words(name):
@@ -152,8 +170,10 @@ class Reading:
         room = MOST_DEPENDENCIES - len(self._dependencies)
         self._dependencies += islice(depends_in(self.text, part), room)
 
-    def relate(self, subject: FoundNode, relation: Relation, label: str, part: Part, title: str | None = None) -> None:
-        """Adds an edge from `subject` to each node that a part names.
+    def relate(
+        self, subject: FoundNode, relation: Relation, label: str, part: Part, title: str | None = None
+    ) -> list[FoundNode]:
+        """Adds an edge from `subject` to each node that a part names, and returns the people and organisations.
 
         The text becomes a property if it contains more than names. `title` is the meaning of the part if its spelling
         differs, for example by escapes.
@@ -165,8 +185,9 @@ class Reading:
                 self._tie(subject, node, relation, part)
             if len(people) < len(parts):
                 self._keep_value(subject, label, part, title)
-        else:
-            self._open.append((subject, relation, label, part, title))
+            return people
+        self._open.append((subject, relation, label, part, title))
+        return []
 
     def finish(self) -> None:
         """Resolves the references by name. All names are known by now."""

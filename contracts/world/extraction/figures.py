@@ -34,6 +34,11 @@ _AMOUNT = re.compile(
     rf"|{_NUMBER}{_SCALE}\s?(?:[$€£¥]|{_CODE}(?!\w)|(?:euros?|dollars?|pounds)(?!\w)))",
     re.IGNORECASE,
 )
+_FIGURE = re.compile(
+    r"(?:(?:#?[-+\u2212]?(?:US\$|[$€£¥])?\d[\d.,:/’'\u2212-]*(?:%|[$€£¥]|k|m|bn|st|nd|rd|th)?|%|US\$|[$€£¥]"
+    rf"|{_CODE}|{MONTH}\.?|thousand|million|billion|Mio\.?|Mrd\.?|euros?|dollars?|pounds"
+    r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)(?:[\s,]+|$))+"
+)
 _BETWEEN_DOLLARS = re.compile(r"\$(?=[^\s$])([^$\n]{1,300})(?<=\S)\$(?!\d)")
 _OPERATOR = re.compile(r"[=\\^_<>{}+*/]")
 
@@ -48,6 +53,11 @@ def dates_in(text: str, part: Part) -> Iterator[tuple[str, int]]:
             yield date(int(match[f"y{form}"]), number, int(match[f"d{form}"])).isoformat(), match.start()
         except ValueError:
             continue  # there is no such day
+
+
+def is_figure(text: str) -> bool:
+    """Decides whether a text is only a number, an amount, a date or a time, and so no name."""
+    return _FIGURE.fullmatch(text) is not None and any(char.isdigit() for char in text)
 
 
 def amounts_in(text: str, part: Part) -> Iterator[str]:

@@ -46,7 +46,8 @@ class _Objects:
     def _field(self, key: str, tree: Any, value: Any, node: FoundNode) -> None:
         reading, words = self._reading, _spaced(key)
         if isinstance(value, dict | list):
-            if isinstance(value, dict) and self._add_object(tree, value, node, words):
+            named_type = reading.vocabulary.type_of(words)
+            if isinstance(value, dict) and self._add_object(tree, value, node, named_type):
                 return
             self.read(tree, value, node, words)
         elif isinstance(value, str):
@@ -60,6 +61,8 @@ class _Objects:
         reading, vocabulary, part = self._reading, self._reading.vocabulary, _inner(tree)
         word = singular(words)
         relation, named_type = vocabulary.relation_of(words), vocabulary.type_of(words)
+        if named_type == "Person":
+            relation = relation or vocabulary.relations["attendee"]
         if word in vocabulary.names and clean_title(value) == node.title:
             return
         if word in vocabulary.numbers:
@@ -68,37 +71,41 @@ class _Objects:
         elif relation is not None:
             reading.relate(node, relation, words, part, self._unescaped(part, value))
         elif named_type is not None and part.start < part.end and not reading.names_nothing(part):
-            self._add_node(named_type, part, value, node)
+            self._add_node(named_type, words, part, value, node)
         elif word not in vocabulary.type_words:
             reading.describe(node, "description" if word in vocabulary.descriptions else words, value)
         reading.scan(node, part)
 
     def _element(self, tree: Any, value: Any, node: FoundNode, key: str | None) -> None:
         reading, vocabulary = self._reading, self._reading.vocabulary
+        named_type = vocabulary.type_of_each(key or "")
         if isinstance(value, dict):
-            if not self._add_object(tree, value, node, key):
+            if not self._add_object(tree, value, node, named_type):
                 self.read(tree, value, node, key)
         elif isinstance(value, list):
             self.read(tree, value, node, key)
         elif isinstance(value, str) and value.strip():
             part = _inner(tree)
-            relation, named_type = vocabulary.relation_of(key or ""), vocabulary.type_of(key or "")
+            relation = vocabulary.relation_of(key or "")
+            if named_type == "Person":
+                relation = relation or vocabulary.relations["attendee"]
             if relation is not None and key is not None:
                 reading.relate(node, relation, key, part, self._unescaped(part, value))
             elif named_type is not None and not reading.names_nothing(part):
-                reading.scan(self._add_node(named_type, part, value, node), part)
+                reading.scan(self._add_node(named_type, key or "", part, value, node), part)
             else:
                 reading.keep(part, node, key, self._unescaped(part, value))
 
-    def _add_node(self, node_type: str, part: Part, value: str, within: FoundNode) -> FoundNode:
+    def _add_node(self, node_type: str, label: str, part: Part, value: str, within: FoundNode) -> FoundNode:
         reading = self._reading
-        return reading.add("key", node_type, first_sentence(reading.text, part), within, self._unescaped(part, value))
+        sentence = first_sentence(reading.text, part)
+        return reading.add_labelled("key", node_type, label, sentence, within, self._unescaped(part, value))
 
     def _unescaped(self, part: Part, value: str) -> str | None:
         """Returns the value of a string that is written with escapes, or None."""
         return value if "\\" in self._reading.quote(part) else None
 
-    def _add_object(self, tree: Any, value: dict[str, Any], within: FoundNode, key: str | None) -> bool:
+    def _add_object(self, tree: Any, value: dict[str, Any], within: FoundNode, named_type: str | None) -> bool:
         """Makes a node of an object that has a name, and reads its fields. Returns False if it has no name."""
         reading, vocabulary = self._reading, self._reading.vocabulary
         name = _own_name(reading, value)
@@ -109,9 +116,7 @@ class _Objects:
         part = next(
             _inner(inner) for (_, inner), member in zip(tree.value, value.values(), strict=True) if member == name
         )
-        node = reading.add(
-            "key", own_type or (vocabulary.type_of(key) if key else None) or "Concept", part, within, title=name
-        )
+        node = reading.add("key", own_type or named_type or "Concept", part, within, title=name)
         for (_, inner), (field, member) in zip(tree.value, value.items(), strict=True):
             self._field(field, inner, member, node)
         return True

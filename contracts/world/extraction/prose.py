@@ -272,7 +272,8 @@ class _Prose:
     ) -> FoundNode | None:
         reading, vocabulary = self._reading, self._reading.vocabulary
         empty = labelled.rest.start >= labelled.rest.end
-        relation, named_type = vocabulary.relation_of(labelled.label), vocabulary.type_of(labelled.label)
+        relation = vocabulary.relation_of(labelled.label)
+        named_type = None if reading.names_nothing(labelled.rest) else vocabulary.type_of(labelled.label)
         if empty:
             self._below = vocabulary.announced(labelled.label)
             if self._below is None and place == "item" and under is not None:
@@ -291,11 +292,13 @@ class _Prose:
             reading.relate(above, relation, labelled.label, labelled.rest)
             reading.scan(above, labelled.rest)
             return None
-        names_one = named_type is not None and not reading.names_nothing(labelled.rest)
-        if named_type is not None and names_one and not (labelled.is_term and under):
-            node = self._add_node(
-                "label", named_type, first_sentence(reading.text, labelled.rest), labelled.rest, above
-            )
+        if named_type is not None and not (labelled.is_term and under):
+            if named_type == "Person":
+                people = reading.relate(above, vocabulary.relations["attendee"], labelled.label, labelled.rest)
+                reading.scan(above, labelled.rest)
+                return people[0] if len(people) == 1 else None
+            sentence = first_sentence(reading.text, labelled.rest)
+            node = self._add_node("label", named_type, sentence, labelled.rest, above, labelled.label)
             if relation is not None:
                 source, target = (node, above) if relation.reversed else (above, node)
                 reading.findings.tie("label", source, target, relation.type, reading.span(labelled.rest))
@@ -314,12 +317,17 @@ class _Prose:
             reading.describe(above, labelled.label, reading.quote(labelled.rest))
         return self._keep(part, above)
 
-    def _add_node(self, rule: str, node_type: str, sentence: Part, whole: Part, above: FoundNode) -> FoundNode:
+    def _add_node(
+        self, rule: str, node_type: str, sentence: Part, whole: Part, above: FoundNode, label: str | None = None
+    ) -> FoundNode:
         reading = self._reading
         why = None
         if node_type == "Decision":
             sentence, why = with_reason(reading.text, sentence)
-        node = reading.add(rule, node_type, sentence, above)
+        if label is None:
+            node = reading.add(rule, node_type, sentence, above)
+        else:
+            node = reading.add_labelled(rule, node_type, label, sentence, above)
         if why is not None:
             reading.describe(node, "rationale", reading.quote(why))
         told = sentence if why is None else why

@@ -46,6 +46,7 @@ class Vocabulary:
     """Words of structure, lower case and singular."""
 
     types: dict[str, str]
+    groups: dict[str, str]
     untyped: frozenset[str]
     structure: frozenset[str]
     relations: dict[str, Relation]
@@ -96,6 +97,11 @@ class Vocabulary:
         """Returns the node type for a label, column or key, or None."""
         return self.types.get(singular(label))
 
+    def type_of_each(self, label: str) -> str | None:
+        """Returns the node type for each thing below a label or heading, or None."""
+        word = singular(label)
+        return self.types.get(word) or self.groups.get(word)
+
     def relation_of(self, label: str) -> Relation | None:
         """Returns the relation for a label, column or key, or None."""
         return self.relations.get(singular(label))
@@ -109,7 +115,7 @@ class Vocabulary:
         for length in range(min(_LONGEST_WORDS, len(words)), 0, -1):
             for first in range(len(words) - length + 1):
                 phrase = words[first : first + length]
-                if (node_type := self.types.get(singular(" ".join(phrase)))) is None:
+                if (node_type := self.type_of_each(" ".join(phrase))) is None:
                     continue
                 if _is_plural(phrase[-1]):
                     return Announced(node_type, many=True)
@@ -154,6 +160,7 @@ def load_vocabulary() -> Vocabulary:
                 raise ValueError(f"{word} stands for {types[singular(word)]} and for {name}")
     return Vocabulary(
         types,
+        {singular(word): name for name, words in raw["groups"].items() for word in words},
         frozenset(map(plain_words, raw["untyped"])),
         frozenset(map(plain_words, raw["structure"])),
         {singular(word): Relation(**fields) for word, fields in raw["relations"].items()},

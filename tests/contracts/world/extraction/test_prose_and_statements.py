@@ -67,6 +67,61 @@ def test_a_long_paragraph_is_cut_where_sentences_end():
     assert " ".join(text[part.start : part.end] for part in parts) == text.strip()
 
 
+@pytest.mark.parametrize(
+    ("text", "title", "properties"),
+    [
+        ("Budget: 500 EUR", "Budget: 500 EUR", {"amounts": ["500 EUR"]}),
+        ("Budget: 1,5 Mio. EUR", "Budget: 1,5 Mio. EUR", {}),
+        ("Invoice: 4711", "Invoice: 4711", {}),
+        ("Meeting: 3 March 2026", "Meeting: 3 March 2026", {"dates": ["2026-03-03"]}),
+        ("Contract: Acme hosting", "Acme hosting", {"label": "Contract"}),
+        ("Target: sail on the 12. Mai", "sail on the 12. Mai", {"label": "Target"}),
+        ("Time block: nap", "nap", {}),
+    ],
+)
+def test_a_label_stays_findable_beside_its_value(text, title, properties):
+    _, node = read(f"# T\n\n{text}").nodes
+    assert (node.title, node.properties) == (title, properties)
+
+
+def test_a_json_key_stays_findable_beside_its_value():
+    graph = build_graph(
+        BuildRequest(
+            documents=[{"text": '{"budget": "500 EUR", "contract": "Acme"}', "mediaType": "application/json"}]
+        ),
+        ME,
+        NOW,
+    )
+    assert [(node.title, node.properties) for node in graph.nodes[1:]] == [
+        ("budget: 500 EUR", {}),
+        ("Acme", {"label": "contract"}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "people", "properties"),
+    [
+        ("Role: CTO\nTeam: Blue", [], {"role": "CTO", "team": "Blue"}),
+        ("Team members: Ada, Bo Li", ["Ada", "Bo Li"], {}),
+        ("Stakeholder: the board", [], {"stakeholder": "the board"}),
+        ("Team:\n\n- Ada\n- Bo Li", ["Ada", "Bo Li"], {}),
+    ],
+)
+def test_only_names_behind_words_for_people_are_people(text, people, properties):
+    graph = read(f"# T\n\n{text}")
+    assert titles(graph, "Person") == people
+    assert graph.nodes[0].properties == properties
+
+
+def test_a_role_in_json_is_a_property_of_its_person():
+    text = '{"team": [{"name": "Ada", "role": "CTO"}, "Bo Li"]}'
+    graph = build_graph(BuildRequest(documents=[{"text": text, "mediaType": "application/json"}]), ME, NOW)
+    assert [(node.type, node.title, node.properties) for node in graph.nodes[1:]] == [
+        ("Person", "Ada", {"role": "CTO"}),
+        ("Person", "Bo Li", {}),
+    ]
+
+
 def test_front_matter_is_read_key_by_key_with_its_lists():
     graph = read(
         "---\ntitle: \"My trip\"\ndate: 2026-04-01\nplaces:\n  - Oslo\n  - Bergen\nfoods: [fish, 'rye bread']\n"
