@@ -39,8 +39,11 @@ class PipelineReport:
 
 def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
     """Runs what is due, and afterwards ends trials and erases from the files what owners erased, if that is due. Raises
-    the errors of all."""
-    report = _run_with_records(settings, snapshot=snapshot)
+    the errors of all, and `KeyboardInterrupt` where a signal ends a run."""
+    try:
+        report = _run_with_records(settings, snapshot=snapshot)
+    except dg.DagsterExecutionInterruptedError:
+        raise KeyboardInterrupt from None
     end_trials(settings, datetime.now(UTC))
     if files_due_for_erasures(settings, datetime.now(UTC)) is not None:
         erase_for_owners(settings)

@@ -1,0 +1,49 @@
+"""The worker of `svc run` while it makes the first run: in a process of its own, which a signal ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from fault_node import Fault, FaultNode, Reply, always
+from ingest_helpers import TOKEN
+from patience import HANG_S
+from pipeline_runs import recorded_chain
+
+from contracts.settings import PREFIX
+from pipelines.instance import prepare_home
+
+
+def test_a_first_run_that_a_signal_interrupts_ends_with_130_and_without_a_word(tmp_path: Path):
+    never = Fault("eth_getLogs", always(Reply(delay_s=HANG_S)))
+    with FaultNode(recorded_chain(), never) as node:
+        worker, said = started(tmp_path, node.url)
+        deadline = time.monotonic() + HANG_S
+        while not node.asked("eth_getLogs"):
+            assert worker.poll() is None and time.monotonic() < deadline
+            time.sleep(0.05)
+        worker.send_signal(signal.SIGTERM)
+        assert (worker.wait(HANG_S), said.read_text()) == (130, "")
+
+
+def started(data_dir: Path, rpc_url: str) -> tuple[subprocess.Popen[bytes], Path]:
+    """A worker that reads the chain of a node, and the file that takes all that it says."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)} | {
+        "SVC_DATA_DIR": str(data_dir),
+        "SVC_RPC_URLS": rpc_url,
+        "SVC_TOKEN_ADDRESS": TOKEN,
+        "DAGSTER_HOME": str(prepare_home(data_dir)),
+    }
+    said = data_dir / "said"
+    with said.open("wb") as file:
+        descriptor = file.fileno()
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "cli.worker", *[str(descriptor)] * 3],
+            env=environment,
+            pass_fds=(descriptor,),
+            stdout=file,
+            stderr=file,
+        )
+    return worker, said
