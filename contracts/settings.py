@@ -3,12 +3,13 @@
 import difflib
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, SecretStr, ValidationError
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from contracts.errors import SettingsInvalid
@@ -39,6 +40,17 @@ def _no_trailing_slash(value: str) -> str:
     return value.rstrip("/")
 
 
+def _nothing_after_path(value: str) -> str:
+    """Returns the address of a service, to which paths are appended."""
+    if "?" in value or "#" in value:
+        raise ValueError("an address that others are built on has no query and no fragment")
+    return value
+
+
+def _no_brackets(value: str) -> str:
+    return value.removeprefix("[").removesuffix("]")
+
+
 def _lower(value: str) -> str:
     return value.lower()
 
@@ -47,6 +59,7 @@ CommaSeparated = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_comma_sep
 WebAddress = Annotated[str, AfterValidator(web_address)]
 WebAddresses = Annotated[tuple[WebAddress, ...], NoDecode, BeforeValidator(_comma_separated)]
 Url = Annotated[WebAddress, AfterValidator(_no_trailing_slash)]
+ServiceUrl = Annotated[Url, AfterValidator(_nothing_after_path)]
 Address = Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{40}$"), AfterValidator(_lower)]
 
 _ETH_PRICE: dict[str, JsonValue] = {"gives": "eth_price"}
@@ -66,12 +79,14 @@ class Settings(BaseSettings):
         hide_input_in_errors=True,
     )
 
-    base_url: Url | None = Field(
+    base_url: ServiceUrl | None = Field(
         default=None,
         description="The public address of this service; default http://HOST:PORT. An input of publish",
     )
-    app_url: Url | None = Field(default=None, description="The companion web application")
-    host: str = Field(default="127.0.0.1", description="Address the API listens on")
+    app_url: ServiceUrl | None = Field(default=None, description="The companion web application")
+    host: Annotated[str, AfterValidator(_no_brackets)] = Field(
+        default="127.0.0.1", description="Address the API listens on"
+    )
     host_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,100}$")] | None = Field(
         default=None, description="Name of this host in /health; default the machine's name"
     )
@@ -192,12 +207,22 @@ class Settings(BaseSettings):
     @property
     def public_base_url(self) -> str:
         """Returns `BASE_URL`, or the address that the API listens on, without a trailing slash."""
-        return self.base_url or f"http://{self.host}:{self.port}"
+        return self.base_url or f"http://{self.listens_at}"
+
+    @property
+    def listens_at(self) -> str:
+        """Returns the host and port of the API, as URLs have them."""
+        return authority(self.host, self.port)
 
     @property
     def host_named(self) -> str:
         """Returns `HOST_NAME`, or the name of the machine."""
         return self.host_name or platform.node()
+
+
+def authority(host: str, port: int) -> str:
+    """Returns host and port as URLs have them: an IPv6 address stands in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def settings_that_give(capability: str) -> tuple[str, ...]:
@@ -210,20 +235,44 @@ _NEEDS = {"tokens_file": "partition_blocks", "partition_blocks": "publish_url", 
 """Settings that are of use only with another one."""
 
 
+_RULES = {
+    "value_error": "{error}",
+    "int_parsing": "it has to be a whole number",
+    "bool_parsing": "it has to be true or false",
+    "greater_than_equal": "it has to be {ge} or more",
+    "less_than_equal": "it has to be {le} or less",
+    "literal_error": "it has to be {expected}",
+    "string_pattern_mismatch": "it has to match {pattern}",
+}
+"""pydantic's type of an error -> the rule that the value breaks."""
+
+
+def _why(error: ErrorDetails) -> str:
+    rule = _RULES.get(error["type"])
+    return error["msg"] if rule is None else rule.format(**error.get("ctx", {}))
+
+
+def _unknown(name: str, known: Collection[str]) -> SettingsInvalid:
+    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
+    return SettingsInvalid(f"{name} is not a setting.", cure=f"The nearest one is {nearest[0]}.")
+
+
 def load_settings(environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
     """Reads the settings. Raises `SettingsInvalid`, which names bad values (not their content) and the nearest name."""
     known = {PREFIX + name.upper() for name in Settings.model_fields}
     for name in sorted(os.environ if environ is None else environ):
         if name.startswith(PREFIX) and name not in known:
-            nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
-            raise SettingsInvalid(f"{name} is not a setting.", cure=f"The nearest one is {nearest[0]}.")
+            raise _unknown(name, known)
     try:
         settings = Settings(**overrides)
+    except UnicodeDecodeError:
+        raise SettingsInvalid("`.env` is not UTF-8.", cure="Save it in that encoding.") from None
     except ValidationError as error:
-        lines = "; ".join(
-            f"{PREFIX}{str(e['loc'][0]).upper().removeprefix(PREFIX)}: {e['msg']}"
-            for e in error.errors(include_input=False)
-        )
+        wrong = error.errors(include_input=False)
+        for each in wrong:
+            if each["type"] == "extra_forbidden":
+                raise _unknown(str(each["loc"][0]).upper(), known) from None
+        lines = "; ".join(f"{PREFIX}{str(each['loc'][0]).upper().removeprefix(PREFIX)}: {_why(each)}" for each in wrong)
         raise SettingsInvalid(f"{lines}.", cure="See .env.example for every name and its meaning.") from None
     for name, needed in _NEEDS.items():
         if getattr(settings, name) is not None and getattr(settings, needed) is None:

@@ -16,6 +16,53 @@ def test_an_unknown_name_is_refused_with_the_nearest_right_one():
     assert "SVC_RPC_URLS" in str(refused.value)
 
 
+def test_an_unknown_name_in_the_env_file_is_refused_with_the_nearest_right_one(tmp_path, monkeypatch):
+    (tmp_path / ".env").write_text("SVC_RPC_URL=http://127.0.0.1:1\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingsInvalid, match=r"^SVC_RPC_URL is not a setting\. The nearest one is SVC_RPC_URLS\.$"):
+        load_settings({})
+
+
+def test_an_env_file_in_another_encoding_is_refused(tmp_path, monkeypatch):
+    (tmp_path / ".env").write_bytes("SVC_CONTACT_EMAIL=jürg@svc.example\n".encode("latin-1"))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingsInvalid, match=r"^`\.env` is not UTF-8\."):
+        load_settings({})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [
+        ("SVC_PORT", "http", "it has to be a whole number"),
+        ("SVC_PORT", "0", "it has to be 1 or more"),
+        ("SVC_DEMO", "perhaps", "it has to be true or false"),
+        ("SVC_LOG_FORMAT", "xml", "it has to be 'text' or 'json'"),
+        ("SVC_TOKEN_ADDRESS", "0x12", "it has to match ^0x[0-9a-fA-F]{40}$"),
+        ("SVC_APP_URL", "app", "an address is http:// or https://, a host, and a port from 1 to 65535 if any"),
+    ],
+)
+def test_a_bad_value_is_answered_with_the_rule_that_it_breaks(monkeypatch, name, value, rule):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsInvalid) as refused:
+        load_settings()
+    assert refused.value.what == f"{name}: {rule}."
+
+
+@pytest.mark.parametrize("name", ["SVC_BASE_URL", "SVC_APP_URL"])
+@pytest.mark.parametrize("value", ["https://svc.example/?a=b", "https://svc.example?", "https://svc.example/#top"])
+def test_an_address_that_others_are_built_on_has_no_query_and_no_fragment(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsInvalid, match=f"{name}: .* no query and no fragment"):
+        load_settings()
+
+
+@pytest.mark.parametrize("value", ["::1", "[::1]"])
+def test_an_ipv6_host_stands_in_brackets_in_addresses(monkeypatch, value):
+    monkeypatch.setenv("SVC_HOST", value)
+    assert load_settings().host == "::1"
+    assert load_settings().public_base_url == "http://[::1]:8000"
+
+
 @pytest.mark.parametrize(
     ("name", "value", "needed"),
     [
@@ -34,7 +81,7 @@ def test_a_bad_value_is_named_but_not_repeated(monkeypatch):
     monkeypatch.setenv("SVC_PORT", "65536000")
     with pytest.raises(SettingsInvalid) as refused:
         load_settings()
-    assert "SVC_PORT: Input should be less than or equal to 65535" in str(refused.value)
+    assert "SVC_PORT: it has to be 65535 or less." in str(refused.value)
     assert "65536000" not in str(refused.value)
 
 
