@@ -11,8 +11,9 @@ from cli.environment import as_environment, effective_settings, make_data_dir
 from cli.generations import follow_until
 from cli.logs import configure_logs
 from cli.output import operator_problems, print_json, progress_line, say
+from cli.ports import require_free_port
 from cli.serve import STOP_WITHIN_S, refuse_foreign_generation
-from cli.supervise import Children, PartEnded, end_leftovers, only_one, refuse_taken_port
+from cli.supervise import Children, PartEnded, end_leftovers, only_one
 from contracts.errors import SettingsInvalid
 from contracts.secrets import require_secrets
 from contracts.settings import Settings
@@ -36,11 +37,11 @@ def api(workers: int, as_json: bool) -> None:
         with only_one(settings.data_dir / "service.lock"):
             record = settings.data_dir / CHILDREN_FILE
             end_leftovers(record)  # they hold the port
-            refuse_taken_port(settings.host, settings.port, "SVC_PORT")
+            require_free_port(settings.host, settings.port, "SVC_PORT")
             if as_json:
                 print_json({"ok": True, "baseUrl": settings.public_base_url, "host": settings.host_named})
             else:
-                say(progress_line("api", f"{settings.host}:{settings.port} serves what {origin.store.url} points to"))
+                say(progress_line("api", f"{settings.listens_at} serves what {origin.store.url} points to"))
             with _following(settings, origin):
                 _serve(settings, Children(record, settings.drain_seconds + STOP_WITHIN_S + 1.0), workers)
 

@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import shutil
-import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -21,12 +20,13 @@ from api.access.rpc import Providers
 from cli.demo.anvil import find_binary
 from cli.environment import effective_settings, installation_directory, make_data_dir
 from cli.output import operator_problem, print_json, say
+from cli.ports import require_free_port
 from cli.same_origin import LOOPBACK_ADDRESS
 from contracts.access.rail import rail_of
 from contracts.access.settling import GAS_LIMIT, head_calls, read_head
 from contracts.connect.handoff import may_be_asked
-from contracts.errors import OperatorProblem, RunBusy, StoreUnusable
-from contracts.settings import Settings
+from contracts.errors import OperatorProblem, RunBusy, SettingsInvalid, StoreUnusable
+from contracts.settings import Settings, authority
 from contracts.site.figures import REASONS
 from pipelines.instance import DIARY_CURE
 from pipelines.market.sources import PRICE_SOURCES
@@ -146,15 +146,15 @@ def ports(settings: Settings) -> Iterator[Finding]:
         ("api port", settings.host, settings.port, "SVC_PORT"),
         ("dagster port", LOOPBACK_ADDRESS, settings.dagster_port, "SVC_DAGSTER_PORT"),
     ):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((host, port))
-            except OSError:
-                cure = f"Fine if `svc run` is running; else stop what listens there or set {variable}."
-                yield Finding(name, "warn", f"{host}:{port} is taken", cure)
-            else:
-                yield Finding(name, "ok", f"{host}:{port} is free")
+        try:
+            require_free_port(host, port, variable)
+        except SettingsInvalid as problem:
+            yield Finding(name, "fail", problem.what, problem.cure)
+        except OperatorProblem:
+            cure = f"Fine if `svc run` is running; else stop what listens there or set {variable}."
+            yield Finding(name, "warn", f"{authority(host, port)} is taken", cure)
+        else:
+            yield Finding(name, "ok", f"{authority(host, port)} is free")
 
 
 def chain(settings: Settings) -> Iterator[Finding]:

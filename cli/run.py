@@ -29,8 +29,9 @@ from cli.dagster_processes import (
 from cli.demo.chain import CHAIN_ID, DemoChain
 from cli.environment import as_environment, make_data_dir
 from cli.output import operator_problems, print_json, progress_line, say
+from cli.ports import require_free_port
 from cli.same_origin import LOOPBACK_ADDRESS
-from cli.supervise import Children, PartEnded, end_leftovers, only_one, refuse_taken_port
+from cli.supervise import Children, PartEnded, end_leftovers, only_one
 from contracts.errors import ConfigurationProblem, DemoChainLost
 from contracts.secrets import require_secrets
 from contracts.settings import Settings, load_settings
@@ -76,8 +77,8 @@ def run(*, dagster_launch: bool, as_json: bool) -> None:
         with only_one(settings.data_dir / "service.lock"):
             record = settings.data_dir / CHILDREN_FILE
             end_leftovers(record)  # they hold the ports
-            refuse_taken_port(settings.host, settings.port, "SVC_PORT")
-            refuse_taken_port(LOOPBACK_ADDRESS, settings.dagster_port, "SVC_DAGSTER_PORT")
+            require_free_port(settings.host, settings.port, "SVC_PORT")
+            require_free_port(LOOPBACK_ADDRESS, settings.dagster_port, "SVC_DAGSTER_PORT")
             _Service(settings, Children(record), stopping, as_json, dagster_launch=dagster_launch).run()
 
 
@@ -158,7 +159,7 @@ class _Service:
             if generation is None or generation.manifest.base_url != settings.public_base_url:
                 raise PartEnded("Nothing could be published.", cure="The message above says why; `svc doctor` helps.")
         self._children.start("api", _svc("serve"), environment, logs / "api.log")
-        self._until_answering(f"http://{settings.host}:{settings.port}/health", API_READY_S)
+        self._until_answering(f"http://{settings.listens_at}/health", API_READY_S)
         self._announce("api", f"{settings.public_base_url} answers")
 
         if settings.publish_url:

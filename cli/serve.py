@@ -10,6 +10,7 @@ from cli.connections import TimedHttpProtocol
 from cli.environment import as_environment, effective_settings
 from cli.http_server import serve_until_signal
 from cli.output import operator_problems, print_json
+from cli.ports import require_free_port
 from contracts.errors import ForeignGeneration
 from contracts.logs import log_config
 from contracts.secrets import require_secrets
@@ -27,6 +28,7 @@ def serve(workers: int, as_json: bool) -> None:
         refuse_foreign_generation(settings)
         require_secrets(settings)
         correct_modes(settings.data_dir, gates_only=True)
+        require_free_port(settings.host, settings.port, "SVC_PORT")
     if as_json:
         print_json({"ok": True, "baseUrl": settings.public_base_url, "workers": workers})
     # Workers are processes of their own, which read their settings from the environment.

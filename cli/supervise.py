@@ -4,7 +4,6 @@ import fcntl
 import json
 import os
 import signal
-import socket
 import subprocess
 import threading
 import time
@@ -133,18 +132,6 @@ class Children:
         draft = self.record.with_suffix(".tmp")
         draft.write_text(json.dumps(rows))
         draft.replace(self.record)
-
-
-def refuse_taken_port(host: str, port: int, variable: str) -> None:
-    """Raises before anything is started, rather than half-way."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError:
-            raise OperatorProblem(
-                f"{host}:{port} is taken.", cure=f"Stop what listens there, or set {variable} to another port."
-            ) from None
 
 
 @contextmanager

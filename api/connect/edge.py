@@ -149,7 +149,7 @@ class OriginPolicy:
         public = urlsplit(settings.public_base_url)
         assert public.hostname is not None
         self._hosts = {public.netloc.lower(), public.hostname.lower()}
-        self._hosts.add(f"{settings.host}:{settings.port}".lower())
+        self._hosts.add(settings.listens_at.lower())
         if _PORTS.get(public.scheme) and public.port is None:
             self._hosts.add(f"{public.hostname}:{_PORTS[public.scheme]}".lower())
         self._origins = {_origin(f"{public.scheme}://{public.netloc}")}

@@ -93,7 +93,7 @@ def publish(
             kept.parts
             | again.parts
             | document_parts(documents)
-            | site_parts(route_table(context.installation, rows, redirects), f"{settings.host}:{settings.port}")
+            | site_parts(route_table(context.installation, rows, redirects), settings.listens_at)
             | _graph_parts(documents, draft)
             | _holder_parts(context)
             | snapshot_parts(context.connection, settings.data_dir, draft.previous)

@@ -2,7 +2,6 @@
 
 import json
 import signal
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,8 +14,7 @@ from run_processes import Installation, is_zombie
 
 from cli.demo.anvil import free_port
 from cli.environment import make_data_dir
-from cli.supervise import refuse_taken_port
-from contracts.errors import OperatorProblem, StoreUnusable
+from contracts.errors import StoreUnusable
 
 COMMANDS = (
     ("pipeline", "status"),
@@ -89,11 +87,6 @@ def test_without_a_chain_that_answers_the_api_stays_up_and_the_schedule_goes_on_
         service.end(signal.SIGINT)
     finally:
         dead.close()
-
-
-def test_a_taken_port_is_refused_with_the_setting_to_change():
-    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OperatorProblem, match="SVC_PORT"):
-        refuse_taken_port("127.0.0.1", taken.getsockname()[1], "SVC_PORT")
 
 
 def test_a_data_directory_that_can_not_be_made_is_refused(tmp_path: Path):

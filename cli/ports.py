@@ -1,0 +1,38 @@
+"""Checks that a port can be listened on, before anything is started."""
+
+import errno
+import socket
+
+from contracts.errors import OperatorProblem, SettingsInvalid
+from contracts.settings import authority
+
+
+def require_free_port(host: str, port: int, variable: str) -> None:
+    """Raises `OperatorProblem` where somebody else has the port, `SettingsInvalid` where this machine lacks the host.
+
+    `variable` names the setting of the port.
+    """
+    place = authority(host, port)
+    try:
+        for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            with socket.socket(family, kind, protocol) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if family == socket.AF_INET6:  # as asyncio binds; else 0.0.0.0 counts as the same port
+                    probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                probe.bind(address)
+    except (OSError, UnicodeError) as error:
+        match error:
+            case OSError(errno=errno.EADDRINUSE):
+                problem: OperatorProblem = OperatorProblem(
+                    f"{place} is taken.", cure=f"Stop what listens there, or set {variable} to another port."
+                )
+            case PermissionError():
+                problem = SettingsInvalid(
+                    f"This user may not listen on {place}.", cure=f"Set {variable} to a port from 1024 on."
+                )
+            case _:
+                problem = SettingsInvalid(
+                    f"SVC_HOST={host} is no address of this machine.",
+                    cure="Set SVC_HOST to one, such as 127.0.0.1 or ::1, or to 0.0.0.0 for all.",
+                )
+        raise problem from None
