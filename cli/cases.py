@@ -11,7 +11,7 @@ from contracts.access.cases import CaseStanding
 from contracts.access.quote_answers import quote_answer
 from contracts.access.rail import PaymentRail, rail_of
 from contracts.access.signing import JWKS_PATH
-from contracts.errors import PaymentNotSettled
+from contracts.errors import PaymentNotSettled, SettingsInvalid
 from contracts.settings import Settings
 from warehouse.access.cases import cases_in, find_case
 from warehouse.access.issue import Issuer
@@ -47,7 +47,7 @@ def resolve(
 ) -> None:
     with operator_problems(as_json):
         if [issue, received is not None, supplement, refund, refunded is not None].count(True) != 1:
-            raise PaymentNotSettled("Give one of five options.", cure=_SAY_ONE)
+            raise SettingsInvalid("Give one of five options.", cure=_SAY_ONE)
         with opened_ledger() as (settings, ledger):
             settled: dict[str, Any] = {}
             if issue or received is not None:
@@ -109,7 +109,7 @@ def _supplement(settings: Settings, ledger: Ledger, case_id: str) -> dict[str, A
 
 def _refunded(ledger: Ledger, case_id: str, transaction_hash: str) -> None:
     if re.fullmatch("0x[0-9a-fA-F]{64}", transaction_hash) is None:
-        raise PaymentNotSettled("--refunded is no transaction hash.", cure="Give 0x and 64 hex digits.")
+        raise SettingsInvalid("--refunded is no transaction hash.", cure="Give 0x and 64 hex digits.")
     with ledger.transaction() as tx:
         mark_refunded(tx, case_id, transaction_hash.lower(), now=datetime.now(UTC))
 

@@ -176,7 +176,7 @@ def test_money_that_no_claim_uses_is_listed_with_both_sides_and_settled(shop: Sh
     transaction = "0x" + "11" * 32
     both = ["--issue", "--refunded", transaction]
     for wrong in ([], both, ["--refund", "--supplement"], ["--refunded", "0x11"], ["--refunded", "0x" + "zz" * 32]):
-        assert shop.run("claim", "resolve", ids[back.quote_id], *wrong, code=1)["code"] == "payment_not_settled"
+        assert shop.run("claim", "resolve", ids[back.quote_id], *wrong, code=2)["code"] == "settings_invalid"
     due = shop.run("claim", "resolve", ids[back.quote_id], "--refund")
     assert (due["state"], due["refund"]["amountUnits"]) == ("refund_due", "7")
     sent_back = shop.run("claim", "resolve", ids[back.quote_id], "--refunded", "0x" + "AB" * 32)
