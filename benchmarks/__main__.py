@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.output import AsJson
+from cli.usage import OneCommand
 
 
 def main(
@@ -37,5 +38,5 @@ def main(
 
 if __name__ == "__main__":
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command(name="bench")(main)
+    app.command(name="bench", cls=OneCommand)(main)
     app(prog_name="svc bench")

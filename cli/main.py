@@ -17,6 +17,7 @@ import typer
 
 from cli.library_commands import LibraryCommands
 from cli.output import AsJson, note, say
+from cli.usage import Commands
 from contracts.access.tiers import Role, Tier
 from contracts.standing import KEYS_CLAIM, SourceClass
 from warehouse.file_modes import keep_files_private
@@ -54,6 +55,7 @@ def group(summary: str) -> typer.Typer:
 
 
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     # Rendering the coloured traceback of a failed Dagster step takes minutes.
     pretty_exceptions_enable=False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -102,6 +103,32 @@ def test_commands_stand_in_groups():
 )
 def test_a_mistyped_command_is_answered_with_the_nearest_one(typed: str, meant: str):
     assert f"Did you mean '{meant}'" in svc(*typed.split(), exit_code=2)
+
+
+@pytest.mark.parametrize(
+    ("typed", "detail"),
+    [
+        ("keys create --json --tier gold --owner x", "Invalid value for '--tier': 'gold' is not one of"),
+        ("world approve nope --json", "Invalid value for 'decision': it should be a valid integer"),
+        ("docs check --json", "Missing argument 'base_url'."),
+        ("docter --json", "No such command 'docter'. Did you mean 'doctor'"),
+    ],
+)
+def test_wrong_arguments_are_refused_as_one_json_value_where_that_is_asked_for(typed: str, detail: str):
+    result = CliRunner().invoke(main.app, typed.split())
+    said = json.loads(result.stdout)
+    assert (result.exit_code, said["ok"], said["code"]) == (2, False, "arguments_invalid")
+    assert said["detail"].startswith(detail) and said["cure"]
+    assert CliRunner().invoke(main.app, typed.replace("--json", "").split()).stdout == ""
+
+
+def test_a_bench_that_does_not_exist_is_refused_as_one_json_value():
+    done = subprocess.run(
+        [Path(sys.executable).with_name("svc"), "bench", "--json", "nope"], capture_output=True, text=True
+    )
+    said = json.loads(done.stdout)
+    assert (done.returncode, said["ok"], said["code"]) == (2, False, "arguments_invalid")
+    assert "'nope' is not a bench" in said["detail"]
 
 
 def test_the_version_is_printed():

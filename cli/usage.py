@@ -1,0 +1,55 @@
+"""Refuses wrong arguments in plain words: on stderr, and also as one JSON value where --json asks for that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+from typer.exceptions import TyperException
+
+from cli.output import print_json
+
+_GIVEN = "cli.usage.given"
+
+
+class _Refusing:
+    """What both kinds of command line do: the arguments are read here, and those of subcommands while it runs."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        given = tuple(args)
+        with _refused(given):
+            context = super().make_context(info_name, args, parent, **extra)  # type: ignore[misc]
+        context.meta[_GIVEN] = given
+        return context
+
+    def invoke(self, ctx: Any) -> Any:
+        with _refused(ctx.meta[_GIVEN]):
+            return super().invoke(ctx)  # type: ignore[misc]
+
+
+class Commands(_Refusing, TyperGroup):
+    """A command line of many commands."""
+
+
+class OneCommand(_Refusing, TyperCommand):
+    """A command line that is one command."""
+
+
+@contextmanager
+def _refused(arguments: Sequence[str]) -> Iterator[None]:
+    try:
+        yield
+    except TyperException as refusal:
+        refusal.message = _plain(refusal.message)
+        if "--json" in arguments:
+            cure = "`--help` after the command shows what it takes."
+            print_json({"ok": False, "code": "arguments_invalid", "detail": refusal.format_message(), "cure": cure})
+        raise
+
+
+def _plain(message: str) -> str:
+    """Returns a message without the words of pydantic, which Typer passes on."""
+    rule = message.removeprefix("Value error, ").partition(", unable to parse")[0]
+    return rule.replace("Input should", "it should")
