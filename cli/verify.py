@@ -11,22 +11,24 @@ import random
 import re
 import tempfile
 import zlib
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Protocol, TypeVar
+from typing import IO, Protocol, Self, TypeVar
 
 import httpx
+import msgspec
 import typer
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from cli.environment import effective_settings, given_address
 from cli.output import operator_problems, print_json, say
-from cli.verify_mirror import mirror_checks
+from cli.verify_mirror import mirror_checks, published_body
 from contracts.base import AddressText
 from contracts.errors import ChainMismatch, OperatorProblem, RpcUnavailable, SettingsInvalid
-from contracts.open_data.names import TOKENS_INDEX_PATH
+from contracts.open_data.manifest import ManifestFile, PublicManifest
+from contracts.open_data.names import MANIFEST_PATH, TOKENS_INDEX_PATH
 from contracts.token.further_tokens import IndexedToken, PublishedToken, TokenIndex, document_path, indexed_token
 from contracts.token.holder_documents import TokenHolders, TokenHoldersMap
 from contracts.token.holders import csv_file_name
@@ -70,6 +72,19 @@ class NothingToVerify(OperatorProblem):
     """The address does not serve a holder list with a proof."""
 
     code = "nothing_to_verify"
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A file as the manifest names it."""
+
+    path: str
+    sha256: str
+    bytes: int
+
+    @classmethod
+    def of(cls, path: str, files: Mapping[str, ManifestFile]) -> Self:
+        return cls(path, files[path].sha256, files[path].bytes)
 
 
 class NamedFile(Protocol):
@@ -199,7 +214,7 @@ def run_offline_checks(
     """Checks the files at `base_url` down to every balance, by a block hash and no RPC: the list of the service token,
     or of `token`.
 
-    Raises `NothingToVerify` where there is no storage proof.
+    Raises `NothingToVerify` where there is no storage proof, or no list of that block.
     """
     row = next((row for row in _further_tokens(client, base_url) if row.address == token), None) if token else None
     if row is not None:
@@ -210,6 +225,9 @@ def run_offline_checks(
         document = _document(client, f"{base_url}/api/token/holders", TokenHolders)
         claim, named = _claimed(base_url, claimed_list(document), document.reason, token)
         documented = [supply_check(document, claim)]
+    if block_hash not in (None, claim.block_hash):
+        yield from _earlier_list_checks(client, base_url, block_hash, claim)
+        return
     storage = claim.proof.storage
     if storage is None or storage.file is None:
         why = "older than storage proofs" if storage is None or storage.reason is None else storage.reason.value
@@ -221,29 +239,75 @@ def run_offline_checks(
     yield from _storage_checks(client, base_url, storage.file, published, block_hash)
 
 
+def _earlier_list_checks(client: httpx.Client, base_url: str, block_hash: str, newest: ClaimedList) -> Iterator[Check]:
+    """Checks the list of a block before the newest one, whose files the manifest names beside those of `newest`.
+
+    Raises `NothingToVerify` where none of them is of the block.
+    """
+    files = _manifest_files(client, base_url)
+    folder = newest.path.removesuffix(csv_file_name(newest.block))
+    for block, storage_path in _storage_files(path.removeprefix(folder) for path in files if path.startswith(folder)):
+        list_path = folder + csv_file_name(block)
+        if list_path not in files:
+            continue
+        proof = io.BytesIO()
+        same_proof = _download(client, base_url, "storage file", _Named.of(folder + storage_path, files), proof)
+        if _hash_of(proof.getvalue()) != block_hash:
+            continue
+        with tempfile.TemporaryFile() as listed:
+            yield _download(client, base_url, "list file", _Named.of(list_path, files), listed)
+            listed.seek(0)
+            published = _unpacked(listed, _ANY_ROWS)
+        yield from [_rows_check(published), same_proof, *storage_checks(proof.getvalue(), published, block_hash)]
+        return
+    raise NothingToVerify(
+        f"{base_url} publishes no list with a storage proof of block {block_hash}.",
+        cure=f"The newest list is of block {newest.block}, {newest.block_hash}; pass the hash of a block with a list.",
+    )
+
+
 def run_folder_checks(folder: Path, block_hash: str | None) -> Iterator[Check]:
-    """Checks a list and its storage proof in `folder`: those of the block hash, or the newest pair without one.
+    """Checks a list and its storage proof in `folder`, or in its folder data: those of the block hash, or the newest
+    pair without one.
 
     Raises `NothingToVerify` where the folder has no such pair.
     """
-    pairs = [(int(match[1]), path) for path in folder.iterdir() if (match := _STORAGE_FILE.fullmatch(path.name))]
-    for block, path in sorted(pairs, reverse=True):
-        listed = folder / csv_file_name(block)
-        if not listed.is_file():
-            continue
-        file = path.read_bytes()
-        if block_hash is not None and len(pairs) > 1 and _hash_of(file) != block_hash:
-            continue
-        with listed.open("rb") as handle:
-            published = _unpacked(handle, _ANY_ROWS)
-        yield check("list rows", published.fault is None, published.fault or f"{len(published.rows)} rows in order")
-        yield from storage_checks(file, published, block_hash)
-        return
+    for place in (folder, folder / "data"):
+        pairs = _storage_files(path.name for path in place.iterdir()) if place.is_dir() else []
+        for block, name in pairs:
+            listed = place / csv_file_name(block)
+            if not listed.is_file():
+                continue
+            file = (place / name).read_bytes()
+            if block_hash is not None and len(pairs) > 1 and _hash_of(file) != block_hash:
+                continue
+            with listed.open("rb") as handle:
+                published = _unpacked(handle, _ANY_ROWS)
+            yield _rows_check(published)
+            yield from storage_checks(file, published, block_hash)
+            return
     wanted = "" if block_hash is None else f" of block {block_hash}"
     raise NothingToVerify(
         f"{folder} has no list with its storage proof{wanted}.",
         cure="Fetch /data/holders-BLOCK.csv.gz and /data/holders-BLOCK.storage.json.gz into it.",
     )
+
+
+def _storage_files(names: Iterable[str]) -> list[tuple[int, str]]:
+    """Returns block and name of the storage proofs among files, the newest first."""
+    return sorted(((int(match[1]), name) for name in names if (match := _STORAGE_FILE.fullmatch(name))), reverse=True)
+
+
+def _rows_check(published: PublishedList) -> Check:
+    return check("list rows", published.fault is None, published.fault or f"{len(published.rows)} rows in order")
+
+
+def _manifest_files(client: httpx.Client, base_url: str) -> Mapping[str, ManifestFile]:
+    """Returns every published file by path; none where there is no manifest."""
+    try:
+        return msgspec.json.decode(published_body(client, base_url + MANIFEST_PATH) or b"", type=PublicManifest).files
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return {}
 
 
 def _claimed(

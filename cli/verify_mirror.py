@@ -5,8 +5,10 @@ The judging of manifests is pure and elsewhere.
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,10 +22,14 @@ from contracts.errors import OperatorProblem, SettingsInvalid
 from contracts.open_data.manifest import LARGEST_BYTES, Fault, ManifestFile, PublicManifest, judge_manifest
 from contracts.open_data.names import MANIFEST_PATH
 from contracts.publish.routes import file_of
-from contracts.token.verification import Check, check
+from contracts.times import retry_after_s
+from contracts.token.verification import Check, Outcome, check
 
 _TRIES_AGAIN = 2
 """Further attempts at files that differ: a mirror may take a newer generation while it is read."""
+
+LONGEST_WAIT_S = 300.0
+"""The time for which a mirror that limits requests may make the whole check wait."""
 
 MOST_LAG = timedelta(minutes=10)
 """The time by which a mirror's manifest may be older than the service's own newest one."""
@@ -44,10 +50,71 @@ class KeysUnknown(OperatorProblem):
     code = "keys_unknown"
 
 
+@dataclass
+class _Mirror:
+    """A mirror that is read, as fast as it lets us: `wait_left_s` is the time for which it may yet make us wait."""
+
+    client: httpx.Client
+    address: str
+    sleep: Callable[[float], None]
+    wait_left_s: float = LONGEST_WAIT_S
+
+    def faults(self, files: Mapping[str, ManifestFile]) -> dict[str, Check]:
+        """Returns the files that differ or could not be read, by path."""
+        compared = {path: self._fault(path, file) for path, file in files.items()}
+        return {path: fault for path, fault in compared.items() if fault is not None}
+
+    def _fault(self, path: str, file: ManifestFile) -> Check | None:
+        """Returns what is wrong with the mirror's file, or None.
+
+        A copy of the tree has documents by the names of their files, and a web server leads from the path of a document
+        to the folder of the same name.
+        """
+        for address in dict.fromkeys((path, f"/{file_of(path)}")):
+            try:
+                with self._opened(address) as response:
+                    if response.status_code == 404 or 300 <= response.status_code < 400:
+                        continue
+                    if response.status_code == 429:
+                        return Check("file", Outcome.UNKNOWN, f"{path} is not checked: the mirror answers 429")
+                    if response.status_code != 200:
+                        return check("file", False, f"{path} answers {response.status_code}")
+                    digest, size = hashlib.sha256(), 0
+                    for part in response.iter_raw():
+                        size += len(part)
+                        if size > file.longest:
+                            return check("file", False, f"{path} is longer than {file.longest} bytes")
+                        digest.update(part)
+            except httpx.HTTPError as error:
+                return check("file", False, f"{path} can't be read ({error})")
+            if file.matches(size, digest.hexdigest()):
+                return None
+            return check("file", False, f"{path} differs: {size} bytes, SHA-256 {digest.hexdigest()}")
+        return check("file", False, f"{path} is not there")
+
+    @contextmanager
+    def _opened(self, address: str) -> Iterator[httpx.Response]:
+        while True:
+            with self.client.stream("GET", self.address + address, headers={"accept-encoding": "identity"}) as response:
+                wait_s = max(1.0, retry_after_s(response.headers.get("retry-after", ""), None) or 0.0)
+                if response.status_code != 429 or wait_s > self.wait_left_s:
+                    yield response
+                    return
+            self.wait_left_s -= wait_s
+            self.sleep(wait_s)
+
+
 def mirror_checks(
-    client: httpx.Client, mirror: str, url: str | None, keys_file: Path | None, seen_file: Path | None, now: datetime
+    client: httpx.Client,
+    mirror: str,
+    url: str | None,
+    keys_file: Path | None,
+    seen_file: Path | None,
+    now: datetime,
+    *,
+    sleep: Callable[[float], None] = time.sleep,
 ) -> list[Check]:
-    """Returns every check of the mirror at `now`.
+    """Returns every check of the mirror at `now`. Waits where it limits requests, `LONGEST_WAIT_S` in all.
 
     Keys come from a saved key set, else from the service at `url`, by default this installation's. The newest version
     that was seen comes from `seen_file`, which is updated, and from the service where it answers.
@@ -58,7 +125,8 @@ def mirror_checks(
     seen = _seen_versions(seen_file)
     known = _origin_manifest(client, origin, keys, now)
     service = known.service if known is not None else None if keys_file is not None else origin
-    checks, newest = _checked(client, mirror, lambda body: _judge(body, keys, service, seen, known, now))
+    copy = _Mirror(client, mirror, sleep)
+    checks, newest = _checked(copy, lambda body: _judge(body, keys, service, seen, known, now))
     if seen_file is not None and newest is not None:
         seen[newest.service] = max(newest.version, seen.get(newest.service, 0))
         seen_file.write_text(json.dumps(seen, indent=1, sort_keys=True) + "\n")
@@ -66,29 +134,29 @@ def mirror_checks(
 
 
 def _checked(
-    client: httpx.Client, mirror: str, judge: Callable[[bytes], tuple[PublicManifest | None, str]]
+    mirror: _Mirror, judge: Callable[[bytes], tuple[PublicManifest | None, str]]
 ) -> tuple[list[Check], PublicManifest | None]:
     """Returns the checks, and the mirror's manifest where it is sound."""
-    manifest, problem = _judged(client, mirror, judge)
+    manifest, problem = _judged(mirror, judge)
     if manifest is None:
         return [check("manifest", False, f"{MANIFEST_PATH} {problem}")], None
-    left = _differences(client, mirror, manifest.files)
+    left = mirror.faults(manifest.files)
     for _ in range(_TRIES_AGAIN):
-        newer, _ = _judged(client, mirror, judge) if left else (None, "")
+        newer, _ = _judged(mirror, judge) if left else (None, "")
         if newer is None or newer.version == manifest.version:
             break
         manifest = newer
-        left = _differences(client, mirror, {path: newer.files[path] for path in left if path in newer.files})
+        left = mirror.faults({path: newer.files[path] for path in left if path in newer.files})
     signed = check("manifest", True, f"version {manifest.version}, signed {manifest.signed_at:%Y-%m-%d %H:%M:%S} UTC")
     if left:
-        return [signed, *(check("file", False, f"{path} {problem}") for path, problem in left.items())], manifest
+        return [signed, *left.values()], manifest
     return [signed, check("files", True, f"{len(manifest.files)}, all as the manifest has them")], manifest
 
 
 def _judged(
-    client: httpx.Client, mirror: str, judge: Callable[[bytes], tuple[PublicManifest | None, str]]
+    mirror: _Mirror, judge: Callable[[bytes], tuple[PublicManifest | None, str]]
 ) -> tuple[PublicManifest | None, str]:
-    body = _body(client, mirror + MANIFEST_PATH)
+    body = published_body(mirror.client, mirror.address + MANIFEST_PATH)
     return (None, "can't be read at the mirror") if body is None else judge(body)
 
 
@@ -108,35 +176,6 @@ def _judge(
     return (None, _SAID[Fault.REPLAYED]) if lags else (manifest, "")
 
 
-def _differences(client: httpx.Client, mirror: str, files: Mapping[str, ManifestFile]) -> dict[str, str]:
-    """Returns how the mirror's files differ, by path."""
-    compared = {path: _difference(client, mirror, path, file) for path, file in files.items()}
-    return {path: difference for path, difference in compared.items() if difference is not None}
-
-
-def _difference(client: httpx.Client, mirror: str, path: str, file: ManifestFile) -> str | None:
-    """Returns how the mirror's file differs, or None. A copy of the tree has documents by the names of their files."""
-    for address in dict.fromkeys((path, f"/{file_of(path)}")):
-        try:
-            with client.stream("GET", mirror + address, headers={"accept-encoding": "identity"}) as response:
-                if response.status_code == 404:
-                    continue
-                if response.status_code != 200:
-                    return f"answers {response.status_code}"
-                digest, size = hashlib.sha256(), 0
-                for part in response.iter_raw():
-                    size += len(part)
-                    if size > file.longest:
-                        return f"is longer than {file.longest} bytes"
-                    digest.update(part)
-        except httpx.HTTPError as error:
-            return f"can't be read ({error})"
-        if file.matches(size, digest.hexdigest()):
-            return None
-        return f"differs: {size} bytes, SHA-256 {digest.hexdigest()}"
-    return "is not there"
-
-
 def _key_set(client: httpx.Client, origin: str, keys_file: Path | None) -> Mapping[str, Any]:
     if keys_file is not None:
         try:
@@ -146,7 +185,7 @@ def _key_set(client: httpx.Client, origin: str, keys_file: Path | None) -> Mappi
                 f"{keys_file} can't be read: {error.strerror}.", cure=f"Save {JWKS_PATH} of the service there."
             ) from None
     else:
-        text = _body(client, origin + JWKS_PATH) or b""
+        text = published_body(client, origin + JWKS_PATH) or b""
     with suppress(msgspec.MsgspecError, UnicodeDecodeError):
         return msgspec.json.decode(text, type=dict[str, Any])
     raise KeysUnknown(
@@ -159,7 +198,7 @@ def _origin_manifest(
     client: httpx.Client, origin: str, keys: Mapping[str, Any], now: datetime
 ) -> PublicManifest | None:
     """Returns the service's own newest manifest, or None where it doesn't answer with a sound one."""
-    body = _body(client, origin + MANIFEST_PATH)
+    body = published_body(client, origin + MANIFEST_PATH)
     if body is None:
         return None
     manifest, fault = judge_manifest(body, keys, service=None, seen={}, now=now)
@@ -177,7 +216,7 @@ def _seen_versions(seen_file: Path | None) -> dict[str, int]:
         ) from None
 
 
-def _body(client: httpx.Client, address: str) -> bytes | None:
+def published_body(client: httpx.Client, address: str) -> bytes | None:
     """Returns a body of a bounded size, or None where there is none."""
     try:
         with client.stream("GET", address, headers={"accept-encoding": "identity"}) as response:

@@ -1,7 +1,10 @@
 """`svc verify --mirror`: a copy of everything public is checked file by file against the signed manifest."""
 
 import json
+import threading
 from datetime import timedelta
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
@@ -22,6 +25,11 @@ LIST = "/data/holders-20.csv.gz"
 HOLDERS = "/api/token/holders"
 
 Site = dict[str, bytes]
+
+
+class QuietFiles(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Tests print nothing."""
 
 
 def site_of(house: House) -> Site:
@@ -77,6 +85,44 @@ def test_a_true_mirror_has_no_fault(ask, sites):
 
 def test_a_copy_of_the_files_needs_no_routes(ask, sites):
     assert ask({path: body for path, body in sites[1].items() if "." in path.rpartition("/")[2]}) == []
+
+
+def test_a_copy_may_lead_from_documents_to_folders_of_the_same_name(house, sites, tmp_path):
+    public = current_generation(house.data_dir).path / "public"
+    handler = partial(QuietFiles, directory=str(public))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        keys = tmp_path / "jwks.json"
+        keys.write_text(json.dumps(SigningKeys(house.settings).current().jwks()))
+        address = f"http://127.0.0.1:{server.server_address[1]}"
+        with httpx.Client() as client:
+            checks = mirror_checks(client, address, BASE_URL, keys, None, house.now)
+        server.shutdown()
+    assert [each.detail for each in checks if each.outcome is not Outcome.OK] == []
+
+
+def test_a_mirror_that_limits_requests_is_waited_for_and_then_not_checked(house, sites, tmp_path):
+    keys = tmp_path / "jwks.json"
+    keys.write_text(json.dumps(SigningKeys(house.settings).current().jwks()))
+    slept: list[float] = []
+
+    def limited(refusals: int):
+        left = [refusals]
+
+        def answer(request: httpx.Request) -> httpx.Response:
+            if request.url.path == LIST and left[0]:
+                left[0] -= 1
+                return httpx.Response(429, headers={"retry-after": "200"})
+            content = sites[1].get(request.url.path)
+            return httpx.Response(404) if content is None else httpx.Response(200, stream=httpx.ByteStream(content))
+
+        with httpx.Client(transport=httpx.MockTransport(answer)) as client:
+            checks = mirror_checks(client, MIRROR, BASE_URL, keys, None, house.now, sleep=slept.append)
+        return [(each.outcome, each.detail) for each in checks if each.outcome is not Outcome.OK]
+
+    assert (limited(1), slept) == ([], [200.0])
+    assert limited(9) == [(Outcome.UNKNOWN, f"{LIST} is not checked: the mirror answers 429")]
+    assert slept == [200.0, 200.0]
 
 
 @pytest.mark.parametrize("path", [LIST, HOLDERS, "/llms.txt", "/data/svc.duckdb", "/data/index.json"])

@@ -24,7 +24,10 @@ from cli.demo.history import Movement
 from cli.demo.rpc import calldata
 from cli.demo.write import deploy, mined_receipt, move_calldata
 from cli.verify import NothingToVerify, run_checks, run_folder_checks, run_offline_checks, verify
+from contracts.access.signing import SigningKey, new_private_key, thumbprint
 from contracts.discovery.installation import Installation
+from contracts.open_data.manifest import ManifestFile, signed_manifest
+from contracts.open_data.names import MANIFEST_PATH
 from contracts.publish.registry import PROJECTIONS
 from contracts.publish.rendering import Origin, render
 from contracts.token.holder_documents import ConsistencyLevel, Token
@@ -155,6 +158,20 @@ def with_list(site: Site, lines: list[str]) -> Site:
     return replace(site, files=files)
 
 
+def later_by(blocks: int, site: Site) -> Site:
+    """The site once a list of a later block is its newest one; the manifest names the files of both."""
+    block = site.proof.block + blocks
+    document = json.loads(site.files[HOLDERS])
+    document["consistency"] |= {"block": block, "blockHash": "0x" + "22" * 32}
+    data = {path: body for path, body in site.files.items() if path.startswith("/data/")}
+    data |= {f"/data/{csv_file_name(block)}": b"later", f"/data/{storage_file_name(block)}": b"later"}
+    named = {path: ManifestFile(hashlib.sha256(body).hexdigest(), len(body)) for path, body in data.items()}
+    private = new_private_key()
+    key = SigningKey(thumbprint(private.public_key()), NOW, private)
+    manifest = signed_manifest("http://site.example", "g2", 2, NOW, named, None, key)
+    return replace(site, files={**site.files, **data, HOLDERS: json.dumps(document).encode(), MANIFEST_PATH: manifest})
+
+
 def folder_of(site: Site, directory: Path) -> Path:
     for path in (site.list_path, site.storage_path):
         (directory / Path(path).name).write_bytes(site.files[path])
@@ -205,7 +222,10 @@ def test_a_changed_list_is_found_though_its_hash_and_its_sum_were_made_to_fit(si
 
 
 def test_another_block_hash_and_a_changed_file_are_found(site: Site) -> None:
-    assert failing(offline(site, "0x" + "11" * 32)) == {ProofStep.HEADER}
+    document = json.loads(site.files[HOLDERS])
+    document["consistency"]["blockHash"] = "0x" + "11" * 32
+    claiming = replace(site, files={**site.files, HOLDERS: json.dumps(document).encode()})
+    assert ProofStep.HEADER in failing(offline(claiming, "0x" + "11" * 32))
     cut = replace(site, files={**site.files, site.storage_path: site.files[site.storage_path][:-9]})
     assert failing(offline(cut, site.proof.block_hash)) == {"storage file", "storage proof"}
     gone = replace(site, files={path: body for path, body in site.files.items() if path != site.storage_path})
@@ -221,6 +241,24 @@ def test_a_folder_of_several_lists_is_searched_for_the_block(site: Site, tmp_pat
         list(run_folder_checks(folder, "0x" + "11" * 32))
     with pytest.raises(NothingToVerify):
         list(run_folder_checks(tmp_path / "..", None))
+
+
+def test_a_list_of_a_site_is_proven_by_its_hash_after_newer_ones(site: Site) -> None:
+    later = later_by(9, site)
+    assert verdict_of(offline(later, site.proof.block_hash)) is Verdict.PROVEN
+    with pytest.raises(
+        NothingToVerify, match=f"no list .* of block 0x{'11' * 32}.* {site.proof.block + 9}, 0x{'22' * 32}"
+    ):
+        offline(later, "0x" + "11" * 32)
+    lines = gzip.decompress(site.files[site.list_path]).decode().splitlines()
+    changed = later_by(9, with_list(site, [*lines[:-1], lines[-1] + "0"]))
+    assert ProofStep.BALANCES in failing(offline(changed, site.proof.block_hash))
+
+
+def test_a_published_tree_is_a_folder_with_its_lists_in_data(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    folder_of(site, tmp_path / "data")
+    assert verdict_of(run_folder_checks(tmp_path, site.proof.block_hash)) is Verdict.PROVEN
 
 
 def test_a_site_without_a_storage_proof_says_why(site: Site) -> None:
