@@ -24,8 +24,10 @@ from svc_client import (
     AsyncClient,
     BadRequest,
     Client,
+    ClientError,
     Conflict,
     Forbidden,
+    KeyInvalid,
     NotFound,
     NotProven,
     PaymentNeeded,
@@ -115,6 +117,15 @@ def test_what_may_not_go_twice_is_not_sent_again() -> None:
     with pytest.raises(Unreachable, match="memory/design"):
         client_of(transport).design_memory(agent={"id": "a"}, goals=["x"], mode="apply")
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize("key", ["svc_frée_x", "svc_free_x\n"])
+def test_a_key_that_no_header_can_hold_is_refused_before_anything_is_sent(key: str) -> None:
+    transport, seen = served()
+    with pytest.raises(KeyInvalid, match="printable ASCII") as refused:
+        client_of(transport, key=key).plans()
+    assert isinstance(refused.value, ClientError) and key not in str(refused.value)
+    assert seen == []
 
 
 KINDS = [

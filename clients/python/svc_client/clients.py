@@ -11,6 +11,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import httpx
 
 from svc_client import flows
+from svc_client.errors import KeyInvalid
 from svc_client.exchange import Flow, Lost, Request, Response, Use, Wait, persistent, seconds_of
 
 P = ParamSpec("P")
@@ -33,6 +34,8 @@ class _Base:
     def _prepared(self, request: Request) -> dict[str, Any]:
         headers = {"User-Agent": USER_AGENT, **request.headers}
         if self.key is not None:
+            if not (self.key.isascii() and self.key.isprintable()):  # a header field holds no others
+                raise KeyInvalid("the API key has characters other than printable ASCII")
             headers["Authorization"] = f"Bearer {self.key}"
         return {
             "method": request.method,

@@ -13,6 +13,10 @@ class Unreachable(ClientError):
     """No answer came, also after what may be sent again was sent again."""
 
 
+class KeyInvalid(ClientError):
+    """The key has characters that no key of a service has, so nothing was sent."""
+
+
 class Altered(ClientError):
     """A quote is not what its hashes say: don't pay it."""
 
