@@ -174,9 +174,14 @@ def _rpc(url: str, chain_id: int) -> Finding:
     try:
         with blocking_client(RPC_TIMEOUT_S) as client:
             answer = client.post(url, json=body)
+    except httpx.HTTPError as error:
+        return Finding(name, "fail", f"no answer ({type(error).__name__})", "Check the address in SVC_RPC_URLS.")
+    try:
         seen = int(answer.json()["result"], 16)
-    except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
-        return Finding(name, "fail", f"no usable answer ({type(error).__name__})", "Check the address in SVC_RPC_URLS.")
+    except (ValueError, KeyError, TypeError):
+        return Finding(
+            name, "fail", f"no chain id, but {_described(answer)}", "Set the address of a node in SVC_RPC_URLS."
+        )
     if seen != chain_id:
         return Finding(
             name, "fail", f"answers for chain {seen}, not {chain_id}", "Correct SVC_RPC_URLS or SVC_CHAIN_ID."
@@ -185,6 +190,15 @@ def _rpc(url: str, chain_id: int) -> Finding:
     if skew_s is not None and skew_s > CLOCK_SKEW_S:
         return Finding(name, "warn", f"the clocks differ by {skew_s:.0f} s", "Synchronise this machine's clock.")
     return Finding(name, "ok", f"chain {seen}")
+
+
+def _described(answer: httpx.Response) -> str:
+    """Returns what came in place of a node's result, without texts of the answer, which may repeat the address."""
+    try:
+        return f"the JSON-RPC error {int(answer.json()['error']['code'])}"
+    except (ValueError, KeyError, TypeError):
+        media_type = answer.headers.get("content-type", "").partition(";")[0]
+        return f"HTTP {answer.status_code} with {media_type or 'a body of no type'}"
 
 
 def _skew_s(date: str | None) -> float | None:

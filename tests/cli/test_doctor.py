@@ -10,7 +10,7 @@ from pathlib import Path
 import lying_nodes
 import pytest
 from collector import collector as running_collector
-from fault_node import Fault, rpc_error
+from fault_node import Fault, FaultNode, Reply, always, rpc_error
 from ingest_helpers import TOKEN
 from lying_nodes import TokenChain
 from pipeline_runs import recorded_chain
@@ -79,6 +79,32 @@ def test_a_dead_node_is_named_without_its_key(tmp_path: Path):
     finding = the_one(chain(settings(tmp_path, rpc_urls=("http://127.0.0.1:1/secret",))))
     assert_mends(finding, "fail", "SVC_RPC_URLS")
     assert "secret" not in str(finding)
+
+
+def answering(status: int, content: bytes, media_type: str) -> Fault:
+    return Fault("eth_chainId", always(Reply(content, status, {"Content-Type": media_type})))
+
+
+@pytest.mark.parametrize(
+    ("fault", "detail"),
+    [
+        (answering(200, b"<html>", "text/html; charset=utf-8"), "no chain id, but HTTP 200 with text/html"),
+        (answering(404, b'{"ok":false}', "application/json"), "no chain id, but HTTP 404 with application/json"),
+        (answering(200, b"[]", "application/json"), "no chain id, but HTTP 200 with application/json"),
+        (Fault("eth_chainId", rpc_error(-32000, "no key k3y")), "no chain id, but the JSON-RPC error -32000"),
+    ],
+)
+def test_an_address_of_no_node_is_told_by_what_it_answers(tmp_path: Path, fault: Fault, detail: str):
+    with FaultNode(recorded_chain(), fault) as web_server:
+        finding = the_one(chain(settings(tmp_path, rpc_urls=(web_server.url,))))
+    assert_mends(finding, "fail", "Set the address of a node in SVC_RPC_URLS")
+    assert finding.detail == detail
+
+
+@pytest.mark.parametrize("host", ["256.1.1.1", "192.0.2.1"])
+def test_a_host_of_another_machine_fails(tmp_path: Path, host: str):
+    api, _ = ports(settings(tmp_path, host=host, port=_free_port(), dagster_port=_free_port()))
+    assert_mends(api, "fail", "Set SVC_HOST to one")
 
 
 def test_a_node_of_another_chain_fails(tmp_path: Path, node: RecordedNode):
