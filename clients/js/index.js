@@ -55,7 +55,7 @@ export class Client {
    * @returns {Promise<Schemas["TrialPacket"]>}
    */
   async trialKey(/** @type {Account} */ account) {
-    const path = `/api/agent-access/trials/${account.address}`;
+    const path = `/api/agent-access/trials/${encodeURIComponent(account.address)}`;
     const challenge = (await this.#ask("GET", path, { repeatable: true })).body;
     const signature = await account.signTypedData(challenge.typedData);
     const body = { issuedAt: challenge.issuedAt, proof: { type: "eip712", signature } };
@@ -120,7 +120,7 @@ export class Client {
 
   /** Reads a node with its states, decisions and sources. @returns {Promise<Schemas["NodeHistoryAnswer"]>} */
   async node(/** @type {string} */ nodeId, /** @type {Record<string, any>} */ query = {}) {
-    return await this.document(`/api/v2/world-model/nodes/${nodeId}`, query);
+    return await this.document(`/api/v2/world-model/nodes/${encodeURIComponent(nodeId)}`, query);
   }
 
   /**
@@ -135,7 +135,7 @@ export class Client {
 
   /** Erases a private node and the edges at it. @returns {Promise<Schemas["ErasureAnswer"]>} */
   async erase(/** @type {string} */ nodeId) {
-    return (await this.#ask("DELETE", `/api/v2/world-model/nodes/${nodeId}`, { repeatable: true })).body;
+    return (await this.#ask("DELETE", `/api/v2/world-model/nodes/${encodeURIComponent(nodeId)}`, { repeatable: true })).body;
   }
 
   /**
@@ -171,7 +171,7 @@ export class Client {
 
   /** Reads the history of one address. @returns {Promise<Schemas["TokenHolder"]>} */
   async holder(/** @type {string} */ address, /** @type {Record<string, any>} */ query = {}) {
-    return await this.document(`/api/token/holders/${address}`, query);
+    return await this.document(`/api/token/holders/${encodeURIComponent(address)}`, query);
   }
 
   /**

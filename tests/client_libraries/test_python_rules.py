@@ -112,6 +112,19 @@ def test_a_statement_whose_answer_was_lost_is_sent_again_under_the_same_key() ->
     assert pauses == [0.25, 2.0]
 
 
+def test_a_path_names_a_node_whole_whatever_characters_its_id_has() -> None:
+    transport, asked = served((200, {}, {}), (200, {}, {}), (200, {}, {}))
+    client = client_of(transport)
+    client.node("task#1")
+    client.erase("team/a:b@c?")
+    client.holder("0x1?a#b")
+    assert [str(request.url) for request in asked] == [
+        "https://svc.example/under/api/v2/world-model/nodes/task%231",
+        "https://svc.example/under/api/v2/world-model/nodes/team%2Fa%3Ab%40c%3F",
+        "https://svc.example/under/api/token/holders/0x1%3Fa%23b",
+    ]
+
+
 def test_what_may_not_go_twice_is_not_sent_again() -> None:
     transport, seen = served(httpx.ReadError("gone"))
     with pytest.raises(Unreachable, match="memory/design"):

@@ -48,6 +48,11 @@ const history = (await client.node(found[0].id)).data.node.id;
 const built = (await client.build({ documents: [{ id: "n", mediaType: "text/markdown", text: "# Plan\n\nOwner: Ada" }] })).data;
 const design = (await client.designMemory({ agent: { id: "gardener" }, goals: ["Remember what was planted"] })).data;
 const erased = (await client.erase(found[0].id)).data.nodes;
+const named = ["task", "task#1", "team/a:b@c"].map((id) => ({ id, type: "Task", title: id }));
+await client.build({ mode: "apply", graphId: "tasks", nodes: named });
+const hash = (await client.node("task#1")).data.node.title;
+for (const id of ["task#1", "team/a:b@c"]) await client.erase(id);
+const left = (await client.query({ scope: "own" })).data.nodes.map(({ title }) => title);
 const unknown = await code(() => client.node(`${found[0].id}x`));
 const metrics = await client.document("/api/site-metrics");
 
@@ -63,6 +68,8 @@ console.log(
     built: built.nodes.length,
     design: design.mode,
     erased,
+    hash,
+    left,
     unknown,
     metrics: metrics.ok,
   }),

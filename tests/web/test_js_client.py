@@ -71,6 +71,7 @@ def test_it_pays_for_an_answer_within_eight_requests_and_tries_without_paying(we
     assert (said["written"], said["found"], said["history"]) == ("approved", ["A garden"], True)
     assert (said["design"], said["erased"], said["metrics"]) == ("preview", 1, True)
     assert said["built"] > 0
+    assert (said["hash"], said["left"]) == ("task#1", ["task"]), "an id with `#` or `/` is one segment of the path"
     assert said["unknown"][:2] == ["NotFound", "node_unknown"]
     print(f"{cold['requests']} requests, {cold['ms'] / 1000:.2f} s")
 

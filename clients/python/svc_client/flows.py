@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from typing import Any, Protocol, Unpack, cast
+from urllib import parse
 
 import rfc8785
 
@@ -41,7 +42,7 @@ def plans() -> Flow[api.PlansAnswer]:
 
 def trial_key(account: Account) -> Flow[api.TrialPacket]:
     """Gets a trial key for a wallet's signature, without a payment."""
-    path = f"/api/agent-access/trials/{account.address}"
+    path = f"/api/agent-access/trials/{_segment(account.address)}"
     challenge = (yield from _asked(Request("GET", path, repeatable=True))).body
     signature = signature_of(account, challenge["typedData"])
     body = {"issuedAt": challenge["issuedAt"], "proof": {"type": "eip712", "signature": signature}}
@@ -99,7 +100,7 @@ def query(**question: Unpack[api.GraphQueryRequest]) -> Flow[api.GraphQueryAnswe
 
 def node(node_id: str, **query: Any) -> Flow[api.NodeHistoryAnswer]:
     """Reads a node with its states, decisions and sources."""
-    return cast(api.NodeHistoryAnswer, (yield from document(f"/api/v2/world-model/nodes/{node_id}", **query)))
+    return cast(api.NodeHistoryAnswer, (yield from document(f"/api/v2/world-model/nodes/{_segment(node_id)}", **query)))
 
 
 def signal(**statement: Unpack[api.SignalRequest]) -> Flow[api.SignalAnswer]:
@@ -111,7 +112,7 @@ def signal(**statement: Unpack[api.SignalRequest]) -> Flow[api.SignalAnswer]:
 
 def erase(node_id: str) -> Flow[api.ErasureAnswer]:
     """Erases a private node and the edges at it."""
-    answer = yield from _asked(Request("DELETE", f"/api/v2/world-model/nodes/{node_id}", repeatable=True))
+    answer = yield from _asked(Request("DELETE", f"/api/v2/world-model/nodes/{_segment(node_id)}", repeatable=True))
     return cast(api.ErasureAnswer, answer.body)
 
 
@@ -142,7 +143,7 @@ def holders() -> Flow[api.TokenHolders]:
 
 def holder(address: str, **query: Any) -> Flow[api.TokenHolder]:
     """Reads the history of one address."""
-    return cast(api.TokenHolder, (yield from document(f"/api/token/holders/{address}", **query)))
+    return cast(api.TokenHolder, (yield from document(f"/api/token/holders/{_segment(address)}", **query)))
 
 
 def verify() -> Flow[VerifiedHolders]:
@@ -166,6 +167,11 @@ def _asked(request: Request) -> Flow[Response]:
     if answer.status >= 400:
         raise refusal(answer.status, answer.body, answer.retry_after_s)
     return answer
+
+
+def _segment(name: str) -> str:
+    """Returns a name as one segment of a path: `#` and `?` would cut it off."""
+    return parse.quote(name, safe="")
 
 
 def _sha256(value: Any) -> str:

@@ -90,6 +90,17 @@ def test_an_id_of_ones_own_is_erased_by_the_name_that_its_owner_knows(ledger_set
         assert ada.ask("DELETE", NODES + "plan")["data"]["nodes"] == 1, "again it answers the same"
 
 
+def test_an_encoded_id_is_erased_whole_and_not_the_node_named_by_its_beginning(ledger_settings):
+    with serving(ledger_settings) as service:
+        ada = Ada(service)
+        nodes = [{"id": name, "title": f"{name} {WORD}", "type": "Goal"} for name in ("task", "task#1", "task/a:b@c")]
+        ada.post(BUILD, {"nodes": nodes, "mode": "apply"}, 201)
+        for encoded in ("task%231", "task%2Fa%3Ab%40c"):
+            assert ada.ask("DELETE", NODES + encoded)["data"]["nodes"] == 1
+        (left,) = ada.post(QUERY, {"search": WORD})["data"]["nodes"]
+        assert left["id"] == "task"
+
+
 @pytest.mark.both_engines
 def test_what_one_source_stated_goes_and_what_others_stated_stays_without_its_earlier_states(ledger_settings):
     with serving(ledger_settings) as service:
