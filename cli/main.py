@@ -761,12 +761,16 @@ def world_export(
 def world_import(
     path: Annotated[Path, typer.Argument(exists=True, help="An exported file, or a folder of Markdown notes.")],
     owner: Annotated[str, typer.Option(help="Whose it becomes: an address, local:NAME or profile:ID.")],
+    graph: Annotated[
+        str | None, typer.Option(help="The name of a folder's graph; without it, by the folder's name and path.")
+    ] = None,
     name: OnTrail = None,
     as_json: AsJson = False,
 ) -> None:
     """Bring an exported graph, or the notes below a folder, into an owner's part. Nothing is written unless all fits.
 
-    After an interruption the same command goes on. Notes that are read again replace what they said before.
+    After an interruption the same command goes on. Notes that are read again replace what they said before, and what
+    notes said that are gone ends.
 
     Example: `svc world import notes --owner local:alice`
     """

@@ -7,10 +7,11 @@ import os
 import re
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import msgspec
 import typer
@@ -22,6 +23,7 @@ from contracts.errors import ImportRefused, RequestProblem
 from contracts.settings import Settings
 from contracts.world.graph_formats import Format, written
 from contracts.world.proposal import Actor, Decision
+from contracts.world.text import fault_of_title
 from warehouse.ledger.ledger import Ledger
 from warehouse.publish.generations import current_generation
 from warehouse.world.events import head_revision
@@ -46,8 +48,21 @@ PROGRESS_EVERY = 50_000
 FOLDED_BESIDE_FROM = 200_000
 """Nodes and edges that a second process folds while the next ones are written."""
 
+NOTE_SUFFIXES = (".md", ".markdown")
+
 _NOT_OF_AN_ID = re.compile(r"[^A-Za-z0-9._/@#-]+")
 _LONGEST_DOCUMENT_ID = 128
+_LONGEST_URL = 2_000
+_NOT_OF_A_GRAPH_ID = re.compile(r"[^A-Za-z0-9._-]+")
+_GRAPH_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_LONGEST_FOLDER_NAME = 55
+"""Characters of a folder's name in the id of its graph."""
+
+_WITHHELD = {
+    "forgotten": "were erased before and stay so; `--graph` with a new name takes the notes anew",
+    "corrected": "stay as their owner corrected or retracted them",
+    "other_type": "have the id of a node of another type",
+}
 
 
 def export(file: Path, owner: str | None, form: Format, as_json: bool) -> None:
@@ -83,14 +98,14 @@ def _replacing(file: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def import_(path: Path, owner: str, name: str | None, as_json: bool) -> None:
+def import_(path: Path, owner: str, graph: str | None, name: str | None, as_json: bool) -> None:
     """Imports an exported file, or a folder of Markdown notes, into an owner's part of the graph."""
     with operator_problems(as_json), opened_ledger() as (settings, ledger):
         whose = normalised_owner(owner)
         report = (
-            _import_notes(ledger, path, whose)
+            _import_notes(ledger, path, whose, graph)
             if path.is_dir()
-            else _import_file(settings, ledger, path, whose, name or getpass.getuser())
+            else _import_file(settings, ledger, _exported(path, graph), whose, name or getpass.getuser())
         )
         if report["written"] > OVERLAY_EVENTS_AT_MOST:
             _publish(settings)
@@ -100,6 +115,17 @@ def import_(path: Path, owner: str, name: str | None, as_json: bool) -> None:
         _say_report(report)
     if not report["ok"]:
         raise typer.Exit(1)
+
+
+def _exported(path: Path, graph: str | None) -> Path:
+    if path.suffix.lower() in NOTE_SUFFIXES:
+        raise ImportRefused(
+            f"{path} is a note, and notes are imported by their folder.",
+            cure=f"Import its folder: svc world import {path.parent} --owner OWNER",
+        )
+    if graph is not None:
+        raise ImportRefused(f"{path} is no folder of notes.", cure="Leave out `--graph`, which names a folder's graph.")
+    return path
 
 
 def _import_file(settings: Settings, ledger: Ledger, path: Path, owner: str, operator: str) -> dict[str, Any]:
@@ -140,24 +166,56 @@ def _import_file(settings: Settings, ledger: Ledger, path: Path, owner: str, ope
     }
 
 
-def _import_notes(ledger: Ledger, folder: Path, owner: str) -> dict[str, Any]:
-    """Reads every `*.md` below a folder as a document of its owner. Reading it again replaces what the notes no longer
-    say."""
-    graph_id = _NOT_OF_AN_ID.sub("-", folder.resolve().name).strip("-._/@#")[:60] or "notes"
+def _import_notes(ledger: Ledger, folder: Path, owner: str, graph: str | None) -> dict[str, Any]:
+    """Reads every note below a folder as a document of its owner. Reading it again replaces what the notes no longer
+    say, and ends what only notes said that are gone."""
+    graph_id = _graph_of(ledger, folder, owner, graph)
     done = Decided()
-    for documents in _documents(folder, done):
-        note(f"reading {documents[0].id}" + (f" and {len(documents) - 1} more" if len(documents) > 1 else ""))
-        _build(ledger, owner, graph_id, documents, done)
+    for notes in _notes(folder, done):
+        note(f"reading {notes[0].path}" + (f" and {len(notes) - 1} more" if len(notes) > 1 else ""))
+        _build(ledger, owner, graph_id, notes, done)
+    _end_gone(ledger, owner, graph_id, done)
     return {
         "ok": not done.left_out,
+        "graph": graph_id,
         "documents": done.documents,
+        "gone": done.gone,
         "written": done.written,
         "nodes": done.nodes,
         "edges": done.edges,
+        "withheld": dict(done.withheld),
         "leftOut": done.left_out,
         "contradictions": done.contradictions,
         "revision": done.revision,
     }
+
+
+def _graph_of(ledger: Ledger, folder: Path, owner: str, graph: str | None) -> str:
+    """Returns the id of a folder's graph: the one given, or the folder's name with a hash of its path.
+
+    Two folders may have the same name. Earlier versions called the graph by the name alone: whose that graph is nobody
+    knows but its owner. Raises `ImportRefused`.
+    """
+    from contracts.world.extraction.build import source_of
+
+    if graph is not None:
+        if _GRAPH_ID.fullmatch(graph) is None:
+            raise ImportRefused(
+                f"{graph!r} is no name of a graph.", cure="Use 1 to 64 letters, digits and . _ - after the first."
+            )
+        return graph
+    place = folder.resolve()
+    name = _NOT_OF_A_GRAPH_ID.sub("-", place.name).strip("-._")[:_LONGEST_FOLDER_NAME] or "notes"
+    graph_id = f"{name}-{sha256_hex(os.fsencode(place))[:8]}"
+    former = _NOT_OF_AN_ID.sub("-", place.name).strip("-._/@#")[:60] or "notes"
+    with ledger.read() as reader:
+        sources = {row["source"] for row in reader.rows("world_sources_of", owner=owner)}
+    if source_of(former) in sources and source_of(graph_id) not in sources:
+        raise ImportRefused(
+            f"{owner} has a graph {former} already, which may be of another folder.",
+            cure=f"Go on with it by `--graph {former}`, or begin a graph of {place} by `--graph {graph_id}`.",
+        )
+    return graph_id
 
 
 class Decided:
@@ -165,47 +223,71 @@ class Decided:
 
     def __init__(self) -> None:
         self.documents = 0
+        self.present: set[str] = set()
+        """The ids of all notes that are there, also of those that are left out."""
+        self.gone = 0
         self.nodes = 0
         self.edges = 0
         self.revision = 0
         self.left_out: list[dict[str, str]] = []
         self.contradictions: list[dict[str, str]] = []
+        self.withheld: Counter[str] = Counter()
 
     @property
     def written(self) -> int:
         return self.nodes + self.edges
 
-    def add(self, documents: int, built: dict[str, Any], decision: Decision | None) -> None:
-        """Counts the states of a decision, and keeps by their titles what contradicts itself in the built graph."""
+    def built(self, documents: int, built: dict[str, Any], decision: Decision | None) -> None:
+        """Counts what was written and withheld, and keeps by their titles what contradicts itself in the graph."""
         self.documents += documents
+        self.withheld.update(node["reason"] for node in built["withheld"])
         titles = {node["id"]: node["title"] for node in built["nodes"]}
         self.contradictions += [
             {name: titles.get(value, value) for name, value in each.items()} for each in built["contradictions"]
         ]
+        self.decided(decision)
+
+    def decided(self, decision: Decision | None) -> None:
+        """Counts the states of a decision."""
         if decision is not None:
             self.nodes += len(decision.nodes)
             self.edges += len(decision.edges)
             self.revision = decision.revision
 
 
-def _documents(folder: Path, done: Decided) -> Iterator[list[SourceDocument]]:
+class Note(NamedTuple):
+    """A note with its path below the folder."""
+
+    path: str
+    document: SourceDocument
+
+
+def _notes(folder: Path, done: Decided) -> Iterator[list[Note]]:
     from contracts.world.extraction.build import SourceDocument
 
-    together: list[SourceDocument] = []
-    size = 0
-    for path in sorted(folder.rglob("*.md")):
+    together: list[Note] = []
+    size, within = 0, folder.resolve()
+    for path in sorted(folder.rglob("*")):
         relative = path.relative_to(folder)
-        if any(part.startswith(".") for part in relative.parts) or not path.is_file():
+        is_hidden = any(part.startswith(".") for part in relative.parts)
+        if is_hidden or path.suffix.lower() not in NOTE_SUFFIXES or not path.is_file():
             continue
+        name, document_id = relative.as_posix(), _document_id(relative)
+        if not path.resolve().is_relative_to(within):
+            done.left_out.append({"file": name, "reason": "it is a link that leads out of the folder"})
+            continue
+        done.present.add(document_id)
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
-            done.left_out.append({"file": str(relative), "reason": "it is not UTF-8"})
+            done.left_out.append({"file": name, "reason": "it is not UTF-8"})
             continue
         if together and (len(together) >= DOCUMENTS_AT_ONCE or size + len(text) > CHARACTERS_AT_ONCE):
             yield together
             together, size = [], 0
-        together.append(SourceDocument(id=_document_id(relative), markdown=text))
+        # an id that is not the path does not tell where the note is
+        url = None if document_id == name or fault_of_title(name, _LONGEST_URL) else name
+        together.append(Note(name, SourceDocument(id=document_id, markdown=text, url=url)))
         size += len(text)
     if together:
         yield together
@@ -219,12 +301,12 @@ def _document_id(relative: Path) -> str:
     return f"{plain[-100:].lstrip('-._/@#')}-{sha256_hex(relative.as_posix().encode())[:8]}"
 
 
-def _build(ledger: Ledger, owner: str, graph_id: str, documents: list[SourceDocument], done: Decided) -> None:
+def _build(ledger: Ledger, owner: str, graph_id: str, notes: list[Note], done: Decided) -> None:
     """Builds and writes the graph of some notes. If one of them can't be taken, the others are taken without it."""
     from api.world.large import prepare_build, unpacked
     from contracts.world.extraction.build import BuildRequest
 
-    request = BuildRequest(graph_id=graph_id, documents=documents, mode="apply")
+    request = BuildRequest(graph_id=graph_id, documents=[each.document for each in notes], mode="apply")
     try:
         prepared = prepare_build(ledger, request, Actor("caller", owner))
         decision = None if prepared.to_be_written is None else _write(ledger, unpacked(prepared.to_be_written))
@@ -232,14 +314,49 @@ def _build(ledger: Ledger, owner: str, graph_id: str, documents: list[SourceDocu
         reason = problem.detail
     else:
         if decision is None or decision.verdict == "approved":
-            done.add(len(documents), msgspec.json.decode(prepared.fields), decision)
+            done.built(len(notes), msgspec.json.decode(prepared.fields), decision)
             return
-        reason = "; ".join(f"{stage.stage}: {stage.reason}" for stage in decision.stages if stage.result == "fail")
-    if len(documents) == 1:
-        done.left_out.append({"file": str(documents[0].id), "reason": reason})
+        reason = _why_refused(decision)
+    if len(notes) == 1:
+        done.left_out.append({"file": notes[0].path, "reason": reason})
         return
-    for document in documents:
-        _build(ledger, owner, graph_id, [document], done)
+    for each in notes:
+        _build(ledger, owner, graph_id, [each], done)
+
+
+def _end_gone(ledger: Ledger, owner: str, graph_id: str, done: Decided) -> None:
+    """Ends what only notes said that are gone."""
+    from api.world.large import documents_built
+
+    gone = sorted(documents_built(ledger, graph_id, owner) - done.present)
+    for first in range(0, len(gone), DOCUMENTS_AT_ONCE):
+        _end(ledger, owner, graph_id, gone[first : first + DOCUMENTS_AT_ONCE], done)
+
+
+def _end(ledger: Ledger, owner: str, graph_id: str, gone: list[str], done: Decided) -> None:
+    """Ends what these documents said. If one of them can't be ended, the others are ended without it."""
+    from api.world.large import prepare_ending, unpacked
+
+    note(f"ending {gone[0]}" + (f" and {len(gone) - 1} more" if len(gone) > 1 else ""))
+    try:
+        decision = _write(ledger, unpacked(prepare_ending(ledger, graph_id, gone, Actor("caller", owner))))
+    except RequestProblem as problem:
+        reason = problem.detail
+    else:
+        if decision.verdict == "approved":
+            done.gone += len(gone)
+            done.decided(decision)
+            return
+        reason = _why_refused(decision)
+    if len(gone) == 1:
+        done.left_out.append({"file": gone[0], "reason": f"it is gone and can't be ended: {reason}"})
+        return
+    for each in gone:
+        _end(ledger, owner, graph_id, [each], done)
+
+
+def _why_refused(decision: Decision) -> str:
+    return "; ".join(f"{stage.stage}: {stage.reason}" for stage in decision.stages if stage.result == "fail")
 
 
 def _write(ledger: Ledger, prepared: ToBeWritten) -> Decision:
@@ -272,8 +389,15 @@ def _say_report(report: dict[str, Any]) -> None:
         say(f"left out {left['file']}: {left['reason']}")
     for each in report.get("contradictions", ()):
         say(f"{each['source']}: {each['type']} {each['taken']} is taken, {each['notTaken']} is only related")
+    for reason, nodes in report.get("withheld", {}).items():
+        say(f"{nodes} nodes {_WITHHELD[reason]}")
     if "documents" in report:
-        say(f"{report['documents']} notes read; {report['nodes']} nodes and {report['edges']} edges written")
+        if not report["documents"] and not report["leftOut"]:
+            say(f"there are no notes: no file ends with {' or '.join(NOTE_SUFFIXES)}")
+        say(
+            f"{report['documents']} notes read and {report['gone']} gone; {report['nodes']} nodes and "
+            f"{report['edges']} edges written to the graph {report['graph']}"
+        )
     else:
         say(
             f"{report['verdict']}: {report['nodes']} nodes and {report['edges']} edges; {report['written']} states "

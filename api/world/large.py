@@ -6,7 +6,7 @@ that answers does all writing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from io import BytesIO
@@ -21,8 +21,15 @@ from contracts.settings import Settings
 from contracts.standing import UNSTATED, SourceClass
 from contracts.times import utc_text
 from contracts.world.alignment import alignment
-from contracts.world.extraction.build import BuildRequest, BuiltGraph, PossibleDuplicate, build_graph, graph_proposal
-from contracts.world.extraction.rebuild import Former, rebuilt
+from contracts.world.extraction.build import (
+    BuildRequest,
+    BuiltGraph,
+    PossibleDuplicate,
+    build_graph,
+    graph_proposal,
+    source_of,
+)
+from contracts.world.extraction.rebuild import Former, documents_in, rebuilt, without
 from contracts.world.extraction.rules import load_rules
 from contracts.world.facts import Dispute
 from contracts.world.graph_documents import StageDocument
@@ -159,6 +166,21 @@ def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor) -> Prepar
     }
     is_written = request.mode == "apply" and (again.proposal.nodes or again.proposal.edges)
     return Prepared(_json(fields), to_be_written=_judged(ledger, again.proposal) if is_written else None)
+
+
+def documents_built(ledger: Ledger, graph_id: str, owner: str) -> set[str]:
+    """Returns the documents that an owner's graph still holds statements of."""
+    with ledger.read() as reader:
+        nodes, edges = LedgerView(reader).stated_in(owner, source_of(graph_id))
+    return documents_in(nodes, edges)
+
+
+def prepare_ending(ledger: Ledger, graph_id: str, documents: Collection[str], actor: Actor) -> bytes:
+    """Returns the packed `ToBeWritten` that ends what only these documents said in earlier builds of a graph."""
+    with ledger.read() as reader:
+        nodes, edges = LedgerView(reader).stated_in(actor.name, source_of(graph_id))
+    proposal = Proposal(actor=actor, source=source_of(graph_id), source_class=SourceClass.DOCUMENT)
+    return _judged(ledger, without(proposal, documents, nodes, edges, utc_text(ledger.now())))
 
 
 def _as_called(graph: BuiltGraph, owner: str) -> BuiltGraph:

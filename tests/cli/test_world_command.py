@@ -155,3 +155,156 @@ def test_a_folder_of_notes_is_read_and_read_again(ledger: Ledger, tmp_path: Path
     exported = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     painted = [each for each in exported if each.get("current") and each.get("title") == "Paint the door"]
     assert [each["validTo"] is None for each in painted] == [False]
+
+
+def import_notes(notes: Path, *options: str, code: int = 0) -> dict:
+    return svc("import", str(notes), "--owner", "local:bob", *options, code=code)
+
+
+def titles_of(tmp_path: Path, node_type: str) -> list[str]:
+    """Titles of Bob's live nodes of a type."""
+    svc("export", str(tmp_path / "out.jsonl"), "--owner", "local:bob")
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    live = [each for each in lines if each.get("current") and each.get("validTo") is None]
+    return sorted(each["title"] for each in live if each.get("type") == node_type and "title" in each)
+
+
+def folder_of(path: Path, **notes: str) -> Path:
+    path.mkdir(parents=True, exist_ok=True)
+    for name, text in notes.items():
+        (path / f"{name}.md").write_text(text)
+    return path
+
+
+def test_two_folders_of_one_name_are_two_graphs(ledger: Ledger, tmp_path: Path) -> None:
+    work = folder_of(tmp_path / "work" / "notes", plan="# Work\n\n- [ ] ship")
+    home = folder_of(tmp_path / "home" / "notes", plan="# Home\n\n- [ ] paint")
+    graphs = {import_notes(folder)["graph"] for folder in (work, home)}
+    assert len(graphs) == 2 and all(graph.startswith("notes-") for graph in graphs)
+    assert titles_of(tmp_path, "Task") == ["paint", "ship"]
+    assert import_notes(work)["written"] == 0
+
+
+def test_folders_without_a_latin_letter_in_their_names_are_two_graphs(ledger: Ledger, tmp_path: Path) -> None:
+    one, other = (folder_of(tmp_path / name, plan=f"# {name}\n\n- [ ] {name}") for name in ("ノート", "メモ"))
+    assert import_notes(one)["graph"] != import_notes(other)["graph"]
+    assert titles_of(tmp_path, "Task") == ["ノート", "メモ"]
+
+
+def test_a_moved_folder_goes_on_under_the_name_of_its_graph(ledger: Ledger, tmp_path: Path) -> None:
+    notes = folder_of(tmp_path / "notes", plan="# Plan\n\n- [ ] ship")
+    first = import_notes(notes)
+    again = import_notes(notes.rename(tmp_path / "moved"), "--graph", first["graph"])
+    assert (again["graph"], again["written"]) == (first["graph"], 0)
+    refused = import_notes(tmp_path / "moved", "--graph", "a graph", code=1)
+    assert refused["detail"] == "'a graph' is no name of a graph."
+
+
+def test_a_graph_called_by_the_folders_name_alone_goes_on_only_if_its_owner_says_so(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    notes = folder_of(tmp_path / "notes", plan="# Plan\n\n- [ ] ship")
+    import_notes(notes, "--graph", "notes")
+    refused = import_notes(notes, code=1)
+    assert refused["detail"] == "local:bob has a graph notes already, which may be of another folder."
+    assert "--graph notes`" in refused["cure"]
+    assert import_notes(notes, "--graph", "notes")["written"] == 0
+    hashed = refused["cure"].split("--graph ")[-1].rstrip("`.")
+    assert import_notes(notes, "--graph", hashed)["graph"] == import_notes(notes)["graph"] == hashed
+
+
+def test_what_only_a_deleted_note_said_ends_with_its_document(ledger: Ledger, tmp_path: Path) -> None:
+    notes = folder_of(
+        tmp_path / "notes",
+        kept="# Kept\n\n- [ ] paint\n\nask @ada",
+        gone="# Gone\n\n- [ ] sweep\n\nask @ada and @bo",
+    )
+    import_notes(notes)
+    (notes / "gone.md").unlink()
+    again = import_notes(notes)
+    assert (again["documents"], again["gone"], again["leftOut"]) == (1, 1, [])
+    assert titles_of(tmp_path, "Task") == ["paint"]
+    assert titles_of(tmp_path, "Document") == ["Kept"]
+    assert titles_of(tmp_path, "Person") == ["@ada"]
+    same = import_notes(notes)
+    assert (same["gone"], same["written"]) == (0, 0)
+    (notes / "kept.md").write_text("# Kept\n\n- [ ] paint")
+    import_notes(notes)
+    assert titles_of(tmp_path, "Person") == [], "the deleted note does not hold her any more"
+
+
+def test_a_renamed_note_is_read_under_its_new_name_only(ledger: Ledger, tmp_path: Path) -> None:
+    notes = folder_of(tmp_path / "notes", old="# Plan\n\n- [ ] ship")
+    import_notes(notes)
+    (notes / "old.md").rename(notes / "new.md")
+    assert import_notes(notes)["gone"] == 1
+    assert (titles_of(tmp_path, "Task"), titles_of(tmp_path, "Document")) == (["ship"], ["Plan"])
+
+
+def test_a_folder_whose_notes_are_all_gone_leaves_nothing_live(ledger: Ledger, tmp_path: Path) -> None:
+    notes = folder_of(tmp_path / "notes", plan="# Plan\n\n- [ ] ship")
+    import_notes(notes)
+    (notes / "plan.md").unlink()
+    assert import_notes(notes)["gone"] == 1
+    assert (titles_of(tmp_path, "Task"), titles_of(tmp_path, "Document")) == ([], [])
+
+
+def test_a_note_that_cannot_be_read_is_not_gone(ledger: Ledger, tmp_path: Path) -> None:
+    notes = folder_of(tmp_path / "notes", plan="# Plan\n\n- [ ] ship")
+    import_notes(notes)
+    (notes / "plan.md").write_bytes(b"\xff\xfe")
+    assert import_notes(notes, code=1)["gone"] == 0
+    assert titles_of(tmp_path, "Task") == ["ship"]
+
+
+def test_what_was_erased_is_counted_when_its_notes_are_read_again(ledger: Ledger, tmp_path: Path) -> None:
+    notes = folder_of(tmp_path / "notes", plan="# Plan\n\n- [ ] ship")
+    graph = import_notes(notes)["graph"]
+    svc("forget", "local:bob")
+    again = import_notes(notes)
+    assert (again["documents"], again["written"], again["withheld"]) == (1, 0, {"forgotten": 2})
+    said = CliRunner().invoke(app, ["world", "import", str(notes), "--owner", "local:bob"])
+    assert "2 nodes were erased before and stay so; `--graph` with a new name takes the notes anew" in said.stdout
+    assert import_notes(notes, "--graph", f"{graph}-again")["nodes"] == 2
+
+
+def test_a_note_that_cannot_be_taken_is_named_by_its_path(ledger: Ledger, tmp_path: Path) -> None:
+    notes = folder_of(tmp_path / "notes" / "tief")
+    (notes / "Größe.md").write_text("- x\n" * 50_001)
+    (left,) = import_notes(tmp_path / "notes", code=1)["leftOut"]
+    assert left["file"] == "tief/Größe.md"
+
+
+def test_notes_by_any_suffix_of_markdown_are_read_and_their_path_is_found(ledger: Ledger, tmp_path: Path) -> None:
+    notes = folder_of(tmp_path / "notes")
+    (notes / "A.MD").write_text("# Upper")
+    (notes / "b.markdown").write_text("# Long")
+    (notes / "Büro.md").write_text("# Office")
+    (notes / "c.txt").write_text("# No note")
+    import_notes(notes)
+    assert titles_of(tmp_path, "Document") == ["Long", "Office", "Upper"]
+    assert '"url":"Büro.md"' in (tmp_path / "out.jsonl").read_text()
+
+
+def test_a_link_that_leads_out_of_the_folder_is_left_out(ledger: Ledger, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.md"
+    secret.write_text("# Secret")
+    notes = folder_of(tmp_path / "notes", plan="# Plan")
+    (notes / "link.md").symlink_to(secret)
+    (notes / "other.md").symlink_to(notes / "plan.md")
+    done = import_notes(notes, code=1)
+    assert done["leftOut"] == [{"file": "link.md", "reason": "it is a link that leads out of the folder"}]
+    assert titles_of(tmp_path, "Document") == ["Plan", "Plan"]
+
+
+def test_a_single_note_and_a_folder_without_notes_are_answered_as_such(ledger: Ledger, tmp_path: Path) -> None:
+    notes = folder_of(tmp_path / "notes", plan="# Plan")
+    refused = import_notes(notes / "plan.md", code=1)
+    assert refused["detail"].endswith("plan.md is a note, and notes are imported by their folder.")
+    (tmp_path / "graph.jsonl").write_text("{}")
+    refused = import_notes(tmp_path / "graph.jsonl", "--graph", "g", code=1)
+    assert refused["detail"].endswith("graph.jsonl is no folder of notes.")
+    empty = folder_of(tmp_path / "empty")
+    said = CliRunner().invoke(app, ["world", "import", str(empty), "--owner", "local:bob"])
+    assert said.stdout.splitlines()[0] == "there are no notes: no file ends with .md or .markdown"
+    assert said.exit_code == 0

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from contracts.world.change_set import node_draft_of
 from contracts.world.extraction.build import documents_of
 from contracts.world.extraction.findings import MOST_SPANS
 from contracts.world.ontology import Ontology
@@ -56,11 +57,7 @@ def rebuilt(proposal: Proposal, documents: Collection[str], former: Former, onto
     ]
     edges = [draft for draft in proposal.edges if draft.source not in withheld and draft.target not in withheld]
     stated = {draft.id for draft in drafts} | withheld.keys()
-    ended = [
-        node
-        for node in former.nodes
-        if node.id not in stated and node.confirmed_as is None and _is_over(node, documents)
-    ]
+    ended = [node for node in former.nodes if node.id not in stated and _ends(node) and _is_over(node, documents)]
     known_edges = {(edge.source, edge.type, edge.target): edge for edge in former.edges}
     stated_edges = {(draft.source, draft.type, draft.target) for draft in edges}
     single = {
@@ -83,6 +80,37 @@ def rebuilt(proposal: Proposal, documents: Collection[str], former: Former, onto
         tuple(node.id for node in ended),
         tuple(withheld.values()),
     )
+
+
+def without(
+    proposal: Proposal, documents: Collection[str], nodes: Collection[Node], edges: Collection[Edge], now: str
+) -> Proposal:
+    """Returns the proposal that takes documents out of a graph with these states: what only they said ends, and what
+    others say too loses its places in them. What the owner confirmed stays."""
+    said = [node for node in nodes if _ends(node) and not documents_of(node.properties).isdisjoint(documents)]
+    return msgspec.structs.replace(
+        proposal,
+        nodes=tuple(
+            ended_node(node, now) if _is_over(node, documents) else _elsewhere(node, documents) for node in said
+        ),
+        edges=tuple(ended_edge(edge, now) for edge in edges if _is_over(edge, documents)),
+    )
+
+
+def documents_in(nodes: Collection[Node], edges: Collection[Edge]) -> set[str]:
+    """Returns the documents that said something of these states that `without` would end or change."""
+    states: list[Node | Edge] = [*filter(_ends, nodes), *filter(is_live, edges)]
+    return {name for state in states for name in documents_of(state.properties)}
+
+
+def _ends(node: Node) -> bool:
+    return is_live(node) and node.confirmed_as is None
+
+
+def _elsewhere(node: Node, documents: Collection[str]) -> NodeDraft:
+    """Returns the draft of a node without its places in these documents."""
+    spans = [span for span in node.properties["spans"] if _document_of(span) not in documents]
+    return msgspec.structs.replace(node_draft_of(node), properties=node.properties | {"spans": spans})
 
 
 def _withheld(drafts: Iterable[NodeDraft], known: Mapping[str, Node]) -> Iterable[WithheldNode]:
