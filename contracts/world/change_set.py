@@ -674,7 +674,8 @@ class _Facts:
     def _refuse_contradictions(self, proposed: list[Claim]) -> None:
         for number, claim in enumerate(proposed):
             for other in proposed[:number]:
-                if claim.valid_from == other.valid_from and claim.value != other.value:
+                is_same = claim.source == other.source and claim.valid_from == other.valid_from
+                if is_same and claim.value != other.value:
                     self.clashes.append(f"{other.id} and {claim.id} of the proposal contradict each other")
 
 

@@ -43,7 +43,7 @@ from contracts.world.portable import (
     record_of,
     records_of,
 )
-from contracts.world.proposal import LONGEST_SOURCE, PIPELINE, EdgeDraft, NodeDraft, Proposal, checked
+from contracts.world.proposal import LONGEST_SOURCE, PIPELINE, EdgeDraft, NodeDraft, Proposal, checked, is_id
 from contracts.world.records import Edge, Node
 from contracts.world.text import fault_of_title
 
@@ -57,6 +57,8 @@ ONTOLOGY_LINE = 2
 MOST_NAMED = 20
 _DRAFTS_AT_ONCE = 10_000
 _LINES_AT_ONCE = 500
+
+_OWN_OF_NOBODY = re.compile(r"own/(?![0-9a-f]{32}/)")
 
 _FACT_PROPERTIES = ("subject", "predicate", "value", "confidence")
 
@@ -568,8 +570,11 @@ def refuse_faults(
         states: tuple[Node | Edge, ...]
         if isinstance(item, ImportedNode):
             states = next(next_node)
-            if given_id(owner, item.id) != item.id:
-                raise _invalid(item.line, "has an id that the graph keeps for itself")
+            if not is_importable_id(owner, item.id):
+                raise _invalid(
+                    item.line,
+                    "has a node whose id is none: letters, digits and . _ : / @ # -, not `own/`, first no mark",
+                )
         else:
             states = next(next_edge)
         records: tuple[StateRecord, ...] = item.states
@@ -582,6 +587,11 @@ def refuse_faults(
             _refuse_secrets(item.line, state)
     for first in range(0, len(drafts), _DRAFTS_AT_ONCE):
         _refuse_drafts(drafts[first : first + _DRAFTS_AT_ONCE])
+
+
+def is_importable_id(owner: str, given: str) -> bool:
+    """Decides whether a file may call a node so: as a build may, or as an export calls what came from a capsule."""
+    return is_id(given) and given_id(owner, given) == given and _OWN_OF_NOBODY.match(given) is None
 
 
 @lru_cache(maxsize=10_000)

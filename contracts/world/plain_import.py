@@ -15,7 +15,7 @@ import msgspec
 from contracts.secret_texts import SecretInText, refuse_secrets
 from contracts.standing import rank
 from contracts.world.change_set import authority_of
-from contracts.world.identity import dedupe_key, edge_id, given_id, statement_key
+from contracts.world.identity import dedupe_key, edge_id, statement_key
 from contracts.world.import_file import (
     LONGEST_DECISION_ID,
     FileIndex,
@@ -23,6 +23,7 @@ from contracts.world.import_file import (
     ImportedNode,
     StateReader,
     fault_of_source,
+    is_importable_id,
 )
 from contracts.world.ontology import ACT_EDGES, SUPERSEDES, Ontology
 from contracts.world.portable import EdgeRecord, NodeRecord
@@ -139,7 +140,7 @@ class PlainReader:
             return None
         node = self._reader.node(record)
         if (
-            given_id(self._owner, record.id) != record.id
+            not is_importable_id(self._owner, record.id)
             or not is_id(node.id)
             or fault_of_title(record.title, LONGEST_TITLE) is not None
             or self._ontology.faults_of(record.type, properties)

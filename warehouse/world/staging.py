@@ -26,8 +26,9 @@ def begin(tx: Transaction, owner: str, key_id: str) -> ImportState:
     """Begins an import of a key. Raises `ImportsExceeded`."""
     expire(tx)
     now = tx.now()
-    if tx.rows("world_open_imports", owner=owner, now=utc_text(now))[MOST_OPEN_IMPORTS - 1 :]:
-        raise ImportsExceeded(f"{MOST_OPEN_IMPORTS} imports of yours are open; apply or delete one of them first.")
+    still_open = [row["id"] for row in tx.rows("world_open_imports", owner=owner, now=utc_text(now))]
+    if len(still_open) >= MOST_OPEN_IMPORTS:
+        raise ImportsExceeded(f"Imports of yours are open; apply or delete one of them first: {', '.join(still_open)}.")
     import_id = f"imp_{secrets.token_hex(16)}"
     tx.run(
         "world_begin_import",

@@ -183,6 +183,40 @@ def test_what_a_stage_rejects_is_not_written_and_stays_staged(service):
     assert ask(service, "GET", f"{IMPORTS}/{import_id}", ada).json()["data"]["status"] == "open"
 
 
+def test_two_sources_of_a_file_may_contradict_each_other_from_the_same_time_on_and_one_may_not(service):
+    ada, bob = key(service), key(service, "local:bob")
+    door = {"subject": "the door", "predicate": "state"}
+    sensor = node("a", properties={**door, "value": "open"}, source="a sensor", sourceClass="document")
+    letter = node("b", properties={**door, "value": "shut"}, source="a letter", sourceClass="document")
+    content = file_of(sensor, letter)
+    applied = apply(service, ada, staged(service, ada, content), content)
+    assert (applied.status_code, applied.json()["data"]["verdict"]) == (201, "approved")
+    states = [json.loads(line) for line in exported(service, ada).splitlines()]
+    assert [state["disputed"] for state in states if state["kind"] == "node"] == [True, True]
+
+    content = file_of(sensor, {**letter, "source": "a sensor"})
+    refused = apply(service, bob, staged(service, bob, content), content).json()["data"]
+    assert refused["verdict"] == "rejected"
+    assert "a and b of the proposal contradict each other" in str(refused["stages"])
+
+
+@pytest.mark.parametrize(
+    "given", ["../../x", ".", "-x", "a b", "ä", "own/x", "own/0123456789abcdef0123456789abcde/x", "x" * 164]
+)
+def test_a_node_by_an_id_that_nothing_else_takes_is_refused_by_its_line(service, given):
+    ada = key(service)
+    content = file_of(node("a"), node(given))
+    refused = apply(service, ada, staged(service, ada, content), content).json()
+    assert (refused["code"], refused["errors"][0]["pointer"][:8]) == ("import_invalid", "/lines/3")
+
+
+def test_ids_that_the_service_makes_are_imported(service):
+    ada = key(service)
+    given = ["kg:0123456789abcdef0123456789abcdef", "own/0123456789abcdef0123456789abcdef/x", "task#1", "a/b:c@d_e-f.g"]
+    content = file_of(*map(node, given))
+    assert apply(service, ada, staged(service, ada, content), content).json()["data"]["nodes"] == 4
+
+
 def test_imports_of_others_are_unknown(service):
     ada, bob = key(service), key(service, "local:bob")
     content = file_of(node("a"))
@@ -199,7 +233,9 @@ def test_imports_of_others_are_unknown(service):
 def test_quotas_sizes_and_media_types_hold(service):
     ada = key(service)
     first, second = (staged(service, ada, b"") for _ in range(2))
-    assert ask(service, "POST", IMPORTS, ada).json()["code"] == "imports_exceeded"
+    third = ask(service, "POST", IMPORTS, ada).json()
+    assert third["code"] == "imports_exceeded"
+    assert first in third["detail"] and second in third["detail"], "so that one whose answer was lost can be deleted"
     assert put(service, ada, first, 1, b"x" * (CHUNK_BYTES + 1)).status_code == 413
     assert put(service, ada, first, 1, b"x", "application/json").status_code == 415
     assert put(service, ada, first, 1, b"").status_code == 400
