@@ -6,6 +6,7 @@ Nothing here uses a clock or a random number.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -413,7 +414,7 @@ def _read(reading: Reading, document: SourceDocument, number: int) -> None:
 def _json(text: str, number: int) -> Any:
     pointer = f"/documents/{number}/text"
     try:
-        value = json.loads(text, object_pairs_hook=_object)
+        value = json.loads(text, object_pairs_hook=_object, parse_float=_float, parse_constant=_float)
     except (ValueError, RecursionError) as error:
         raise BodyInvalid(f"{pointer} is not JSON.", errors=[(pointer, str(error)[:200])]) from None
     if _depth(value) > DEEPEST_JSON:
@@ -425,6 +426,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) != len(pairs):
         raise ValueError("a key comes twice in one object")
     return dict(pairs)
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:20]} is no number that JSON can carry")
+    return number
 
 
 def _depth(value: Any) -> int:

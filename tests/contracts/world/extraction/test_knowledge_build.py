@@ -148,6 +148,8 @@ def test_nodes_and_edges_are_taken_as_they_are():
         ({"documents": [{"id": "x", "text": "a"}, {"id": "x", "text": "b"}]}, "/documents/1/id"),
         ({"documents": [{"text": '{"a": 1, "a": 2}', "media_type": "application/json"}]}, "/documents/0/text"),
         ({"documents": [{"text": "[" * 200 + "]" * 200, "media_type": "application/json"}]}, "/documents/0/text"),
+        ({"documents": [{"text": '{"size": 1e400}', "media_type": "application/json"}]}, "/documents/0/text"),
+        ({"documents": [{"text": '{"size": NaN}', "media_type": "application/json"}]}, "/documents/0/text"),
     ],
 )
 def test_what_can_t_be_is_refused_where_it_stands(fields, pointer):
