@@ -4693,7 +4693,7 @@ export interface components {
             domain?: string | null;
             /** @description The newest revision that you have seen: 409 where your part of the graph, or what the signal touches, was changed since */
             expectedRevision?: number | null;
-            /** @description Your name for this signal: sent again it gets the same answer. Without it, equal signals are one */
+            /** @description Your name for this signal: sent again it gets the same answer. Without it, equal signals are one. One whose node was erased since is rejected; under another name it is taken */
             idempotencyKey?: string | null;
             /** @default [] */
             links?: components["schemas"]["SignalLink-Input"][];

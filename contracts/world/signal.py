@@ -102,7 +102,8 @@ class SignalRequest(Document):
         default=None,
         min_length=1,
         max_length=150,
-        description="Your name for this signal: sent again it gets the same answer. Without it, equal signals are one",
+        description="Your name for this signal: sent again it gets the same answer. Without it, equal signals are one. "
+        "One whose node was erased since is rejected; under another name it is taken",
     )
     expected_revision: StrictInt | None = Field(
         default=None,
@@ -187,9 +188,12 @@ def _refuse_unknown(signal: SignalRequest, ontology: Ontology) -> None:
         faults.append(("/type", f"is none of {', '.join(sorted(ontology.node_types))}"))
     if signal.domain is not None and signal.domain not in ontology.domains:
         faults.append(("/domain", f"is none of {', '.join(ontology.domains)}"))
-    acted = [act.id for act in _acts(signal).values() if act is not None]
-    if len(acted) != len(set(acted)):
-        faults.append(("/confirms", "names the node of another act"))
+    acted: set[str] = set()
+    for kind, act in _acts(signal).items():
+        if act is not None and act.id in acted:
+            faults.append((f"/{kind}/id", "names the node of another act"))
+        elif act is not None:
+            acted.add(act.id)
     for number, link in enumerate(signal.links):
         if link.type not in ontology.edge_types:
             faults.append((f"/links/{number}/type", f"is none of {', '.join(sorted(ontology.edge_types))}"))

@@ -17,7 +17,7 @@ from contracts.access.trial_plan import trial_plan
 from contracts.errors import IdempotencyKeyReused, ProposalUnknown, StoreBusy, TrialExcluded, TrialFull
 from contracts.world.alignment import Alignment
 from contracts.world.alignment import alignment as guardrails
-from contracts.world.change_set import plan
+from contracts.world.change_set import MOST_NAMED, plan
 from contracts.world.proposal import Actor, Confirmation, Decision, Proposal, StageResult, checked
 from contracts.world.records import Edge, Event, Node
 from contracts.world.stages import Judgement
@@ -354,7 +354,19 @@ def _answered(reader: Reader, proposal: Proposal) -> Decision | None:
         return None
     if row["request_sha256"] != proposal.request_sha256():
         raise IdempotencyKeyReused("This idempotency key came with another request before.")
-    return recorded_decision(reader, row["seq"])
+    decision = recorded_decision(reader, row["seq"])
+    if decision.nodes and all(node.erased for node in decision.nodes):
+        return _not_again(decision)
+    return decision
+
+
+def _not_again(decision: Decision) -> Decision:
+    """Returns the answer to a request that is repeated after all its nodes were erased. Nothing is recorded."""
+    named = ", ".join(node.id for node in decision.nodes[:MOST_NAMED])
+    reason = f"{named}: erased since, and can't come back. State it under another key."
+    return msgspec.structs.replace(
+        decision, verdict="rejected", stages=(StageResult("immutability", "fail", reason),), nodes=(), edges=()
+    )
 
 
 def _decision(reader: Reader, seq: int, verdict: Any, stages: tuple[StageResult, ...], events: list[Event]) -> Decision:

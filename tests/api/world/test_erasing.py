@@ -90,6 +90,22 @@ def test_an_id_of_ones_own_is_erased_by_the_name_that_its_owner_knows(ledger_set
         assert ada.ask("DELETE", NODES + "plan")["data"]["nodes"] == 1, "again it answers the same"
 
 
+@pytest.mark.both_engines
+@pytest.mark.parametrize("name", [{}, {"idempotencyKey": "rent"}])
+def test_a_signal_that_was_erased_is_rejected_as_such_and_taken_under_another_key(ledger_settings, name):
+    with serving(ledger_settings) as service:
+        ada = Ada(service)
+        body = {"type": "Goal", "title": f"Pay a {WORD}", "source": "diary"}
+        first = ada.post(SIGNAL, body | name, 201)["data"]
+        assert ada.post(ERASE, {"source": "diary"})["data"]["nodes"] == 1
+        again = ada.post(SIGNAL, body | name)["data"]
+        assert (again["verdict"], again["accepted"], again["nodes"]) == ("rejected", False, [])
+        (reason,) = [stage["reason"] for stage in again["stages"] if stage["result"] == "fail"]
+        assert reason == f"{first['signalId']}: erased since, and can't come back. State it under another key."
+        assert ada.post(SIGNAL, body | {"idempotencyKey": "again"}, 201)["data"]["verdict"] == "approved"
+        assert ada.found() == 1
+
+
 def test_an_encoded_id_is_erased_whole_and_not_the_node_named_by_its_beginning(ledger_settings):
     with serving(ledger_settings) as service:
         ada = Ada(service)

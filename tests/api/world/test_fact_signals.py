@@ -263,7 +263,8 @@ def test_a_planned_fact_waits_for_its_day(tmp_path):
         ({"corrects": {"id": "x", "reason": ""}}, "/corrects/reason"),
         ({"retracts": {"id": "a b", "reason": "r"}}, "/retracts/id"),
         ({"confirms": {"id": "x", "reason": "a\nb"}}, "/confirms/reason"),
-        ({"corrects": {"id": "x", "reason": "r"}, "retracts": {"id": "x", "reason": "r"}}, "/confirms"),
+        ({"corrects": {"id": "x", "reason": "r"}, "retracts": {"id": "x", "reason": "r"}}, "/retracts/id"),
+        ({"corrects": {"id": "x", "reason": "r"}, "confirms": {"id": "x", "reason": "r"}}, "/confirms/id"),
     ],
 )
 def test_what_can_not_be_an_act_is_400_with_a_pointer(service, fields, pointer):
