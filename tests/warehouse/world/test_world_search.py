@@ -53,6 +53,12 @@ def titled(*titles: str, owner: str | None = None) -> list[Node]:
         ("Kubernetes cluster", "kuberntes"),
         ("Maximilian", "Maxmilian"),
         ("The Who", "the who"),
+        ("İstanbul office", "istanbul"),
+        ("İstanbul office", "i\u0307stanbul"),
+        ("先週の会議の議事録を作成する", "議事録"),
+        ("2024年度の予算をとても詳しく説明するために書かれた非常に長い日本語の文書の題名", "予算"),
+        ("カレーライス", "ライス"),
+        ("서울에서 회의를 한다", "회의"),
     ],
 )
 def test_a_word_is_found_in_any_form(search, title, text):
