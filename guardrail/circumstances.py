@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from guardrail.facts import CommitState, Environment, Facts, Money, PathState, encodable, is_allowed_host
 from guardrail.language.data import names
 from guardrail.model import Effect, Target
+from guardrail.paths import is_of_the_system
 from guardrail.record import record
 from guardrail.vocabulary import EffectKind, ObjectKind, Origin, Place, Reversible, Scope, Sensitivity
 
@@ -616,6 +617,9 @@ CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
             _is_beside_products, (), "it goes together with what builds make, and has no name of sources"
         ),
         "of_one_program": Circumstance(_is_of_one_program, (), "the directory belongs to one named program"),
+        "of_the_system": Circumstance(
+            lambda e, t, f: is_of_the_system(t.located), (), "the system has its programs or all its settings there"
+        ),
         "names_data": Circumstance(_names_data, (), "the name is that of a document, database, picture or archive"),
         "names_rights": Circumstance(
             lambda e, t, f: "/etc/sudoers" in t.text or "/etc/security" in t.text, (), "it lists the rights of accounts"

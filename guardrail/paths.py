@@ -136,6 +136,13 @@ SYSTEM_DIRECTORIES = (
     *("c:/windows", "c:/program files", "c:/program files (x86)", "c:/programdata", "c:/boot", "c:/recovery"),
     *("c:/$recycle.bin", "c:/system volume information", "c:/pagefile.sys", "c:/bootmgr", "c:/efi"),
 )
+SYSTEM_PROGRAMS = (
+    # programs and libraries that come with the system; what people install themselves is in /usr/local and /opt
+    *("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"),
+    *("/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/libx32"),
+)
+SYSTEM_ROOTS = frozenset(("/", "/etc", "/usr", "/private/etc"))
+"""Directories that matter as a whole, while most files in them belong to one program each."""
 REGISTRY = ("hklm/", "hklm:", "hkcu/", "hkcu:", "hkcr/", "hkcr:", "hku/", "hku:", "hkey_", "registry::")
 VARIABLES: Mapping[str, str] = {
     # variables whose purpose determines their value; names in lower case
@@ -966,6 +973,12 @@ _RECORD = re.compile(
     r"windows/system32/winevt/|/var/log/(?:auth\.log|secure|syslog|messages|system\.log|wtmp|btmp|lastlog|audit(?:/|$))"
     r"|/var/audit/|/(?:\.(?:bash|zsh|sh)_history|consolehost_history\.txt)$|windows/prefetch(?:/|$)|/run/utmp$"
 )
+
+
+def is_of_the_system(text: str) -> bool:
+    """Decides whether the path is a program or library of the system, or a directory that contains all its settings."""
+    path = _spelled(text)
+    return path in SYSTEM_ROOTS or _inside_one_of(path, SYSTEM_PROGRAMS)
 
 
 def is_nowhere(text: str) -> bool:

