@@ -13,7 +13,7 @@ from guardrail.record import record
 _QUOTED = r"(?:'([^']{2,2000})'|\"([^\"]{2,2000})\")"
 _STARTS = re.compile(
     r"\b(?:system|exec|execve|popen|proc_open|passthru|shell_exec|spawn|spawn_sync|run|capture|capture2e?|capture3"
-    r"|execute|shell|sh|cmd|call|do shell script|start)\s?[({]?\s?[\[(]?\s?" + _QUOTED
+    r"|execute|shell|sh|cmd|call|do shell script|do script|start)\s?[({]?\s?[\[(]?\s?" + _QUOTED
 )
 _TICKS = re.compile(r"`([^`]{2,2000})`|(?:%x|\bqx)[({\[/|]([^)}\]/|]{2,2000})[)}\]/|]")
 _FILES = re.compile(

@@ -632,6 +632,8 @@ class _Interpreter:
                 shown = tuple(target for target in effect.targets if target.sensitivity in _CARES)
                 if shown:  # the error message shows content that is not a program
                     self._generic_effect(EffectKind.READ, ObjectKind.PATH, shown, call, {}, True)
+        elif row.kind is EffectKind.OVERWRITE and call.program in _COPIERS and _receives_nothing(call):
+            effect = replace(effect, detail={**detail, "emptied": "yes"})
         elif self.has_staged and row.kind is EffectKind.DISCARD and effect.source == "git reset":
             effect = replace(effect, detail={**detail, "staged": "yes"})
         elif self.on_orphan and row.kind is EffectKind.DISCARD and effect.source == "git rm":
@@ -1626,8 +1628,19 @@ def _prints_nothing(call: Call) -> bool:
         return call.stdin is None
     words = [word.text for word in call.words if not word.text.startswith("-")]
     if call.program == "cat":
-        return words == ["/dev/null"]
+        return words == ["/dev/null"] or (not words and _receives_nothing(call))
     return call.program in ("echo", "printf") and not any(words)
+
+
+def _receives_nothing(call: Call) -> bool:
+    """Decides whether the input of a call is empty: `tee x < /dev/null`, `cat /dev/null | tee x`."""
+    if isinstance(call.stdin, Call):
+        return _prints_nothing(call.stdin)
+    return any(found.operator == "<" and found.target.text == "/dev/null" for found in call.redirections)
+
+
+_COPIERS = frozenset(("tee", "sponge"))
+"""Programs that write their input to a file."""
 
 
 _KEEPS_LINES = frozenset(("grep", "egrep", "sort", "uniq", "head", "tail", "shuf"))

@@ -21,6 +21,8 @@ from guardrail.record import record
 from guardrail.vocabulary import Language
 
 if TYPE_CHECKING:
+    import ast
+
     from guardrail.facts import Facts
 
 LOOKED_AT = 4_096
@@ -104,8 +106,10 @@ def decide(action: str, facts: Facts, programs: Container[str] | None = None) ->
         return Language.PROSE if _is_prose(text, known, least) else said
     if tool in _ANY_SHELL:
         return Language.PROSE if _is_prose(text, known, least=4) else _shell_of(text, facts)
-    if _is_sql(text):
+    if is_sql(text):
         return Language.SQL
+    if _calls_of_python(text) and _JAVASCRIPT.points(text) < 3:
+        return Language.PYTHON
     text = _without_comments(text)
     spoken = tool in _SPOKEN or (facts.user_request is not None and not tool)
     if _is_prose(text, known, least=2) or (spoken and _could_be_said(text, known)):
@@ -142,7 +146,7 @@ def is_sentence(text: str, programs: Container[str]) -> bool:
 
 def looks_like_code(text: str) -> bool:
     """Decides whether a text has a mark of a language other than sentences and POSIX shell."""
-    if _is_sql(text) or _PYTHON.points(text) or _JAVASCRIPT.points(text):
+    if is_sql(text) or _PYTHON.points(text) or _JAVASCRIPT.points(text):
         return True
     return bool(_POWERSHELL.points(text) or _CMD.points(text))
 
@@ -295,7 +299,7 @@ _JAVASCRIPT_MODULES = frozenset(
 )
 
 
-def _is_sql(text: str) -> bool:
+def is_sql(text: str) -> bool:
     """Decides whether a text is an SQL statement by its words and their order, which differ in sentences with the same
     beginning."""
     start = _SQL_BEGINS.match(text)
@@ -309,7 +313,7 @@ _SQL_VERBS = frozenset(
         *("select", "insert", "replace", "update", "delete", "drop", "truncate", "alter", "create", "grant", "revoke"),
         *("with", "merge", "copy", "exec", "execute", "call", "set", "begin", "start", "commit", "rollback", "vacuum"),
         *("reindex", "analyze", "flush", "purge", "reset", "shutdown", "load", "backup", "restore", "attach", "pragma"),
-        *("use", "kill", "lock", "explain"),
+        *("use", "kill", "lock", "explain", "do"),
     )
 )
 _SQL = (
@@ -319,6 +323,8 @@ _SQL = (
     + _NAME
     + r"\s*(?:$|;|,|\)|\w+\s*$|\w+\s*[;,)]|(?:as\s+\w+\s+)?(?:\w+\s+)?"
     r"(?:where|order|group|limit|join|inner|left|right|full|cross|union|having|for|on)\b)"
+    r"|select\s.{1,2000}?\sinto\s+(?:outfile|dumpfile)\s+['\"]"
+    r"|do\s+(?:language\s+\w+\s+)?(?:\$\w*\$|'\s*(?:begin|declare)\b)"
     r"|select\s+[\w.*']+\s*(?:\(.{0,500}\))?\s*;?\s*$"
     r"|insert\s+(?:ignore\s+)?into\s+" + _NAME + r"\s*(?:\(|values|select|default|set)"
     r"|replace\s+into\s+" + _NAME + r"\s*(?:\(|values|select)"
@@ -455,6 +461,13 @@ _POWERSHELL = _marks(
         r"|publish|unpublish|save|find|search|show|hide|push|pop|read|repair|tee|use|optimize|undo)-[a-z][a-z0-9]{1,40}\b"
         r"(?=\s|$|;|\||\))(?![\w/.])",
     ),
+    (
+        3,
+        "\n|;{(=&",
+        ("-",),
+        r"(?im)(?:^|[|;{(=&])\s*(?:ri|rni|mi|mp|ni|ci|cpi|cpp|gi|gp|si|sp|rp|rv|clc|cli|clp|gps|spps|saps|sasv|spsv|icm|ipmo"
+        r"|gwmi|iwmi|rwmi|rjb)\s(?:[^|;\n]*\s)?-[a-z]{4,20}\b",
+    ),
     (2, "", ("$",), r"^\s*\$\w+(?:\.\w+)*\.\w+\("),
     (
         3,
@@ -581,16 +594,38 @@ LANGUAGE_MARKS = (_BASH, _POWERSHELL, _CMD, _PYTHON, _JAVASCRIPT)
 
 
 def _parses_as_python(text: str) -> bool:
+    return _python_tree(text) is not None
+
+
+def _calls_of_python(text: str) -> bool:
+    """Decides whether each statement of a text calls a function or method by its name:
+    `Name.objects.all().delete()`, `session.execute(text("..."))`."""
+    if _FUNCTION_CALLED.match(text) is None:
+        return False
+    import ast
+
+    tree = _python_tree(text)
+    return tree is not None and all(
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Call)
+        and isinstance(statement.value.func, ast.Name | ast.Attribute)
+        for statement in tree.body
+    )
+
+
+_FUNCTION_CALLED = re.compile(r"[A-Za-z_][\w.]{0,120}\(")
+
+
+def _python_tree(text: str) -> ast.Module | None:
     import ast
     import warnings
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse(text)
+            return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+        return None
 
 
 # --- sentence or shell ---

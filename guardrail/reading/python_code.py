@@ -62,6 +62,7 @@ _SAME = {
     "__builtins__.": "",
     "os.path.os.": "os.",
     "shutil.os.": "os.",
+    "Path": "pathlib.Path",
     "pathlib.PosixPath": "pathlib.Path",
     "pathlib.WindowsPath": "pathlib.Path",
     "pathlib.PurePath": "pathlib.Path",
@@ -97,10 +98,22 @@ _QUIET = frozenset(
 )
 _FOUND = frozenset(("os.listdir", "os.scandir"))  # the entries of a directory
 _TEXT_OF = frozenset(("str", "repr", "ascii", "bytes", "bytearray", "os.fspath", "os.fsencode", "os.fsdecode", "int"))
+_OPENERS = ("python:open", "python:io.open", "python:pathlib.Path.open")
 _SAME_PATH = frozenset(
     (
         *("os.path.expanduser", "os.path.abspath", "os.path.realpath", "os.path.normpath", "os.path.expandvars"),
-        *("textwrap.dedent", "shlex.quote", "sqlalchemy.text", "str", "list", "tuple", "set", "sorted", "reversed"),
+        *(
+            "textwrap.dedent",
+            "shlex.quote",
+            "sqlalchemy.text",
+            "text",
+            "str",
+            "list",
+            "tuple",
+            "set",
+            "sorted",
+            "reversed",
+        ),
         *("iter", "next", "compile", "enumerate", "tqdm", "tqdm.tqdm"),
     )
 )
@@ -316,6 +329,7 @@ class _Reader:
     def _one_statement(self, node: ast.stmt) -> None:
         if isinstance(node, ast.Expr):
             value = self._value(node.value)
+            self._unused(node.value)
             if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
                 self._passage(value.text, self._span(node))
         elif isinstance(node, ast.Assign):
@@ -359,6 +373,8 @@ class _Reader:
                 value = self._value(item.context_expr)
                 if item.optional_vars is not None:
                     self._bind(item.optional_vars, value)
+                if all(isinstance(inner, ast.Pass) for inner in node.body):
+                    self._unused(item.context_expr)
             self._statements(node.body)
         elif isinstance(node, (ast.Try, ast.TryStar)):
             self._statements(node.body)
@@ -840,6 +856,15 @@ class _Reader:
                 directory=self.directory,
             )
         )
+
+    def _unused(self, node: ast.expr) -> None:
+        """Adds a call for a file that is opened and closed at once, `open(path, "w").close()`: nothing is written, so
+        it ends up empty."""
+        function = node.func if isinstance(node, ast.Call) else None
+        opened = function.value if isinstance(function, ast.Attribute) and function.attr == "close" else node
+        last = self.calls[-1] if self.calls else None
+        if last is not None and last.program in _OPENERS and last.span == self._span(opened):
+            self._emit(f"{last.program.removeprefix('python:')}.unused", last.words, last.span)
 
     def _handed_over(self, name: str, arguments: Sequence[Value], named: Sequence[tuple[str, Value]]) -> None:
         """Calls a function that is passed to another one, which calls it: `map(os.remove, files)`,

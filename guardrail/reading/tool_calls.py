@@ -11,16 +11,16 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
-from importlib import import_module
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 from guardrail.catalogue.http import effects_of_request
-from guardrail.facts import Environment, environment_of
+from guardrail.facts import Environment, Facts, environment_of
 from guardrail.language.actions import TABLE, Meaning, meaning_of_name
 from guardrail.language.data import data_of
 from guardrail.language.lexicon import Token
 from guardrail.model import Call, Effect, Passage, Reading, Span, Target, Uncovered, Word
+from guardrail.reading import LOOKED_AT, decide, is_sql, reader_of
 from guardrail.record import record
 from guardrail.vocabulary import EffectKind, Language, ObjectKind, Place, Reversible, Scope, Sensitivity
 
@@ -284,14 +284,22 @@ def _split_arguments(text: str, at: int) -> tuple[dict[str, Any], int] | None:
     return None
 
 
+class _Code(str):
+    """An argument that is an expression: Python computes it before the tool is called."""
+
+    __slots__ = ()
+
+
 _EXPRESSION = re.compile(r"[A-Za-z_][\w.]*\s*\(|^[A-Za-z_][\w.]*$|^[^'\"\[{\d+-]")
+_CALLS_SOMETHING = re.compile(r"[A-Za-z_][\w.]*\(")
 _WORDS_AS_VALUES = frozenset(("true", "false", "none", "null", "nan"))
 
 
 def _add_argument(arguments: dict[str, Any], argument: str) -> bool:
     keyword = _KEYWORD.match(argument)
     if keyword:
-        arguments[keyword[1]] = _scalar(argument[keyword.end() :])
+        value = argument[keyword.end() :].strip()
+        arguments[keyword[1]] = _Code(value) if _CALLS_SOMETHING.match(value) else _scalar(value)
         return True
     if argument.lower() not in _WORDS_AS_VALUES and _EXPRESSION.match(argument):
         return False
@@ -372,9 +380,32 @@ def _read_call(call: _ToolCall, text: str, offset: int) -> Reading:
     tail = _plain(re.split(r"__|[./:]", call.name)[-1])
     leaves = list(_leaves(call.arguments))
     passages = _passages(leaves, call, text, offset)
-    inner = _inner_reading({"".join(token.text for token in tokens), tail}, call, text, offset)
+    inner = _inner_reading({"".join(token.text for token in tokens), tail}, tokens, call, text, offset)
     if inner is not None:
         return replace(inner, language=Language.TOOL_CALL, passages=(*inner.passages, *passages))
+    reading = _reading_by_name(call, tokens, tail, leaves, passages, text, offset)
+    for leaf in leaves:
+        if isinstance(leaf.value, _Code):
+            code = reader_of(Language.PYTHON)(leaf.value, offset=_span_of(leaf.value, call, text, offset).start)
+            reading = replace(
+                reading,
+                calls=(*reading.calls, *code.calls),
+                effects=(*reading.effects, *code.effects),
+                uncovered=(*reading.uncovered, *code.uncovered),
+            )
+    return reading
+
+
+def _reading_by_name(
+    call: _ToolCall,
+    tokens: tuple[Token, ...],
+    tail: str,
+    leaves: list[_Leaf],
+    passages: tuple[Passage, ...],
+    text: str,
+    offset: int,
+) -> Reading:
+    """Returns the effects that the tool has by its name, and the tool itself as a call that the catalogue may know."""
     meaning = meaning_of_name(tokens) or _meaning_of_arguments(tokens, leaves)
     patched = tuple(_patched_files(tail, leaves, call))
     if patched:
@@ -475,9 +506,17 @@ def _words_of(leaves: list[_Leaf], call: _ToolCall, text: str, offset: int) -> t
     )
 
 
-def _inner_reading(names: set[str], call: _ToolCall, text: str, offset: int) -> Reading | None:
+def _inner_reading(
+    names: set[str], tokens: tuple[Token, ...], call: _ToolCall, text: str, offset: int
+) -> Reading | None:
     """Returns the reading of a command, of code or of SQL that the tool would run."""
     arguments = call.arguments
+    if not _RUNS_QUERIES.isdisjoint(token.text for token in tokens):
+        for name, value in arguments.items():
+            if isinstance(value, str) and is_sql(value[:LOOKED_AT]):
+                return _inner(Language.SQL, arguments, (name,), call, text, offset)
+    if any(name.rstrip("0123456789") in _tools()["computer"] for name in names):
+        return _at_the_screen(call, text, offset)
     spoken = str(arguments.get("language", arguments.get("lang", ""))).lower()
     if names & _tools()["powershell"] or (names & _tools()["shell"] and spoken in ("powershell", "pwsh")):
         return _inner(Language.POWERSHELL, arguments, (*_COMMAND_NAMES, "0"), call, text, offset)
@@ -499,32 +538,35 @@ def _inner_reading(names: set[str], call: _ToolCall, text: str, offset: int) -> 
     return None
 
 
+def _at_the_screen(call: _ToolCall, text: str, offset: int) -> Reading:
+    """Reads a call of a tool that steers a whole computer. The effect of a click or key depends on the screen; a typed
+    text may be a command."""
+    action = str(call.arguments.get("action", "")).lower()
+    if action in _ONLY_LOOKS:
+        return Reading(Language.TOOL_CALL)
+    unread = Uncovered(call.span, "a click or key, whose effect depends on what the screen shows")
+    typed = _first_text(call.arguments, ("text",)) if action == "type" else None
+    language = decide(typed, Facts()) if typed else Language.PROSE
+    if typed is None or language is Language.PROSE:
+        return Reading(Language.TOOL_CALL, uncovered=(unread,))
+    inner = reader_of(language)(typed, offset=_span_of(typed, call, text, offset).start)
+    return replace(inner, uncovered=(*inner.uncovered, unread))
+
+
+_ONLY_LOOKS = frozenset(("screenshot", "zoom", "cursor_position", "mouse_move", "scroll", "wait"))
+_RUNS_QUERIES = frozenset(
+    ("execute", "executemany", "executescript", "exec", "query", "sql", "raw", "run", "fetch", "select", "prepare")
+)
+"""Words of tools that run the SQL they are given, whatever their argument is called."""
+
+
 def _inner(
     language: Language, arguments: Mapping[str, Any], names: tuple[str, ...], call: _ToolCall, text: str, offset: int
 ) -> Reading | None:
     command = _first_text(arguments, names)
     if command is None:
         return None
-    return _reader_of(language)(command, offset=_span_of(command, call, text, offset).start)
-
-
-class _Reader(Protocol):
-    def __call__(self, text: str, *, offset: int) -> Reading: ...
-
-
-def _reader_of(language: Language) -> _Reader:
-    """Returns the reader of a language, imported when needed: grammars and parsers take time to load."""
-    reader: _Reader = import_module(_MODULES[language]).read
-    return reader
-
-
-_MODULES = {
-    Language.BASH: "guardrail.reading.shell",
-    Language.POWERSHELL: "guardrail.reading.powershell",
-    Language.PYTHON: "guardrail.reading.python_code",
-    Language.JAVASCRIPT: "guardrail.reading.javascript",
-    Language.SQL: "guardrail.reading.sql",
-}
+    return reader_of(language)(command, offset=_span_of(command, call, text, offset).start)
 
 
 def _first_text(arguments: Mapping[str, Any], names: tuple[str, ...]) -> str | None:

