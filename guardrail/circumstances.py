@@ -191,6 +191,12 @@ def _is_absolute(effect: Effect, target: Target, facts: Facts) -> bool:
 _ABSOLUTE = re.compile(r"[/~\\]|[A-Za-z]:[/\\]|\.\./")
 
 
+def _is_recipient(effect: Effect, target: Target, facts: Facts) -> bool:
+    stated = (effect.detail.get("recipient"), effect.detail.get("url"))
+    addressed = target.text in stated or "@" in target.text or "://" in target.text
+    return addressed or effect.object is ObjectKind.NETWORK
+
+
 def _is_of_one_program(effect: Effect, target: Target, facts: Facts) -> bool:
     match = _PROGRAM_DIRECTORY.match(target.located)
     return (
@@ -620,6 +626,7 @@ CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
         "of_the_system": Circumstance(
             lambda e, t, f: is_of_the_system(t.located), (), "the system has its programs or all its settings there"
         ),
+        "recipient": Circumstance(_is_recipient, (), "the target is a person, channel or address"),
         "names_data": Circumstance(_names_data, (), "the name is that of a document, database, picture or archive"),
         "names_rights": Circumstance(
             lambda e, t, f: "/etc/sudoers" in t.text or "/etc/security" in t.text, (), "it lists the rights of accounts"

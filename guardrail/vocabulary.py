@@ -138,8 +138,8 @@ class Sensitivity(StrEnum):
 
 
 class Origin(StrEnum):
-    """The source of a value. For `execute`, the effect's `detail` contains named_file, inline, remote, piped or
-    interactive_shell instead."""
+    """The source of a value. For `execute`, the effect's `detail` contains named_file, inline, remote, piped,
+    on_host or interactive_shell instead."""
 
     USER = "user"
     AGENT = "agent"

@@ -381,7 +381,7 @@ class _Reader:
         ):
             self._add(EffectKind.DELETE, kind, names, span, scope, Reversible.YES, place=Place.TEMPORARY)
             return
-        effect = EffectKind.DISABLE if kind is ObjectKind.GUARD else EffectKind.DELETE
+        effect = EffectKind.DISABLE if statement.word(1) in _DEFENCES else EffectKind.DELETE
         self._add(effect, kind, names, span, scope, reversible)
 
     def _create(self, statement: _Statement, span: Span) -> None:
@@ -414,7 +414,7 @@ class _Reader:
             self._routine(statement, thing, name, span)
         else:
             kind = _THINGS.get(thing, (ObjectKind.SCHEMA, Reversible.YES))[0]
-            if kind is ObjectKind.GUARD:
+            if thing in _DEFENCES:
                 kind = ObjectKind.PERMISSION
             self._add(EffectKind.CREATE, kind, [name] if name else [], span)
 
@@ -457,7 +457,7 @@ class _Reader:
                 self._add(EffectKind.CONFIGURE, ObjectKind.DATABASE, [name] if thing != "SYSTEM" else [], span)
         else:
             kind = _THINGS.get(thing, (ObjectKind.SCHEMA, Reversible.YES))[0]
-            effect = EffectKind.DISABLE if kind is ObjectKind.GUARD else EffectKind.ALTER
+            effect = EffectKind.DISABLE if thing in _DEFENCES else EffectKind.ALTER
             self._add(effect, kind, [name], span)
 
     def _alter_table(self, statement: _Statement, name: str, at: int, span: Span) -> None:
@@ -478,7 +478,7 @@ class _Reader:
                 self._rows(EffectKind.DELETE, [name], span, Scope.MANY)
             elif word == "DISABLE" and following in ("TRIGGER", "ROW", "KEYS", "CONSTRAINT") and following != "KEYS":
                 says = {"says": "switches checks of the table off"}
-                self._add(EffectKind.DISABLE, ObjectKind.GUARD, [name], span, detail=says)
+                self._add(EffectKind.DISABLE, ObjectKind.TABLE, [name], span, detail=says)
         self._add(EffectKind.ALTER, ObjectKind.TABLE, [name], span, reversible=reversible, detail=detail)
 
     def _grant(self, statement: _Statement, span: Span) -> None:
@@ -557,7 +557,7 @@ class _Reader:
             self._add(EffectKind.CONFIGURE, ObjectKind.DATABASE, given[:1], span)
             if dangerous and statement.text(len(statement.tokens) - 1) != "0":
                 says = {"says": "lets the database run commands of the system"}
-                self._add(EffectKind.DISABLE, ObjectKind.GUARD, given[:1], span, detail=says)
+                self._add(EffectKind.ESCALATE, ObjectKind.DATABASE, given[:1], span, detail=says)
         elif member in ("sp_addsrvrolemember", "sp_addrolemember"):
             self._add(EffectKind.GRANT, ObjectKind.PERMISSION, given[1:2] or given[:1], span, Scope.ALL)
         elif member in ("sp_addlogin", "sp_adduser", "sp_grantlogin"):
@@ -611,7 +611,7 @@ class _Reader:
             name, at = _name(statement, 2)
             off = statement.text(at + 1).upper().strip("'") in ("OFF", "0", "FALSE")
             if off and any(part in name.lower() for part in ("log", "audit", "ssl", "secure", "safe")):
-                self._add(EffectKind.DISABLE, ObjectKind.GUARD, [name], span)
+                self._add(EffectKind.DISABLE, ObjectKind.DATABASE, [name], span)
             else:
                 self._add(EffectKind.CONFIGURE, ObjectKind.DATABASE, [name], span)
 
@@ -921,12 +921,14 @@ _THINGS: dict[str, tuple[ObjectKind, Reversible]] = {
     "EXTENSION": (ObjectKind.PACKAGE, Reversible.YES),
     "PACKAGE": (ObjectKind.PACKAGE, Reversible.YES),
     "JOB": (ObjectKind.SCHEDULED_TASK, Reversible.YES),
-    "POLICY": (ObjectKind.GUARD, Reversible.YES),
-    "AUDIT": (ObjectKind.GUARD, Reversible.YES),
+    "POLICY": (ObjectKind.DATABASE, Reversible.YES),
+    "AUDIT": (ObjectKind.DATABASE, Reversible.YES),
     "SERVER": (ObjectKind.RESOURCE, Reversible.YES),
     "PUBLICATION": (ObjectKind.RESOURCE, Reversible.YES),
     "SUBSCRIPTION": (ObjectKind.RESOURCE, Reversible.YES),
 }
+_DEFENCES = ("POLICY", "AUDIT")
+"""Things of a database that guard it or record what is done; to drop or alter one switches it off."""
 _REACHING = {
     "load_file": EffectKind.READ,
     "pg_read_file": EffectKind.READ,

@@ -56,7 +56,7 @@ def spelled_effect(effect: Effect) -> str:
         ("BEGIN; DELETE FROM a; COMMIT;", ["delete rows all no a"]),
         ("CREATE TEMP TABLE q (a int); DROP TABLE q", ["create table one yes q", "delete table one yes q"]),
         ("IF EXISTS (SELECT 1) DROP TABLE a", ["delete table one no a"]),
-        ("SET GLOBAL general_log = OFF", ["disable guard one yes general_log"]),
+        ("SET GLOBAL general_log = OFF", ["disable database one yes general_log"]),
         ("RESTORE DATABASE a FROM DISK = 'x.bak'", ["overwrite database one no a"]),
         ("PURGE BINARY LOGS TO 'x'", ["delete snapshot_or_backup many no binary logs"]),
         ("DELETE FROM a WHERE id = %s", ["delete rows one no a"]),
