@@ -131,6 +131,12 @@ def test_no_asset_asks_elsewhere_or_runs_text():
         assert not re.search(r"\beval\(|new Function|innerHTML|document\.write|\.style\b", text)
 
 
+def test_the_colour_behind_a_word_of_trust_is_not_behind_the_bar_beside_it():
+    rules = re.findall(r"([^{}]+)\{([^{}]*)\}", (SITE / "assets" / "site.css").read_text())
+    with_ground = [name.strip() for name, style in rules if "level-none" in name and "background" in style]
+    assert with_ground == [".level.level-none"]
+
+
 def test_the_picture_that_other_sites_show_is_small_and_of_the_usual_size(bodies: dict[str, bytes]):
     picture = (SITE / "assets" / "social.png").read_bytes()
     assert picture.startswith(b"\x89PNG")
