@@ -1,5 +1,6 @@
 """Computes the pages of the token: price, supply, proof, holders, and the comparison of two lists."""
 
+from collections import Counter
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
@@ -277,7 +278,7 @@ def holders_page(documents: Documents) -> Mapping[str, Any]:
         if document is None or document.total is None or document.total <= len(largest)
         else (document.total - len(largest), percent(max(others, 0))),
         "next": document.links.next if document else None,
-        "cohorts": _by_cohort(holders),
+        "cohorts": _by_cohort(largest),
     }
 
 
@@ -370,10 +371,8 @@ def _row(holder: Holder) -> dict[str, Any]:
 
 
 def _by_cohort(holders: list[Holder]) -> list[tuple[str, int]]:
-    counts: dict[str, int] = {}
-    for holder in holders:
-        counts[holder.cohort] = counts.get(holder.cohort, 0) + 1
-    return list(counts.items())
+    counts = Counter[str](holder.cohort for holder in holders)
+    return [(name, counts[name]) for name, _ in SIZE_COHORTS]
 
 
 def _mover(mover: Mover, decimals: int | None) -> dict[str, Any]:

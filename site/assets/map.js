@@ -161,6 +161,18 @@ class HolderMap extends Plane {
 const short = (address) => `${address.slice(0, 6)}…${address.slice(-4)}`
 const percent = (share) => `${(100 * share).toLocaleString('en', { maximumSignificantDigits: 3 })}\u202f%`
 
+/** Counts the drawn holders by size in the legend, and says what the others of `all` hold. */
+function tellSizes (holders, all) {
+  for (const count of figure.querySelectorAll('[data-cohort]')) {
+    count.textContent = holders.filter(({ cohort }) => cohort === count.dataset.cohort).length.toLocaleString('en')
+    count.closest('.key').hidden = count.textContent === '0'
+  }
+  const others = all - holders.length
+  const share = Math.max(1 - holders.reduce((sum, holder) => sum + holder.share, 0), 0)
+  const held = (100 * share).toLocaleString('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+  document.getElementById('map-others').textContent = others > 0 ? `Beside them ${others.toLocaleString('en')} others hold ${held}\u202f%.` : ''
+}
+
 async function begin () {
   const slider = document.getElementById('map-time')
   const most = document.getElementById('map-most')
@@ -179,11 +191,12 @@ async function begin () {
     const rows = await largest(list.block, Number(most.value))
     if (own !== asked) return
     map.take(rows, list.sum_raw)
+    tellSizes(map.holders, Number(list.holders))
     figure.dataset.block = list.block
   }
 
   try {
-    const answer = await fetch(`${figure.dataset.files}holder_lists.csv`)
+    const answer = await fetch(`${figure.dataset.files}holder_lists.csv`, { cache: 'no-cache' })
     if (!answer.ok) throw new Error(`answered ${answer.status}`)
     lists = records(await answer.text()).sort((a, b) => a.block - b.block)
     if (!lists.length) throw new Error('there is none yet')

@@ -39,7 +39,7 @@ class Rows {
   }
 
   async rows () {
-    this.all ??= fetch(this.room.dataset.file).then(async (answer) => {
+    this.all ??= fetch(this.room.dataset.file, { cache: 'no-cache' }).then(async (answer) => {
       if (!answer.ok) throw new Error(`answered ${answer.status}`)
       return records(await answer.text())
     })
@@ -55,7 +55,7 @@ class Rows {
     this.show()
   }
 
-  /** The rows that have every word of the filter, in the chosen order. */
+  /** The rows that have every word of the filter, in the chosen order. Exact amounts exceed what a number holds. */
   chosen (all) {
     const words = this.field.value.toLowerCase().split(/\s+/).filter(Boolean)
     const found = all.filter((row) => {
@@ -64,8 +64,8 @@ class Rows {
     })
     if (!this.by) return found
     const { name, sign, isNumber } = this.by
-    const order = isNumber ? (a, b) => Number(a[name]) - Number(b[name]) : (a, b) => a[name] < b[name] ? -1 : a[name] > b[name] ? 1 : 0
-    return found.sort((a, b) => sign * order(a, b))
+    const value = all.every((row) => /^(-?\d+)?$/.test(row[name])) ? BigInt : isNumber ? Number : String
+    return found.map((row) => [value(row[name]), row]).sort(([a], [b]) => sign * (a < b ? -1 : a > b ? 1 : 0)).map(([, row]) => row)
   }
 
   async show () {

@@ -10,6 +10,13 @@ const browser = await puppeteer.launch({
 const page = await browser.newPage()
 await page.setViewport({ width: 1440, height: 1000 })
 const complaints = []
+/** The cache modes of what the scripts fetch, by the end of its address. */
+const modes = {}
+await page.exposeFunction('fetches', (address, mode) => { modes[address.split('/').at(-1)] = mode })
+await page.evaluateOnNewDocument(() => {
+  const fetched = window.fetch
+  window.fetch = (address, options) => { window.fetches(String(address), options?.cache ?? 'default'); return fetched(address, options) }
+})
 const asked = []
 page.on('pageerror', (error) => complaints.push(String(error)))
 page.on('console', (message) => ['error', 'warn'].includes(message.type()) && complaints.push(message.text()))
@@ -31,11 +38,14 @@ await page.evaluate(() => { document.querySelector('.map').scrollIntoView() })
 const newest = await said()
 const block = () => page.$eval('.map', (each) => each.dataset.block)
 const blocks = [await block()]
+const legend = () => page.$eval('.map figcaption', (each) => each.innerText.replace(/\s+/g, ' ').trim())
+const legends = [await legend()]
 await page.focus('#map-time')
 await page.keyboard.press('Home')
 await page.waitForFunction((before) => document.querySelector('.map').dataset.block !== before, {}, blocks[0])
 blocks.push(await block())
 const oldest = await said()
+legends.push(await legend())
 await page.keyboard.press('End')
 await page.waitForFunction((before) => document.querySelector('.map').dataset.block !== before, {}, blocks[1])
 
@@ -51,6 +61,7 @@ await changed(() => page.mouse.wheel({ deltaY: -300 }))
 await changed(() => page.click('[data-zoom="0"]'))
 
 await changed(() => page.select('#map-most', '2000'))
+legends.push(await legend())
 await page.evaluate(() => {
   window.frames_at = []
   const tick = (at) => { window.frames_at.push(at); window.ticking = requestAnimationFrame(tick) }
@@ -72,4 +83,4 @@ broken.on('request', (request) => request.url().includes('/data/holder_lists.csv
 await broken.goto(url, { waitUntil: 'networkidle0' })
 const withoutFile = await broken.evaluate(() => ({ said: document.getElementById('map-said').textContent, drawn: document.querySelectorAll('.map svg circle').length }))
 await browser.close()
-console.log(JSON.stringify({ newest, oldest, blocks, chosen, link, frames, withoutFile, complaints, counted: asked.filter((each) => each.startsWith('/api/')) }))
+console.log(JSON.stringify({ newest, oldest, legends, modes, blocks, chosen, link, frames, withoutFile, complaints, counted: asked.filter((each) => each.startsWith('/api/')) }))

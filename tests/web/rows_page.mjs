@@ -7,11 +7,18 @@ const browser = await puppeteer.launch({
   args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
 })
 const complaints = []
+/** The cache modes of what the scripts fetch, by the end of its address. */
+const modes = {}
 const room = `#rows-${dataset}`
 
 async function opened (prepare = async () => {}) {
   const page = await browser.newPage()
   page.on('pageerror', (error) => complaints.push(String(error)))
+  await page.exposeFunction('fetches', (address, mode) => { modes[address.split('/').at(-1)] = mode })
+  await page.evaluateOnNewDocument(() => {
+    const fetched = window.fetch
+    window.fetch = (address, options) => { window.fetches(String(address), options?.cache ?? 'default'); return fetched(address, options) }
+  })
   await prepare(page)
   await page.goto(`${url}${room}`, { waitUntil: 'networkidle0' })
   return page
@@ -37,6 +44,11 @@ await after(() => head('rank'))
 await head('rank')
 await page.waitForSelector(`${room} th[aria-sort="descending"]`)
 const falling = { said: await said(), ranks: await column('rank') }
+await head('balance_raw')
+await page.waitForSelector(`${room} th[data-column="balance_raw"][aria-sort="ascending"]`)
+await head('balance_raw')
+await page.waitForSelector(`${room} th[data-column="balance_raw"][aria-sort="descending"]`)
+const amounts = await column('balance_raw')
 await after(() => page.type(`${room} input`, process.env.WORD))
 const filtered = { said: await said(), addresses: await column('address') }
 await after(() => page.type(`${room} input`, ' zzzz'))
@@ -49,4 +61,4 @@ const broken = await opened(async (page) => {
 await after(() => broken.click(`${room} [data-step="1"]`), broken)
 const withoutFile = { said: await said(broken), rows: await broken.$$eval(`${room} tbody tr`, (rows) => rows.length) }
 await browser.close()
-console.log(JSON.stringify({ first, second, falling, filtered, nothing, withoutFile, complaints }))
+console.log(JSON.stringify({ first, second, falling, amounts, modes, filtered, nothing, withoutFile, complaints }))

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 from addressed_service import addressed_service
+from holder_rows import address
 from publishing import mint
 from web_fixtures import WebTools
 from whole_service import WholeService, wait_until_served
 from world_graphs import edge, node
 
+from contracts.token.holders import ZERO_ADDRESS
 from warehouse.duck.connection import Warehouse
 from warehouse.ledger.ledger import open_ledger
 from warehouse.world.events import append_states
@@ -28,12 +30,12 @@ Seen = dict[str, Any]
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """The address of a service with three lists, the last of more than two thousand holders, and its public files."""
-    with addressed_service(tmp_path_factory.mktemp("service")) as (service, address):
+    with addressed_service(tmp_path_factory.mktemp("service")) as (service, base_url):
         put_graph(service)
-        service.house.read_chain(mint(2_000, first=66, block=50), 60)
+        service.house.read_chain([*mint(2_000, first=66, block=50), (50, ZERO_ADDRESS, address(1), 100_000)], 60)
         service.house.publish()
-        wait_until_served(service, address)
-        yield address, service.house.current / "public"
+        wait_until_served(service, base_url)
+        yield base_url, service.house.current / "public"
 
 
 def put_graph(service: WholeService) -> None:
@@ -63,6 +65,19 @@ def test_the_map_goes_back_to_every_published_list_and_asks_no_counted_route(map
     assert mapped["oldest"].endswith(": 64 holders")
     assert mapped["blocks"] == ["60", "20"]
     assert (mapped["counted"], mapped["complaints"]) == ([], [])
+
+
+def test_the_legend_of_the_map_counts_the_holders_that_are_drawn(mapped: Seen):
+    assert mapped["legends"] == [
+        "Area is share. whale 1 dolphin 99 contract Beside them 1,965 others hold 90.7\u202f%.",
+        "Area is share. whale 64 contract",
+        "Area is share. whale 1 dolphin 1,999 contract Beside them 65 others hold 1.6\u202f%.",
+    ]
+
+
+def test_files_that_change_are_asked_for_anew(mapped: Seen, paged: Seen):
+    assert mapped["modes"]["holder_lists.csv"] == "no-cache"
+    assert paged["modes"]["first-holders.csv"] == "no-cache"
 
 
 def test_a_circle_of_the_map_leads_to_its_holder(mapped: Seen):
@@ -98,6 +113,7 @@ def test_rows_are_paged_sorted_and_filtered_over_the_whole_file(paged: Seen):
     assert paged["first"]["ranks"] == [str(rank) for rank in range(1, 21)]
     assert paged["second"]["ranks"] == [str(rank) for rank in range(21, 41)]
     assert paged["falling"]["ranks"] == [str(rank) for rank in range(500, 480, -1)]
+    assert paged["amounts"][:2] == ["101001", "3065"]
     assert paged["filtered"] == {"said": "Rows 1 to 1 of the 1 found in the 500 newest", "addresses": [paged["word"]]}
     assert paged["nothing"] == "None of the 500 newest"
     assert paged["complaints"] == []
