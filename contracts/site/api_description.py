@@ -126,7 +126,7 @@ class Problem:
         return _ADVICE_BY_CODE.get(self.code, by_status)
 
 
-_WAITS = (429, 500, 503)
+_WAITS = (429, 500)
 _ADVICE = {
     400: "Correct what `errors` names, then send the request again.",
     401: "Send a valid key as `Authorization: Bearer`, or buy one.",
@@ -144,7 +144,7 @@ _ADVICE = {
     429: "Wait `Retry-After` seconds.",
     431: "Send fewer or smaller header fields.",
     500: "Report it to the operator with `X-Request-Id`.",
-    503: "Wait `Retry-After` seconds, then send the same request again.",
+    503: "Don't repeat the request: this installation does not offer it. `detail` names the reason.",
 }
 _ADVICE_BY_CODE = {
     "payment_required": "Send a key, or pay one of the offers in `PAYMENT-REQUIRED`.",

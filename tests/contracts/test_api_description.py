@@ -33,6 +33,8 @@ COMPONENTS: dict[str, Any] = {
     "examples": {
         "rate_limited": {"summary": "Too many requests", "value": {"code": "rate_limited", "retryable": True}},
         "gone": {"summary": "It is gone", "value": {"code": "gone", "retryable": False}},
+        "busy": {"summary": "It is busy", "value": {"code": "busy", "retryable": True}},
+        "off": {"summary": "It is off", "value": {"code": "off", "retryable": False}},
     },
 }
 
@@ -153,6 +155,20 @@ def test_answers_are_apart_from_errors_and_errors_say_what_to_do():
         (429, "rate_limited", "Too many requests", "Wait `Retry-After` seconds."),
     ]
     assert found.is_limited and not operation(responses={"200": fine}).is_limited
+
+
+def test_a_503_is_repeated_only_where_that_may_help():
+    refused = {
+        "content": {
+            "application/problem+json": {
+                "examples": {name: {"$ref": f"#/components/examples/{name}"} for name in ("busy", "off")}
+            }
+        }
+    }
+    assert [(problem.code, problem.advice) for problem in operation(responses={"503": refused}).problems] == [
+        ("busy", "Wait `Retry-After` seconds, then send the same request again."),
+        ("off", "Don't repeat the request: this installation does not offer it. `detail` names the reason."),
+    ]
 
 
 def test_groups_follow_the_tags_and_every_code_names_its_operations():
