@@ -193,13 +193,20 @@ async function read (path) {
   const body = await answer.json()
   if (answer.ok) return body
   const wait = answer.headers.get('Retry-After')
-  throw new Error(wait ? `Too many requests. Try again in ${wait} s.` : body.detail)
+  const reason = answer.status === 429 ? 'Too many requests.' : body.detail
+  throw new Error(wait ? `${reason} Try again in ${wait} s.` : reason)
+}
+
+function tell (words) {
+  room.replaceChildren(element('p', words, { class: 'note', role: 'alert' }))
 }
 
 async function begin () {
   const address = new URLSearchParams(location.search).get('address')?.trim()
   if (!address) return
-  document.getElementById('address').value = address
+  const field = document.getElementById('address')
+  field.value = address
+  if (field.validity.patternMismatch) return tell(`“${address}” is no address. ${field.title}.`)
   room.replaceChildren(element('p', 'Asking…'))
   try {
     const path = encodeURIComponent(address)
@@ -209,7 +216,9 @@ async function begin () {
     const score = await read(`${room.dataset.trustApi}/${answer.address}`).catch(() => null)
     show(answer.address, answer, moves, score)
   } catch (error) {
-    room.replaceChildren(element('p', `No answer: ${error instanceof TypeError ? 'nothing came that can be read. Try again in a minute.' : error.message}`, { class: 'note', role: 'alert' }))
+    // What stands between here and the service answers in HTML where the service doesn't.
+    const isUnreadable = error instanceof TypeError || error instanceof SyntaxError
+    tell(`No answer: ${isUnreadable ? 'nothing came that can be read. Try again in a minute.' : error.message}`)
   }
 }
 

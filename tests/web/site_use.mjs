@@ -47,7 +47,7 @@ const seen = {}
 
 {
   const page = await opened('/holders/')
-  await page.type('#lookup', holder)
+  await page.type('#lookup', ` ${holder} `)
   await Promise.all([page.waitForNavigation({ waitUntil: 'networkidle0' }), page.keyboard.press('Enter')])
   await page.waitForSelector('#holder .tiles')
   seen.lookedUp = page.url()
@@ -70,6 +70,21 @@ complaints.push('--')
   await page.close()
 }
 seen.complaintsOfNonsense = complaints.splice(complaints.indexOf('--')).length - 1
+
+seen.refused = []
+for (const answer of [
+  { status: 429, contentType: 'application/problem+json', headers: { 'Retry-After': '7' }, body: '{"detail": "At most 20 a minute."}' },
+  { status: 503, contentType: 'application/problem+json', headers: { 'Retry-After': '9' }, body: '{"detail": "The store is locked."}' },
+  { status: 502, contentType: 'text/html', body: '<html>502</html>' },
+]) {
+  const page = await opened('/holders/one/')
+  await page.setRequestInterception(true)
+  page.on('request', (request) => request.url().includes('/api/token/holders/') ? request.respond(answer) : request.continue())
+  await page.goto(`${base}/holders/one/?address=${stranger}`, { waitUntil: 'networkidle0' })
+  seen.refused.push(await text(page, '#holder'))
+  await page.close()
+}
+complaints.splice(0)
 
 {
   // A clock that is a day ahead must not make everything stale.

@@ -195,7 +195,7 @@ def test_a_chart_tells_the_numbers_under_the_pointer_and_by_keys(site_used: dict
 
 
 def test_a_holder_is_looked_up_and_shown_with_the_command_that_proves_it(site_used: dict[str, Any], base_url: str):
-    assert site_used["lookedUp"] == f"{base_url}/holders/one/?address={HOLDER}"
+    assert site_used["lookedUp"] == f"{base_url}/holders/one/?address=+{HOLDER}+"
     for said in ("10.64", "Rank", "Prove it", "balanceOf(address)(uint256)", "--block 40", "# 1064", "The numbers as"):
         assert said in site_used["holder"], said
     assert site_used["line"].startswith("M62 20")
@@ -205,8 +205,16 @@ def test_a_holder_is_looked_up_and_shown_with_the_command_that_proves_it(site_us
 def test_an_address_that_holds_nothing_and_one_that_is_none_are_told_so(site_used: dict[str, Any]):
     assert "No transfer up to this block names the address" in site_used["stranger"]
     assert "This installation has no trust registry." in site_used["stranger"]
-    assert "No answer: " in site_used["nonsense"]
-    assert site_used["complaintsOfNonsense"] == 2  # the browser itself logs two answers of 400
+    assert site_used["nonsense"] == "“nonsense <b>” is no address. An address is 0x and 40 hexadecimal digits."
+    assert site_used["complaintsOfNonsense"] == 0  # nothing is asked
+
+
+def test_a_holder_that_is_not_answered_is_told_with_the_reason_and_the_wait(site_used: dict[str, Any]):
+    assert site_used["refused"] == [
+        "No answer: Too many requests. Try again in 7 s.",
+        "No answer: The store is locked. Try again in 9 s.",
+        "No answer: nothing came that can be read. Try again in a minute.",
+    ]
 
 
 def test_a_wrong_clock_makes_nothing_stale(site_used: dict[str, Any]):
