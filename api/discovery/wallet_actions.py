@@ -101,8 +101,10 @@ def blink_router(
         what, impact = body.value("action", action), body.value("severity", severity)
         if impact is not None and impact not in set(Severity):
             raise _unknown("severity", Severity)
-        if what is None or not what.strip():
+        if what is None:
             return _json(wallet_actions.way_on(installation))
+        if not what.strip():
+            raise BodyInvalid("action: it is blank", errors=[("/data/action", "is blank")])
         if len(what.encode("utf-8", "surrogatepass")) > LONGEST_ACTION_BYTES:
             detail = f"action: at most {LONGEST_ACTION_BYTES:,} bytes without a key"
             raise BodyInvalid(detail, errors=[("/data/action", detail)])

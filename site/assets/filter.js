@@ -1,5 +1,7 @@
 // A search field over rows of this page: hides what lacks a word, opens what has one, and says how many are left. A field
 // with a pattern asks for one row as a whole: what the row says of itself is told, or `none`, and `half` before that.
+const { decoded } = await import(document.querySelector('script[src*="/site."]').src)
+
 for (const field of document.querySelectorAll('[data-filter]')) {
   const rows = [...document.querySelectorAll(field.dataset.filter)]
   const texts = rows.map((row) => `${row.textContent} ${row.id}`.toLowerCase())
@@ -28,7 +30,7 @@ function said (field, left, all) {
 
 /** A link to something within closed details opens them. */
 function openAround () {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
+  const target = document.getElementById(decoded(location.hash.slice(1)))
   for (let around = target?.closest('details'); around; around = around.parentElement.closest('details')) around.open = true
   target?.scrollIntoView()
 }

@@ -1,6 +1,7 @@
 // The explorer of the world model: search, filter, zoom and drag over the published nodes. It draws on a canvas above the
 // page's own picture, which stays for those who print or have no script.
 const { Plane } = await import(document.querySelector('script[src*="/plane."]').src)
+const { decoded } = await import(document.querySelector('script[src*="/site."]').src)
 const explorer = document.querySelector('[data-graph]')
 
 const RELATIONS_SHOWN = 12
@@ -315,6 +316,11 @@ class Explorer extends Plane {
     this.draw()
   }
 
+  showUnknown (id) {
+    this.choose(null)
+    document.getElementById('graph-card').replaceChildren(element('p', '', 'No public node has the id ', element('bdi', '', id), '.'))
+  }
+
   /** A button that makes a node the start of a path, whose end is chosen next. */
   pathButton (node) {
     const made = element('button', 'button quiet', 'Show the path to another node')
@@ -365,25 +371,19 @@ class Explorer extends Plane {
 
   search (text) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-    const found = words.length
-      ? this.nodes.filter((node) => this.visible(node)).map((node) => [fit(node, words), node]).filter(([sum]) => sum).sort(([a], [b]) => b - a)
-      : []
-    const say = document.getElementById('graph-found')
-    say.textContent = !words.length ? '' : found.length ? `${found.length} of ${this.nodes.length} nodes` : `No public node has “${text}”.`
+    const fitting = words.length ? this.nodes.map((node) => [fit(node, words), node]).filter(([sum]) => sum) : []
+    const found = fitting.filter(([, node]) => this.visible(node)).sort(([a], [b]) => b - a)
+    const hidden = fitting.length > found.length ? ` ${fitting.length - found.length} in hidden domains.` : ''
+    const said = found.length ? `${found.length} of ${this.nodes.length} nodes` : hidden ? 'None in the domains that are shown' : `No public node has “${text}”.`
+    document.getElementById('graph-found').textContent = !words.length ? '' : hidden ? `${said}.${hidden}` : said
     document.getElementById('graph-results').replaceChildren(...found.slice(0, RESULTS_SHOWN).map(([, node]) => element('li', '', this.button(node))))
   }
 }
 
-/** The node that the address names, if it does. */
-function named (all) {
-  const [, id] = /^#node:(.+)$/.exec(location.hash) ?? []
-  return id && all.byId.get(decodeURIComponent(id))
-}
-
-/** The two nodes of the path that the address names, if it does. */
-function ends (all) {
-  const [, ...ids] = /^#path:([^/]+)\/([^/]+)$/.exec(location.hash) ?? []
-  return ids.map((id) => all.byId.get(decodeURIComponent(id)))
+/** The ids that the address names: of a node, of both ends of a path, or none. */
+function named () {
+  const [, ...ids] = /^#node:(.+)$/.exec(location.hash) ?? /^#path:([^/]+)\/([^/]+)$/.exec(location.hash) ?? []
+  return ids.map(decoded)
 }
 
 async function begin () {
@@ -408,10 +408,12 @@ async function begin () {
     })
   }
   const follow = () => {
-    const [start, end] = ends(all)
-    if (start && end) return all.showPath(start, end, { tell: false })
-    const node = named(all)
-    if (node) all.choose(node, { tell: false })
+    const ids = named()
+    const [node, end] = ids.map((id) => all.byId.get(id))
+    const unknown = ids.find((id) => !all.byId.has(id))
+    if (unknown !== undefined) all.showUnknown(unknown)
+    else if (end) all.showPath(node, end, { tell: false })
+    else if (node) all.choose(node, { tell: false })
   }
   addEventListener('hashchange', follow)
   follow()

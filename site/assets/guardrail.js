@@ -119,7 +119,8 @@ function begin (form) {
   }
 
   async function judge () {
-    const action = form.action.value
+    const action = form.action.value.trim()
+    if (!action) return failure('Nothing is there to be judged: type an action.')
     const data = { action, severity: form.severity.value }
     const answer = await fetch(form.dataset.judge, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ account: '-', data }) })
     const said = await answer.json()
@@ -137,7 +138,7 @@ function begin (form) {
       parts = await judge()
       if (!left.textContent.startsWith('The next')) button.disabled = false
     } catch (error) {
-      parts = failure(`The service does not answer (${error.message}).`)
+      parts = failure(`The service does not answer (${error instanceof SyntaxError ? 'nothing came that can be read' : error.message}).`)
       button.disabled = false
     }
     outcome.replaceChildren(...parts)

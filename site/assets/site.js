@@ -150,9 +150,18 @@ document.addEventListener('click', (event) => {
   openDrawer(mark)
 })
 
+/** A part of an address as a text; as it is where it can't be decoded. */
+export function decoded (part) {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
 /** A link to a source in the address opens it. */
 function openSource () {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
+  const target = document.getElementById(decoded(location.hash.slice(1)))
   if (target instanceof HTMLDetailsElement) target.open = true
 }
 addEventListener('hashchange', openSource)

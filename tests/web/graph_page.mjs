@@ -41,6 +41,8 @@ const all = await dark()
 for (const box of await page.$$('[data-domain]')) await box.click()
 await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
 const none = await dark()
+await page.$eval('#graph-search', (each, words) => { each.value = words; each.dispatchEvent(new Event('input')) }, process.env.WORDS)
+const hidden = { results: await results(), said: await page.$eval('#graph-found', (each) => each.textContent) }
 for (const box of await page.$$('[data-domain]')) await box.click()
 
 const { x, y, width, height } = await (await page.$('.graph canvas')).boundingBox()
@@ -71,10 +73,19 @@ await linked.goto(`${url}#${process.env.NODE}`, { waitUntil: 'networkidle0' })
 await linked.waitForFunction(() => document.querySelector('#graph-card h2'))
 const byAddress = await linked.$eval('#graph-card h2', (each) => each.textContent)
 
+const strays = {}
+for (const hash of ['#node:none%20such', '#%E0%A4%A', '#node:%E0%A4%A']) {
+  const stray = await browser.newPage()
+  stray.on('pageerror', (error) => complaints.push(String(error)))
+  await stray.goto(url + hash, { waitUntil: 'networkidle0' })
+  await stray.waitForSelector('#graph-search:not([disabled])')
+  strays[hash] = await stray.$eval('#graph-card', (each) => each.innerText.split('\n')[0])
+}
+
 const broken = await browser.newPage()
 await broken.setRequestInterception(true)
 broken.on('request', (request) => request.url().includes('/data/graph-') ? request.respond({ status: 404, body: '' }) : request.continue())
 await broken.goto(url, { waitUntil: 'networkidle0' })
 const withoutFile = await broken.evaluate(() => ({ said: document.getElementById('graph-found').textContent, drawn: document.querySelectorAll('.graph svg circle').length }))
 await browser.close()
-console.log(JSON.stringify({ found, chosen, address, hostile, nothing, all, none, frameCpuMs, byAddress, withoutFile, complaints, counted: asked.filter((each) => each.startsWith('/api/')) }))
+console.log(JSON.stringify({ found, chosen, address, hostile, nothing, hidden, strays, all, none, frameCpuMs, byAddress, withoutFile, complaints, counted: asked.filter((each) => each.startsWith('/api/')) }))

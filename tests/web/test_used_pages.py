@@ -82,6 +82,14 @@ def test_an_action_that_is_too_long_and_a_silent_service_are_no_pass(judged: dic
     assert "4,096 bytes" in judged["long"]["because"]
 
 
+def test_a_blank_action_costs_no_try_and_an_answer_that_is_no_json_is_none(judged: dict[str, Any]):
+    assert (judged["blank"]["because"], judged["blank"]["asked"]) == (
+        "Nothing is there to be judged: type an action.",
+        0,
+    )
+    assert judged["unreadable"]["because"] == "The service does not answer (nothing came that can be read)."
+
+
 @pytest.fixture(scope="module")
 def explored(base_url: str, web_tools: WebTools, chromium: Path) -> dict[str, Any]:
     """What the explorer of the graph showed."""
@@ -106,6 +114,22 @@ def test_the_graph_is_searched_in_its_file_and_costs_no_counted_request(explored
 def test_domains_can_be_switched_off_and_a_node_be_linked_to(explored: dict[str, Any]):
     assert explored["all"] > explored["none"] == 0
     assert explored["byAddress"].startswith("alert(1)")
+
+
+def test_a_search_says_how_many_nodes_hidden_domains_have(explored: dict[str, Any]):
+    assert explored["hidden"] == {
+        "results": [],
+        "said": "None in the domains that are shown. 1 in hidden domains.",
+    }
+
+
+def test_an_address_that_names_no_node_says_so_and_one_that_is_malformed_breaks_nothing(explored: dict[str, Any]):
+    assert explored["strays"] == {
+        "#node:none%20such": "No public node has the id none such.",
+        "#%E0%A4%A": "Every node is listed below, with its source, its dates and its neighbours.",
+        "#node:%E0%A4%A": "No public node has the id %E0%A4%A.",
+    }
+    assert explored["complaints"] == []
 
 
 def test_markup_in_a_title_is_text_in_the_explorer(explored: dict[str, Any]):

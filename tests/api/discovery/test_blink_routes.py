@@ -144,6 +144,7 @@ def test_the_application_is_where_it_leads_where_there_is_one(tmp_path):
         (PATHS[0], {"params": [("action", "ls"), ("action", "rm")]}, 400),
         (PATHS[0], {"params": {"action": "x" * 2_001}}, 400),
         (PATHS[0], {"json": {"account": PAYER["account"], "data": {"action": "y" * 40_000}}}, 400),
+        (PATHS[0], {"json": {"account": PAYER["account"], "data": {"action": " \n"}}}, 400),
         (PATHS[0], {"json": {}}, 400),
         (PATHS[0], {"json": {"account": 7}}, 400),
         (PATHS[0], {"json": [PAYER]}, 400),
