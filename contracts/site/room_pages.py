@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from contracts.access.rail import ASSET_SYMBOL, USDC_DECIMALS
 from contracts.base import Quality
 from contracts.bidwall import WEI_DECIMALS, ContractBalancePoint, ContractBalanceSeries, ContractTransfer, UsdValue
 from contracts.discovery.capabilities import Status
@@ -38,7 +39,6 @@ from contracts.site.shown import (
     TRUST_RULES,
 )
 from contracts.site.token_pages import holder_figures, largest_holders, price_figures, since_yesterday, sparklines
-from contracts.token.holder_documents import Token
 from contracts.trust import LISTED_AT_MOST, ListedAgent
 
 LEVEL_WORDS: Mapping[str, str] = {"high": "high", "medium": "medium", "low": "low", "none": "not trusted"}
@@ -82,6 +82,8 @@ def bidwall_figures(documents: Documents) -> dict[str, Any]:
 
     holders = documents.read(HOLDERS)
     token = holders.token if holders else None
+    coin = documents.installation.rail.asset
+    decimals = {coin: USDC_DECIMALS, **({token.address: token.decimals} if token else {})}
 
     def ether(raw: str | None) -> Figure:
         return source.figure(raw, partial(tokens, decimals=WEI_DECIMALS), unit="ETH")
@@ -101,9 +103,10 @@ def bidwall_figures(documents: Documents) -> dict[str, Any]:
         "events": [
             {
                 "event": event,
-                "amount": _amount(event, token),
+                "amount": _amount(event, decimals),
                 "token": address(event.token),
                 "is_ours": token is not None and event.token == token.address,
+                "coin": ASSET_SYMBOL if event.token == coin else None,
                 "other": address(event.recipient if event.direction == "out" else event.sender),
                 "transaction": event.transaction_hash,
             }
@@ -112,11 +115,10 @@ def bidwall_figures(documents: Documents) -> dict[str, Any]:
     }
 
 
-def _amount(event: ContractTransfer, token: Token | None) -> str | None:
-    """Returns an amount in whole tokens where the token is the service's, whose decimals are known."""
-    if token is None or token.decimals is None or event.token != token.address:
-        return None
-    return tokens(event.value_raw, token.decimals)
+def _amount(event: ContractTransfer, decimals: Mapping[str, int | None]) -> str | None:
+    """Returns an amount in whole tokens where the decimals of the token are known."""
+    known = decimals.get(event.token)
+    return None if known is None else tokens(event.value_raw, known, 6)
 
 
 def _state_of(eth: UsdValue | None) -> State | None:

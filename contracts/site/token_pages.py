@@ -37,6 +37,9 @@ _BUBBLES = 100
 _SMALL_MAP, _SMALL_MAP_SIZE = 30, 200
 _DAYS_SHOWN = 60
 _HOURS_SHOWN = 72
+_TWO_SNAPSHOTS = "the two newest snapshots"
+_FIRST_AND_NEWEST = "the first and the newest list"
+"""What is compared until there are two snapshots."""
 
 
 def holder_figures(documents: Documents) -> dict[str, Any]:
@@ -178,10 +181,12 @@ def holders_chart(documents: Documents) -> Chart | None:
     source = documents.source(DAYS, block=points[-1].last_block)
     came = [point.new + point.returned for point in points]
     left = [point.left for point in points]
+    before = points[0].holders - came[0] + left[0]
     return chart(
         "came-and-left",
         "Holders by day",
-        f"Holders from {points[0].holders:,} to {points[-1].holders:,}; {sum(came):,} came, {sum(left):,} left",
+        f"Holders from {before:,} before the first day to {points[-1].holders:,}; "
+        f"{sum(came):,} came, {sum(left):,} left",
         [point.start for point in points],
         [
             line_panel(
@@ -304,7 +309,8 @@ def _comparison(documents: Documents) -> Mapping[str, Any]:
     document = documents.read(COMPARISON)
     source = documents.source(COMPARISON, block=document.to.block if document and document.to else None)
     if document is None or document.churn is None or document.from_ is None or document.to is None:
-        return {**holder_figures(documents), "compared": None, "comparison": source}
+        return {**holder_figures(documents), "compared": None, "sides": _TWO_SNAPSHOTS, "comparison": source}
+    snapshots = {snapshot.id for snapshot in document.snapshots}
     churn, decimals = document.churn, document.token.decimals if document.token else None
     movers = [*(document.movers.up if document.movers else ()), *(document.movers.down if document.movers else ())]
     lengths = charts.lengths([float(mover.change_raw) for mover in movers])
@@ -313,6 +319,7 @@ def _comparison(documents: Documents) -> Mapping[str, Any]:
         **holder_figures(documents),
         "comparison": source,
         "compared": document,
+        "sides": _TWO_SNAPSHOTS if {document.from_.id, document.to.id} <= snapshots else _FIRST_AND_NEWEST,
         "between": f"block {document.from_.block} to {document.to.block}",
         "largest_change": max(moved, key=lambda row: row[1], default=(None, 0))[0],
         "entered": source.figure(churn.entered, whole),

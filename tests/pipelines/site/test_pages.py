@@ -415,17 +415,37 @@ def test_the_table_of_freshness_says_current_or_stale_and_how_much_of_all_it_sho
 def test_the_comparison_names_the_period_of_each_part_and_its_largest_change(bodies: dict[str, bytes]):
     told = page_of("/holders/compare/", {**bodies, "/api/token/series/daily": two_days(bodies)}).fresh.decode()
     text = " ".join(Read(told).text.split())
-    (lead, rest) = text.split("Between the two newest lists, block 20 to 40", 1)
+    (lead, rest) = text.split("Between the two newest snapshots, block 20 to 40", 1)
     assert "7 holders came (6 new, 1 returned) and 2 left: 70 then, 75 now." in lead
-    assert "The largest single change between the two newest lists (block 20 to 40)" in lead
+    assert "The largest single change between the two newest snapshots (block 20 to 40)" in lead
     assert "Since the end of 2026-01-01 UTC Holders now" in lead
+    assert "Held at block 40, and not at block 20" in rest and "Held at block 20, and not at block 40" in rest
     assert "Largest gains, block 20 to 40" in rest
+
+
+def test_until_there_are_two_snapshots_the_comparison_names_the_first_and_the_newest_list(bodies: dict[str, bytes]):
+    comparison = json.loads(bodies["/api/token/holders-map-temporal"])
+    comparison["snapshots"] = [{"id": "20", "block": 20, "time": "2026-01-01T00:20:00Z"}]
+    told = page_of(
+        "/holders/compare/", {**bodies, "/api/token/holders-map-temporal": json.dumps(comparison).encode()}
+    ).fresh.decode()
+    assert "Between the first and the newest list, block 20 to 40" in " ".join(Read(told).text.split())
+
+
+def test_holders_before_the_first_day_who_came_and_who_left_add_up(bodies: dict[str, bytes]):
+    series = json.loads(bodies["/api/token/series/daily"])
+    first = series["points"][0] | {"holders": 131, "new": 40, "returned": 2, "left": 11}
+    second = first | {"start": "2026-01-02T00:00:00Z", "holders": 229, "new": 100, "returned": 0, "left": 2}
+    daily = json.dumps(series | {"points": [first, second]}).encode()
+    for path in ("/token/", "/holders/", "/holders/compare/"):
+        text = " ".join(Read(page_of(path, {**bodies, "/api/token/series/daily": daily}).fresh.decode()).text.split())
+        assert "Holders from 100 before the first day to 229; 142 came, 13 left" in text
 
 
 def test_where_one_list_is_known_only_the_part_about_two_says_that_nothing_can_be_compared(bodies: dict[str, bytes]):
     alone = {path: body for path, body in bodies.items() if path != "/api/token/holders-map-temporal"}
     told = page_of("/holders/compare/", {**alone, "/api/token/series/daily": two_days(bodies)}).fresh.decode()
-    lead, rest = " ".join(Read(told).text.split()).split("Between the two newest lists", 1)
+    lead, rest = " ".join(Read(told).text.split()).split("Between the two newest snapshots", 1)
     assert "7 holders came" in lead and "Nothing to compare yet" not in lead
     assert "Nothing to compare yet" in rest
 
@@ -475,12 +495,14 @@ def test_every_address_of_trust_and_of_the_wall_leads_to_what_it_holds(bodies: d
         "to": "0x" + "b1" * 20, "direction": "in", "valueRaw": "12345", "time": "2026-01-02T11:00:00Z",
         "timeQuality": "exact", "finality": "final",
     }  # fmt: skip
-    wall |= {"contract": "0x" + "b1" * 20, "events": [event, event | {"token": other}]}
+    coin = event | {"token": SETTINGS.usdc_address, "valueRaw": "200850000"}
+    wall |= {"contract": "0x" + "b1" * 20, "events": [event, event | {"token": other}, coin]}
     page = Read(page_of("/bidwall/", {**bodies, "/api/bidwall/snapshot": json.dumps(wall).encode()}).fresh.decode())
     links = {str(each["href"]) for each in page.all("a")}
     assert f"{PREFIX}/holders/one/?address={other}" in links
-    assert "123.4TKN" in page.text
+    assert "123.45TKN" in page.text
     assert "12345 smallest units" in " ".join(page.text.split())
+    assert "200.85USDC" in page.text
 
 
 def test_the_wall_draws_its_balance_with_gaps_and_names_the_block_of_each(bodies: dict[str, bytes]):
