@@ -77,10 +77,18 @@ const frames = await page.evaluate(() => {
   return Math.round((window.frames_at.length - 1) / (last - first) * 1000)
 })
 
+/** How far the list reaches beyond its room with the widest cells that a row usually has. */
+const beyond = await page.$eval('table.holders', (table) => {
+  const [rank, , balance, share, kind] = table.tBodies[0].rows[0].cells
+  const widest = [[rank, '100'], [balance.firstChild, '375.747\u202fM'], [share.lastElementChild, '37.549\u202f%'], [kind, 'contract, dolphin']]
+  for (const [cell, text] of widest) cell.textContent = text
+  return table.parentElement.scrollWidth - table.parentElement.clientWidth
+})
+
 const broken = await browser.newPage()
 await broken.setRequestInterception(true)
 broken.on('request', (request) => request.url().includes('/data/holder_lists.csv') ? request.respond({ status: 404, body: '' }) : request.continue())
 await broken.goto(url, { waitUntil: 'networkidle0' })
 const withoutFile = await broken.evaluate(() => ({ said: document.getElementById('map-said').textContent, drawn: document.querySelectorAll('.map svg circle').length }))
 await browser.close()
-console.log(JSON.stringify({ newest, oldest, legends, modes, blocks, chosen, link, frames, withoutFile, complaints, counted: asked.filter((each) => each.startsWith('/api/')) }))
+console.log(JSON.stringify({ newest, oldest, beyond, legends, modes, blocks, chosen, link, frames, withoutFile, complaints, counted: asked.filter((each) => each.startsWith('/api/')) }))

@@ -69,15 +69,19 @@ def test_the_map_goes_back_to_every_published_list_and_asks_no_counted_route(map
 
 def test_the_legend_of_the_map_counts_the_holders_that_are_drawn(mapped: Seen):
     assert mapped["legends"] == [
-        "Area is share. whale 1 dolphin 99 contract Beside them 1,965 others hold 90.7\u202f%.",
+        "Area is share. whale 1 dolphin 99 contract Beside them 1,965 others hold 90.7 %.",
         "Area is share. whale 64 contract",
-        "Area is share. whale 1 dolphin 1,999 contract Beside them 65 others hold 1.6\u202f%.",
+        "Area is share. whale 1 dolphin 1,999 contract Beside them 65 others hold 1.6 %.",
     ]
 
 
 def test_files_that_change_are_asked_for_anew(mapped: Seen, paged: Seen):
     assert mapped["modes"]["holder_lists.csv"] == "no-cache"
     assert paged["modes"]["first-holders.csv"] == "no-cache"
+
+
+def test_the_list_of_holders_fits_a_wide_window(mapped: Seen):
+    assert mapped["beyond"] == 0
 
 
 def test_a_circle_of_the_map_leads_to_its_holder(mapped: Seen):
