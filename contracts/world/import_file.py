@@ -573,7 +573,7 @@ def refuse_faults(
             if not is_importable_id(owner, item.id):
                 raise _invalid(
                     item.line,
-                    "has a node whose id is none: letters, digits and . _ : / @ # -, not `own/`, first no mark",
+                    "has a node whose id is no id: letters, digits and . _ : / @ # -, not `own/`, first no mark",
                 )
         else:
             states = next(next_edge)
