@@ -20,6 +20,7 @@ from cli.output import note, operator_problems, print_json, say
 from cli.stores import opened_ledger
 from contracts.canonical import sha256_hex
 from contracts.errors import ImportRefused, RequestProblem
+from contracts.secret_texts import SECRETS, secret_in
 from contracts.settings import Settings
 from contracts.world.graph_formats import Format, written
 from contracts.world.proposal import Actor, Decision
@@ -174,7 +175,8 @@ def _import_notes(ledger: Ledger, folder: Path, owner: str, graph: str | None) -
     for notes in _notes(folder, done):
         note(f"reading {notes[0].path}" + (f" and {len(notes) - 1} more" if len(notes) > 1 else ""))
         _build(ledger, owner, graph_id, notes, done)
-    _end_gone(ledger, owner, graph_id, done)
+    if done.present:  # a folder that is not mounted is empty, too
+        _end_gone(ledger, owner, graph_id, done)
     return {
         "ok": not done.left_out,
         "graph": graph_id,
@@ -281,6 +283,9 @@ def _notes(folder: Path, done: Decided) -> Iterator[list[Note]]:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             done.left_out.append({"file": name, "reason": "it is not UTF-8"})
+            continue
+        if (secret := secret_in(text)) is not None:
+            done.left_out.append({"file": name, "reason": f"it holds {SECRETS[secret]}, which no graph keeps"})
             continue
         if together and (len(together) >= DOCUMENTS_AT_ONCE or size + len(text) > CHARACTERS_AT_ONCE):
             yield together

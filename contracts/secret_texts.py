@@ -17,7 +17,7 @@ from contracts.errors import BadRequest
 
 SecretKind = Literal["seed_phrase", "private_key", "api_key"]
 
-_WHAT: dict[SecretKind, str] = {
+SECRETS: dict[SecretKind, str] = {
     "seed_phrase": "a seed phrase",
     "private_key": "a private key",
     "api_key": "an API key of this service",
@@ -61,7 +61,7 @@ def refuse_secrets(value: Any) -> None:
     The problem points to the text and does not repeat it.
     """
     for kind, pointer in _secrets_in(value, ""):
-        reason = f"holds {_WHAT[kind]}"
+        reason = f"holds {SECRETS[kind]}"
         raise SecretInText(
             f"The text {reason}. It is not kept. Take it out and send the rest; replace the secret, since it has been "
             "sent over a network.",

@@ -241,12 +241,26 @@ def test_a_renamed_note_is_read_under_its_new_name_only(ledger: Ledger, tmp_path
     assert (titles_of(tmp_path, "Task"), titles_of(tmp_path, "Document")) == (["ship"], ["Plan"])
 
 
-def test_a_folder_whose_notes_are_all_gone_leaves_nothing_live(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_folder_without_any_note_ends_nothing_since_it_may_not_be_mounted(ledger: Ledger, tmp_path: Path) -> None:
     notes = folder_of(tmp_path / "notes", plan="# Plan\n\n- [ ] ship")
     import_notes(notes)
     (notes / "plan.md").unlink()
-    assert import_notes(notes)["gone"] == 1
-    assert (titles_of(tmp_path, "Task"), titles_of(tmp_path, "Document")) == ([], [])
+    assert import_notes(notes)["gone"] == 0
+    assert (titles_of(tmp_path, "Task"), titles_of(tmp_path, "Document")) == (["ship"], ["Plan"])
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("seed: " + "abandon " * 11 + "about", "a seed phrase"),
+        (f"-----BEGIN PRIVATE KEY-----\n{'A' * 64}\n", "a private key"),
+    ],
+)
+def test_a_note_with_a_secret_is_left_out(ledger: Ledger, tmp_path: Path, text: str, secret: str) -> None:
+    notes = folder_of(tmp_path / "notes", plan="# Plan", wallet=f"# Wallet\n\n{text}\n")
+    done = import_notes(notes, code=1)
+    assert done["leftOut"] == [{"file": "wallet.md", "reason": f"it holds {secret}, which no graph keeps"}]
+    assert titles_of(tmp_path, "Document") == ["Plan"]
 
 
 def test_a_note_that_cannot_be_read_is_not_gone(ledger: Ledger, tmp_path: Path) -> None:
