@@ -94,6 +94,7 @@ class _Mirror:
 
     @contextmanager
     def _opened(self, address: str) -> Iterator[httpx.Response]:
+        """Opens the answer at `address`, after the waits that the mirror asks for."""
         while True:
             with self.client.stream("GET", self.address + address, headers={"accept-encoding": "identity"}) as response:
                 wait_s = max(1.0, retry_after_s(response.headers.get("retry-after", ""), None) or 0.0)
