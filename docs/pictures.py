@@ -32,7 +32,7 @@ from contracts.site.lineage import AssetRecord, CheckRecord, ColumnRecord, Linea
 from contracts.site.pages import PAGES
 from pipelines.definitions import build_definitions
 from pipelines.presentation import model_schema
-from pipelines.publish.assets import document_key
+from pipelines.publish.assets import age_in_words, document_key
 from warehouse.duck.inspection import columns_of
 from warehouse.duck.tables import room_of, tables
 from warehouse.statements import read_sql
@@ -103,12 +103,13 @@ def data_page(graph: dg.AssetGraph) -> str:
         if TABLE.fullmatch(name)
     ]
     documents = [
-        f"| `{row.path}` | {_cell(row.summary)} | {_age(row.max_age_s)} |"
+        f"| `{row.path}` | {_cell(row.summary)} | {_age(row)} |"
         for row in sorted(PROJECTIONS, key=lambda row: row.path)
         if row.collection is None
     ]
     collections = sorted({row.collection for row in PROJECTIONS if row.collection is not None})
-    documents += [f"| `/{name}/…/` | One page each, and the same in Markdown | does not age |" for name in collections]
+    whole = "One page each, and the same in Markdown"
+    documents += [f"| `/{name}/…/` | {whole} | as fresh as what it shows |" for name in collections]
     return "\n".join(
         [
             DATA_OPENING,
@@ -267,9 +268,10 @@ def _cell(description: str) -> str:
     return " ".join(description.split()).replace("|", "\\|")
 
 
-def _age(seconds: int | None) -> str:
+def _age(row: Projection) -> str:
+    seconds = row.max_age_s
     if seconds is None:
-        return "does not age"
+        return age_in_words(row)
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds % size == 0:
             return f"{seconds // size} {unit}"

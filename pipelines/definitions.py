@@ -5,6 +5,7 @@ from warehouse.cycles import without_cycles
 with without_cycles():
     import dagster as dg
 
+    from contracts.discovery.installation import installation_of
     from contracts.settings import Settings, load_settings
     from pipelines import checks, derived
     from pipelines.access import assets as access
@@ -44,8 +45,16 @@ FURTHER_TOKENS = [further_token_assets]
 def build_definitions(settings: Settings) -> dg.Definitions:
     """Returns everything that Dagster shows and runs, for one installation."""
     further = FURTHER_TOKENS if settings.tokens_file is not None and settings.partition_blocks else []
+    off = publish.documents_of_what_is_off(installation_of(settings))
+
+    def at_this_installation(spec: dg.AssetSpec) -> dg.AssetSpec:
+        return spec.replace_attributes(freshness_policy=None) if spec.key in off else spec
+
     return dg.Definitions(
-        assets=dg.load_assets_from_modules([*ROOMS, *further], include_specs=True),
+        assets=[
+            asset.map_asset_specs(at_this_installation) if isinstance(asset, dg.AssetsDefinition) else asset
+            for asset in dg.load_assets_from_modules([*ROOMS, *further], include_specs=True)
+        ],
         asset_checks=[*checks.table_checks(), *dg.load_asset_checks_from_modules(ROOMS)],
         jobs=[dagster_job(job) for job in JOBS],
         schedules=[dagster_schedule(job, settings) for job in JOBS],

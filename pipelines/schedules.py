@@ -14,7 +14,7 @@ import dagster as dg
 from contracts.access.rail import rail_of
 from contracts.errors import OperatorProblem, RunBusy
 from contracts.open_data.names import INDEX_PATH
-from contracts.publish.registry import PROJECTIONS, rows_that_show
+from contracts.publish.registry import rows_that_show
 from contracts.settings import Settings
 from pipelines.access.trials import end_trials, trials_due
 from pipelines.access.watch import claims_due, watch_claims
@@ -282,7 +282,7 @@ def moved_assets(graph: Any, moved: frozenset[str]) -> list[dg.AssetKey]:
     """Returns what a run of the chain job makes when these assets have moved: they, and all that follows from them.
 
     Prices have a job of their own. Steps that make several tables make all of them, and what follows from those that
-    have moved. Documents that show other documents follow from these, or from the list of files, as every change does.
+    have moved. Documents that show the list of files follow as well, since every change may change that.
     """
 
     made_here = set(graph.materializable_asset_keys)
@@ -293,6 +293,5 @@ def moved_assets(graph: Any, moved: frozenset[str]) -> list[dg.AssetKey]:
     named = {dg.AssetKey(name) for name in moved}
     roots = dg.AssetSelection.assets(*named, *with_those_of_their_steps(named))
     chosen = with_those_of_their_steps(((roots | roots.downstream()) & everything_but("market")).resolve(graph))
-    moved_paths = [path for row in PROJECTIONS if document_key(row) in chosen for path in row.paths]
-    chosen |= {document_key(row) for row in rows_that_show((*moved_paths, INDEX_PATH))}
+    chosen |= {document_key(row) for row in rows_that_show((INDEX_PATH,))}
     return sorted(chosen & made_here, key=dg.AssetKey.to_user_string)

@@ -6,6 +6,8 @@ from typing import Any
 
 import dagster as dg
 
+from contracts.discovery.capabilities import Status, capability_states
+from contracts.discovery.installation import Installation
 from contracts.publish.registry import PROJECTIONS, Projection
 from pipelines.presentation import OWNERS, POOL, model_schema
 from pipelines.publish.generation import publish, republish
@@ -26,8 +28,25 @@ def document_key(projection: Projection) -> dg.AssetKey:
     return dg.AssetKey(["document", *place.split("/")])
 
 
+_KEYS = {path: document_key(row) for row in PROJECTIONS for path in row.paths}
+"""The assets of the documents by path."""
+
+
+def upstream_of(projection: Projection) -> set[dg.AssetKey]:
+    """Returns the assets that a document is made of: the tables that it reads, or the documents that it shows. The list
+    of files, which pages show as well, is none."""
+    shown = {_KEYS[path] for path in projection.shows if path in _KEYS}
+    return {dg.AssetKey(table) for table in tables_of(projection)} | shown
+
+
+def age_in_words(projection: Projection) -> str:
+    """Returns how long a document is fresh."""
+    if projection.max_age_s is not None:
+        return f"fresh for {projection.max_age_s} s"
+    return "as fresh as what it shows" if projection.shows else "does not age"
+
+
 def _spec(projection: Projection) -> dg.AssetSpec:
-    age = "does not age" if projection.max_age_s is None else f"fresh for {projection.max_age_s} s"
     model: dict[str, Any] = (
         {}
         if projection.model is None
@@ -35,9 +54,9 @@ def _spec(projection: Projection) -> dg.AssetSpec:
     )
     return dg.AssetSpec(
         document_key(projection),
-        deps=[dg.AssetKey(table) for table in sorted(tables_of(projection))],
+        deps=sorted(upstream_of(projection), key=str),
         group_name="publish",
-        description=f"{projection.description}\n\nGrain: one document, {age}.",
+        description=f"{projection.description}\n\nGrain: one document, {age_in_words(projection)}.",
         kinds={projection.media_type.partition(";")[0].rpartition("/")[2].rpartition("+")[2]},
         owners=OWNERS,
         freshness_policy=_freshness(projection),
@@ -62,6 +81,13 @@ def _freshness(projection: Projection) -> dg.FreshnessPolicy | None:
         return None
     age = timedelta(seconds=projection.max_age_s)
     return dg.FreshnessPolicy.time_window(fail_window=2 * age, warn_window=age)
+
+
+def documents_of_what_is_off(installation: Installation) -> frozenset[dg.AssetKey]:
+    """Returns the documents of capabilities that are off at an installation: they hold no number that could age."""
+    states = capability_states(installation).values()
+    off = {route for state in states if state.status is Status.OFF for route in state.capability.routes}
+    return frozenset(document_key(row) for row in PROJECTIONS if f"GET {row.path}" in off)
 
 
 NUMBERS = "numbers_passed_their_checks"

@@ -67,16 +67,58 @@ def test_every_asset_has_an_owner_a_kind_and_says_its_grain(graph: Any):
             assert re.search("Grain: (at most )?one ", node.description), node.key
 
 
-def test_every_document_descends_from_the_tables_that_it_reads(graph: Any):
-    for projection in PROJECTIONS:
+def test_every_document_that_reads_tables_descends_from_them(graph: Any):
+    for projection in (row for row in PROJECTIONS if not row.shows):
         parents = {name_of(key) for key in graph.get(document_key(projection)).parent_keys}
         assert parents == tables_of(projection), projection.path
 
 
-def test_every_document_that_ages_has_a_freshness_policy_of_its_own_age(graph: Any):
+def test_a_page_descends_from_the_documents_that_it_shows_and_its_markdown_from_the_page(graph: Any):
+    names = ("document/trust", "document/trust/index.md", "document/docs/operations", "document/guardrail")
+    nodes = {name: graph.get(dg.AssetKey(name.split("/"))) for name in names}
+    parents = {name: {name_of(key) for key in node.parent_keys} for name, node in nodes.items()}
+    assert parents == {
+        "document/trust": {
+            "document/api/v2/trust/protocol",
+            "document/api/v2/trust/registry",
+            "document/checks.json",
+        },
+        "document/trust/index.md": {"document/trust"},
+        "document/docs/operations": {"document/openapi.json"},
+        "document/guardrail": set(),
+    }
+    ages = {name: node.description.rpartition("one document, ")[2] for name, node in nodes.items()}
+    assert ages == {
+        "document/trust": "as fresh as what it shows.",
+        "document/trust/index.md": "as fresh as what it shows.",
+        "document/docs/operations": "as fresh as what it shows.",
+        "document/guardrail": "does not age.",
+    }
+
+
+def test_where_all_is_configured_every_document_that_ages_has_a_freshness_policy_of_its_own_age():
+    configured = Settings(
+        _env_file=None,
+        rpc_urls=("https://node.example",),
+        token_address="0x" + "70" * 20,
+        bidwall_address="0x" + "b1" * 20,
+        trust_registry_address="0x" + "7a" * 20,
+        dexscreener_url="https://prices.example",
+        coinbase_url="https://prices.example",
+        partner_url="https://partner.example",
+        marketplace_url="https://market.example",
+        marketplace_agent_id="84",
+    )
+    graph = build_definitions(configured).resolve_asset_graph()
     for projection in PROJECTIONS:
         policy = graph.get(document_key(projection)).freshness_policy
         assert (policy and policy.warn_window.to_timedelta().total_seconds()) == projection.max_age_s, projection.path
+
+
+def test_a_document_of_what_is_off_has_no_freshness_policy(graph: Any):
+    partner, metrics = ("document/api/integrations/partner/base-snapshot", "document/api/site-metrics")
+    policies = {name: graph.get(dg.AssetKey(name.split("/"))).freshness_policy for name in (partner, metrics)}
+    assert (policies[partner], policies[metrics] is None) == (None, False)
 
 
 def test_the_holder_documents_descend_from_the_transfers(graph: Any):
