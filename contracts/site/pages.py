@@ -100,6 +100,7 @@ PAGES: tuple[Page, ...] = (
         description="Balance, rank, share, history, transfers and trust of one address, with the command that proves "
         "its balance.",
         view=holder_page,
+        shows=(TRUST,),
         scripts=("charts.js", "holder.js"),
     ),
     Page(

@@ -214,8 +214,9 @@ def _verdict(agent: ListedAgent) -> str:
 
 
 def holder_page(documents: Documents) -> Mapping[str, Any]:
-    """Returns the words of trust levels: a script fills the page with what it asks for."""
-    return {"level_words": LEVEL_WORDS}
+    """Returns the words of trust levels and who attested how often: a script adds the rest, and shows one of these."""
+    registry = documents.read(TRUST)
+    return {"level_words": LEVEL_WORDS, "attesters": registry.attesters if registry else []}
 
 
 def connect_page(documents: Documents) -> Mapping[str, Any]:

@@ -135,6 +135,7 @@ const capitalized = (word) => word[0].toUpperCase() + word.slice(1)
 function show (address, answer, moves, score) {
   const found = document.getElementById('holder-found').content.cloneNode(true)
   showTrust(found, address, score)
+  for (const line of found.querySelectorAll('[data-attester]')) if (line.dataset.attester !== address) line.remove()
   const raw = answer.balanceRaw ?? '0'
   const quality = answer.stale ? 'stale' : answer.quality
   fill(found, {

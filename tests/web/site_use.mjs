@@ -63,6 +63,19 @@ const seen = {}
   seen.stranger = await text(page, '#holder')
   await page.close()
 }
+{
+  // The page as it is where both attested.
+  const html = await (await fetch(`${base}/holders/one/`)).text()
+  const lines = [holder, stranger].map((each) => `<p data-attester="${each}">It attested.</p>`).join('')
+  const page = await opened(`/holders/one/?address=${stranger}`, async (page) => {
+    await page.setRequestInterception(true)
+    page.on('request', (request) => request.isNavigationRequest()
+      ? request.respond({ contentType: 'text/html', body: html.replace('<template id="holder-found">', `$&${lines}`) })
+      : request.continue())
+  })
+  seen.attesters = await page.$$eval('[data-attester]', (all) => all.map((each) => each.dataset.attester))
+  await page.close()
+}
 complaints.push('--')
 {
   const page = await opened('/holders/one/?address=nonsense%20%3Cb%3E')

@@ -209,6 +209,10 @@ def test_an_address_that_holds_nothing_and_one_that_is_none_are_told_so(site_use
     assert site_used["complaintsOfNonsense"] == 0  # nothing is asked
 
 
+def test_a_holder_who_attested_has_its_own_line_alone(site_used: dict[str, Any]):
+    assert site_used["attesters"] == [PAYER]
+
+
 def test_a_holder_that_is_not_answered_is_told_with_the_reason_and_the_wait(site_used: dict[str, Any]):
     assert site_used["refused"] == [
         "No answer: Too many requests. Try again in 7 s.",

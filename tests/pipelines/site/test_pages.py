@@ -482,12 +482,17 @@ def test_every_address_of_trust_and_of_the_wall_leads_to_what_it_holds(bodies: d
         "registry": "0x" + "7a" * 20, "totals": {"attestations": 1, "agents": 1, "attesters": 1},
         "agents": [{"agent": agent, "trustScore": 90, "weightedScore": 90, "attestationCount": 1, "level": "high",
                     "lastAttestedAt": "2026-01-02T11:00:00Z"}],
-        "attesters": [{"attester": attester, "attestationCount": 1, "agentCount": 1, "meanScore": 90,
+        "attesters": [{"attester": attester, "attestationCount": 72, "agentCount": 9, "meanScore": 90,
                        "lastAttestedAt": "2026-01-02T11:00:00Z"}],
     }  # fmt: skip
     page = Read(page_of("/trust/", {**bodies, "/api/v2/trust/registry": json.dumps(registry).encode()}).fresh.decode())
     links = {str(each["href"]) for each in page.all("a")}
     assert {f"{PREFIX}/holders/one/?address={each}" for each in (agent, attester)} <= links
+    page = Read(
+        page_of("/holders/one/", {**bodies, "/api/v2/trust/registry": json.dumps(registry).encode()}).fresh.decode()
+    )
+    assert [each["data-attester"] for each in page.all("p") if "data-attester" in each] == [attester]
+    assert "It attested 72 times itself, to 9 agents." in page.text
     wall = json.loads(bodies["/api/bidwall/snapshot"])
     token = json.loads(bodies["/api/token/holders"])["token"]["address"]
     event = {
