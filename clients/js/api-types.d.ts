@@ -3347,8 +3347,8 @@ export interface components {
         };
         OrgName: string;
         /**
-         * @description The source of a value. For `execute`, the effect's `detail` contains named_file, inline, remote, piped or
-         *     interactive_shell instead.
+         * @description The source of a value. For `execute`, the effect's `detail` contains named_file, inline, remote, piped,
+         *     on_host or interactive_shell instead.
          * @enum {string}
          */
         Origin: "user" | "agent" | "untrusted_content" | "unknown";
