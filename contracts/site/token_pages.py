@@ -319,6 +319,7 @@ def _comparison(documents: Documents) -> Mapping[str, Any]:
         **holder_figures(documents),
         "comparison": source,
         "compared": document,
+        "data_prefix": DATA_PREFIX,
         "sides": _TWO_SNAPSHOTS if {document.from_.id, document.to.id} <= snapshots else _FIRST_AND_NEWEST,
         "between": f"block {document.from_.block} to {document.to.block}",
         "largest_change": max(moved, key=lambda row: row[1], default=(None, 0))[0],

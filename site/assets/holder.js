@@ -1,51 +1,10 @@
 // One holder: asks the service for the address in this page's address, and fills the page's template with the answer.
+const { addressLink, capitalized, decimal, element, fill, minutes, percent, read, row, short, time, unanswered } = await import(document.querySelector('script[src*="/answers."]').src)
 const room = document.getElementById('holder')
-const SHORTENED = [[1e12, 'T'], [1e9, 'B'], [1e6, 'M']]
-
-/** A number with about four significant digits and a scale. */
-function short (value) {
-  const number = Number(value)
-  if (Math.abs(number) >= 1e18) {
-    const [digits, power] = number.toExponential(3).split('e+')
-    return `${Number(digits)}\u202f×\u202f10${[...power].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[digit]).join('')}`.replace('-', '−')
-  }
-  const [scale, sign] = SHORTENED.find(([scale]) => Math.abs(number) >= scale) ?? [1, '']
-  const text = (number / scale).toLocaleString('en', { maximumSignificantDigits: scale === 1 && Math.abs(number) >= 1e4 ? 6 : 4 })
-  return (sign ? `${text}\u202f${sign}` : text).replace('-', '−')
-}
-
-function element (name, text, attributes = {}) {
-  const made = document.createElement(name)
-  made.textContent = text
-  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value)
-  return made
-}
-
-const minutes = (at) => at.replace('T', ' ').slice(0, 16)
-
-function time (at) {
-  return at ? element('time', `${minutes(at)} UTC`, { datetime: at }) : document.createTextNode('–')
-}
 
 /** An amount in whole tokens, with the exact number as its title; in the smallest units where there are no decimals. */
 function amount (whole, raw) {
   return element('data', short(whole ?? raw), { value: raw, title: whole ?? raw })
-}
-
-function addressLink (address) {
-  const link = element('a', '', { href: `?address=${address}` })
-  link.append(element('code', `${address.slice(0, 6)}…${address.slice(-4)}`, { title: address }))
-  return link
-}
-
-function row (...cells) {
-  const made = document.createElement('tr')
-  for (const [content, className = ''] of cells) {
-    const cell = element('td', '', className ? { class: className } : {})
-    cell.append(content)
-    made.append(cell)
-  }
-  return made
 }
 
 /** Points of a line that keeps its value until the next change, in units of the drawing. Oldest first. */
@@ -83,18 +42,6 @@ function draw (found, answer) {
   })
 }
 
-/** Smallest units as whole tokens, near enough to be drawn. */
-function decimal (raw, decimals) {
-  return Number(raw) / 10 ** (decimals ?? 0)
-}
-
-/** Writes texts and elements into the slots of these names. */
-function fill (found, values) {
-  for (const [name, value] of Object.entries(values)) {
-    for (const slot of found.querySelectorAll(`[data-slot="${name}"]`)) slot.replaceChildren(value instanceof Node ? value.cloneNode(true) : value)
-  }
-}
-
 const NOTES = {
   unknown_address: 'No transfer up to this block names the address, so it holds nothing.',
   no_balance: 'The address holds nothing at this block.'
@@ -130,8 +77,6 @@ function showTrust (found, address, score) {
   if (level) found.querySelector('[data-trust-link]').hash = address
 }
 
-const capitalized = (word) => word[0].toUpperCase() + word.slice(1)
-
 function show (address, answer, moves, score) {
   const found = document.getElementById('holder-found').content.cloneNode(true)
   showTrust(found, address, score)
@@ -152,7 +97,7 @@ function show (address, answer, moves, score) {
   for (const name of ['firstSeenAt', 'firstHeldAt', 'lastActiveAt', 'observedAt', 'staleAfter']) fill(found, { [name]: time(answer[name]) })
   const figures = {
     balance: [short(answer.balance ?? raw), raw],
-    share: [answer.share === null ? '–' : `${(100 * answer.share).toLocaleString('en', { maximumSignificantDigits: 4 })}\u202f%`, answer.share ?? ''],
+    share: [answer.share === null ? '–' : percent(answer.share), answer.share ?? ''],
     rank: [answer.rank?.toLocaleString('en') ?? '–', answer.rank ?? '']
   }
   for (const [name, [text, exact]] of Object.entries(figures)) {
@@ -189,15 +134,6 @@ function show (address, answer, moves, score) {
   document.dispatchEvent(new CustomEvent('content', { detail: room }))
 }
 
-async function read (path) {
-  const answer = await fetch(path)
-  const body = await answer.json()
-  if (answer.ok) return body
-  const wait = answer.headers.get('Retry-After')
-  const reason = answer.status === 429 ? 'Too many requests.' : body.detail
-  throw new Error(wait ? `${reason} Try again in ${wait} s.` : reason)
-}
-
 function tell (words) {
   room.replaceChildren(element('p', words, { class: 'note', role: 'alert' }))
 }
@@ -217,9 +153,7 @@ async function begin () {
     const score = await read(`${room.dataset.trustApi}/${answer.address}`).catch(() => null)
     show(answer.address, answer, moves, score)
   } catch (error) {
-    // What stands between here and the service answers in HTML where the service doesn't.
-    const isUnreadable = error instanceof TypeError || error instanceof SyntaxError
-    tell(`No answer: ${isUnreadable ? 'nothing came that can be read. Try again in a minute.' : error.message}`)
+    tell(unanswered(error))
   }
 }
 

@@ -102,6 +102,75 @@ def test_without_its_files_the_map_stays_as_it_was_published(mapped: Seen):
 
 
 @pytest.fixture(scope="module")
+def compared(served: tuple[str, Path], web_tools: WebTools, chromium: Path) -> Seen:
+    """What the comparison of two lists showed."""
+    found: Seen = web_tools.run("compare_page.mjs", f"{served[0]}/holders/compare/", CHROMIUM=str(chromium))
+    return found
+
+
+def test_the_comparison_offers_every_published_list_and_asks_nothing_before_a_choice(compared: Seen):
+    assert compared["plain"] == {"asked": [], "published": True}
+    assert compared["fields"] == {
+        "options": [
+            "2026-01-01 01:00 UTC, block 60: 2,065 holders",
+            "2026-01-01 00:40 UTC, block 40: 65 holders",
+            "2026-01-01 00:20 UTC, block 20: 64 holders",
+        ],
+        "values": ["40", "60"],
+        "presets": [["The last day", True], ["The last week", True], ["Everything", False]],
+    }
+
+
+def test_two_chosen_lists_are_compared_by_one_request_the_earlier_one_first(compared: Seen):
+    chosen = compared["chosen"]
+    assert chosen["asked"] == ["/api/token/holders-map-temporal?from_block=20&to_block=40"]
+    assert (chosen["search"], chosen["values"]) == ("?from=20&to=40", ["20", "40"])
+    assert chosen["link"] == "/api/token/holders-map-temporal?from_block=20&to_block=40"
+    assert chosen["bars"]
+    assert chosen["said"] == "Block 20 and block 40 are compared below."
+    assert chosen["holder"].startswith("/holders/one/?address=0x")
+    assert "Between the chosen lists, block 20 to 40" in chosen["text"]
+    assert "1 came and 0 left: 64 holders then, 65 after. The ten largest went from" in chosen["text"]
+    for said in ("Largest gains, block 20 to 40", "Largest losses, block 20 to 40", "By size", "whale", "under 1 day"):
+        assert said in chosen["text"], said
+
+
+def test_the_drawer_of_a_chosen_comparison_names_its_own_block_and_request(compared: Seen, served: tuple[str, Path]):
+    assert "The chosen lists compared" in compared["drawer"]
+    command = f'curl "{served[0]}/api/token/holders-map-temporal?from_block=20&to_block=40"'
+    assert command in compared["drawer"]
+
+
+def test_going_back_shows_what_was_published(compared: Seen):
+    assert compared["back"] == {"published": True, "search": ""}
+
+
+def test_a_preset_takes_the_newest_list_that_is_old_enough(compared: Seen):
+    assert compared["presets"] == ["?from=40&to=60", "?from=20&to=60", "?from=20&to=60"]
+
+
+def test_the_address_of_a_comparison_may_name_any_block(compared: Seen):
+    linked = compared["linked"]
+    assert linked["asked"] == ["/api/token/holders-map-temporal?from_block=20&to_block=30"]
+    assert "Between the chosen lists, block 20 to 30" in linked["text"]
+    assert linked["values"] == ["20", "30"]
+
+
+def test_one_block_twice_is_not_asked_for(compared: Seen):
+    assert compared["same"] == {"text": "Nothing to compare: both sides are block 20.", "asked": []}
+
+
+def test_a_comparison_that_is_not_answered_is_told_with_the_reason_and_the_wait(compared: Seen):
+    assert compared["refused"] == [
+        "No answer: Too many requests. Try again in 7 s.",
+        "No answer: The newest list is of block 60.",
+        "No answer: nothing came that can be read. Try again in a minute.",
+    ]
+    assert compared["withoutFile"] == "The lists to choose from can’t be shown now (answered 404)."
+    assert compared["complaints"] == []
+
+
+@pytest.fixture(scope="module")
 def paged(served: tuple[str, Path], web_tools: WebTools, chromium: Path) -> Seen:
     """What the explorer of rows showed of the holders."""
     rows = (served[1] / "data/first-holders.csv").read_text().splitlines()

@@ -442,6 +442,15 @@ def test_holders_before_the_first_day_who_came_and_who_left_add_up(bodies: dict[
         assert "Holders from 100 before the first day to 229; 142 came, 13 left" in text
 
 
+def test_other_lists_can_be_chosen_where_two_are_known(bodies: dict[str, bytes]):
+    read = Read(page_of("/holders/compare/", bodies).fresh.decode())
+    (choice,) = [each for each in read.all("details") if each.get("id") == "choose"]
+    assert (choice["data-from"], choice["data-to"]) == ("20", "40")
+    assert choice["data-lists"] == f"{PREFIX}/data/holder_lists.csv"
+    alone = {path: body for path, body in bodies.items() if path != "/api/token/holders-map-temporal"}
+    assert 'id="choose"' not in page_of("/holders/compare/", alone).fresh.decode()
+
+
 def test_where_one_list_is_known_only_the_part_about_two_says_that_nothing_can_be_compared(bodies: dict[str, bytes]):
     alone = {path: body for path, body in bodies.items() if path != "/api/token/holders-map-temporal"}
     told = page_of("/holders/compare/", {**alone, "/api/token/series/daily": two_days(bodies)}).fresh.decode()
