@@ -208,7 +208,7 @@ PAGES: tuple[Page, ...] = (
         description="What is free, what plans and single calls cost, the limits, and how an agent pays.",
         view=pricing_page,
         shows=(DESCRIPTION,),
-        scripts=("canonical.js", "connect.js"),
+        scripts=("canonical.js", "connect.js", "pricing.js"),
     ),
     Page(
         name="errors",

@@ -1,4 +1,4 @@
-"""What is explored in a browser: the map of holders over time, rows of tables, paths in the graph, what turns grey."""
+"""What is explored in a browser: holders over time and compared, prices, rows, paths in the graph, what turns grey."""
 
 from __future__ import annotations
 
@@ -168,6 +168,23 @@ def test_a_comparison_that_is_not_answered_is_told_with_the_reason_and_the_wait(
     ]
     assert compared["withoutFile"] == "The lists to choose from can’t be shown now (answered 404)."
     assert compared["complaints"] == []
+
+
+def test_the_page_of_prices_names_the_plan_for_a_number_of_calls_and_what_a_call_costs(
+    served: tuple[str, Path], web_tools: WebTools, chromium: Path
+):
+    found = web_tools.run("pricing_page.mjs", f"{served[0]}/docs/pricing/", CHROMIUM=str(chromium))
+    assert found["said"] == {
+        "50": "Agent runtime activation is enough: 5.00 USD once, and then a call costs nothing.",
+        "500": "API Basic is enough: 9.00 USD for 30 days, which is 0.0006 USD a call.",
+        "5000": "API Pro is enough: 49.00 USD for 30 days, which is 0.000327 USD a call.",
+        "0": "Type a whole number of calls, at least 1.",
+        "": "Type a whole number of calls, at least 1.",
+    }
+    assert found["singly"].endswith(
+        "Paid one by one, without a key, calls cost 0.002 to 0.02 USD each: 30.00 to 300.00 USD in 30 days."
+    )
+    assert (found["asked"], found["complaints"]) == ([], [])
 
 
 @pytest.fixture(scope="module")

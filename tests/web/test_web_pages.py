@@ -123,13 +123,16 @@ _NOT_BUYING = (
     "With a script, this page pays with a wallet of the browser. Without one, svc quote, svc pay and svc claim do "
     "the same."
 )
+_CALCULATED = (
+    "At your number of calls Calls a day API Basic is enough: 9.00 USD for 30 days, which is 0.0006 USD a call."
+)
 _HEALTH = "All 19 documents are current."
 SCRIPTED = {
     "/": _HEALTH,
     "/status/": _HEALTH,
     "/graph/": "+ − ◻",
     "/holders/": "+ − ◻ The newest list, block 40, 2026-01-01 00:40 UTC: 65 holders",
-    "/docs/pricing/": _BUYING,
+    "/docs/pricing/": f"{_BUYING} {_CALCULATED}",
     "/connect/": "Ask this service for a real quote now, and let this browser recompute both hashes. Nothing is paid, "
     "and no key or wallet is asked for. Payer 0x and 40 hex digits. This page has drawn one at random, which nobody "
     f"can pay from; your own will do as well. Ask and check {_BUYING}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -32,10 +33,10 @@ LARGEST_PAGE_BYTES = 30_000
 """A page of an operation as it is sent, compressed."""
 
 
-def made(path: str, bodies: Mapping[str, bytes] = BODIES) -> str:
+def made(path: str, bodies: Mapping[str, bytes] = BODIES, here: Installation = HERE) -> str:
     row = ROWS[path]
     assert row.describe is not None
-    body = filled(row, row.describe(HERE, bodies))
+    body = filled(row, row.describe(here, bodies))
     assert isinstance(body, ExpiringBody)
     return body.fresh.decode()
 
@@ -143,6 +144,23 @@ def test_the_prices_are_those_of_the_plans_file():
         assert f"{call.name} {usd_of(call.price)} {call.description}" in text
     assert "API Basic 0.30 USD if all are used" in text
     assert 'id="pay"' in made("/docs/pricing/")
+
+
+def test_a_script_can_calculate_with_the_plans_and_prices_of_the_page():
+    selling = replace(HERE, rail=replace(HERE.rail, relays=True, missing=()))
+    page = Read(made("/docs/pricing/", here=selling))
+    plans = [each for each in page.all("li") if "data-plan" in each]
+    assert [(each["data-plan"], each["data-usd"], each["data-days"], each["data-most"]) for each in plans] == [
+        ("Agent runtime activation", "5", "", "100"),
+        ("API Basic", "9", "30", "1000"),
+        ("API Pro", "49", "30", ""),
+    ]
+    assert _single_prices(page) == ["0.002", "0.005", "0.02", "0.02"]
+    assert _single_prices(Read(made("/docs/pricing/"))) == []  # where no call is sold singly
+
+
+def _single_prices(page: Read) -> list[str | None]:
+    return [each["data-single"] for each in page.all("tr") if "data-single" in each]
 
 
 def test_every_error_has_a_row_that_an_address_can_name():
