@@ -172,6 +172,6 @@ def _stale_after(shown: Shown[Any], bodies: Bodies) -> datetime | None:
     return block.stale_after if isinstance(block, Freshness) else None
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=64)
 def _parsed(shown: Shown[Model], body: bytes) -> Model:
     return shown.model.model_validate_json(body)

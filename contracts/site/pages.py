@@ -18,6 +18,7 @@ from contracts.site.guardrail_page import guardrail_page
 from contracts.site.page import Page
 from contracts.site.room_pages import bidwall_page, connect_page, holder_page, home_page, status_page, trust_page
 from contracts.site.shown import (
+    AGING,
     BALANCE,
     BALANCE_DAYS,
     BALANCE_HOURS,
@@ -32,7 +33,6 @@ from contracts.site.shown import (
     HOLDER_LIST,
     HOLDERS,
     HOURS,
-    METRICS,
     PRICE,
     TRUST,
     TRUST_RULES,
@@ -224,7 +224,7 @@ PAGES: tuple[Page, ...] = (
         title="Status",
         description="What is live here, how fresh each number is, and what is switched off.",
         view=status_page,
-        shows=(HOLDERS, PRICE, BALANCE, TRUST, METRICS, CAPABILITIES),
+        shows=(*AGING, CAPABILITIES),
         navigation="Status",
     ),
     Page(

@@ -9,6 +9,7 @@ from contracts.base import Quality
 from contracts.bidwall import WEI_DECIMALS, ContractBalancePoint, ContractBalanceSeries, ContractTransfer, UsdValue
 from contracts.discovery.capabilities import Status
 from contracts.discovery.connect_page import connect_facts
+from contracts.discovery.registry import DeterminedBy
 from contracts.discovery.texts import shared_facts
 from contracts.site.charts import lengths
 from contracts.site.figures import (
@@ -24,17 +25,15 @@ from contracts.site.figures import (
     tokens,
     whole,
 )
-from contracts.site.lineage import lineage
 from contracts.site.page import Documents, Shown
 from contracts.site.plots import Chart, chart, line_panel
 from contracts.site.shown import (
+    AGING,
     BALANCE,
     BALANCE_DAYS,
     BALANCE_HOURS,
     CAPABILITIES,
     HOLDERS,
-    METRICS,
-    PRICE,
     TRUST,
     TRUST_RULES,
 )
@@ -50,6 +49,11 @@ _UNLISTED = (
 )
 
 _STATUS_HEADINGS = {Status.LIVE: "What is live here", Status.PLANNED: "Planned", Status.OFF: "Switched off here"}
+_HOW_KNOWN: Mapping[DeterminedBy, str] = {
+    "http": "asked at its public address",
+    "warehouse": "read from its data",
+    "settings": "read from the settings",
+}
 _DAYS_SHOWN = 60
 _HOURS_SHOWN = 72
 
@@ -230,11 +234,10 @@ def connect_page(documents: Documents) -> Mapping[str, Any]:
 
 
 def status_page(documents: Documents) -> Mapping[str, Any]:
-    """Returns what is live, and how fresh every number is."""
+    """Returns what is live and how that is known, and how fresh every number is."""
     registry = documents.read(CAPABILITIES)
-    for shown in (HOLDERS, PRICE, BALANCE, TRUST):
+    for shown in AGING:
         documents.source(shown)
-    documents.source(METRICS)
     entries = registry.capabilities if registry else []
     return {
         "by_status": [
@@ -242,6 +245,6 @@ def status_page(documents: Documents) -> Mapping[str, Any]:
             for status in (Status.LIVE, Status.PLANNED, Status.OFF)
         ],
         "headings": _STATUS_HEADINGS,
+        "how_known": _HOW_KNOWN,
         "lanes": list(documents.sources.values()),
-        "total": sum(asset.kind == "document" for asset in lineage().assets),
     }

@@ -21,7 +21,6 @@ from contracts.publish.registry import PAGE_HEADERS, PROJECTIONS, ExpiringBody
 from contracts.publish.routes import file_of
 from contracts.settings import Settings
 from contracts.site import figures
-from contracts.site.lineage import lineage
 from contracts.site.markdown import page_in_markdown
 from contracts.site.pages import NOT_FOUND, PAGES
 from pipelines.publish.site import ASSETS, SITE, asset_path, filled
@@ -402,14 +401,36 @@ def test_an_attested_agent_below_every_threshold_is_called_not_trusted(bodies: d
     assert asked["data-none"] == "Nobody attested this address, so it has no score."
 
 
-def test_the_table_of_freshness_says_current_or_stale_and_how_much_of_all_it_shows(bodies: dict[str, bytes]):
+def test_the_table_of_freshness_says_of_every_document_that_ages_whether_it_is_current(
+    house: House, bodies: dict[str, bytes]
+):
     content = page_of("/status/", bodies)
-    total = sum(asset.kind == "document" for asset in lineage().assets)
-    assert f"5 of {total} documents with numbers" in " ".join(Read(content.fresh.decode()).text.split())
+    now = json.loads((house.current / "public/data/now.json").read_text())
+    rows = re.findall(
+        r'<tr><th scope="row"><a href="/under/it([^"]+)">[^<]+</a></th><td data-lane=', content.fresh.decode()
+    )
+    assert sorted(rows) == sorted(now["documents"])
     assert content.stale is not None
     for body, word in ((content.fresh, "current"), (content.stale, "stale")):
         _, _, row = body.decode().partition('data-lane="from-holders"')
         assert f"<span>{word}" in row.partition("</td>")[0]
+
+
+def test_the_status_says_how_each_capability_is_known_and_when_it_was_checked(bodies: dict[str, bytes]):
+    registry = json.loads(bodies["/.well-known/svc-base-capabilities.json"])
+    first, second, third, *_ = registry["capabilities"]
+    first.update(title="First", determinedBy="http", checkedAt="2026-01-02T11:30:00Z")
+    second.update(title="Second", determinedBy="warehouse", checkedAt="2026-01-02T11:31:00Z")
+    third.update(title="Third", determinedBy="settings", checkedAt=None)
+    page = page_of("/status/", {**bodies, "/.well-known/svc-base-capabilities.json": json.dumps(registry).encode()})
+    entries = {
+        title: " ".join(Read(f"<li><span>{entry}").text.split())
+        for title in ("First", "Second", "Third")
+        for entry in re.findall(rf"<strong>{title}</strong>.*?</li>", page.fresh.decode())
+    }
+    assert entries["First"].endswith("Asked at its public address, 2026-01-02 11:30 UTC.")
+    assert entries["Second"].endswith("Read from its data, 2026-01-02 11:31 UTC.")
+    assert entries["Third"].endswith("Read from the settings.")
 
 
 def test_the_comparison_names_the_period_of_each_part_and_its_largest_change(bodies: dict[str, bytes]):
