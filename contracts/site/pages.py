@@ -91,7 +91,7 @@ PAGES: tuple[Page, ...] = (
         description="Who came, who left, who gained and who lost between two holder lists.",
         view=comparison_page,
         shows=(HOLDERS, COMPARISON, DAYS),
-        scripts=("charts.js", "answers.js", "csv.js", "compare.js"),
+        scripts=("charts.js", "filling.js", "csv.js", "compare.js"),
     ),
     Page(
         name="holder",
@@ -101,7 +101,7 @@ PAGES: tuple[Page, ...] = (
         "its balance.",
         view=holder_page,
         shows=(TRUST,),
-        scripts=("charts.js", "answers.js", "holder.js"),
+        scripts=("charts.js", "filling.js", "holder.js"),
     ),
     Page(
         name="bidwall",

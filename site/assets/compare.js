@@ -1,6 +1,6 @@
 // Two lists of one's own choice: asks the service to compare them, and fills the page's template with the answer. The
 // choice stands in the page's address. The lists to choose from are a file, which is read when it is first needed.
-const { addressLink, capitalized, decimal, element, fill, minutes, percent, read, row, short, time, unanswered } = await import(document.querySelector('script[src*="/answers."]').src)
+const { addressLink, capitalized, decimal, element, fill, minutes, percent, read, row, short, time, unanswered } = await import(document.querySelector('script[src*="/filling."]').src)
 const { records } = await import(document.querySelector('script[src*="/csv."]').src)
 const choice = document.getElementById('choose')
 const room = document.getElementById('comparison')

@@ -1,5 +1,5 @@
 // One holder: asks the service for the address in this page's address, and fills the page's template with the answer.
-const { addressLink, capitalized, decimal, element, fill, minutes, percent, read, row, short, time, unanswered } = await import(document.querySelector('script[src*="/answers."]').src)
+const { addressLink, capitalized, decimal, element, fill, minutes, percent, read, row, short, time, unanswered } = await import(document.querySelector('script[src*="/filling."]').src)
 const room = document.getElementById('holder')
 
 /** An amount in whole tokens, with the exact number as its title; in the smallest units where there are no decimals. */
