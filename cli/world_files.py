@@ -284,6 +284,9 @@ def _notes(folder: Path, done: Decided) -> Iterator[list[Note]]:
         except UnicodeDecodeError:
             done.left_out.append({"file": name, "reason": "it is not UTF-8"})
             continue
+        except OSError as error:
+            done.left_out.append({"file": name, "reason": f"it can't be read: {error.strerror}"})
+            continue
         if (secret := secret_in(text)) is not None:
             done.left_out.append({"file": name, "reason": f"it holds {SECRETS[secret]}, which no graph keeps"})
             continue

@@ -11,7 +11,10 @@ from contracts.world.extraction.figures import MONTH
 from contracts.world.extraction.findings import Part
 from contracts.world.extraction.vocabulary import load_vocabulary
 
-ABBREVIATIONS = ("e.g", "i.e", "etc", "vs", "cf", "Dr", "Mr", "Ms", "No", "St", "inc", "Mio", "Mrd")
+ABBREVIATIONS = (
+    *("e.g", "i.e", "etc", "vs", "cf", "approx", "max", "fig", "ch", "pp", "Dr", "Mr", "Ms", "No", "St", "inc"),
+    *("ca", "z.B", "bzw", "inkl", "zzgl", "Fa", "Nr", "Mio", "Mrd"),
+)
 """Words whose full stop ends no sentence."""
 
 _DAY = (
@@ -30,6 +33,8 @@ _BECAUSE = re.compile(r",?\sbecause\s", re.IGNORECASE)
 _DEPENDS = re.compile(r"\s(?:depends|relies)\son\s(?:the\s)?")
 _LEFT = re.compile(r"(?:[\w`][\w`-]{0,40}\s){0,3}[\w`][\w`-]{0,40}$")
 _RIGHT = re.compile(r"[\w`][\w`-]{0,40}(?:\s[\w`][\w`-]{0,40}){0,3}")
+_WITHIN_NAMES = ("/", "&")
+"""Characters that stand within a name: what ends at one is a part of it."""
 _FURTHEST = 130
 _LONGEST_SENTENCE = 300
 _SENTENCE_START = re.compile(r"[.!?]\s|\n")
@@ -112,7 +117,10 @@ def depends_in(text: str, part: Part) -> Iterator[Depends]:
         start = match.start() - len(left[0])
         starts = [start, *(start + space.end() for space in re.finditer(r"\s", left[0]))]
         ends = [*(match.end() + space.start() for space in re.finditer(r"\s", right[0])), right.end()]
-        yield Depends([Part(at, match.start()) for at in starts], [Part(match.end(), at) for at in reversed(ends)])
+        yield Depends(
+            [Part(at, match.start()) for at in starts if text[at - 1 : at] not in _WITHIN_NAMES],
+            [Part(match.end(), at) for at in reversed(ends) if text[at : at + 1] not in _WITHIN_NAMES],
+        )
 
 
 _PROPER_WORD = r"(?:[A-Z][/&](?=[A-Z0-9]))?[A-Z0-9][\w.’'-]{0,40}(?:&[A-Z][\w-]{0,40})?"
