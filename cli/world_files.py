@@ -245,7 +245,7 @@ class Decided:
         self.withheld.update(node["reason"] for node in built["withheld"])
         titles = {node["id"]: node["title"] for node in built["nodes"]}
         self.contradictions += [
-            {name: titles.get(value, value) for name, value in each.items()} for each in built["contradictions"]
+            {name: titles.get(value, value) for name, value in edge.items()} for edge in built["contradictions"]
         ]
         self.decided(decision)
 
@@ -314,7 +314,7 @@ def _build(ledger: Ledger, owner: str, graph_id: str, notes: list[Note], done: D
     from api.world.large import prepare_build, unpacked
     from contracts.world.extraction.build import BuildRequest
 
-    request = BuildRequest(graph_id=graph_id, documents=[each.document for each in notes], mode="apply")
+    request = BuildRequest(graph_id=graph_id, documents=[document for _, document in notes], mode="apply")
     try:
         prepared = prepare_build(ledger, request, Actor("caller", owner))
         decision = None if prepared.to_be_written is None else _write(ledger, unpacked(prepared.to_be_written))
@@ -328,8 +328,8 @@ def _build(ledger: Ledger, owner: str, graph_id: str, notes: list[Note], done: D
     if len(notes) == 1:
         done.left_out.append({"file": notes[0].path, "reason": reason})
         return
-    for each in notes:
-        _build(ledger, owner, graph_id, [each], done)
+    for single in notes:
+        _build(ledger, owner, graph_id, [single], done)
 
 
 def _end_gone(ledger: Ledger, owner: str, graph_id: str, done: Decided) -> None:
@@ -359,8 +359,8 @@ def _end(ledger: Ledger, owner: str, graph_id: str, gone: list[str], done: Decid
     if len(gone) == 1:
         done.left_out.append({"file": gone[0], "reason": f"it is gone and can't be ended: {reason}"})
         return
-    for each in gone:
-        _end(ledger, owner, graph_id, [each], done)
+    for document_id in gone:
+        _end(ledger, owner, graph_id, [document_id], done)
 
 
 def _why_refused(decision: Decision) -> str:
@@ -395,8 +395,8 @@ def _say_report(report: dict[str, Any]) -> None:
             say(f"{stage['result']:<5} {stage['stage']:<22} {stage['reason']}")
     for left in report.get("leftOut", ()):
         say(f"left out {left['file']}: {left['reason']}")
-    for each in report.get("contradictions", ()):
-        say(f"{each['source']}: {each['type']} {each['taken']} is taken, {each['notTaken']} is only related")
+    for edge in report.get("contradictions", ()):
+        say(f"{edge['source']}: {edge['type']} {edge['taken']} is taken, {edge['notTaken']} is only related")
     for reason, nodes in report.get("withheld", {}).items():
         say(f"{nodes} nodes {_WITHHELD[reason]}")
     if "documents" in report:

@@ -268,11 +268,11 @@ def load_settings(environ: Mapping[str, str] | None = None, **overrides: Any) ->
     except UnicodeDecodeError:
         raise SettingsInvalid("`.env` is not UTF-8.", cure="Save it in that encoding.") from None
     except ValidationError as error:
-        wrong = error.errors(include_input=False)
-        for each in wrong:
-            if each["type"] == "extra_forbidden":
-                raise _unknown(str(each["loc"][0]).upper(), known) from None
-        lines = "; ".join(f"{PREFIX}{str(each['loc'][0]).upper().removeprefix(PREFIX)}: {_why(each)}" for each in wrong)
+        faults = [(str(fault["loc"][0]).upper(), fault) for fault in error.errors(include_input=False)]
+        for name, fault in faults:
+            if fault["type"] == "extra_forbidden":
+                raise _unknown(name, known) from None
+        lines = "; ".join(f"{PREFIX}{name.removeprefix(PREFIX)}: {_why(fault)}" for name, fault in faults)
         raise SettingsInvalid(f"{lines}.", cure="See .env.example for every name and its meaning.") from None
     for name, needed in _NEEDS.items():
         if getattr(settings, name) is not None and getattr(settings, needed) is None:

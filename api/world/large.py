@@ -197,14 +197,14 @@ def _as_called(graph: BuiltGraph, owner: str) -> BuiltGraph:
                 for edge in graph.edges
             ],
             "contradictions": [
-                each.model_copy(
+                edge.model_copy(
                     update={
-                        "source": called(each.source),
-                        "taken": called(each.taken),
-                        "not_taken": called(each.not_taken),
+                        "source": called(edge.source),
+                        "taken": called(edge.taken),
+                        "not_taken": called(edge.not_taken),
                     }
                 )
-                for each in graph.contradictions
+                for edge in graph.contradictions
             ],
             "duplicates": [
                 pair.model_copy(update={"nodes": [called(node_id) for node_id in pair.nodes]})

@@ -280,7 +280,7 @@ def build_graph(request: BuildRequest, owner: str, now: datetime, ontology: Onto
             PossibleDuplicate(nodes=list(duplicate.nodes), reason=duplicate.reason)
             for duplicate in duplicates_among(nodes)
         ],
-        contradictions=[ContradictingEdge(**vars(each)) for each in findings.contradictions],
+        contradictions=[ContradictingEdge(**vars(edge)) for edge in findings.contradictions],
         refused=refused,
         not_understood=_not_understood(readings, nodes, edges),
     )
