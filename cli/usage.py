@@ -15,7 +15,7 @@ _GIVEN = "cli.usage.given"
 
 
 class _Refusing:
-    """What both kinds of command line do: the arguments are read here, and those of subcommands while it runs."""
+    """Reads and runs a command line, and prints its refusals. Subcommands read their arguments while it runs."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         given = tuple(args)
