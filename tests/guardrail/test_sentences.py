@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from rounds import ROUNDS
 
 from guardrail.language import ACTION
+from guardrail.loading import default_guardrail
 from guardrail.model import Span
 from guardrail.reading import household, sentences
 
@@ -105,6 +106,14 @@ def _hazards(text: str) -> list[str]:
 )
 def test_a_sentence_about_things_of_a_home_names_its_hazard(text: str, hazards: list[str]) -> None:
     assert _hazards(text) == hazards
+
+
+@pytest.mark.parametrize(
+    "name", ["Heather", "Cooke", "Hurley", "Stabler", "Choppin", "Baker", "Vishal", "Tampere", "Vandalia"]
+)
+@pytest.mark.parametrize("sentence", ["Ask {} for the report", "Add {} to the list of guests", "Ms {} brings the wine"])
+def test_a_name_that_begins_like_a_verb_is_none(sentence: str, name: str) -> None:
+    assert default_guardrail().check(sentence.format(name)).passed
 
 
 @pytest.mark.parametrize(
