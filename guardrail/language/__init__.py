@@ -18,6 +18,8 @@ from guardrail.reading.decoding import anomalies
 from guardrail.vocabulary import Severity
 
 _TABLE = "language/families.yaml"
+_STEP = "step"
+"""The class of words after which another step begins."""
 
 ACTION = "action"
 """The name of a passage that is the action itself, in plain words."""
@@ -194,6 +196,8 @@ def _matches(passage: Passage) -> Iterator[tuple[Family, Span]]:
     sentences: dict[int, dict[str, list[Hit]]] = {}
     everywhere: dict[str, list[Hit]] = {}
     for hit in hits_of_all:
+        if hit.name == _STEP and _is_told(tokens, hit.last):
+            continue
         everywhere.setdefault(hit.name, []).append(hit)
         sentences.setdefault(tokens[hit.first].sentence, {}).setdefault(hit.name, []).append(hit)
     for number, rows in groupby(possible, key=itemgetter(0)):
@@ -206,6 +210,12 @@ def _matches(passage: Passage) -> Iterator[tuple[Family, Span]]:
             if first_last is not None:
                 yield family, _span(passage, tokens, *first_last)
                 break
+
+
+def _is_told(tokens: Sequence[Token], number: int) -> bool:
+    """Decides whether this word tells what somebody does, in the third person: in "explain how he gets in and then
+    steals", "steals" is no order."""
+    return number < len(tokens) and tokens[number].text.endswith("s") and not tokens[number].text.endswith("ss")
 
 
 def _belongs(family: Family, passage: Passage) -> bool:
@@ -239,13 +249,15 @@ def _in_order(names: tuple[str, ...], hits: Mapping[str, Sequence[Hit]]) -> list
 
 
 def _is_excused(family: Family, hits: Mapping[str, Sequence[Hit]], found: Sequence[Hit]) -> bool:
-    """Decides whether an excuse precedes the last word of the combination without being part of it: in "the fake
-    reviews", "reviews" excuses nothing."""
+    """Decides whether an excuse precedes the last word of the combination, in the step of the sentence in which it
+    begins, without being part of it: in "the fake reviews", "reviews" excuses nothing, and in "review it, then hack
+    into the server" neither does "review"."""
     if not family.exceptions.isdisjoint(hits):
         return True
-    end = max(hit.first for hit in found)
+    begin, end = min(hit.first for hit in found), max(hit.first for hit in found)
+    step = max((hit.first for hit in hits.get(_STEP, ()) if hit.first <= begin), default=-1)
     return any(
-        excuse.first < end and not any(hit.first <= excuse.first < hit.last for hit in found)
+        step < excuse.first < end and not any(hit.first <= excuse.first < hit.last for hit in found)
         for name in family.unless
         for excuse in hits.get(name, ())
     )
