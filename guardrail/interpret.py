@@ -1145,7 +1145,8 @@ class _Interpreter:
                     words = _replaced(words, "{}", _found_by_search(parsed))
                 self._command(words, call, deeper)
             else:
-                self._text(" ".join(word.text for word in words), inner.language, call, deeper)
+                text = _typed(words) if inner.typed else " ".join(word.text for word in words)
+                self._text(text, inner.language, call, deeper)
 
     def _command(self, words: Sequence[Word], call: Call, frame: _Frame) -> None:
         """Adds the effects of words that are a command: `sudo rm x`, `xargs rm`."""
@@ -1856,6 +1857,15 @@ def _after_assignments(words: Sequence[Word]) -> Sequence[Word]:
     while at < len(words) and "=" in words[at].text and words[at].text.partition("=")[0].isidentifier():
         at += 1
     return words[at:]
+
+
+def _typed(words: Sequence[Word]) -> str:
+    """Returns the lines that arrive in a terminal if these words are typed there: `'ls -l' Enter`, `'ls -l^M'`."""
+    return "".join(_KEYS.get(word.text.lower()) or _LINE_ENDS.sub("\n", word.text) for word in words)
+
+
+_KEYS = {**dict.fromkeys(("enter", "kpenter", "c-m", "c-j"), "\n"), "space": " ", "c-c": "\n", "c-u": "\n"}
+_LINE_ENDS = re.compile(r"\\(?:[nr]|0?1[25]|x0[ad])|\^[MJ]|\$\(printf ['\"]?\\+(?:[nr]|0?1[25])['\"]?\)")
 
 
 def _found_by_search(parsed: Parsed) -> list[Word]:

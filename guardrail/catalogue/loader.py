@@ -118,6 +118,7 @@ class Inner(NamedTuple):
     skip_assignments: bool = False
     append_stdin: bool = False
     append_found: bool = False
+    typed: bool = False
     elevated: bool = False
     host: str | None = None
     program: str | None = None
@@ -374,6 +375,7 @@ INNER_KEYS = (
     "skip_assignments",
     "append_stdin",
     "append_found",
+    "typed",
     "elevated",
     "host",
     "program",
@@ -731,7 +733,7 @@ class _Checker:
         for key in ("after", "until"):
             if key in found:
                 inner[key] = self.strings(found[key])
-        for key in ("each", "skip_assignments", "append_stdin", "append_found", "elevated"):
+        for key in ("each", "skip_assignments", "append_stdin", "append_found", "typed", "elevated"):
             if key in found:
                 inner[key] = self.boolean(found[key])
         if "skip" in found:
@@ -970,6 +972,7 @@ def _build_inner(inner: Plain, normalise: _Normalise) -> Inner:
         skip_assignments=inner.get("skip_assignments", False),
         append_stdin=inner.get("append_stdin", False),
         append_found=inner.get("append_found", False),
+        typed=inner.get("typed", False),
         elevated=inner.get("elevated", False),
         host=inner.get("host"),
         program=_build_part(inner["program"], normalise) if "program" in inner else None,
