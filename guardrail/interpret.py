@@ -1059,6 +1059,11 @@ class _Interpreter:
         word = redirection.target
         if is_nowhere(word.text) or _network_of(word.text) is not None:
             return
+        found = self._searched(word)
+        if found[0] is not word:
+            for place in found:  # `find … | while read f; do : > "$f"; done`
+                self._redirection(Redirection(redirection.operator, place), call)
+            return
         if redirection.operator == "<":
             kind = EffectKind.READ
         elif redirection.operator in (">>", "<>", "&>>"):
@@ -1084,7 +1089,8 @@ class _Interpreter:
             elevated=call.elevated,
         )
         if kind is EffectKind.OVERWRITE and _prints_nothing(call):
-            effect = replace(effect, detail={"emptied": "yes"})
+            reached = scope_of(word.text, self.facts, directory) if word.glob else Scope.ONE  # a loop over files
+            effect = replace(effect, scope=reached, detail={"emptied": "yes"})
         if call.program in PRINTERS_OF_TEXT and word.text.lower().endswith(BINARY_SUFFIXES):
             effect = replace(effect, detail={"assembled": "yes"})
         self._add(effect)

@@ -39,6 +39,12 @@ class Value:
     type: str = ""
     data: bytes | None = None
 
+    @property
+    def is_text(self) -> bool:
+        """True for a known text that a loop goes through letter by letter."""
+        parts = (self.items, self.entries, self.data)
+        return self.known and not (self.glob or self.type) and all(part is None for part in parts)
+
 
 def constant(text: str) -> Value:
     """Returns a known text as a value."""

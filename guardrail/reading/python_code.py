@@ -444,7 +444,7 @@ class _Reader:
             return [constant(name) for name, _ in values.entries[:MAX_TURNS]]
         if values.glob or values.type == "walk":
             return [values]
-        if values.known and values.data is None and values.text and not values.type and len(values.text) <= MAX_TURNS:
+        if values.is_text and 0 < len(values.text) <= MAX_TURNS:
             return [constant(char) for char in values.text]
         return [unknown(_name_of(node) or "item")]
 
@@ -684,7 +684,7 @@ class _Reader:
         turns = values.items[:64] if values.items else tuple(self._turns(values, first.iter))
         if values.data is not None:
             turns = tuple(constant(str(byte)) for byte in values.data[:256])
-        elif values.known and values.items is None and values.entries is None and len(values.text) <= 256:
+        elif values.is_text and len(values.text) <= 256:
             turns = tuple(constant(char) for char in values.text)
         before = dict(self.variables)
         made: list[Value] = []
@@ -860,6 +860,8 @@ class _Reader:
     def _unused(self, node: ast.expr) -> None:
         """Adds a call for a file that is opened and closed at once, `open(path, "w").close()`: nothing is written, so
         it ends up empty."""
+        if isinstance(node, (ast.ListComp, ast.SetComp)):
+            node = node.elt
         function = node.func if isinstance(node, ast.Call) else None
         opened = function.value if isinstance(function, ast.Attribute) and function.attr == "close" else node
         last = self.calls[-1] if self.calls else None

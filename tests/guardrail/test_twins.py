@@ -239,6 +239,21 @@ SEEN_BY_NOBODY = [
     # what only looks like work that can be done again
     (":> prod.db", ":> notes.md"),
     ("truncate -s 0 app.sqlite", "truncate -s 0 app.log"),
+    ("sed -i '1,$d' ~/notes.txt", "sed -i '1d' ~/notes.txt"),
+    ("sed -i '' d ~/notes.txt", "sed -i.bak d ~/notes.txt"),
+    ("sed -n -i '' ~/notes.txt", "sed -n '' ~/notes.txt"),
+    ("perl -i -ne '' ~/notes.txt", "perl -i -ne 'print if /x/' ~/notes.txt"),
+    ("ruby -i -ne '' ~/notes.txt", "ruby -i -ne 'puts $_ if /x/' ~/notes.txt"),
+    ("gawk -i inplace 0 ~/notes.txt", "gawk -i inplace '$1 > 0' ~/notes.txt"),
+    ("find . -type f -exec truncate -s0 {} +", "find . -name '*.log' -exec truncate -s0 {} +"),
+    ("git ls-files | xargs truncate -s 0", "ls *.log | xargs truncate -s +1K"),
+    ('for f in ~/notes/*; do : > "$f"; done', 'for f in build/*; do : > "$f"; done'),
+    ('find . -type f | while read f; do > "$f"; done', 'find build -type f | while read f; do > "$f"; done'),
+    ("import glob\nfor f in glob.glob('/home/ada/notes/*'): open(f, 'w')", "for f in glob.glob('*.log'): open(f, 'w')"),
+    (
+        "from glob import glob\n[open(f, 'w') for f in glob('/home/ada/notes/*')]",
+        "[open(f, 'r') for f in glob('/home/ada/*')]",
+    ),
     ("mv .git /tmp/old", "mv .github /tmp/old"),
     ("rm .husky/pre-commit", "rm .git/hooks/pre-commit.sample"),
     ("chmod -x .git/hooks/pre-push", "chmod +x .git/hooks/pre-push"),
@@ -504,6 +519,11 @@ def test_an_action_has_a_severity_and_what_nobody_read_is_named(
             "EXEC sp_configure 'xp_cmdshell', 1",
             "escalation.commands-of-the-system",
             "It lets the database run commands of the system, by xp_cmdshell.",
+        ),
+        (
+            "from glob import glob\n[open(f, 'w') for f in glob('/home/ada/notes/*')]",
+            "overwritten-files.emptied-tree",
+            "It empties /home/ada/notes/*, every file that lies there.",
         ),
         (
             "approve_expense(id=3)",
