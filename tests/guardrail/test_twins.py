@@ -404,6 +404,7 @@ def test_what_is_feared_is_blocked_and_its_look_alike_passes(
         ('osascript -e \'tell application "Terminal" to do script "rm -rf ~"\'', "critical", "partial"),
         ("osascript -l JavaScript -e 'Application(\"Finder\").delete()'", "none", "partial"),
         ("osascript -e 'do shell script \"date\"'", "none", "full"),
+        # unpacking, and an image
         ("dpkg -x tool.deb /", "medium", "full"),
         ("7z x dist.7z -o/etc", "medium", "full"),
         ("7z x dist.7z -aoa", "none", "full"),
@@ -411,6 +412,7 @@ def test_what_is_feared_is_blocked_and_its_look_alike_passes(
         ("python -m zipfile -e dist.zip /usr", "medium", "full"),
         ("import shutil; shutil.unpack_archive('dist.zip', '/usr')", "medium", "full"),
         ("cp app /usr/bin/app", "medium", "full"),
+        ("FROM debian:12\nRUN cp app /usr/bin/app && ln -s /usr/bin/app /usr/bin/a", "low", "full"),
         ("osascript -e 'display notification \"Build finished\"'", "none", "full"),
         ('{"name": "computer", "input": {"action": "type", "text": "rm -rf ~\\n"}}', "critical", "partial"),
         ('{"name": "computer", "input": {"action": "type", "text": "Hello Ada, how are you?"}}', "none", "none"),
