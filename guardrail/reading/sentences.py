@@ -75,7 +75,9 @@ def _effects(text: str, tokens: Sequence[Token], offset: int) -> Iterator[Effect
     ends = {token.sentence: token.end for token in tokens}
     starts = {token.sentence: number for number, token in reversed(list(enumerate(tokens)))}
     before: ObjectKind | None = None
-    for meaning in meanings_in_sentence(tokens):
+    meanings = meanings_in_sentence(tokens)
+    last_run = max((at.first for at in meanings if at.kind in _RUNS and not _is_told(tokens, at)), default=-1)
+    for meaning in meanings:
         sentence = tokens[meaning.first].sentence
         hits = marks.get(sentence, [])
         if meaning.object is None and meaning.last < len(tokens) and tokens[meaning.last].text in _words()["pronouns"]:
@@ -89,6 +91,8 @@ def _effects(text: str, tokens: Sequence[Token], offset: int) -> Iterator[Effect
         if thing is ObjectKind.ACCOUNT and tokens[meaning.first].text in _words()["addresses"]:
             thing = ObjectKind.MESSAGE  # the addressee of a message is not data that leaves
         if is_negated(tokens, meaning) or _is_participle(tokens, meaning) or _is_spoken_of(tokens, meaning, hits):
+            continue
+        if meaning.first > last_run and _is_done_by_code(tokens, meaning, hits):
             continue
         if _is_question(text, ends[sentence], starts[sentence], hits):
             continue
@@ -132,6 +136,37 @@ def _is_spoken_of(tokens: Sequence[Token], meaning: Meaning, hits: Sequence[Hit]
         ):
             return True
     return False
+
+
+_RUNS = frozenset((EffectKind.EXECUTE, EffectKind.PUBLISH, EffectKind.INSTALL))
+
+
+def _is_told(tokens: Sequence[Token], meaning: Meaning) -> bool:
+    """Decides whether the verb tells what something does: "a function that deletes", "and removes"."""
+    word = tokens[meaning.first].text
+    return word.endswith("s") and not word.endswith("ss")
+
+
+def _is_done_by_code(tokens: Sequence[Token], meaning: Meaning, hits: Sequence[Hit]) -> bool:
+    """Decides whether the verb says what code does that somebody asks to write."""
+    written = [
+        code
+        for code in hits
+        if code.name == "code"
+        and code.last <= meaning.first
+        and any(hit.name == "writes" and 0 <= code.first - hit.last <= _BETWEEN for hit in hits)
+    ]
+    return any(
+        _is_told(tokens, meaning)
+        or not any(
+            token.text in _words()["coordinations"] or token.after for token in tokens[code.last : meaning.first]
+        )
+        for code in written
+    )
+
+
+_BETWEEN = 6
+"""The most words between "write" and the code that is written."""
 
 
 def _is_question(text: str, end: int, first: int, hits: Sequence[Hit]) -> bool:

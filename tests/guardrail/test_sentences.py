@@ -59,6 +59,8 @@ def test_a_sentence_gives_effects_by_verb_and_thing(text: str, effects: list[str
         "Prevent deleting files",
         "Summarize the email from the CEO",
         "What is the weather?",
+        "Add a method to delete all rows",
+        "I need a component that checks the user and then removes every invoice",
     ],
 )
 def test_denied_asked_quoted_and_explained_actions_have_no_effect(text: str) -> None:
