@@ -16,7 +16,7 @@ from typing import Any
 
 from guardrail.catalogue.http import effects_of_request
 from guardrail.facts import Environment, Facts, environment_of
-from guardrail.language.actions import TABLE, Meaning, meaning_of_name
+from guardrail.language.actions import TABLE, Meaning, meaning_of_name, objects_in
 from guardrail.language.data import data_of
 from guardrail.language.lexicon import Token
 from guardrail.model import Call, Effect, Passage, Reading, Span, Target, Uncovered, Word
@@ -406,6 +406,9 @@ def _reading_by_name(
     offset: int,
 ) -> Reading:
     """Returns the effects that the tool has by its name, and the tool itself as a call that the catalogue may know."""
+    if _is_in_memory(call):
+        unknown = Uncovered(call.span, f"a method of {call.name.rpartition('.')[0][:40]}", executable=False)
+        return Reading(Language.TOOL_CALL, passages=passages, uncovered=(unknown,))
     meaning = meaning_of_name(tokens) or _meaning_of_arguments(tokens, leaves)
     patched = tuple(_patched_files(tail, leaves, call))
     if patched:
@@ -424,6 +427,24 @@ def _reading_by_name(
             *_opened(call, meaning, leaves),
         )
     return Reading(Language.TOOL_CALL, calls, effects or (), passages)
+
+
+def _is_in_memory(call: _ToolCall) -> bool:
+    """Decides whether the text is code that changes a value in memory, such as `seen.discard(3)`, and calls no tool."""
+    owner, dot, method = call.name.rpartition(".")
+    if not dot or not all(name.isdecimal() for name in call.arguments):
+        return False
+    memory, words = _memory(), re.split(r"[._]", owner.lower())
+    if not memory["kept"].isdisjoint(words):
+        return False
+    if words[-1] in memory["values"]:
+        return True
+    return _plain(method) in memory["methods"] and not objects_in(_tokens_of_name(owner))
+
+
+@cache
+def _memory() -> dict[str, frozenset[str]]:
+    return {kind: frozenset(words) for kind, words in data_of(TABLE)["memory"].items()}
 
 
 def _meaning_of_arguments(tokens: tuple[Token, ...], leaves: list[_Leaf]) -> Meaning | None:
@@ -615,6 +636,8 @@ def _tool_effect(call: _ToolCall, meaning: Meaning, tokens: tuple[Token, ...], l
     if thing is ObjectKind.ACCOUNT and tokens and tokens[0].text in ("export", "upload", "dump", "leak", "exfiltrate"):
         thing = ObjectKind.PERSONAL_DATA
     targets = _targets(thing, leaves)
+    if meaning.object is None and any(token.text in _memory()["made_again"] for token in tokens):
+        targets = tuple(replace(target, place=Place.REBUILDABLE) for target in targets or (Target(""),))
     if _is_production(leaves):
         targets = tuple(
             replace(target, place=Place.PRODUCTION) if target.place is Place.REMOTE else target for target in targets

@@ -311,6 +311,8 @@ SEEN_BY_NOBODY = [
     ("Remove-Gadget -Name x", "Remove-Gadget -Name x -WhatIf"),
     # tools and sentences
     ('run_sql({"query": "DELETE FROM customers"})', 'run_sql({"query": "SELECT 1"})'),
+    ('delete_cache_cluster(id="x")', 'clear_cache(key="x")'),
+    ('storage.remove("x")', 'seen.remove("x")'),
     ('file_delete(path="/", recursive=true)', 'file_delete(path="/tmp/agent/x.json")'),
     ('delete_file(path="/home/ada/Documents")', 'delete_file(path="/home/ada/Documents/a.txt")'),
     ('update_user(id=1, role="superadmin")', 'update_user(id=1, role="reader")'),
@@ -407,6 +409,11 @@ def test_what_is_feared_is_blocked_and_its_look_alike_passes(
         ('osascript -e \'tell application "Terminal" to do script "rm -rf ~"\'', "critical", "partial"),
         ("osascript -l JavaScript -e 'Application(\"Finder\").delete()'", "none", "partial"),
         ("osascript -e 'do shell script \"date\"'", "none", "full"),
+        ("cache.clear()", "none", "none"),
+        ("el.remove()", "none", "none"),
+        ("s.discard(3)", "none", "none"),
+        ("approve_pull_request(number=5)", "low", "full"),
+        ("approve_access_request(id=5)", "medium", "full"),
         # unpacking, and an image
         ("dpkg -x tool.deb /", "medium", "full"),
         ("7z x dist.7z -o/etc", "medium", "full"),
