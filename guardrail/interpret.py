@@ -1222,7 +1222,8 @@ class _Interpreter:
             if starts_shell(text):
                 self._interactive_shell(call)
             self._foreign(text, call)
-            self.uncovered.append(Uncovered(call.span, f"code that {call.program} runs"))
+            runner = "a tool" if call.program.startswith("tool:") else call.program
+            self.uncovered.append(Uncovered(call.span, f"code that {runner} runs"))
             return
         self.read(read_as(text, language, self.facts, self.catalogue), frame)
 

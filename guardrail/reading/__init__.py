@@ -115,7 +115,7 @@ def decide(action: str, facts: Facts, programs: Container[str] | None = None) ->
     if _is_prose(text, known, least=2) or (spoken and _could_be_said(text, known)):
         return Language.PROSE
     shell = _BASH.points(text)
-    typed = _begins_with_program(text, known) or _TYPED.match(text) is not None
+    typed = begins_with_program(text, known) or _TYPED.match(text) is not None
     code = _without_quoted(text) if shell or "<<" in text or typed else text
     scores = {
         **_windows_points(text, facts),
@@ -124,7 +124,7 @@ def decide(action: str, facts: Facts, programs: Container[str] | None = None) ->
     }
     best = max(scores, key=lambda language: scores[language])
     if scores[best] >= 3 and scores[best] > shell:
-        if best is Language.PYTHON and scores[Language.JAVASCRIPT] >= 3 and not _parses_as_python(action):
+        if best is Language.PYTHON and scores[Language.JAVASCRIPT] >= 3 and not parses_as_python(action):
             return Language.JAVASCRIPT
         return best
     return Language.BASH
@@ -160,7 +160,7 @@ def _could_be_said(text: str, programs: Container[str]) -> bool:
         return False
     if sum(1 for word in words if _WORD.match(word)) * 4 < len(words) * 3:
         return False
-    if not _begins_with_program(line, programs):
+    if not begins_with_program(line, programs):
         return True
     return len(words) > 2 and any(word.lower().strip(".,:;!?'\"") in _COMMON_WORDS for word in words[1:])
 
@@ -235,6 +235,13 @@ _FENCES = {
     "http": Language.HTTP,
     "json": Language.TOOL_CALL,
 }
+
+
+def language_named(name: str) -> Language | None:
+    """Returns the language that a fence or an argument names, or None if nobody here reads it."""
+    return _FENCES.get(name)
+
+
 _SAID = {
     # names that harnesses give to tools for a single language
     **dict.fromkeys(("bash", "sh", "zsh", "fish"), Language.BASH),
@@ -593,7 +600,7 @@ _JAVASCRIPT = _marks(
 LANGUAGE_MARKS = (_BASH, _POWERSHELL, _CMD, _PYTHON, _JAVASCRIPT)
 
 
-def _parses_as_python(text: str) -> bool:
+def parses_as_python(text: str) -> bool:
     return _python_tree(text) is not None
 
 
@@ -691,7 +698,7 @@ _WORD = re.compile(r"^[\"'(]?[A-Za-zÀ-ÿ]+(?:['’-][A-Za-zÀ-ÿ]+)?[.,:;!?)\"'
 def prose_points(text: str, programs: Container[str]) -> int:
     """Returns points for how much a text looks like a sentence that people would say."""
     line = text.partition("\n")[0] if "```" not in text else text
-    typed = _begins_with_program(line, programs)
+    typed = begins_with_program(line, programs)
     if typed and ("'" in line or '"' in line):
         line = _QUOTED.sub(" ", line)
     words = line.split()
@@ -733,7 +740,7 @@ def shell_points(text: str, programs: Container[str]) -> int:
         return 1
     points = min(len(_SHELL_SHAPES.findall(line)), 4) * 2 + min(len(_PATH_SHAPES.findall(line)), 2)
     first = words[0]
-    if _begins_with_program(line, programs):
+    if begins_with_program(line, programs):
         points += 2
         if words[1].startswith("-") or not words[1].isalpha():
             points += 1
@@ -783,8 +790,9 @@ _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"")
 _HERE_DOCUMENT = re.compile(r"<<-?\s*['\"\\]?(\w+)['\"]?[^\n]*\n")
 
 
-def _begins_with_program(text: str, programs: Container[str]) -> bool:
+def begins_with_program(text: str, programs: Container[str] | None = None) -> bool:
     """Decides whether the first word is a known program, as it would be typed, and not a keyword of a language."""
+    programs = default_catalogue() if programs is None else programs
     first, _, rest = text.lstrip().partition(" ")
     first = first.partition("\n")[0]
     return (
