@@ -29,6 +29,7 @@ from contracts.site.shown import (
     DAYS,
     DESCRIPTION,
     FIRST_ROWS,
+    FEED,
     FURTHER_TOKENS,
     HOLDER_LIST,
     HOLDERS,
@@ -68,7 +69,7 @@ PAGES: tuple[Page, ...] = (
         description="Price, supply and holders of the service token, each number with its source, its age and its "
         "proof.",
         view=token_page,
-        shows=(HOLDERS, PRICE, DAYS, HOURS),
+        shows=(HOLDERS, PRICE, DAYS, HOURS, FEED),
         navigation="Token",
         scripts=("charts.js",),
     ),

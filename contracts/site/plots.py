@@ -3,8 +3,8 @@
 A chart is a column of panels over one axis of time. Templates write it down as SVG, with its numbers as a table.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from math import ceil, floor, inf, log10
@@ -20,6 +20,7 @@ _AXIS_HEIGHT = 26
 _CUT_FACTOR = 4
 """A bar more than so many times as high as nine tenths of the bars is cut, or nobody would see the others."""
 _WIDEST_BAR = 60
+_MARK_ROW = 16
 _TEXT_ROOM = 30
 """Half the width of a time's text, which must not leave the drawing."""
 
@@ -76,6 +77,16 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """Something that happened in a point's span, as a sign of its class at a place. `text` says what."""
+
+    name: str
+    x: float
+    y: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Panel:
     """One drawing of a chart. Heights count from its top, which lies `top` below that of the chart."""
 
@@ -86,6 +97,7 @@ class Panel:
     bars: tuple[Bar, ...] = ()
     dots: tuple[tuple[float, float], ...] = ()
     gaps: tuple[Gap, ...] = ()
+    marks: tuple[Mark, ...] = ()
     top: float = 0
 
 
@@ -100,7 +112,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Panels over one axis of time. `summary` says in words what there is to see."""
+    """Panels over one axis of time. `summary` says in words what there is to see, `legend` what each sign means."""
 
     id: str
     title: str
@@ -111,6 +123,7 @@ class Chart:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     source: Source
+    legend: tuple[tuple[str, str], ...] = ()
 
 
 def places(count: int) -> list[float]:
@@ -243,6 +256,19 @@ def bar_panel(
     return Panel(title, height, ticks, bars=tuple(bars))
 
 
+def mark_panel(title: str, marked: Mapping[str, Sequence[str]], reasons: Sequence[str | None]) -> Panel:
+    """Draws a row of signs for each class: one at each point that has a text. `reasons` say why a point has none."""
+    xs = places(len(reasons))
+    marks = [
+        Mark(name, x, (row + 0.5) * _MARK_ROW, text)
+        for row, (name, texts) in enumerate(marked.items())
+        for x, text in zip(xs, texts, strict=True)
+        if text
+    ]
+    gaps = _gaps([0.0 if reason is None else None for reason in reasons], reasons)
+    return Panel(title, _MARK_ROW * len(marked), (), gaps=gaps, marks=tuple(marks))
+
+
 def chart(
     id_: str,
     title: str,
@@ -252,12 +278,13 @@ def chart(
     columns: Sequence[str],
     texts: Sequence[Sequence[str]],
     source: Source,
+    legend: Sequence[tuple[str, str]] = (),
 ) -> Chart:
     """Puts panels below one another over one axis of time; `times` are the begins of equally long spans."""
     top, placed = 0.0, []
     for panel in panels:
         top += _TITLE_HEIGHT
-        placed.append(_lowered(panel, top))
+        placed.append(replace(panel, top=top))
         top += panel.height
     xs = places(len(times))
     share = (WIDTH - LEFT) / max(len(times), 1)
@@ -271,7 +298,8 @@ def chart(
     elif times:
         ticks.append(Tick(xs[0], _day_or_hour(times[0])))
     rows = tuple(Row(at, x, tuple(row)) for at, x, row in zip(times, xs, texts, strict=True))
-    return Chart(id_, title, summary, top + _AXIS_HEIGHT, tuple(placed), tuple(ticks), tuple(columns), rows, source)
+    height = top + _AXIS_HEIGHT
+    return Chart(id_, title, summary, height, tuple(placed), tuple(ticks), tuple(columns), rows, source, tuple(legend))
 
 
 def sparkline(values: Sequence[Value], width: float = 100, height: float = 24) -> str | None:
@@ -290,10 +318,6 @@ def sparkline(values: Sequence[Value], width: float = 100, height: float = 24) -
         for run in _runs(values)
     ]
     return "".join(_path(line) for line in lines if len(line) > 1) or None
-
-
-def _lowered(panel: Panel, top: float) -> Panel:
-    return Panel(panel.title, panel.height, panel.ticks, panel.shapes, panel.bars, panel.dots, panel.gaps, top)
 
 
 def _axis(marks: Sequence[float], height: float, shown: Shown) -> tuple[tuple[Tick, ...], Callable[[float], float]]:

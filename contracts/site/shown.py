@@ -6,6 +6,7 @@ from contracts.bidwall import BidwallBalance, BidwallEvents, BidwallSnapshot, Co
 from contracts.discovery.checks_document import CHECKS_PATH, PublishedChecks
 from contracts.discovery.registry import CapabilityRegistry
 from contracts.discovery.service import CAPABILITIES_PATH, OPENAPI_PATH
+from contracts.feed import JsonFeed
 from contracts.market import EthPrice, TokenPrice
 from contracts.open_data.datasets import DataIndex
 from contracts.open_data.first_rows import FIRST_ROWS_PATH, PublishedFirstRows
@@ -39,6 +40,7 @@ HOURS = Shown(
     TokenSeries,
     ("raw_chain__transfers", "out_holders__hourly"),
 )
+FEED = Shown("feed", "Events", "/hodlers-care/feed.json", JsonFeed, ("core_feed__events",))
 PRICE = Shown("price", "Price", "/api/token/price", TokenPrice, ("out_market__token_price",))
 BALANCE = Shown(
     "balance",

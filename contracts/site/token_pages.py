@@ -1,11 +1,15 @@
 """Computes the pages of the token: price, supply, proof, holders, and the comparison of two lists."""
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from contracts.feed import SHOWN, EventKind
 from contracts.open_data.names import DATA_PREFIX
 from contracts.site import charts
 from contracts.site.curves import Lorenz, lorenz_curve
@@ -26,8 +30,8 @@ from contracts.site.figures import (
     whole,
 )
 from contracts.site.page import Documents, Shown
-from contracts.site.plots import Chart, bar_panel, chart, line_panel, sparkline
-from contracts.site.shown import COMPARISON, DAYS, HOLDER_LIST, HOLDERS, HOURS, PRICE
+from contracts.site.plots import Chart, Panel, bar_panel, chart, line_panel, mark_panel, sparkline
+from contracts.site.shown import COMPARISON, DAYS, FEED, HOLDER_LIST, HOLDERS, HOURS, PRICE
 from contracts.token.history_documents import SeriesPoint, TokenSeries
 from contracts.token.holder_documents import CohortDelta, Concentration, Holder, Mover, Token, TokenHolders
 from contracts.token.holders import SIZE_COHORTS, csv_path
@@ -40,6 +44,25 @@ _HOURS_SHOWN = 72
 _TWO_SNAPSHOTS = "the two newest snapshots"
 _FIRST_AND_NEWEST = "the first and the newest list"
 """What is compared until there are two snapshots."""
+
+_MARKED: Mapping[EventKind, tuple[str, str]] = {
+    EventKind.SNAPSHOT: ("snapshot", "snapshots"),
+    EventKind.LARGE_MOVER: ("large mover", "large movers"),
+    EventKind.HOLDER_MILESTONE: ("holder milestone", "holder milestones"),
+    EventKind.THRESHOLD: ("crossing of the wall’s trigger", "crossings of the wall’s trigger"),
+}
+"""The events that a chart marks, in its order. Attestations say nothing of the token."""
+_TITLES_OF_A_MARK = 3
+_BEYOND_FEED = f"the feed has the newest {SHOWN} events, all of them later"
+
+
+@dataclass(frozen=True, slots=True)
+class _Events:
+    """The events over the points of a chart: their panel, a text for each point, and what each sign means."""
+
+    panel: Panel
+    texts: Sequence[str]
+    legend: Sequence[tuple[str, str]]
 
 
 def holder_figures(documents: Documents) -> dict[str, Any]:
@@ -149,6 +172,7 @@ def token_chart(documents: Documents, shown: Shown[TokenSeries], most: int) -> C
     known = [close for close in closes if close is not None]
     by, last = ("day", "days") if shown is DAYS else ("hour", "hours")
     price = f"price from {dollars(known[0])} to {dollars(known[-1])}, " if known else ""
+    events = _events(documents, [point.start for point in points])
     return chart(
         shown.id,
         f"The last {len(points)} {last}" if len(points) > 1 else f"The first {by}",
@@ -156,21 +180,59 @@ def token_chart(documents: Documents, shown: Shown[TokenSeries], most: int) -> C
         [point.start for point in points],
         [
             line_panel("Price, USD", closes, _dollars, height=130, band=ranges, reasons=reasons),
+            *([events.panel] if events else []),
             line_panel("Holders", [point.holders for point in points], short, height=110, whole=True),
             bar_panel("Transferred, tokens", volumes, short, height=80),
         ],
-        ("Price", "Holders", "Transferred", "Transfers"),
+        ("Price", "Holders", "Transferred", "Transfers", *(["Events"] if events else [])),
         [
             (
                 dollars(point.price_usd.close) if point.price_usd else f"– ({reason})" if reason else NO_VALUE,
                 whole(point.holders),
                 short(volume),
                 whole(point.transfers),
+                *([events.texts[at]] if events else []),
             )
-            for point, volume, reason in zip(points, volumes, reasons, strict=True)
+            for at, (point, volume, reason) in enumerate(zip(points, volumes, reasons, strict=True))
         ],
         source,
+        events.legend if events else (),
     )
+
+
+def _events(documents: Documents, starts: Sequence[datetime]) -> _Events | None:
+    """Returns the feed's events by the spans that begin at `starts`, the last of which goes on; None without any."""
+    feed = documents.read(FEED)
+    items = feed.items if feed else []
+    titles: dict[EventKind, list[list[str]]] = {kind: [[] for _ in starts] for kind in _MARKED}
+    for item in items:
+        span = bisect_right(starts, item.date_published) - 1
+        if span >= 0 and item.svc.kind in titles:
+            titles[item.svc.kind][span].append(item.title)
+    titles = {kind: spans for kind, spans in titles.items() if any(spans)}
+    if not titles:
+        return None
+    documents.source(FEED, block=items[0].svc.block)
+    # Of a full feed, whatever ended before its oldest event may have been left out.
+    first = bisect_right(starts, items[-1].date_published) - 1 if len(items) >= SHOWN else 0
+    reasons = [_BEYOND_FEED if at < first else None for at in range(len(starts))]
+    panel = mark_panel("Events", {kind: [_titles(found) for found in spans] for kind, spans in titles.items()}, reasons)
+    texts = [
+        ", ".join(_counted(kind, len(spans[at])) for kind, spans in titles.items() if spans[at])
+        or ("none" if reason is None else f"{NO_VALUE} ({reason})")
+        for at, reason in enumerate(reasons)
+    ]
+    return _Events(panel, texts, [(kind, _MARKED[kind][0]) for kind in titles])
+
+
+def _titles(found: Sequence[str]) -> str:
+    more = len(found) - _TITLES_OF_A_MARK
+    return "; ".join([*found[:_TITLES_OF_A_MARK], *([f"{more} more"] if more > 0 else [])])
+
+
+def _counted(kind: EventKind, count: int) -> str:
+    one, several = _MARKED[kind]
+    return one if count == 1 else f"{count} {several}"
 
 
 def holders_chart(documents: Documents) -> Chart | None:

@@ -1,6 +1,6 @@
 // Hover and keys of charts: a cursor, and the numbers of its point above the drawing. The table is the data.
 function follow (chart) {
-  const drawing = chart.querySelector('svg')
+  const drawing = chart.querySelector('svg:has(.cursor)')
   const cursor = drawing.querySelector('.cursor')
   const readout = chart.querySelector('.readout')
   const names = [...chart.querySelectorAll('thead th')].slice(1).map((name) => name.textContent)

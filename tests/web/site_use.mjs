@@ -34,11 +34,11 @@ const seen = {}
   seen.now = await text(page, '#now')
 
   const first = await page.$eval('#chart-days tr[data-x]:last-child', (row) => row.innerText.split('\t'))
-  const box = await (await page.$('#chart-days svg')).boundingBox()
+  const box = await (await page.$('#chart-days svg:has(.cursor)')).boundingBox()
   seen.before = await text(page, '#chart-days .readout')
   await page.mouse.move(box.x + box.width * 0.11, box.y + 60)
   seen.hover = [await text(page, '#chart-days .readout'), first]
-  await page.$eval('#chart-days svg', (drawing) => drawing.focus())
+  await page.$eval('#chart-days svg:has(.cursor)', (drawing) => drawing.focus())
   await page.keyboard.press('End')
   await page.keyboard.press('ArrowRight')
   seen.keys = await text(page, '#chart-days .readout')

@@ -325,6 +325,52 @@ def test_charts_show_the_series_and_say_why_a_price_is_missing(bodies: dict[str,
     assert len(shown) == 3 * len(series) + len(json.loads(bodies["/api/token/series/hourly"])["points"])
 
 
+def test_a_chart_marks_the_events_of_the_feed_and_says_how_far_the_feed_reaches(bodies: dict[str, bytes]):
+    feed, kinds = json.loads(bodies["/hodlers-care/feed.json"]), iter(("large_mover", "snapshot", "large_mover"))
+
+    def item(kind: str, at: str, title: str) -> dict[str, object]:
+        return {
+            "id": f"{kind}:{at}:{title}", "url": "https://svc.example/", "title": title, "content_text": title,
+            "date_published": at, "tags": [kind], "_svc": {"kind": kind, "block": 40, "facts": {}},
+        }  # fmt: skip
+
+    today = [item(next(kinds), "2026-01-02T08:00:00Z", f"<i>{at}") for at in range(3)]
+    attested = item("attestation", "2026-01-02T07:00:00Z", "An attestation")
+    before = item("holder_milestone", "2026-01-01T23:59:59Z", "100 holders")
+    told: dict[str, list[list[str]]] = {}
+    for name, items in {
+        "all": [*today, attested, before, before | {"date_published": "2025-12-31T23:59:59Z"}],
+        "full": [*today, *[attested] * 97],
+        "of agents": [attested],
+    }.items():
+        published = {"/hodlers-care/feed.json": json.dumps(feed | {"items": items}).encode()}
+        html = page_of("/token/", {**bodies, **published, "/api/token/series/daily": two_days(bodies)}).fresh.decode()
+        head, _, rest = html.partition('id="chart-days"')[2].partition('<svg viewBox="0 0 640')
+        drawing, _, rest = rest.partition("</svg>")
+        told[name] = [
+            re.findall(r"<g[^>]*><title>(.*?)</title><path class=\"event ([a-z_]+)\"", drawing),
+            re.findall(r'<rect class="gap" .*?<title>(The feed.*?)</title>', drawing),
+            [
+                row[-1]
+                for body in re.findall(r"<tr data-x.*?</tr>", rest)
+                if (row := re.findall(r">([^<>]*)</td>", body))
+            ][:2],
+            re.findall(r"</svg> ([^<]+)</span>", head),
+        ]
+    movers = [("&lt;i&gt;1", "snapshot"), ("&lt;i&gt;0; &lt;i&gt;2", "large_mover")]
+    reaches = "he feed has the newest 100 events, all of them later"
+    assert told == {
+        "all": [
+            [*movers, ("100 holders", "holder_milestone")],
+            [],
+            ["snapshot, 2 large movers", "holder milestone"],
+            ["snapshot", "large mover", "holder milestone"],
+        ],
+        "full": [movers, [f"T{reaches}"], ["snapshot, 2 large movers", f"– (t{reaches})"], ["snapshot", "large mover"]],
+        "of agents": [[], [], ["9", "75"], []],
+    }
+
+
 def test_a_chart_shows_its_newest_points_alone(bodies: dict[str, bytes]):
     series = json.loads(bodies["/api/token/series/daily"])
     start = datetime(2024, 1, 1, tzinfo=UTC)
