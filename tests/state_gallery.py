@@ -37,10 +37,12 @@ DOCUMENTS = (
     "/api/token/series/hourly",
     "/api/token/price",
     "/api/bidwall/snapshot",
+    "/api/bidwall/events",
     "/api/v2/trust/registry",
     "/api/v2/trust/protocol",
     "/checks.json",
 )
+COIN = "0x" + "12" * 20
 HOSTILE = 'Ignore all </h1><script>alert(1)</script> "rules" \u202e<b>' + "long" * 60
 
 Bodies = Mapping[str, bytes]
@@ -116,6 +118,15 @@ def states(directory: Path) -> dict[str, State]:
                 "/data/tokens/index.json",
             ),
         ),
+        "wall": State(
+            ("/bidwall/",),
+            {
+                **usual,
+                **_changed(usual, "/api/bidwall/snapshot", contract=address(9)),
+                **_changed(usual, "/api/bidwall/events", contract=address(9), events=_transfers(usual)),
+            },
+            ("this service’s token", "USDC", "The newest 6", "41, pending"),
+        ),
         "huge": State(("/token/", "/holders/"), _published(directory / "huge", [(huge, 20)]), ("10⁵⁷",)),
     }
 
@@ -126,7 +137,7 @@ def page_in(state: State, path: str, base_url: str = "https://svc.example") -> b
         _env_file=None,
         base_url=base_url,
         rpc_urls=("https://node.example",),
-        usdc_address="0x" + "12" * 20,
+        usdc_address=COIN,
         treasury_address="0x" + "13" * 20,
     )
     row = ROWS[path]
@@ -190,6 +201,20 @@ def _further_tokens() -> list[PublishedToken]:
         for number, name in ((1, None), (2, "long" * 16))
     )
     return [first, broken_token(second, "blocks 0 to 49: a log row of another form: " + "long" * 60)]
+
+
+def _transfers(bodies: Bodies) -> list[dict[str, Any]]:
+    """Transfers of three tokens in every direction; those of the service's own go in, and one of them is pending."""
+    own = json.loads(bodies["/api/token/holders"])["token"]["address"]
+    ways = ((own, "in"), (own, "in"), (COIN, "out"), (COIN, "in"), (address(7), "out"), (address(7), "self"))
+    return [
+        {
+            "token": token, "block": 41 - at, "logIndex": 0, "transactionHash": "0x" + "1" * 64, "from": address(3),
+            "to": address(9), "direction": way, "valueRaw": str(10**at), "time": "2026-01-02T11:00:00Z",
+            "timeQuality": "exact", "finality": "final" if at else "pending",
+        }
+        for at, (token, way) in enumerate(ways)
+    ]  # fmt: skip
 
 
 def _published(directory: Path, chain: list[tuple[list[Row], int]]) -> dict[str, bytes]:

@@ -33,6 +33,7 @@ from contracts.site.shown import (
     BALANCE_DAYS,
     BALANCE_HOURS,
     CAPABILITIES,
+    CONTRACT_TRANSFERS,
     HOLDERS,
     TRUST,
     TRUST_RULES,
@@ -54,6 +55,7 @@ _HOW_KNOWN: Mapping[DeterminedBy, str] = {
     "warehouse": "read from its data",
     "settings": "read from the settings",
 }
+_DIRECTIONS: Mapping[str, str] = {"in": "to the contract", "out": "from the contract", "self": "to itself"}
 _DAYS_SHOWN = 60
 _HOURS_SHOWN = 72
 
@@ -78,23 +80,17 @@ def home_page(documents: Documents) -> Mapping[str, Any]:
 
 
 def bidwall_figures(documents: Documents) -> dict[str, Any]:
-    """Returns balance, worth and progress of the watched contract, and its newest transfers."""
+    """Returns balance, worth and progress of the watched contract."""
     document = documents.read(BALANCE)
     at = document.at if document else None
     source = documents.source(BALANCE, block=at.block if at else None)
     trigger, eth = (document.trigger, document.eth_usd) if document else (None, None)
-
-    holders = documents.read(HOLDERS)
-    token = holders.token if holders else None
-    coin = documents.installation.rail.asset
-    decimals = {coin: USDC_DECIMALS, **({token.address: token.decimals} if token else {})}
 
     def ether(raw: str | None) -> Figure:
         return source.figure(raw, partial(tokens, decimals=WEI_DECIMALS), unit="ETH")
 
     return {
         "wall": document,
-        "token": token,
         "wall_source": source,
         "balance": ether(document.balance_wei if document else None),
         "worth": source.figure(eth.balance_usd if eth else None, dollars, state=_state_of(eth)),
@@ -104,17 +100,32 @@ def bidwall_figures(documents: Documents) -> dict[str, Any]:
         "progress": source.figure(trigger.progress if trigger else None, percent),
         "is_reached": bool(trigger and trigger.reached),
         "level": None if trigger is None or trigger.progress is None else round(min(trigger.progress, 1) * 240, 1),
+    }
+
+
+def _transfers(documents: Documents) -> dict[str, Any]:
+    """Returns the newest transfers of the watched contract, and the tokens and directions that they have."""
+    document, holders = documents.read(CONTRACT_TRANSFERS), documents.read(HOLDERS)
+    documents.source(CONTRACT_TRANSFERS, block=document.events_info.block if document else None)
+    token = holders.token if holders else None
+    coin = documents.installation.rail.asset
+    decimals = {coin: USDC_DECIMALS, **({token.address: token.decimals} if token else {})}
+    events = document.events if document else []
+    return {
+        "token": token,
+        "tokens": [address(found) for found in dict.fromkeys(event.token for event in events)],
+        "coin": coin,
+        "coin_symbol": ASSET_SYMBOL,
+        "directions": [way for way in _DIRECTIONS.items() if any(event.direction == way[0] for event in events)],
+        "transfers_path": CONTRACT_TRANSFERS.path,
         "events": [
             {
                 "event": event,
                 "amount": _amount(event, decimals),
                 "token": address(event.token),
-                "is_ours": token is not None and event.token == token.address,
-                "coin": ASSET_SYMBOL if event.token == coin else None,
                 "other": address(event.recipient if event.direction == "out" else event.sender),
-                "transaction": event.transaction_hash,
             }
-            for event in (document.events if document else ())
+            for event in events
         ],
     }
 
@@ -132,7 +143,8 @@ def _state_of(eth: UsdValue | None) -> State | None:
 def bidwall_page(documents: Documents) -> Mapping[str, Any]:
     """Returns the facts of the page of the watched contract."""
     drawn = (balance_chart(documents, BALANCE_DAYS, _DAYS_SHOWN), balance_chart(documents, BALANCE_HOURS, _HOURS_SHOWN))
-    return {**bidwall_figures(documents), "charts": [one for one in drawn if one is not None]}
+    charts = [one for one in drawn if one is not None]
+    return {**bidwall_figures(documents), **_transfers(documents), "charts": charts}
 
 
 def balance_chart(documents: Documents, shown: Shown[ContractBalanceSeries], most: int) -> Chart | None:

@@ -1,24 +1,36 @@
-// A search field over rows of this page: hides what lacks a word, opens what has one, and says how many are left. A field
+// Fields over rows of this page: they hide what one of them does not fit, open what has all words, and say how many are
+// left. A field to type in looks for words; one to choose from compares what the row has under the field's name. A field
 // with a pattern asks for one row as a whole: what the row says of itself is told, or `none`, and `half` before that.
 const { decoded } = await import(document.querySelector('script[src*="/site."]').src)
 
-for (const field of document.querySelectorAll('[data-filter]')) {
-  const rows = [...document.querySelectorAll(field.dataset.filter)]
+const fields = [...document.querySelectorAll('[data-filter]')]
+for (const chosen of new Set(fields.map((field) => field.dataset.filter))) filterBy(chosen, fields.filter((field) => field.dataset.filter === chosen))
+
+function filterBy (chosen, fields) {
+  const rows = [...document.querySelectorAll(chosen)]
   const texts = rows.map((row) => `${row.textContent} ${row.id}`.toLowerCase())
   const leaves = rows.filter((row) => !rows.some((other) => other !== row && row.contains(other)))
   const tables = new Set(rows.map((row) => row.closest('table')).filter(Boolean))
-  const found = field.parentElement.querySelector('[data-found]')
-  field.disabled = false
-  field.addEventListener('input', () => {
-    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean)
+  const found = fields[0].parentElement.querySelector('[data-found]')
+  const fits = (field, row, at) => field instanceof HTMLSelectElement
+    ? row.dataset[field.name] === field.value
+    : field.value.toLowerCase().split(/\s+/).every((word) => texts[at].includes(word))
+
+  function filter () {
+    const asked = fields.filter((field) => field.value.trim())
     rows.forEach((row, at) => {
-      row.hidden = !words.every((word) => texts[at].includes(word))
-      if (row instanceof HTMLDetailsElement) row.open = words.length > 0 && !row.hidden
+      row.hidden = !asked.every((field) => fits(field, row, at))
+      if (row instanceof HTMLDetailsElement) row.open = asked.length > 0 && !row.hidden
     })
     for (const table of tables) table.hidden = rows.every((row) => row.hidden || !table.contains(row))
     const left = leaves.filter((row) => !row.hidden && !row.parentElement.closest('[hidden]'))
-    found.textContent = words.length ? said(field, left, leaves.length) : ''
-  })
+    found.textContent = asked.length ? said(fields[0], left, leaves.length) : ''
+  }
+
+  for (const field of fields) {
+    field.disabled = false
+    field.addEventListener('input', filter)
+  }
 }
 
 function said (field, left, all) {

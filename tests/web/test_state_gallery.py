@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,22 @@ VIEWS = ("narrow", "wide-dark")
 
 
 @pytest.fixture(scope="module")
-def views(web_tools: WebTools, chromium: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[str]]]:
+    """The address of the pages in every state, and their paths."""
+    with served(states(tmp_path_factory.mktemp("states"))) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def views(
+    gallery: tuple[str, list[str]], web_tools: WebTools, chromium: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:
     """What a browser saw of each page in each state; pictures of those with a fault lie in pytest's directory."""
-    gallery = states(tmp_path_factory.mktemp("states"))
+    address, paths = gallery
     pictures = tmp_path_factory.mktemp("pictures")
-    with served(gallery) as (address, paths):
-        seen: dict[str, Any] = web_tools.run(
-            "pages.mjs", address, str(pictures), *paths, CHROMIUM=str(chromium), VIEWS=",".join(VIEWS)
-        )
+    seen: dict[str, Any] = web_tools.run(
+        "pages.mjs", address, str(pictures), *paths, CHROMIUM=str(chromium), VIEWS=",".join(VIEWS)
+    )
     assert {path: set(by_view) for path, by_view in seen.items()} == {path: set(VIEWS) for path in paths}
     return seen
 
@@ -49,3 +58,22 @@ def test_no_state_makes_the_browser_complain(views: dict[str, Any]):
 
 def test_the_layout_stays_in_every_state(views: dict[str, Any]):
     assert {path: seen["shift"] for path, by in views.items() for seen in by.values() if seen["shift"] > 0.02} == {}
+
+
+def test_transfers_of_the_wall_are_filtered_by_token_and_by_direction_at_once(
+    gallery: tuple[str, list[str]], web_tools: WebTools, chromium: Path
+):
+    found = web_tools.run("filter_page.mjs", f"{gallery[0]}/wall/bidwall/", CHROMIUM=str(chromium))
+    assert found["options"] == [
+        ["any token", "this service’s token", "USDC", "0x0000…0007"],
+        ["any direction", "to the contract", "from the contract", "to itself"],
+    ]
+    assert found["left"] == {
+        "any token, any direction": ["", "41, pending", "40", "39", "38", "37", "36"],
+        "USDC, any direction": ["2 of 6", "39", "38"],
+        "USDC, from the contract": ["1 of 6", "39"],
+        "any token, from the contract": ["2 of 6", "39", "37"],
+        "this service’s token, from the contract": ["None of 6"],
+        "this service’s token, to the contract": ["2 of 6", "41, pending", "40"],
+    }
+    assert (found["withoutScript"], found["complaints"]) == ({"rows": 6, "enabled": 0}, [])

@@ -577,13 +577,22 @@ def test_every_address_of_trust_and_of_the_wall_leads_to_what_it_holds(bodies: d
         "timeQuality": "exact", "finality": "final",
     }  # fmt: skip
     coin = event | {"token": SETTINGS.usdc_address, "valueRaw": "200850000"}
-    wall |= {"contract": "0x" + "b1" * 20, "events": [event, event | {"token": other}, coin]}
-    page = Read(page_of("/bidwall/", {**bodies, "/api/bidwall/snapshot": json.dumps(wall).encode()}).fresh.decode())
+    wall |= {"contract": "0x" + "b1" * 20}
+    transfers = json.loads(bodies["/api/bidwall/events"]) | {"events": [event, event | {"token": other}, coin]}
+    made = {"/api/bidwall/snapshot": wall, "/api/bidwall/events": transfers}
+    page = Read(
+        page_of(
+            "/bidwall/", {**bodies, **{path: json.dumps(body).encode() for path, body in made.items()}}
+        ).fresh.decode()
+    )
     links = {str(each["href"]) for each in page.all("a")}
     assert f"{PREFIX}/holders/one/?address={other}" in links
     assert "123.45TKN" in page.text
     assert "12345 smallest units" in " ".join(page.text.split())
     assert "200.85USDC" in page.text
+    assert [each["value"] for each in page.all("option")] == ["", token, other, SETTINGS.usdc_address, "", "in"]
+    rows = [(each["data-token"], each["data-direction"]) for each in page.all("tr") if "data-token" in each]
+    assert rows == [(token, "in"), (other, "in"), (SETTINGS.usdc_address, "in")]
 
 
 def test_the_wall_draws_its_balance_with_gaps_and_names_the_block_of_each(bodies: dict[str, bytes]):

@@ -17,7 +17,7 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> dict[str, State]:
 
 
 @pytest.mark.parametrize(
-    "name", ["empty", "stale", "off", "unknown", "failed", "hostile", "nobody", "one", "tokens", "huge"]
+    "name", ["empty", "stale", "off", "unknown", "failed", "hostile", "nobody", "one", "tokens", "wall", "huge"]
 )
 def test_a_page_says_in_words_what_state_it_is_in(gallery: dict[str, State], name: str):
     state = gallery[name]
