@@ -9,14 +9,18 @@ from contracts.token.history import EDGES_AMONG, EDGES_FOR
 from contracts.token.holder_documents import Basis, Links, MomentParameters, SizeCohort, Token
 from contracts.token.proof import AmountByEvents, Verdict
 
+RANKS_AT_MOST = 60
+"""Snapshots at which one answer gives the rank of an address."""
+
 SIGNED = r"^-?(0|[1-9][0-9]*)$"
 
 
 class TokenHolderParameters(MomentParameters):
-    """Selects the block of a holder's page, and a page of its history."""
+    """Selects the block of a holder's page, a page of its history, and how many snapshots its ranks go back."""
 
     limit: int = Field(default=20, ge=1, le=500, description="Changes of the balance in one answer")
     cursor: str | None = Field(default=None, max_length=64, description="`nextCursor` of the answer before")
+    ranks: int = Field(default=0, ge=0, le=RANKS_AT_MOST, description="Newest snapshots at which to give its rank")
 
 
 class AddressTransfersParameters(MomentParameters):
@@ -36,6 +40,14 @@ class BalancePoint(Document):
     )
     balance: DecimalAmount | None = Field(description="In whole tokens; null where the token has no decimals()")
     change_raw: str = Field(pattern=SIGNED, description="Difference to the balance before the block")
+
+
+class RankPoint(Document):
+    """The rank of an address in a snapshot of all holders."""
+
+    block: int
+    time: Timestamp
+    rank: int | None = Field(ge=1, description="By balance, largest first, then by address; null where it held nothing")
 
 
 class TokenHolder(TelemetryDocument):
@@ -61,6 +73,7 @@ class TokenHolder(TelemetryDocument):
     last_active_at: Timestamp | None = Field(description="Time of the latest transfer up to the block")
     history: list[BalancePoint] = Field(description="Changes of the balance up to the block, newest first")
     next_cursor: str | None = Field(description="Pass as `cursor` for older changes; null after the first one")
+    ranks: list[RankPoint] = Field(description="Its rank in the newest snapshots up to the block, newest first")
     links: Links
     basis: Basis | None = Field(description="What the numbers follow from; null without any list")
 

@@ -7,39 +7,77 @@ function amount (whole, raw) {
   return element('data', short(whole ?? raw), { value: raw, title: whole ?? raw })
 }
 
+/** Where a time lies in a drawing that reaches from one time to another. */
+function across (time, from, to) {
+  const first = Date.parse(from)
+  return Math.round(10 * (62 + (Date.parse(time) - first) / (Date.parse(to) - first || 1) * 578)) / 10
+}
+
 /** Points of a line that keeps its value until the next change, in units of the drawing. Oldest first. */
 function steps (points, from, to) {
-  const first = Date.parse(from)
-  const span = Date.parse(to) - first || 1
   const greatest = Math.max(...points.map(({ balanceRaw }) => Number(balanceRaw)), 1)
   return points.map(({ time, balanceRaw }) => [
-    Math.round(10 * (62 + (Date.parse(time) - first) / span * 578)) / 10,
+    across(time, from, to),
     Math.round(10 * (190 - Number(balanceRaw) / greatest * 170)) / 10
   ])
 }
 
-function draw (found, answer) {
+/** Draws the balance, and writes its changes as a table. */
+function drawBalance (found, answer) {
+  const chart = found.querySelector('[data-chart="balance"]')
+  if (!answer.history.length) return chart.remove()
   const points = [...answer.history].reverse()
   const [from, to] = [points[0].time, answer.basis?.time ?? points.at(-1).time]
   const places = steps(points, from, to)
   const line = places.map(([x, y], at) => at ? `H${x}V${y}` : `M${x} ${y}`).join('') + 'H640'
-  found.querySelector('.line').setAttribute('d', line)
-  found.querySelector('.area').setAttribute('d', `${line}V190H${places[0][0]}Z`)
+  chart.querySelector('.line').setAttribute('d', line)
+  chart.querySelector('.area').setAttribute('d', `${line}V190H${places[0][0]}Z`)
   const greatest = points.reduce((most, point) => Number(point.balanceRaw) > Number(most.balanceRaw) ? point : most)
-  fill(found, {
+  fill(chart, {
     greatest: short(greatest.balance ?? greatest.balanceRaw),
     from: from.slice(0, 10),
     to: to.slice(0, 10),
     summary: answer.nextCursor ? `The newest ${points.length} changes` : `${points.length} changes since the first`
   })
-  const table = found.querySelector('#changes')
+  const table = chart.querySelector('#changes')
   points.forEach((point, at) => {
     const change = (point.changeRaw.startsWith('-') ? '' : '+') + short(decimal(point.changeRaw, answer.token?.decimals))
-    const made = row([amount(point.balance, point.balanceRaw), 'number'], [change, 'number'], [String(point.block), 'number'])
-    made.prepend(element('th', minutes(point.time), { scope: 'row' }))
-    made.dataset.x = places[at][0]
-    table.prepend(made)
+    table.prepend(told(point.time, places[at][0], [amount(point.balance, point.balanceRaw), 'number'], [change, 'number'], [String(point.block), 'number']))
   })
+}
+
+/** Draws the ranks, the first on top; the line breaks where the address held nothing. A single one is no history. */
+function drawRanks (found, { ranks }) {
+  const chart = found.querySelector('[data-chart="rank"]')
+  const points = [...ranks].reverse()
+  const known = points.map(({ rank }) => rank).filter(Boolean)
+  if (points.length < 2 || !known.length) return chart.remove()
+  const [from, to, lowest] = [points[0].time, points.at(-1).time, Math.max(...known, 2)]
+  const places = points.map(({ time, rank }) => [across(time, from, to), Math.round(10 * (20 + (rank - 1) / (lowest - 1) * 170)) / 10])
+  const line = chart.querySelector('.line')
+  line.setAttribute('d', places.map(([x, y], at) => points[at].rank && `${points[at - 1]?.rank ? 'L' : 'M'}${x} ${y}`).filter(Boolean).join(''))
+  line.after(...places.filter((_, at) => points[at].rank).map(([x, y]) => {
+    const dot = document.createElementNS(line.namespaceURI, 'circle')
+    for (const [name, value] of Object.entries({ class: 'dot', cx: x, cy: y, r: 3.5 })) dot.setAttribute(name, value)
+    return dot
+  }))
+  const whole = (rank) => rank?.toLocaleString('en') ?? 'none'
+  fill(chart, {
+    lowestRank: whole(lowest),
+    rankFrom: from.slice(0, 10),
+    rankTo: to.slice(0, 10),
+    rankSummary: `From ${whole(points[0].rank)} to ${whole(points.at(-1).rank)} over the newest ${points.length} snapshots; the best was ${whole(Math.min(...known))}`
+  })
+  const table = chart.querySelector('#ranks')
+  points.forEach(({ time, rank, block }, at) => table.prepend(told(time, places[at][0], [whole(rank), 'number'], [String(block), 'number'])))
+}
+
+/** A row of a chart's table: its time, where it lies, and its cells. */
+function told (time, x, ...cells) {
+  const made = row(...cells)
+  made.prepend(element('th', minutes(time), { scope: 'row' }))
+  made.dataset.x = x
+  return made
 }
 
 const NOTES = {
@@ -121,8 +159,10 @@ function show (address, answer, moves, score) {
   if (answer.token && answer.block !== null) {
     found.querySelector('#balance-command').textContent = `cast call ${answer.token.address} "balanceOf(address)(uint256)" ${address} --block ${answer.block} --rpc-url $RPC_URL  # ${raw}`
   }
-  if (answer.history.length) draw(found, answer)
-  else found.querySelector('[aria-labelledby="history"]').remove()
+  drawBalance(found, answer)
+  drawRanks(found, answer)
+  const history = found.querySelector('[aria-labelledby="history"]')
+  if (!history.querySelector('.chart')) history.remove()
   const table = found.querySelector('#moves')
   for (const move of moves.transfers) {
     const out = move.from === answer.address
@@ -148,7 +188,7 @@ async function begin () {
   try {
     const path = encodeURIComponent(address)
     const holder = `${room.dataset.api}/${path}`
-    const [answer, moves] = await Promise.all([read(`${holder}?limit=500`), read(`${holder}/transfers?limit=25`)])
+    const [answer, moves] = await Promise.all([read(`${holder}?limit=500&ranks=60`), read(`${holder}/transfers?limit=25`)])
     // What it holds is shown even where its score can't be read.
     const score = await read(`${room.dataset.trustApi}/${answer.address}`).catch(() => null)
     show(answer.address, answer, moves, score)

@@ -33,7 +33,7 @@ const seen = {}
   await page.waitForSelector('#now:not([hidden])')
   seen.now = await text(page, '#now')
 
-  const first = await page.$eval('#chart-days tr[data-x]:last-child', (row) => row.innerText.split('\t'))
+  const first = await page.$eval('#chart-days tr[data-x]:last-child', (row) => [...row.cells].map((cell) => cell.textContent))
   const box = await (await page.$('#chart-days svg:has(.cursor)')).boundingBox()
   seen.before = await text(page, '#chart-days .readout')
   await page.mouse.move(box.x + box.width * 0.11, box.y + 60)
@@ -53,6 +53,12 @@ const seen = {}
   seen.lookedUp = page.url()
   seen.holder = await text(page, '#holder')
   seen.line = await page.$eval('#holder .line', (line) => line.getAttribute('d'))
+  seen.ranks = await page.$eval('[data-chart="rank"]', (chart) => ({
+    summary: chart.querySelector('.help').textContent,
+    line: chart.querySelector('.line').getAttribute('d'),
+    dots: chart.querySelectorAll('.dot').length,
+    rows: [...chart.querySelectorAll('tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent)),
+  }))
   await page.click('#holder a.mark')
   seen.holderDrawer = await text(page, 'dialog')
   await page.close()

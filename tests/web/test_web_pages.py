@@ -203,6 +203,12 @@ def test_a_holder_is_looked_up_and_shown_with_the_command_that_proves_it(site_us
         assert said in site_used["holder"], said
     assert site_used["line"].startswith("M62 20")
     assert f"curl {base_url}/api/token/holders/{HOLDER}" in site_used["holderDrawer"]
+    assert site_used["ranks"] == {
+        "summary": "From 1 to 2 over the newest 2 snapshots; the best was 1",
+        "line": "M62 20L640 190",
+        "dots": 2,
+        "rows": [["2026-01-01 00:40", "2", "40"], ["2026-01-01 00:20", "1", "20"]],
+    }
 
 
 def test_an_address_that_holds_nothing_and_one_that_is_none_are_told_so(site_used: dict[str, Any]):

@@ -16,6 +16,7 @@ from contracts.token.history import DAY_S, EDGES_AMONG, EDGES_FOR, HOUR_S, decod
 from contracts.token.history_documents import (
     AddressTransfersParameters,
     Edge,
+    RankPoint,
     SeriesPoint,
     TokenHolderEdges,
     TokenHolderParameters,
@@ -79,6 +80,7 @@ def read_token_holder(context: DocumentContext, address: str, parameters: TokenH
         "last_active_at": _time(active[0].time_s) if active else None,
         "history": _points(changes, decimals),
         "next_cursor": cursor,
+        "ranks": _ranks(view, raw, account.number, block, parameters.ranks),
         "links": _links(f"{HOLDERS_PATH}/{address}", parameters, cursor),
         "basis": view.basis(block),
     }
@@ -95,6 +97,7 @@ _NOTHING_KNOWN: Fields = {
     "last_active_at": None,
     "history": [],
     "next_cursor": None,
+    "ranks": [],
     "links": Links(next=None),
 }
 
@@ -185,13 +188,15 @@ def _account(view: TokenView, address: bytes, block: int) -> _Account:
     seen, held = history.first_seen_of(number), history.first_held_of(number)
     if seen[0] == NEVER_S or seen[0] > block:
         return _Account(None, 0, None, None)
+    balance = _balance(view, address, number, block)
     if address == ZERO:
-        balance = view.zero_held(block)
         received = history.first_change_of(number) if balance else None
         held = (NEVER_S, NEVER_S) if received is None else (received.block, received.time_s)
-    else:
-        balance = history.balance_at(number, block)
     return _Account(number, balance, seen, held if NEVER_S < held[0] <= block else None)
+
+
+def _balance(view: TokenView, address: bytes, number: int, block: int) -> int:
+    return view.zero_held(block) if address == ZERO else view.history.balance_at(number, block)
 
 
 def _kept_by_zero(changes: Sequence[Change], held: int) -> list[Change]:
@@ -211,11 +216,23 @@ def _newest(history: History, number: int | None, block: int) -> Sequence[Change
 def _ranked(view: TokenView, address: bytes, account: _Account, block: int) -> dict[str, Any]:
     if account.balance <= 0:
         return {"rank": None, "share": None, "cohort": None}
-    zero_held = view.zero_held(block)
     total = max(view.sum_at(block), account.balance)
     share = account.balance / total
-    rank = view.history.rank_at(address, account.balance, block, zero_held)
-    return {"rank": rank, "share": share, "cohort": cohort_of(share)}
+    return {"rank": _rank(view, address, account.balance, block), "share": share, "cohort": cohort_of(share)}
+
+
+def _rank(view: TokenView, address: bytes, balance: int, block: int) -> int:
+    return view.history.rank_at(address, balance, block, view.zero_held(block))
+
+
+def _ranks(view: TokenView, address: bytes, number: int | None, block: int, most: int) -> list[RankPoint]:
+    """Returns the rank of an address in each of the newest `most` snapshots up to a block, newest first."""
+    ranks = []
+    for taken in [taken for taken in view.snapshots if taken.block <= block][:most]:
+        balance = 0 if number is None else _balance(view, address, number, taken.block)
+        rank = _rank(view, address, balance, taken.block) if balance > 0 else None
+        ranks.append(RankPoint(block=taken.block, time=taken.block_time, rank=rank))
+    return ranks
 
 
 def _points(changes: Sequence[Change], decimals: int | None) -> list[dict[str, Any]]:

@@ -227,6 +227,22 @@ def test_tokens_that_the_zero_address_holds_have_a_rank_at_any_block(context: Do
             assert one["share"] == pytest.approx(value / 100)
 
 
+def test_a_holder_has_its_rank_in_the_snapshots_up_to_its_block(context: DocumentContext) -> None:
+    day = 24 * 60
+    grow(context, [(1, ZERO_ADDRESS, A, 100), (1, ZERO_ADDRESS, B, 50)], 5)
+    grow(context, [(day, A, B, 60), (day, A, C, 40)], day)
+    grow(context, [(2 * day, B, C, 110)], 2 * day + 1, snapshot=None)
+    grow(context, [(3 * day, C, A, 149)], 3 * day)
+    steps = (5, day, 3 * day)
+    for who, ranks in ((A, [1, None, 1]), (B, [2, 1, None]), (C, [None, 2, 2]), (D, [None, None, None])):
+        one = read_token_holder(context, who, TokenHolderParameters(ranks=60))
+        assert [(point.block, point.rank) for point in one["ranks"]] == list(zip(steps, ranks, strict=True))[::-1]
+        assert one["rank"] == ranks[-1]
+        earlier = read_token_holder(context, who, TokenHolderParameters(ranks=1, block=2 * day))
+        assert [(point.block, point.rank) for point in earlier["ranks"]] == [(day, ranks[1])]
+        assert read_token_holder(context, who, TokenHolderParameters())["ranks"] == []
+
+
 @pytest.mark.parametrize(
     ("kept", "history"),
     [(0, []), (30, [(6, "30", "10"), (3, "20", "20")]), (45, [(6, "45", "25"), (3, "20", "20")])],
