@@ -29,6 +29,7 @@ from contracts.site.shown import (
     DATA_INDEX,
     DAYS,
     DESCRIPTION,
+    EDGES,
     FEED,
     FIRST_ROWS,
     FURTHER_TOKENS,
@@ -81,7 +82,7 @@ PAGES: tuple[Page, ...] = (
         description="Who holds the token: a map of the largest holders, the list with ranks and shares, and how the "
         "list is proven.",
         view=holders_page,
-        shows=(HOLDERS, HOLDER_LIST, DAYS),
+        shows=(HOLDERS, HOLDER_LIST, EDGES, DAYS),
         navigation="Holders",
         styles=("plane.css", "map.css"),
         scripts=("charts.js", "d3-hierarchy.js", "csv.js", "plane.js", "map.js"),

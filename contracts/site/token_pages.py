@@ -16,6 +16,7 @@ from contracts.site.curves import Lorenz, lorenz_curve
 from contracts.site.figures import (
     NO_VALUE,
     THIN,
+    Address,
     Figure,
     Source,
     State,
@@ -31,13 +32,15 @@ from contracts.site.figures import (
 )
 from contracts.site.page import Documents, Shown
 from contracts.site.plots import Chart, Panel, bar_panel, chart, line_panel, mark_panel, sparkline
-from contracts.site.shown import COMPARISON, DAYS, FEED, HOLDER_LIST, HOLDERS, HOURS, PRICE
+from contracts.site.shown import COMPARISON, DAYS, EDGES, FEED, HOLDER_LIST, HOLDERS, HOURS, PRICE
 from contracts.token.history_documents import SeriesPoint, TokenSeries
 from contracts.token.holder_documents import CohortDelta, Concentration, Holder, Mover, Token, TokenHolders
 from contracts.token.holders import SIZE_COHORTS, csv_path
 from contracts.token.proof import Proof, Verdict
 
 _BUBBLES = 100
+_LINKS = 200
+"""Pairs of holders with transfers between them that a page has room for."""
 _SMALL_MAP, _SMALL_MAP_SIZE = 30, 200
 _DAYS_SHOWN = 60
 _HOURS_SHOWN = 72
@@ -340,12 +343,43 @@ def holders_page(documents: Documents) -> Mapping[str, Any]:
         "past": [(one, csv_path(one.block)) for one in figures["snapshots"]],
         "rows": [_row(holder) for holder in holders],
         "total": document.total if document else None,
+        "edges": _edges(documents, holders),
         "bubbles": [(bubble, _row(holder)) for bubble, holder in zip(packed, largest, strict=True)],
         "others": None
         if document is None or document.total is None or document.total <= len(largest)
         else (document.total - len(largest), percent(max(others, 0))),
         "next": document.links.next if document else None,
         "cohorts": _by_cohort(largest),
+    }
+
+
+def _edges(documents: Documents, listed: Sequence[Holder]) -> dict[str, Any] | None:
+    """Returns the transfers among the largest holders, those with the most first, or None where there are none."""
+    document = documents.read(EDGES)
+    if document is None or not document.edges:
+        return None
+    rows = {holder.address for holder in listed}
+    decimals = document.token.decimals if document.token else None
+
+    def side(found: str, rank: int) -> tuple[int, Address, bool]:
+        return rank, address(found), found in rows
+
+    return {
+        "source": documents.source(EDGES, block=document.block),
+        "block": document.block,
+        "among": document.among,
+        "days": document.days,
+        "total": len(document.edges),
+        "rows": [
+            (
+                side(edge.from_, edge.from_rank),
+                side(edge.to, edge.to_rank),
+                edge.transfers,
+                whole(edge.amount_raw) if decimals is None else tokens(edge.amount_raw, decimals),
+                edge.amount or edge.amount_raw,
+            )
+            for edge in document.edges[:_LINKS]
+        ],
     }
 
 

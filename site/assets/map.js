@@ -6,6 +6,15 @@ const figure = document.querySelector('[data-lists]')
 const COHORTS = figure ? figure.dataset.cohorts.split(' ').map((one) => one.split(':')) : []
 const GAP = 0.004
 const MOVING_MS = 400
+const NAMED = 5
+
+/** The transfers among the largest holders of one list, by their ranks in it: who sent, who got, how often, how much. */
+const links = [...document.querySelectorAll('#links tr')].map((row) => {
+  const [from, to] = row.dataset.ranks.split(' ').map(Number)
+  const [, , transfers, amount] = row.cells
+  return { from, to, transfers: transfers.textContent, amount: amount.textContent, width: Number(amount.firstElementChild.value) }
+})
+const widest = links.reduce((most, { width }) => Math.max(most, width), 0) || 1
 
 /** The first rows of a published list, which has the largest holder first. The rest is not read. */
 async function largest (block, most) {
@@ -26,7 +35,12 @@ async function largest (block, most) {
 
 class HolderMap extends Plane {
   constructor () {
-    super('The largest holders as circles. Arrows move the map, plus and minus zoom; the list below has the same holders.')
+    super('The largest holders as circles. Arrows move the map, plus and minus zoom, N and P choose the next and the previous holder; the list below has the same holders.')
+    this.canvas.addEventListener('keydown', ({ key }) => {
+      const step = { n: 1, p: -1 }[key]
+      const at = this.holders.findIndex(({ address }) => address === this.chosen) + step
+      if (step) this.choose(this.holders[Math.min(Math.max(at, 0), this.holders.length - 1)])
+    })
     this.holders = []
     this.contracts = new Set([...figure.querySelectorAll('circle.contract')].map((circle) => circle.closest('a').getAttribute('href').slice(1)))
     this.readColours()
@@ -38,8 +52,9 @@ class HolderMap extends Plane {
     this.colours = Object.fromEntries(['ink', 'focus', 'on-whale', ...COHORTS.map(([name]) => name)].map((name) => [name, colour(name)]))
   }
 
-  /** Takes a list: rows of address and balance, largest first, and the sum of all balances. */
-  take (rows, sum) {
+  /** Takes the list of a block: rows of address and balance, largest first, and the sum of all balances. */
+  take (rows, sum, block) {
+    this.isLinked = block === figure.dataset.edges
     const before = new Map(this.holders.map((holder) => [holder.address, holder]))
     const total = Number(sum)
     this.holders = rows.map(([address, raw], at) => {
@@ -56,6 +71,7 @@ class HolderMap extends Plane {
     }
     this.centre()
     this.travel(before.size > 0)
+    this.choose(this.holders.find(({ address }) => address === this.chosen))
   }
 
   /** Moves every circle from where it was to where it is now. */
@@ -121,6 +137,15 @@ class HolderMap extends Plane {
       pen.arc(x, y, r, 0, 7)
       pen.stroke()
     }
+    for (const { from, to, width } of this.linksOf(this.holders.find(({ address }) => address === this.chosen))) {
+      const [[x, y], [toX, toY]] = [from, to].map((rank) => this.place(this.holders[rank - 1]))
+      pen.strokeStyle = colours.focus
+      pen.lineWidth = 1.5 + 5 * Math.sqrt(width / widest)
+      pen.beginPath()
+      pen.moveTo(x, y)
+      pen.lineTo(toX, toY)
+      pen.stroke()
+    }
     pen.textAlign = 'center'
     for (const [holder, x, y, r] of seen) {
       if (r < 34 || !['whale', 'shark'].includes(holder.cohort)) continue
@@ -145,17 +170,40 @@ class HolderMap extends Plane {
 
   title (holder) { return holder ? `${holder.rank}. ${short(holder.address)}: ${percent(holder.share)}` : '' }
 
+  /** The transfers to and from a holder whose other side is drawn too. */
+  linksOf (holder) {
+    if (!holder || !this.isLinked) return []
+    return links.filter(({ from, to }) => [from, to].includes(holder.rank) && Math.max(from, to) <= this.holders.length)
+  }
+
   choose (holder) {
     this.chosen = holder?.address
-    const link = document.createElement('a')
     const said = document.getElementById('map-chosen')
     if (holder) {
-      link.href = `${figure.dataset.holder}?address=${holder.address}`
-      link.textContent = short(holder.address)
-      said.replaceChildren(link, ` is number ${holder.rank} and holds ${percent(holder.share)}, a ${holder.cohort}.`)
+      said.replaceChildren(linkTo(holder), ` is number ${holder.rank} and holds ${percent(holder.share)}, a ${holder.cohort}.`, ...this.sayLinks(holder))
     } else said.replaceChildren()
     this.draw()
   }
+
+  /** Says who sent to a holder and to whom it sent. */
+  sayLinks (holder) {
+    if (!figure.dataset.edges) return []
+    if (!this.isLinked) return [` Transfers are drawn in the list of block ${figure.dataset.edges}.`]
+    const found = this.linksOf(holder)
+    if (!found.length) return [` None of the transfers below is its.`]
+    const words = found.slice(0, NAMED).flatMap(({ from, to, transfers, amount }, at) => {
+      const isSent = from === holder.rank
+      return [`${at ? '; ' : ''}${isSent ? 'to' : 'from'} `, linkTo(this.holders[(isSent ? to : from) - 1]), ` ${amount} in ${transfers}`]
+    })
+    return [` Transfers in ${figure.dataset.days} days: `, ...words, found.length > NAMED ? `; and ${found.length - NAMED} more.` : '.']
+  }
+}
+
+function linkTo ({ address }) {
+  const link = document.createElement('a')
+  link.href = `${figure.dataset.holder}?address=${address}`
+  link.textContent = short(address)
+  return link
 }
 
 const short = (address) => `${address.slice(0, 6)}…${address.slice(-4)}`
@@ -190,7 +238,7 @@ async function begin () {
     said.textContent = `${Number(slider.value) === lists.length - 1 ? 'The newest list' : `List ${Number(slider.value) + 1} of ${lists.length}`}, ${words}`
     const rows = await largest(list.block, Number(most.value))
     if (own !== asked) return
-    map.take(rows, list.sum_raw)
+    map.take(rows, list.sum_raw, list.block)
     tellSizes(map.holders, Number(list.holders))
     figure.dataset.block = list.block
   }

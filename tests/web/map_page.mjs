@@ -14,6 +14,8 @@ const complaints = []
 const modes = {}
 await page.exposeFunction('fetches', (address, mode) => { modes[address.split('/').at(-1)] = mode })
 await page.evaluateOnNewDocument(() => {
+  const { lineTo } = CanvasRenderingContext2D.prototype
+  CanvasRenderingContext2D.prototype.lineTo = function (...place) { window.lines += 1; lineTo.apply(this, place) }
   const fetched = window.fetch
   window.fetch = (address, options) => { window.fetches(String(address), options?.cache ?? 'default'); return fetched(address, options) }
 })
@@ -40,12 +42,27 @@ const block = () => page.$eval('.map', (each) => each.dataset.block)
 const blocks = [await block()]
 const legend = () => page.$eval('.map figcaption', (each) => each.innerText.replace(/\s+/g, ' ').trim())
 const legends = [await legend()]
+const told = () => page.$eval('#map-chosen', (each) => each.textContent.trim())
+/** Presses a key on the canvas; how many lines are drawn then. */
+async function linesAfter (key) {
+  await page.evaluate(() => { document.querySelector('.map canvas').focus(); window.lines = 0 })
+  await page.keyboard.press(key)
+  return page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(window.lines)))))
+}
+const linked = { rows: await page.$$eval('#links tr', (rows) => rows.map((row) => row.dataset.ranks)), lines: [] }
+for (const key of ['n', 'n', 'n']) {
+  linked.lines.push(await linesAfter(key))
+  linked[`number ${linked.lines.length}`] = await told()
+}
 await page.focus('#map-time')
 await page.keyboard.press('Home')
 await page.waitForFunction((before) => document.querySelector('.map').dataset.block !== before, {}, blocks[0])
 blocks.push(await block())
 const oldest = await said()
 legends.push(await legend())
+linked.lines.push(await linesAfter('p'))
+linked.past = await told()
+await page.focus('#map-time')
 await page.keyboard.press('End')
 await page.waitForFunction((before) => document.querySelector('.map').dataset.block !== before, {}, blocks[1])
 
@@ -91,4 +108,4 @@ broken.on('request', (request) => request.url().includes('/data/holder_lists.csv
 await broken.goto(url, { waitUntil: 'networkidle0' })
 const withoutFile = await broken.evaluate(() => ({ said: document.getElementById('map-said').textContent, drawn: document.querySelectorAll('.map svg circle').length }))
 await browser.close()
-console.log(JSON.stringify({ newest, oldest, beyond, legends, modes, blocks, chosen, link, frames, withoutFile, complaints, counted: asked.filter((each) => each.startsWith('/api/')) }))
+console.log(JSON.stringify({ newest, oldest, linked, beyond, legends, modes, blocks, chosen, link, frames, withoutFile, complaints, counted: asked.filter((each) => each.startsWith('/api/')) }))

@@ -32,7 +32,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path
     """The address of a service with three lists, the last of more than two thousand holders, and its public files."""
     with addressed_service(tmp_path_factory.mktemp("service")) as (service, base_url):
         put_graph(service)
-        service.house.read_chain([*mint(2_000, first=66, block=50), (50, ZERO_ADDRESS, address(1), 100_000)], 60)
+        there_and_back = [(55, address(1), address(2065), 7), (56, address(2065), address(1), 7)]
+        rows = [*mint(2_000, first=66, block=50), (50, ZERO_ADDRESS, address(1), 100_000), *there_and_back]
+        service.house.read_chain(rows, 60)
         service.house.publish()
         wait_until_served(service, base_url)
         yield base_url, service.house.current / "public"
@@ -87,6 +89,20 @@ def test_the_list_of_holders_fits_a_wide_window(mapped: Seen):
 def test_a_circle_of_the_map_leads_to_its_holder(mapped: Seen):
     assert " is number " in mapped["chosen"] and " holds " in mapped["chosen"]
     assert mapped["link"].startswith("/holders/one/?address=0x")
+
+
+def test_a_chosen_holder_is_joined_to_those_with_whom_it_exchanged_tokens(mapped: Seen):
+    holders = [f"{found[:6]}…{found[-4:]}" for found in map(address, (1, 2065))]
+    linked = mapped["linked"]
+    assert linked["rows"] == ["1 2", "2 1"]
+    assert linked["number 1"].endswith(f"to {holders[1]} 0.07 in 1; from {holders[1]} 0.07 in 1.")
+    assert linked["number 2"] == (
+        f"{holders[1]} is number 2 and holds 0.0713\u202f%, a dolphin. Transfers in 30 days: "
+        f"from {holders[0]} 0.07 in 1; to {holders[0]} 0.07 in 1."
+    )
+    assert linked["number 3"].endswith("a dolphin. None of the transfers below is its.")
+    assert linked["past"].endswith("Transfers are drawn in the list of block 60.")
+    assert linked["lines"] == [2, 2, 0, 0]
 
 
 def test_two_thousand_circles_are_dragged_at_twenty_frames_a_second(mapped: Seen):

@@ -573,6 +573,28 @@ def test_every_address_of_trust_and_of_the_wall_leads_to_what_it_holds(bodies: d
     token = json.loads(bodies["/api/token/holders"])["token"]["address"]
     event = {
         "token": token, "block": 40, "logIndex": 0, "transactionHash": "0x" + "1" * 64, "from": other,
+def test_transfers_among_the_largest_stand_in_a_table_and_lead_to_the_listed_ones(bodies: dict[str, bytes]):
+    listed, unlisted = (json.loads(bodies["/api/token/holders-map"])["holders"][0]["address"], "0x" + "ab" * 20)
+    edge = {
+        "from": listed, "to": unlisted, "fromRank": 1, "toRank": 240, "transfers": 1234, "amountRaw": "700",
+        "amount": "7", "firstAt": "2026-01-01T00:00:00Z", "lastAt": "2026-01-02T00:00:00Z",
+    }  # fmt: skip
+    others = [edge | {"from": unlisted, "to": listed, "fromRank": 240, "toRank": 1, "transfers": 1}] * 260
+    told = json.loads(bodies["/api/token/holders-map/edges"]) | {"edges": [edge, *others]}
+    page = page_of("/holders/", {**bodies, "/api/token/holders-map/edges": json.dumps(told).encode()}).fresh.decode()
+    rows = re.findall(r'<tr data-ranks="([^"]+)"><td>(.*?)</td><td>(.*?)</td><td class="number">(.*?)</td>', page)
+    assert len(rows) == 200
+    assert rows[0] == (
+        "1 240",
+        f'<a href="#{listed}">1. <code>{listed[:6]}…{listed[-4:]}</code></a>',
+        f'240. <code title="{unlisted}">0xabab…abab</code>',
+        "1,234",
+    )
+    assert rows[1][0] == "240 1"
+    assert "Transfers among the 250 largest in 30 days: 200 of 261 pairs" in page
+    assert "Transfers among" not in page_of("/holders/", bodies).fresh.decode().partition("</main>")[0]
+
+
         "to": "0x" + "b1" * 20, "direction": "in", "valueRaw": "12345", "time": "2026-01-02T11:00:00Z",
         "timeQuality": "exact", "finality": "final",
     }  # fmt: skip
