@@ -228,7 +228,7 @@ def _document_record(asset: dg.AssetNode, row: Projection) -> AssetRecord:
     by_field = {} if row.reader or row.make or row.describe else followed_columns(row.name, read_sql(row.name))
     aliases = {field.serialization_alias or name: name for name, field in model.model_fields.items()}
     fields = [
-        ColumnRecord(column.name, column.type, column.description or "", by_field.get(aliases[column.name], ()))
+        ColumnRecord(column.name, column.type, column.description or "", by_field.get(aliases.get(column.name, ""), ()))
         for column in model_schema(model).columns
         if column.name not in Freshness.model_json_schema(by_alias=True)["properties"]
     ]

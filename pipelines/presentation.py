@@ -3,7 +3,7 @@
 import base64
 import io
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
@@ -69,11 +69,35 @@ def other_spec(
 
 
 def model_schema(model: type[BaseModel]) -> dg.TableSchema:
-    """Describes the fields of a document as columns: JSON name, JSON type, description."""
-    properties = model.model_json_schema(by_alias=True, mode="serialization")["properties"]
-    return dg.TableSchema(
-        [dg.TableColumn(name, _json_type(field), field.get("description")) for name, field in properties.items()]
-    )
+    """Describes the fields of a document as columns: JSON name, JSON type, description. Fields of its parts follow
+    theirs: `concentration.gini`, `holders[].share`."""
+    schema = model.model_json_schema(by_alias=True, mode="serialization")
+    columns = {column.name: column for column in _columns(schema["properties"], schema.get("$defs", {}))}
+    return dg.TableSchema(list(columns.values()))
+
+
+def _columns(
+    fields: Mapping[str, Any], parts: Mapping[str, Any], above: str = "", around: frozenset[str] = frozenset()
+) -> Iterator[dg.TableColumn]:
+    """Yields the columns of fields and of their parts, except of those that they are part of."""
+    for name, field in fields.items():
+        yield dg.TableColumn(f"{above}{name}", _json_type(field), field.get("description"))
+        for part, suffix in _parts_of(field):
+            if part not in around:
+                yield from _columns(
+                    parts[part].get("properties", {}), parts, f"{above}{name}{suffix}.", around | {part}
+                )
+
+
+def _parts_of(field: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yields the names of the objects in a field, with `[]` for each level of a list or a map around them."""
+    if "$ref" in field:
+        yield str(field["$ref"]).rpartition("/")[2], ""
+    for choice in field.get("anyOf", ()):
+        yield from _parts_of(choice)
+    for many in (field.get("items"), field.get("additionalProperties")):
+        if isinstance(many, Mapping):
+            yield from ((part, f"[]{suffix}") for part, suffix in _parts_of(many))
 
 
 def row_count(connection: Connection, table: str) -> dict[str, Any]:

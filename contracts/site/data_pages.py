@@ -17,7 +17,7 @@ from contracts.open_data.datasets import DataIndex, IndexDataset, IndexFile
 from contracts.open_data.first_rows import ROWS_IN_FILE
 from contracts.open_data.names import DATA_PREFIX, DATABASE_PATH, INDEX_PATH, MANIFEST_PATH, TOKENS_INDEX_PATH
 from contracts.site.figures import NO_VALUE, Address, address, reason_in_words
-from contracts.site.lineage import AssetRecord, CheckRecord, Drawing, drawing, lineage, upstream
+from contracts.site.lineage import AssetRecord, CheckRecord, Drawing, drawing, lineage, number_id, upstream
 from contracts.site.page import Documents
 from contracts.site.shown import CHECKS, DATA_INDEX, FIRST_ROWS, FURTHER_TOKENS
 from contracts.token.further_tokens import IndexedToken, TokenState, token_folder
@@ -297,7 +297,7 @@ def _lineage(asset: AssetRecord, judged: Mapping[str, CheckedTable], here: Insta
     behind = upstream(record, asset.name)[:-1]
     return ShownLineage(
         asset=asset,
-        id=asset.name.removeprefix("/api/").replace("/", "-"),
+        id=number_id(asset.name),
         drawn=drawing(record, asset.name),
         states={one.name: _state(one, judged) for one in behind},
         sources=tuple(one for one in behind if one.kind == "source"),

@@ -62,7 +62,7 @@ STATES: Mapping[Quality, State] = {
 @dataclass(frozen=True, slots=True)
 class Source:
     """A document whose numbers a page shows, as a reader checks them: where it is from, what its tables were checked
-    for, and the command that proves it again, where there is one."""
+    for, and the command that proves it again and its id on the page of lineage, where there are such."""
 
     id: str
     title: str
@@ -77,6 +77,7 @@ class Source:
     block: int | None = None
     checks: tuple[CheckedTable, ...] = ()
     proved_by: str | None = None
+    lineage: str | None = None
 
     def figure(
         self, value: Value | None, shown: "Callable[[Value], str]", *, unit: str = "", state: State | None = None

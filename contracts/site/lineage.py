@@ -120,6 +120,11 @@ def upstream(record: LineageRecord, name: str) -> list[AssetRecord]:
     return [known[name] for name in found]
 
 
+def number_id(name: str) -> str:
+    """Returns the id of a document on the page of lineage."""
+    return name.removeprefix("/api/").replace("/", "-")
+
+
 def drawing(record: LineageRecord, name: str) -> Drawing:
     """Lays out what flows into an asset, from left to right by stage: sources, raw, core, out, the document."""
     assets = upstream(record, name)

@@ -19,6 +19,7 @@ from contracts.discovery.openapi import Bodies
 from contracts.open_data.names import NOW_PATH
 from contracts.site import figures
 from contracts.site.figures import Source, source_of
+from contracts.site.lineage import lineage, number_id
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -64,6 +65,7 @@ class Documents:
             made,
             checks=tuple(table for table in (checks.tables if checks else ()) if table.table in shown.tables),
             proved_by=shown.command and f"{shown.command} {self.installation.base_url}",
+            lineage=number_id(shown.path) if shown.path in lineage().by_name else None,
         )
         self.sources[shown.id] = made
         return made

@@ -14,13 +14,14 @@ function filterBy (chosen, fields) {
   const found = fields[0].parentElement.querySelector('[data-found]')
   const fits = (field, row, at) => field instanceof HTMLSelectElement
     ? row.dataset[field.name] === field.value
-    : field.value.toLowerCase().split(/\s+/).every((word) => texts[at].includes(word))
+    : has(texts[at], field)
 
   function filter () {
     const asked = fields.filter((field) => field.value.trim())
     rows.forEach((row, at) => {
       row.hidden = !asked.every((field) => fits(field, row, at))
       if (row instanceof HTMLDetailsElement) row.open = asked.length > 0 && !row.hidden
+      for (const inner of row.querySelectorAll('details')) inner.open = asked.length > 0 && asked.every((field) => has(inner.textContent.toLowerCase(), field))
     })
     for (const table of tables) table.hidden = rows.every((row) => row.hidden || !table.contains(row))
     const left = leaves.filter((row) => !row.hidden && !row.parentElement.closest('[hidden]'))
@@ -31,6 +32,10 @@ function filterBy (chosen, fields) {
     field.disabled = false
     field.addEventListener('input', filter)
   }
+}
+
+function has (text, field) {
+  return field.value.toLowerCase().split(/\s+/).every((word) => text.includes(word))
 }
 
 function said (field, left, all) {

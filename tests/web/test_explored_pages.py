@@ -186,6 +186,19 @@ def test_a_comparison_that_is_not_answered_is_told_with_the_reason_and_the_wait(
     assert compared["complaints"] == []
 
 
+def test_the_drawer_of_a_number_leads_to_its_lineage_where_any_field_is_found(
+    served: tuple[str, Path], web_tools: WebTools, chromium: Path
+):
+    found = web_tools.run("lineage_page.mjs", served[0], "gini", "hhi", "latencyMs", "zzz", CHROMIUM=str(chromium))
+    assert found["followed"] == ["#token-holders", True]
+    documents = ["token-holders", "token-holders-map-temporal", "token-series-daily", "token-series-hourly"]
+    assert found["found"]["gini"] == ["4 of 19", *(f"{document} true" for document in documents)]
+    assert found["found"]["hhi"] == found["found"]["gini"]
+    assert found["found"]["latencyMs"][0] == "2 of 19"
+    assert found["found"]["zzz"] == ["None of 19"]
+    assert found["complaints"] == []
+
+
 def test_the_page_of_prices_names_the_plan_for_a_number_of_calls_and_what_a_call_costs(
     served: tuple[str, Path], web_tools: WebTools, chromium: Path
 ):

@@ -66,6 +66,20 @@ def test_every_number_leads_back_to_a_source():
         assert sources & {asset.name for asset in upstream(lineage(), name)}, name
 
 
+def test_fields_of_the_parts_of_a_document_are_listed_under_their_paths():
+    fields = {name: {column.name for column in lineage().by_name[name].columns} for name in NUMBERS}
+    for document, path in (
+        ("/api/token/holders", "concentration.hhi"),
+        ("/api/token/series/daily", "points[].gini"),
+        ("/api/token/series/daily", "points[].priceUsd.close"),
+        ("/api/token/price", "sources[].latencyMs"),
+        ("/api/bidwall/snapshot", "trigger.progress"),
+        ("/api/v2/trust/registry", "agents[].weightedScore"),
+        ("/api/site-metrics", "metrics.holders.value"),
+    ):
+        assert path in fields[document], (document, path)
+
+
 def documents(*tables: CheckedTable) -> Documents:
     checks = PublishedChecks(failed=0, tables=list(tables))
     return Documents(Installation("https://svc.example"), {CHECKS_PATH: checks.model_dump_json(by_alias=True).encode()})

@@ -237,6 +237,31 @@ def test_the_source_of_a_number_names_its_checks_and_the_command_that_proves_it(
     assert "Checks" not in Read(page_of("/holders/", {**bodies, **NO_CHECKS}).fresh.decode()).text
 
 
+def test_a_number_leads_to_the_sources_and_tables_that_it_is_made_of(bodies: dict[str, bytes]):
+    lineage = {
+        str(attributes.get("id")) for _, attributes in Read(page_of("/data/lineage/", bodies).fresh.decode()).elements
+    }
+    led = {}
+    for path in PATHS:
+        html = page_of(path, bodies).fresh.decode()
+        for source in re.findall(r'<details class="source .*?</details>', html, re.DOTALL):
+            ((document,), found) = (
+                re.findall(rf'<dt>Document</dt><dd><a href="{PREFIX}([^"]+)', source),
+                re.findall(rf'<dt>Made of</dt><dd><a href="{PREFIX}/data/lineage/#([^"]+)"', source),
+            )
+            assert set(found) <= lineage
+            led[document] = found
+    assert led["/api/token/holders"] == ["token-holders"]
+    assert led["/api/v2/trust/registry"] == ["v2-trust-registry"]
+    assert {document for document, found in led.items() if not found} == {
+        "/api/worldmodel/live",
+        "/api/worldmodel/render",
+        "/checks.json",
+        "/data/index.json",
+        "/first-rows.json",
+    }
+
+
 NO_CHECKS = {"/checks.json": b'{"ok": true, "failed": 0, "tables": []}'}
 
 
