@@ -229,6 +229,7 @@ PAGES: tuple[Page, ...] = (
         view=status_page,
         shows=(*AGING, CAPABILITIES),
         navigation="Status",
+        scripts=("charts.js",),
     ),
     Page(
         name="connect",

@@ -234,8 +234,12 @@ def bar_panel(
     down: Sequence[float] = (),
     height: float = 90,
     whole: bool = False,
+    reasons: Sequence[str | None] = (),
 ) -> Panel:
-    """Draws values as bars from zero, those of `down` below it. The last bar is of a time that goes on."""
+    """Draws values as bars from zero, those of `down` below it. The last bar is of a time that goes on.
+
+    `reasons` say why there is nothing where a value is zero.
+    """
     limit = _cut(up)
     lowest = -min(_cut(down), max(down, default=0))
     ticks, place = _axis(nice_ticks(lowest, min(limit, max(up, default=0)), 3, whole=whole), height, shown)
@@ -253,7 +257,7 @@ def bar_panel(
             text = shown(value, 3) if is_cut else ""
             x = round(LEFT + (at + 0.5) * share - width / 2, 1)
             bars.append(Bar(kind, x, top, round(width, 1), round(max(bottom - top, 1), 1), text))
-    return Panel(title, height, ticks, bars=tuple(bars))
+    return Panel(title, height, ticks, bars=tuple(bars), gaps=_gaps([value or None for value in up], reasons))
 
 
 def mark_panel(title: str, marked: Mapping[str, Sequence[str]], reasons: Sequence[str | None]) -> Panel:

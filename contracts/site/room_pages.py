@@ -38,6 +38,7 @@ from contracts.site.shown import (
     TRUST,
     TRUST_RULES,
 )
+from contracts.site.status_history import DAYS_SHOWN, status_charts
 from contracts.site.token_pages import holder_figures, largest_holders, price_figures, since_yesterday, sparklines
 from contracts.trust import LISTED_AT_MOST, ListedAgent
 
@@ -259,4 +260,6 @@ def status_page(documents: Documents) -> Mapping[str, Any]:
         "headings": _STATUS_HEADINGS,
         "how_known": _HOW_KNOWN,
         "lanes": list(documents.sources.values()),
+        "charts": status_charts(documents),
+        "days_shown": DAYS_SHOWN,
     }

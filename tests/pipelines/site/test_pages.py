@@ -487,6 +487,55 @@ def test_the_table_of_freshness_says_of_every_document_that_ages_whether_it_is_c
         assert f"<span>{word}" in row.partition("</td>")[0]
 
 
+def test_the_history_of_the_status_counts_what_was_read_on_each_day_and_says_why_nothing_was(bodies: dict[str, bytes]):
+    def hours(path: str, *runs: tuple[int, dict[str, object]]) -> bytes:
+        series = json.loads(bodies[path])
+        told = [one for count, one in runs for _ in range(count)]
+        start = datetime(2026, 1, 1, tzinfo=UTC)
+        points = [one | {"start": f"{start + timedelta(hours=at):%Y-%m-%dT%H:%M:%SZ}"} for at, one in enumerate(told)]
+        return json.dumps(series | {"points": points}).encode()
+
+    hour = json.loads(bodies["/api/token/series/hourly"])["points"][0]
+    price = {"open": 1, "high": 1, "low": 1, "close": 1, "quality": "exact", "block": 1}
+    observed = hour | {"priceUsd": price | {"source": "observed"}, "priceReason": None}
+    from_pool = hour | {"priceUsd": price | {"source": "pool"}, "priceReason": None}
+    unseen = hour | {"priceUsd": None, "priceReason": "not_observed"}
+    nothing = {"balanceEth": None, "lowestWei": None, "highestWei": None, "readings": 0, "at": None}
+    silent = nothing | {"balanceWei": None, "quality": "unavailable", "reason": "rpc_unavailable"}
+    balance = nothing | {"balanceWei": "1", "quality": "exact", "reason": None}
+    read = {
+        "/api/token/series/hourly": hours(
+            "/api/token/series/hourly", (24, from_pool), (20, observed), (4, unseen), (3, observed)
+        ),
+        "/api/bidwall/series/hourly": hours("/api/bidwall/series/hourly", (24, silent), (24, balance)),
+        "/api/token/series/daily": two_days(bodies),
+    }
+    html = page_of("/status/", {**bodies, **read}).fresh.decode()
+    told = {}
+    for name in ("lists", "price", "balance"):
+        chart = html.partition(f'id="chart-status-{name}"')[2].partition("</figure>")[0]
+        rows = [re.findall(r">([^<>]*)</t[dh]>", row) for row in re.findall(r"<tr data-x.*?</tr>", chart)]
+        gaps = re.findall(r'<rect class="gap".*?<title>(.*?)</title>', chart)
+        told[name] = (re.findall(r'class="help">(.*?)</span>', chart), rows[:4], len(rows), gaps)
+    earlier = ["–", "not known: the series begins later"]
+    unreached = "Not known: the series begins later"
+    assert told["price"] == (
+        ["In 23 of 51 hours of its series, the first on 2026-01-02; in 88 of 90 days not once"],
+        [
+            ["2026-01-03 00:00, so far", "3 of 3", "–"],
+            ["2026-01-02 00:00", "20 of 24", "no price was observed then"],
+            ["2026-01-01 00:00", "0 of 24", "before the first price was observed"],
+            ["2025-12-31 00:00", *earlier],
+        ],
+        90,
+        [unreached, "Before the first price was observed"],
+    )
+    rows = [["2026-01-02 00:00, so far", "24 of 24", "–"], ["2026-01-01 00:00", "0 of 24", "rpc unavailable"]]
+    assert [told["balance"][1][:2], told["balance"][3]] == [rows, [unreached, "Rpc unavailable"]]
+    assert told["lists"][1][0][1:] == ["1 of 1", "–"]
+    assert "No history yet" in page_of("/status/", {}).fresh.decode()
+
+
 def test_the_status_says_how_each_capability_is_known_and_when_it_was_checked(bodies: dict[str, bytes]):
     registry = json.loads(bodies["/.well-known/svc-base-capabilities.json"])
     first, second, third, *_ = registry["capabilities"]
@@ -522,6 +571,28 @@ def test_until_there_are_two_snapshots_the_comparison_names_the_first_and_the_ne
         "/holders/compare/", {**bodies, "/api/token/holders-map-temporal": json.dumps(comparison).encode()}
     ).fresh.decode()
     assert "Between the first and the newest list, block 20 to 40" in " ".join(Read(told).text.split())
+
+
+def test_transfers_among_the_largest_stand_in_a_table_and_lead_to_the_listed_ones(bodies: dict[str, bytes]):
+    listed, unlisted = (json.loads(bodies["/api/token/holders-map"])["holders"][0]["address"], "0x" + "ab" * 20)
+    edge = {
+        "from": listed, "to": unlisted, "fromRank": 1, "toRank": 240, "transfers": 1234, "amountRaw": "700",
+        "amount": "7", "firstAt": "2026-01-01T00:00:00Z", "lastAt": "2026-01-02T00:00:00Z",
+    }  # fmt: skip
+    others = [edge | {"from": unlisted, "to": listed, "fromRank": 240, "toRank": 1, "transfers": 1}] * 260
+    told = json.loads(bodies["/api/token/holders-map/edges"]) | {"edges": [edge, *others]}
+    page = page_of("/holders/", {**bodies, "/api/token/holders-map/edges": json.dumps(told).encode()}).fresh.decode()
+    rows = re.findall(r'<tr data-ranks="([^"]+)"><td>(.*?)</td><td>(.*?)</td><td class="number">(.*?)</td>', page)
+    assert len(rows) == 200
+    assert rows[0] == (
+        "1 240",
+        f'<a href="#{listed}">1. <code>{listed[:6]}…{listed[-4:]}</code></a>',
+        f'240. <code title="{unlisted}">0xabab…abab</code>',
+        "1,234",
+    )
+    assert rows[1][0] == "240 1"
+    assert "Transfers among the 250 largest in 30 days: 200 of 261 pairs" in page
+    assert "Transfers among" not in page_of("/holders/", bodies).fresh.decode().partition("</main>")[0]
 
 
 def test_holders_before_the_first_day_who_came_and_who_left_add_up(bodies: dict[str, bytes]):
@@ -598,28 +669,6 @@ def test_every_address_of_trust_and_of_the_wall_leads_to_what_it_holds(bodies: d
     token = json.loads(bodies["/api/token/holders"])["token"]["address"]
     event = {
         "token": token, "block": 40, "logIndex": 0, "transactionHash": "0x" + "1" * 64, "from": other,
-def test_transfers_among_the_largest_stand_in_a_table_and_lead_to_the_listed_ones(bodies: dict[str, bytes]):
-    listed, unlisted = (json.loads(bodies["/api/token/holders-map"])["holders"][0]["address"], "0x" + "ab" * 20)
-    edge = {
-        "from": listed, "to": unlisted, "fromRank": 1, "toRank": 240, "transfers": 1234, "amountRaw": "700",
-        "amount": "7", "firstAt": "2026-01-01T00:00:00Z", "lastAt": "2026-01-02T00:00:00Z",
-    }  # fmt: skip
-    others = [edge | {"from": unlisted, "to": listed, "fromRank": 240, "toRank": 1, "transfers": 1}] * 260
-    told = json.loads(bodies["/api/token/holders-map/edges"]) | {"edges": [edge, *others]}
-    page = page_of("/holders/", {**bodies, "/api/token/holders-map/edges": json.dumps(told).encode()}).fresh.decode()
-    rows = re.findall(r'<tr data-ranks="([^"]+)"><td>(.*?)</td><td>(.*?)</td><td class="number">(.*?)</td>', page)
-    assert len(rows) == 200
-    assert rows[0] == (
-        "1 240",
-        f'<a href="#{listed}">1. <code>{listed[:6]}…{listed[-4:]}</code></a>',
-        f'240. <code title="{unlisted}">0xabab…abab</code>',
-        "1,234",
-    )
-    assert rows[1][0] == "240 1"
-    assert "Transfers among the 250 largest in 30 days: 200 of 261 pairs" in page
-    assert "Transfers among" not in page_of("/holders/", bodies).fresh.decode().partition("</main>")[0]
-
-
         "to": "0x" + "b1" * 20, "direction": "in", "valueRaw": "12345", "time": "2026-01-02T11:00:00Z",
         "timeQuality": "exact", "finality": "final",
     }  # fmt: skip
