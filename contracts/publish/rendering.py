@@ -114,11 +114,20 @@ def stale_after_of(projection: Projection, content: Content) -> datetime | None:
     if isinstance(content, bytes) or projection.max_age_s is None:
         return None
     values = fields_of(content)
+    if is_of_the_past(content):
+        return None
     if values.get("stale_after") is not None:
-        own = _utc(values["stale_after"])
-        return None if own == NEVER_STALE else own
+        return _utc(values["stale_after"])
     fetched_at = values["fetched_at"]
     return None if fetched_at is None else _utc(fetched_at) + timedelta(seconds=projection.max_age_s)
+
+
+def is_of_the_past(content: Content) -> bool:
+    """Returns whether the content does not age."""
+    if isinstance(content, bytes | ExpiringBody):
+        return False
+    own = fields_of(content).get("stale_after")
+    return own is not None and _utc(own) == NEVER_STALE
 
 
 def mark_stale(projection: Projection, body: bytes, reason: str, marked: Collection[str] = ()) -> bytes:

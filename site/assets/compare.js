@@ -61,7 +61,7 @@ function show (answer, query) {
     quality: capitalized(quality),
     source: answer.source ?? '–',
     observedAt: time(answer.observedAt),
-    staleAfter: time(answer.staleAfter),
+    staleAfter: answer.staleAfter ? time(answer.staleAfter) : 'Never: a list of the past does not age',
     command: `curl "${room.dataset.url}?${query}"`
   })
   for (const data of found.querySelectorAll('data[data-slot]')) data.value = churn[data.dataset.slot] ?? ''

@@ -155,6 +155,7 @@ def test_the_drawer_of_a_chosen_comparison_names_its_own_block_and_request(compa
     assert "The chosen lists compared" in compared["drawer"]
     command = f'curl "{served[0]}/api/token/holders-map-temporal?from_block=20&to_block=40"'
     assert command in compared["drawer"]
+    assert "Never: a list of the past does not age" in compared["drawer"]
 
 
 def test_going_back_shows_what_was_published(compared: Seen):

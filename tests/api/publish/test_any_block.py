@@ -171,26 +171,40 @@ def test_a_block_or_day_without_balances_is_refused_with_the_nearest_one(house, 
     assert answer.json().get("nearest") == nearest
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        f"{HOLDERS}?block={LISTED}",
-        f"{HOLDERS}?block={LISTED + 1}",
-        f"{MAP}?date=2026-01-02",
-        f"{HOLDERS}/{PARTIES[0]}?block=20",
-        f"{HOLDERS}/{PARTIES[0]}/transfers?block=20",
-        f"{TEMPORAL}?from_block=10&to_block=20",
-    ],
+PAST = (
+    f"{HOLDERS}?block={LISTED}",
+    f"{HOLDERS}?block={LISTED + 1}",
+    f"{MAP}?date=2026-01-02",
+    f"{HOLDERS}/{PARTIES[0]}?block=20",
+    f"{HOLDERS}/{PARTIES[0]}/transfers?block=20",
+    f"{TEMPORAL}?from_block=10&to_block=20",
+    f"{TEMPORAL}?to_block={LISTED}",
 )
+
+
+@pytest.mark.parametrize("path", PAST)
 def test_numbers_at_a_past_block_do_not_age(house, path):
     body = get(house, path).json()
     assert (body["stale"], body["staleAfter"]) == (False, None)
     assert body["fetchedAt"] is not None
 
 
-@pytest.mark.parametrize("path", [HOLDERS, f"{HOLDERS}?block={LAST}", f"{HOLDERS}/{PARTIES[0]}", TEMPORAL])
+NEWEST = (HOLDERS, f"{HOLDERS}?block={LAST}", f"{HOLDERS}/{PARTIES[0]}", TEMPORAL)
+
+
+@pytest.mark.parametrize("path", NEWEST)
 def test_numbers_of_the_newest_list_do_age(house, path):
     assert get(house, path).json()["staleAfter"] is not None
+
+
+@pytest.mark.parametrize(("reason", "past_is_stale"), [("run_failed", False), ("check_failed", True)])
+def test_a_failed_run_makes_nothing_of_the_past_stale_and_a_failed_check_does(house, tmp_path, reason, past_is_stale):
+    marked = house.copied(tmp_path)
+    marked.republish_stale(reason)
+    stale = {path: (body["stale"], body["reason"]) for path in (*PAST, *NEWEST) for body in [get(marked, path).json()]}
+    assert {path: stale[path] for path in NEWEST} == dict.fromkeys(NEWEST, (True, reason))
+    assert {path: stale[path][0] for path in PAST} == dict.fromkeys(PAST, past_is_stale)
+    assert stale[f"{HOLDERS}?block={LISTED + 1}"][1] == (reason if past_is_stale else "replayed")
 
 
 def test_a_day_is_its_last_block_before_midnight(house):
