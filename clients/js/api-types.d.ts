@@ -4167,6 +4167,14 @@ export interface components {
             /** @default agent_runtime_activation */
             planId: string;
         };
+        /** @description The rank of an address in a snapshot of all holders. */
+        RankPoint: {
+            block: number;
+            /** @description By balance, largest first, then by address; null where it held nothing */
+            rank: number | null;
+            /** Format: date-time */
+            time: string;
+        };
         /** @description The state of one requirement, and the step that fulfils it. */
         ReadinessItem: {
             next: string;
@@ -5139,6 +5147,8 @@ export interface components {
             quality: components["schemas"]["Quality"];
             /** @description By balance, largest first, then by address; null without a balance */
             rank: number | null;
+            /** @description Its rank in the newest snapshots up to the block, newest first */
+            ranks: components["schemas"]["RankPoint"][];
             reason: components["schemas"]["Reason"];
             /** @description Fraction of all balances; null without a balance */
             share: number | null;

@@ -1235,6 +1235,12 @@ class QuoteToFill(TypedDict):
     planId: str
 
 
+class RankPoint(TypedDict):
+    block: int
+    rank: int | None
+    time: str
+
+
 class ReadinessItem(TypedDict):
     next: str
     note: str
@@ -3136,6 +3142,7 @@ class TokenHolder(TypedDict):
     ok: Ok
     quality: Quality
     rank: int | None
+    ranks: list[RankPoint]
     reason: Reason | None
     share: float | None
     source: Source | None
