@@ -52,7 +52,7 @@ def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[s
         ("GET", "/api/token/holders"): _queries("/api/token/holders", date="2026-01-01"),
         ("GET", "/api/token/holders/{address}"): [
             *_names("/api/token/holders/", ADDRESS),
-            *_queries(f"/api/token/holders/{KNOWN_ADDRESS}", limit="500", block="20"),
+            *_queries(f"/api/token/holders/{KNOWN_ADDRESS}", limit="500", block="20", ranks="60"),
         ],
         ("GET", "/api/token/holders/{address}/transfers"): [
             *_names("/api/token/holders/", f"{ADDRESS}/transfers"),
