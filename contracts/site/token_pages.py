@@ -39,7 +39,7 @@ from contracts.token.holders import SIZE_COHORTS, csv_path
 from contracts.token.proof import Proof, Verdict
 
 _BUBBLES = 100
-_LINKS = 200
+_LINKS = 100
 """Pairs of holders with transfers between them that a page has room for."""
 _SMALL_MAP, _SMALL_MAP_SIZE = 30, 200
 _DAYS_SHOWN = 60

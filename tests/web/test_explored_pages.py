@@ -264,7 +264,7 @@ def test_what_a_failed_check_makes_stale_turns_grey_while_the_page_is_open(
     served: tuple[str, Path], web_tools: WebTools, chromium: Path
 ):
     found = web_tools.run("stale_page.mjs", f"{served[0]}/holders/", "/api/token/holders-map", CHROMIUM=str(chromium))
-    assert {source for source, _, _ in found["before"]["grey"]} == {"list", "holders", "days"}
+    assert {source for source, _, _ in found["before"]["grey"]} == {"list", "edges", "holders", "days"}
     assert [each for each in found["before"]["grey"] if each[1]] == []
     assert found["before"]["health"] == "All current"
     assert found["after"]["health"] == "1 stale"
