@@ -21,7 +21,7 @@ from warehouse.publish.generations import kept_manifests
 from warehouse.world.audit import newest_decisions, verify
 from warehouse.world.audit_heads import signed_heads
 from warehouse.world.events import head_revision, public_counts
-from warehouse.world.forget import callers_of, forget_owner, normalised_owner
+from warehouse.world.forget import finish_erasures, forget_owner, normalised_owner, waiting_erasures
 from warehouse.world.load import load_constitution
 from warehouse.world.ontologies import OntologyVersion, set_ontology, version_of
 from warehouse.world.write import approve, pending, reject
@@ -128,14 +128,16 @@ def _print_ontology(version: OntologyVersion, changed: list[str], as_json: bool)
 def forget(owner: str, name: str | None, as_json: bool) -> None:
     """Deletes the texts of an owner's private nodes and edges from every file. The audit's chain stays whole.
 
-    The command may be repeated, and has to be after an interruption.
+    The command has to be repeated after an interruption. Erasures by owners that wait for the files end with it.
     """
     with operator_problems(as_json):
         with opened_ledger() as (_, ledger):
             forgotten = forget_owner(ledger, owner, name or getpass.getuser())
             with ledger.read() as reader:
-                callers = callers_of(reader, owner)
-        erased = erase(callers)
+                waiting = waiting_erasures(reader)
+        erased = erase(waiting.callers)
+        with opened_ledger() as (_, ledger):
+            finish_erasures(ledger, waiting.ids)
     if as_json:
         print_json({"ok": True, "forgotten": forgotten, "deleted": asdict(erased)})
     else:

@@ -54,6 +54,7 @@ ServiceError
     ├── ImportRefused             a file can't be imported, and nothing more of it is written
     ├── ProposalUnknown           no proposal with this number waits for an operator
     ├── OwnerInvalid              a text does not name an owner of private nodes
+    ├── OwnerUnknown              there is nothing of an owner who is to be forgotten
     ├── StoreTooNew               a later version of this service wrote the store
     ├── FinalizedMismatch         the chain contradicts finalized data: history is not rewritten
     ├── RpcUnavailable            no URL answered
@@ -511,6 +512,10 @@ class ProposalUnknown(OperatorProblem):
 
 class OwnerInvalid(OperatorProblem):
     code = "owner_invalid"
+
+
+class OwnerUnknown(OperatorProblem):
+    code = "owner_unknown"
 
 
 class StoreTooNew(OperatorProblem):

@@ -10,8 +10,10 @@ from typer.testing import CliRunner
 from world_writes import goal, no_rules, proposal, tie
 
 from cli.main import app
+from contracts.errors import ErasureUnfinished
 from contracts.settings import Settings
 from contracts.world.proposal import NodeDraft
+from pipelines.erasure import Erased
 from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.world.write import propose
 
@@ -73,8 +75,34 @@ def test_a_tampered_audit_exits_with_1(ledger: Ledger) -> None:
 def test_an_owner_is_forgotten(ledger: Ledger) -> None:
     propose(ledger, proposal(goal("g", title="A secret")), alignment=no_rules)
     assert svc("forget", "local:ada")["forgotten"] == 1
-    assert svc("forget", "local:ada")["forgotten"] == 0
     assert "A secret" not in json.dumps(svc("audit", "--newest", "10"))
+
+
+def test_an_owner_of_whom_there_is_nothing_is_not_forgotten_and_no_file_is_touched(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cli.world.erase", lambda callers: pytest.fail("a file would be erased"))
+    propose(ledger, proposal(goal("g")), alignment=no_rules)
+    before = ledger.head()
+    for owner in ("local:adda", "profile:p", "0x" + "0" * 40):
+        refused = svc("forget", owner, code=1)
+        assert (refused["code"], refused["cure"].startswith("Nothing was changed.")) == ("owner_unknown", True)
+    assert ledger.head() == before
+
+
+def test_forgetting_that_was_interrupted_is_finished_by_the_same_command(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(callers: list[str]) -> None:
+        raise ErasureUnfinished("Left: the logs.", cure="Run it again.")
+
+    propose(ledger, proposal(goal("g")), alignment=no_rules)
+    with monkeypatch.context() as patched:
+        patched.setattr("cli.world.erase", interrupted)
+        assert svc("forget", "local:ada", code=1)["code"] == "erasure_unfinished"
+    monkeypatch.setattr("cli.world.erase", lambda callers: Erased(0, 0, 0))
+    assert svc("forget", "local:ada")["forgotten"] == 0
+    assert svc("forget", "local:ada", code=1)["code"] == "owner_unknown"
 
 
 def test_an_owners_words_are_set_from_a_file_and_shown_by_version(ledger: Ledger, tmp_path: Path) -> None:

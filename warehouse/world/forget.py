@@ -7,12 +7,13 @@ that keeps texts of owners joins `_forget`, and `pipelines/erasure.py` if it is 
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
-from contracts.errors import NodeUnknown, OwnerInvalid, StandingTooLow
+from contracts.errors import NodeUnknown, OwnerInvalid, OwnerUnknown, StandingTooLow
 from contracts.standing import UNSTATED, rank
 from contracts.times import utc_text
 from contracts.world.capsule import owner_of
@@ -38,13 +39,14 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True)
 class Erased:
-    """The numbers of erased nodes and edges, of public or others' ones that lost their earlier states, and of the
-    decision; 0 where there was nothing."""
+    """The numbers of erased nodes and edges, of public or others' ones that lost their earlier states, of the
+    decision, and of other rows of the owner, such as proposals; 0 where there was nothing."""
 
     nodes: int = 0
     edges: int = 0
     restated: int = 0
     decision: int = 0
+    others: int = 0
 
     @property
     def states(self) -> int:
@@ -87,13 +89,22 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
     Decisions on the owner's proposals, and on those of the capsules that the owner claimed, are deleted with their
     salts; so are waiting proposals, and the kept answers of calls that the owner paid singly. What became public
     belongs to everybody, and what changed hands belongs to its new owner: both stay, without their earlier states, and
-    an operator ends what is public. Published files are replaced by the next generation. Raises `OwnerInvalid`.
+    an operator ends what is public. The files follow, as after `erase_everything`. Raises `OwnerInvalid`, and
+    `OwnerUnknown`, having changed nothing, if there is nothing of `owner`, no key of his, and no erasure that waits.
     """
     owner = normalised_owner(owner)
     with ledger.transaction() as tx:
         nodes, edges = _everything_of(tx, owner)
         erased = _forget(tx, owner, nodes, edges, _by_operator(operator))
         tx.run("world_forget_erasures", owner=owner, forgotten=FORGOTTEN)
+        waits = _recorded(tx, owner, subject_sha256(owner, "everything", "")) is not None
+        if not (waits or erased.states or erased.others or callers_of(tx, owner)):
+            raise OwnerUnknown(
+                f"There is nothing of {owner}, and no key of that owner.",
+                cure="Nothing was changed. Check the spelling; whom an earlier command forgot is not found again.",
+            )
+        if not waits:
+            _put_erasure(tx, f"era_{secrets.token_hex(8)}", owner, erased)
     ledger.scrub()
     return erased.states
 
@@ -176,16 +187,7 @@ def erase_ended_trial(tx: Transaction, owner: str, family_id: str) -> None:
     actor = Actor("operator", "operator:trials")
     erased = _forget(tx, owner, nodes, edges, _Author(actor, "The trial key that wrote it ended long ago."))
     tx.run("world_forget_erasures", owner=owner, forgotten=FORGOTTEN)
-    tx.run(
-        "world_put_erasure",
-        id=f"era_{family_id}",
-        owner=owner,
-        scope="everything",
-        subject_sha256=subject_sha256(owner, "everything", ""),
-        nodes=erased.nodes,
-        edges=erased.edges,
-        requested_at=utc_text(tx.now()),
-    )
+    _put_erasure(tx, f"era_{family_id}", owner, erased)
 
 
 @dataclass(frozen=True)
@@ -230,20 +232,21 @@ def _forget(tx: Transaction, owner: str, nodes: Sequence[Node], edges: Sequence[
     the owner paid singly, and how often the owner's keys were used on which day."""
     capsules = [owner_of(row["id"]) for row in tx.rows("world_capsules_of_owner", owner=owner)]
     given_up: dict[str, Node | Edge] = {}
+    others = 0
     for proposer in (owner, *capsules):
         proposed = {"actor": proposer, "owner": owner, "forgotten": FORGOTTEN}
         given_up |= {node.id: node for node in decode_nodes(tx.rows("world_nodes_given_up", **proposed))}
         given_up |= {edge.id: edge for edge in decode_edges(tx.rows("world_edges_given_up", **proposed))}
-        tx.run("world_forget_payloads", owner=proposer)
-        tx.run("world_forget_pending", owner=proposer)
-        tx.run("world_forget_requests", scope=proposer)
-        tx.run("world_forget_imports", owner=proposer)
-        tx.run("world_forget_origin_decisions", owner=proposer)
-    tx.run("world_forget_claims", owner=owner, forgotten=FORGOTTEN)
-    tx.run("world_forget_ontologies", owner=owner)
-    tx.run("access_forget_answers_of", payer=owner)
-    tx.run("forget_key_uses_of", owner=owner)
-    return _erase(tx, nodes, edges, by, given_up=list(given_up.values()))
+        others += tx.run("world_forget_payloads", owner=proposer)
+        others += tx.run("world_forget_pending", owner=proposer)
+        others += tx.run("world_forget_requests", scope=proposer)
+        others += tx.run("world_forget_imports", owner=proposer)
+        others += tx.run("world_forget_origin_decisions", owner=proposer)
+    others += tx.run("world_forget_claims", owner=owner, forgotten=FORGOTTEN)
+    others += tx.run("world_forget_ontologies", owner=owner)
+    others += tx.run("access_forget_answers_of", payer=owner)
+    others += tx.run("forget_key_uses_of", owner=owner)
+    return replace(_erase(tx, nodes, edges, by, given_up=list(given_up.values())), others=others)
 
 
 def callers_of(reader: Reader, owner: str) -> list[str]:
@@ -326,6 +329,20 @@ def _keep(tx: Transaction, owner: str, scope: Scope, subject: str, erased: Erase
         requested_at=now,
     )
     return erasure
+
+
+def _put_erasure(tx: Transaction, erasure_id: str, owner: str, erased: Erased) -> None:
+    """Records that everything of an owner was erased, so that the files follow."""
+    tx.run(
+        "world_put_erasure",
+        id=erasure_id,
+        owner=owner,
+        scope="everything",
+        subject_sha256=subject_sha256(owner, "everything", ""),
+        nodes=erased.nodes,
+        edges=erased.edges,
+        requested_at=utc_text(tx.now()),
+    )
 
 
 def _recorded(reader: Reader, owner: str, digest: str) -> Erasure | None:

@@ -101,7 +101,7 @@ def copied(template: Path, clock: SetClock) -> Iterator[Ledger]:
         ledger.close()
 
 
-def outcome(step: Callable[[], Decision | Judgment | None]) -> Decision | Judgment | str | None:
+def outcome(step: Callable[[], Decision | Judgment | int | None]) -> Decision | Judgment | int | str | None:
     try:
         return step()
     except Exception as refusal:
@@ -112,7 +112,7 @@ def perform(ledger: Ledger, clock: SetClock, written: list[Proposal | str]) -> N
     for step in written:
         clock.now += timedelta(seconds=1)
         if isinstance(step, str):
-            forget_owner(ledger, BOB.name, "op")
+            outcome(lambda: forget_owner(ledger, BOB.name, "op"))
         else:
             outcome(lambda step=step: write(ledger, step))
 
