@@ -129,6 +129,9 @@ class MemoryView:
         found = self.nodes.values()
         return [each.id for each in found if is_live(each) and dedupe_key(each.owner, each.type, each.title) == key]
 
+    def head(self) -> int:
+        return max((each.revision for each in (*self.nodes.values(), *self.edges.values())), default=0)
+
     def newest_of(self, owner: str) -> int:
         states = (*self.nodes.values(), *self.edges.values())
         return max((each.revision for each in states if each.owner == owner), default=0)

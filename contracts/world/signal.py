@@ -110,7 +110,7 @@ class SignalRequest(Document):
         ge=0,
         le=HIGHEST_REVISION,
         description="The newest revision that you have seen: 409 where your part of the graph, or what the signal "
-        "touches, was changed since",
+        "touches, was changed since; 400 for one that is still to come",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from contracts.errors import RevisionConflict
+from contracts.errors import BodyInvalid, RevisionConflict
 from contracts.world.change_set import Case
 from contracts.world.proposal import StageName, StageResult, Verdict
 from contracts.world.stages import (
@@ -33,7 +33,7 @@ def judge(case: Case, aligned: Judgement, *, confirmed: bool = False) -> Judged:
     """Runs every stage, even after a failure, so that a client learns everything at once.
 
     `aligned` is the result of the last stage, `alignment`, for the proposal. A failure rejects. Otherwise a stage that
-    needs somebody's agreement escalates; `confirmed` means that the owner agrees. Raises `RevisionConflict`.
+    needs somebody's agreement escalates; `confirmed` means that the owner agrees. Raises as `refuse_conflict`.
     """
     refuse_conflict(case)
     stages: dict[StageName, Stage] = {
@@ -65,10 +65,13 @@ def _as_confirmed(judgement: Judgement) -> Judgement:
 
 
 def refuse_conflict(case: Case) -> None:
-    """Raises `RevisionConflict` if something that the proposal builds on is newer than what its actor has seen."""
+    """Raises `RevisionConflict` if something that the proposal builds on is newer than what its actor has seen, and
+    `BodyInvalid` if he can't have seen it, because it is still to come."""
     expected = case.proposal.expected_revision
     if expected is None:
         return
+    if expected > (head := case.view.head()):
+        raise BodyInvalid(f"The newest revision is {head}.", errors=[("/expectedRevision", f"is above {head}")])
     owner = case.actor.owner
     newest = max(
         0 if owner is None else case.view.newest_of(owner),

@@ -34,6 +34,10 @@ class GraphView(Protocol):
         """Returns the ids of live nodes of one owner, type and title (`identity.dedupe_key`)."""
         ...
 
+    def head(self) -> int:
+        """Returns the newest revision of the graph; 0 before the first."""
+        ...
+
     def newest_of(self, owner: str) -> int:
         """Returns the newest revision of an owner's private nodes and edges; 0 before the first."""
         ...

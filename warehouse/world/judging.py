@@ -109,6 +109,10 @@ class RecordingView:
         self.subjects.nodes.update(ids)
         return ids
 
+    def head(self) -> int:
+        """Returns the newest revision of the graph. It only rises, so a revision that is known stays known."""
+        return self._view.head()
+
     def newest_of(self, owner: str) -> int:
         """Returns the newest revision of an owner's nodes and edges."""
         newest = self._view.newest_of(owner)
@@ -144,7 +148,7 @@ class Judgment:
 def judge_at(
     reader: Reader, proposal: Proposal, aligned: Judgement, clock: Clock, *, confirmed: bool = False
 ) -> Judgment:
-    """Judges a proposal, as returned by `checked`, against the graph that `reader` sees. Raises `RevisionConflict`."""
+    """Judges a proposal, as returned by `checked`, against the graph that `reader` sees. Raises as `refuse_conflict`."""
     # The first question fixes the state that all others see, so everything in it was recorded before the clock is read.
     revision = head_revision(reader)
     view = RecordingView(LedgerView(reader))

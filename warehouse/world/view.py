@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contracts.world.records import Edge, Node, is_live
 from warehouse.ledger.ledger import Reader
-from warehouse.world.events import current_edge, current_node, decode_edges, decode_nodes
+from warehouse.world.events import current_edge, current_node, decode_edges, decode_nodes, head_revision
 
 
 class LedgerView:
@@ -57,6 +57,10 @@ class LedgerView:
             [node for node in nodes if node.source == source],
             [edge for edge in edges if edge.stated_in == source],
         )
+
+    def head(self) -> int:
+        """Returns the newest revision of the graph; 0 before the first."""
+        return head_revision(self._reader)
 
     def newest_of(self, owner: str) -> int:
         """Returns the newest revision of an owner's private nodes and edges; 0 before the first."""

@@ -128,9 +128,15 @@ def test_an_idempotency_key_names_one_signal(service, ada):
 
 def test_an_outdated_revision_is_409(service, ada):
     seen = signal(service, ada, title="One").json()["data"]["revision"]
-    assert signal(service, ada, title="Two", expectedRevision=seen).status_code == 201
+    two = signal(service, ada, title="Two", expectedRevision=seen)
+    assert two.status_code == 201
     late = signal(service, ada, title="Three", expectedRevision=seen)
     assert (late.status_code, late.json()["code"]) == (409, "revision_conflict")
+    early = signal(service, ada, title="Three", expectedRevision=10**15)
+    assert (early.status_code, early.json()["errors"]) == (
+        400,
+        [{"pointer": "/expectedRevision", "detail": f"is above {two.json()['data']['revision']}"}],
+    )
     for newest in (seen, seen + 1, None):
         assert signal(service, ada, title="Two", expectedRevision=newest).status_code == 201, "the retry"
 

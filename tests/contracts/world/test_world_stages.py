@@ -373,15 +373,23 @@ def test_a_single_valued_edge_is_not_ended_by_restating_it_from_below() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "conflict"), [(None, False), (6, True), (7, False), (100, False)], ids=["none", "old", "seen", "later"]
+    ("expected", "conflict"), [(None, False), (6, True), (7, False), (9, False)], ids=["none", "old", "seen", "later"]
 )
 def test_a_newer_change_of_ones_own_part_is_a_conflict(expected: int | None, conflict: bool) -> None:
-    asked = case(proposal(goal("g"), expected_revision=expected), HERS)
+    asked = case(proposal(goal("g"), expected_revision=expected), HERS, held_node("far", revision=9))
     if conflict:
         with pytest.raises(RevisionConflict, match="changed at revision 7"):
             judge(asked, no_rules(asked.proposal))
     else:
         assert judge(asked, no_rules(asked.proposal)).verdict == "approved"
+
+
+@pytest.mark.parametrize("expected", [8, 10**15])
+def test_a_revision_that_does_not_exist_yet_can_t_be_expected(expected: int) -> None:
+    asked = case(proposal(goal("g"), expected_revision=expected), HERS)
+    with pytest.raises(BodyInvalid) as refused:
+        judge(asked, no_rules(asked.proposal))
+    assert refused.value.errors == [("/expectedRevision", "is above 7")]
 
 
 def test_what_others_do_elsewhere_is_no_conflict_but_a_change_of_what_one_ties_to_is() -> None:
