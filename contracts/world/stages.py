@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from contracts.standing import rank
+from contracts.standing import UNSTATED, rank
 from contracts.times import instant_of, is_instant, utc_text
 from contracts.world.change_set import CLOCK_SKEW, MOST_NAMED, Case, EdgeChange, NodeChange, authority_of, claim_of_edge
 from contracts.world.facts import claim_of, may_replace, stated_end
@@ -395,8 +395,11 @@ def _alike(case: Case) -> Iterator[tuple[NodeChange, list[str]]]:
 
 
 def provenance(case: Case) -> Judgement:
-    """Checks the origin of the statements. The pipeline may not derive nodes from the graph itself."""
-    source = case.proposal.source
+    """Checks the origin of the statements, and says what a claim of a higher class than allowed is kept as.
+
+    The pipeline may not derive nodes from the graph itself.
+    """
+    source, claimed = case.proposal.source, case.proposal.source_class
     if case.actor.kind == "pipeline" and source.startswith(DERIVED_SOURCES):
         return Judgement("fail", f"{source} is made of the graph or of what is published: that would feed on itself")
     unsure = [
@@ -404,8 +407,12 @@ def provenance(case: Case) -> Judgement:
         for change in case.nodes
         if isinstance(value := change.draft.properties.get("confidence"), int | float) and value < LITTLE_CONFIDENCE
     ]
-    if unsure:
-        return Judgement("warn", f"{_named(unsure)}: little confidence")
+    warnings = [f"{_named(unsure)}: little confidence"] if unsure else []
+    kept_as = case.actor.claimed(claimed)
+    if kept_as is not claimed is not UNSTATED:
+        warnings.append(f"kept as {kept_as}, the highest class that this statement may claim, and not as {claimed}")
+    if warnings:
+        return Judgement("warn", "; ".join(warnings))
     return Judgement("pass", f"Stated in {source} by {case.actor.name}.")
 
 

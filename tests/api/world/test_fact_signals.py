@@ -161,7 +161,9 @@ def test_the_owners_confirmation_stands_above_everything_his_agents_may_claim(se
 
 def test_a_key_claims_no_class_above_its_own(service):
     weak = key(service, max_class=SourceClass.HEARSAY)
-    assert state(service, weak, "Bozo", sourceClass="document")["nodes"][0]["sourceClass"] == "hearsay"
+    capped = state(service, weak, "Bozo", sourceClass="document")
+    assert capped["nodes"][0]["sourceClass"] == "hearsay"
+    assert stage(capped, "provenance")["reason"].startswith("kept as hearsay")
     strong = key(service)
     document = state(service, strong, "Grace", sourceClass="document", source="the register")["signalId"]
     spoofed = state(service, weak, "Bozo2", source="the register", verdict="rejected")

@@ -291,6 +291,25 @@ CASES = {
     "little confidence": (
         provenance, proposal(goal("g", properties={"confidence": 0.1})), [], "warn", "little confidence",
     ),
+    "a class above what the key may claim": (
+        provenance, proposal(goal("g"), source_class=SourceClass.OWNER), [],
+        "warn", "kept as document, the highest class that this statement may claim, and not as owner",
+    ),
+    "a class above what a weak key may claim, with little confidence": (
+        provenance,
+        proposal(
+            goal("g", properties={"confidence": 0.1}),
+            actor=Actor("caller", "local:ada", max_class=SourceClass.HEARSAY), source_class=SourceClass.DOCUMENT,
+        ),
+        [], "warn", "g: little confidence; kept as hearsay, the highest class",
+    ),
+    "a class that the key may claim": (
+        provenance, proposal(goal("g"), source_class=SourceClass.DOCUMENT), [], "pass", "Stated in a test",
+    ),
+    "a class that was not stated": (
+        provenance, proposal(goal("g"), actor=Actor("caller", "local:ada", max_class=SourceClass.HEARSAY)), [],
+        "pass", "Stated in a test",
+    ),
     "the pipeline on the graph's own tables": (
         provenance, proposal(public(fact("m", 1)), actor=PIPELINE, source="out_world__counts"), [],
         "fail", "feed on itself",
