@@ -75,8 +75,9 @@ class SignalRequest(Document):
     payload: dict[str, Any] = Field(default={}, description="The node's properties")
     source: str = Field(description="Where the statement comes from")
     source_class: SourceClass = Field(
-        default=UNSTATED, description="How strongly it stands, highest first; your key limits what it may claim. "
-        "What is above is kept as the highest allowed: `provenance` among the stages then warns, and names it"
+        default=UNSTATED,
+        description="How strongly it stands, highest first; your key limits what it may claim. "
+        "What is above is kept as the highest allowed: `provenance` among the stages then warns, and names it",
     )
     observed_at: Instant | None = Field(default=None, description="When it was observed; default now")
     valid_from: Instant | None = Field(

@@ -26,7 +26,7 @@ from markdown_it import MarkdownIt
 from contracts.world.extraction.figures import amounts_in, dates_in, is_figure
 from contracts.world.extraction.findings import Findings, FoundNode, Part, Span, clean_text
 from contracts.world.extraction.people import called, handles_in, named_in, people_in
-from contracts.world.extraction.sentences import ABBREVIATIONS, Depends, decided_in, depends_in, is_proper
+from contracts.world.extraction.sentences import ABBREVIATIONS, Depends, decided_in, depends_in, is_proper, is_undecided
 from contracts.world.extraction.vocabulary import Relation, Vocabulary, plain_words, singular
 from contracts.world.proposal import LONGEST_TITLE
 from contracts.world.text import is_blank
@@ -212,6 +212,13 @@ class Reading:
     def names_nothing(self, part: Part) -> bool:
         """Decides whether a part stands where a name would, and says that there is none: "N/A", "to be decided"."""
         return self.vocabulary.names_nothing(plain(self.quote(part)))
+
+    def states_none(self, node_type: str | None, part: Part) -> bool:
+        """Decides whether a part stands where a thing of a type would, and states that there is none.
+
+        Of a decision "postponed to May" and a question state none either.
+        """
+        return self.names_nothing(part) or (node_type == "Decision" and is_undecided(plain(self.quote(part))))
 
     def _keep_value(self, subject: FoundNode, label: str, part: Part, spelt: str | None) -> None:
         """Makes the text after a label a property, or a passage where the property has another text already."""

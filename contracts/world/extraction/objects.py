@@ -70,7 +70,7 @@ class _Objects:
             reading.describe(node, "number", value)
         elif relation is not None:
             reading.relate(node, relation, words, part, self._unescaped(part, value))
-        elif named_type is not None and part.start < part.end and not reading.names_nothing(part):
+        elif named_type is not None and part.start < part.end and not reading.states_none(named_type, part):
             self._add_node(named_type, words, part, value, node)
         elif word not in vocabulary.type_words:
             reading.describe(node, "description" if word in vocabulary.descriptions else words, value)
@@ -91,7 +91,7 @@ class _Objects:
                 relation = relation or vocabulary.relations["attendee"]
             if relation is not None and key is not None:
                 reading.relate(node, relation, key, part, self._unescaped(part, value))
-            elif named_type is not None and not reading.names_nothing(part):
+            elif named_type is not None and not reading.states_none(named_type, part):
                 reading.scan(self._add_node(named_type, key or "", part, value, node), part)
             else:
                 reading.keep(part, node, key, self._unescaped(part, value))

@@ -177,6 +177,8 @@ class _Prose:
             return
         part = Part(heading.part.start + kinded.end(), heading.part.end) if kinded and kind else heading.part
         below_many = above.announced.type if above.announced and above.announced.many else None
+        if below_many is not None and self._reading.states_none(below_many, heading.part):
+            below_many = None
         node = self._reading.add("heading", kind or below_many or "Concept", part, above.node)
         self._reading.scan(node, part)
         self._sections.append(_Section(heading.level, node, None, plain(text)))
@@ -248,7 +250,11 @@ class _Prose:
         if labelled is not None:
             return self._labelled_statement(labelled, part, above, under, place)
         stated = under is not None and ((place == "item" and under.many) or (not under.many and under.type in _STATED))
-        if under is not None and stated and not reading.names_nothing(part) and not reading.quote(part).endswith(":"):
+        if (
+            under is not None
+            and stated
+            and not (reading.states_none(under.type, part) or reading.quote(part).endswith(":"))
+        ):
             sentence = first_sentence(reading.text, part)
             if under.type == "Resource" and (link := reading.link(part, above)) is not None:
                 return link
@@ -273,7 +279,9 @@ class _Prose:
         reading, vocabulary = self._reading, self._reading.vocabulary
         empty = labelled.rest.start >= labelled.rest.end
         relation = vocabulary.relation_of(labelled.label)
-        named_type = None if reading.names_nothing(labelled.rest) else vocabulary.type_of(labelled.label)
+        named_type = vocabulary.type_of(labelled.label)
+        if reading.states_none(named_type, labelled.rest):
+            named_type = None
         if empty:
             self._below = vocabulary.announced(labelled.label)
             if self._below is None and place == "item" and under is not None:
@@ -305,6 +313,10 @@ class _Prose:
             return node
         if (labelled.is_term and place != "field") or (under is not None and under.many and place == "item"):
             node_type = under.type if under is not None and under.many else "Concept"
+            if reading.states_none(node_type, labelled.rest) or (
+                node_type == "Decision" and reading.states_none(node_type, labelled.label_part)
+            ):
+                return self._keep(part, above)
             node = reading.add("term", node_type, labelled.label_part, above)
             reading.describe(node, "description", reading.quote(labelled.rest))
             reading.scan(node, labelled.rest)

@@ -30,6 +30,11 @@ _UNSURE = (
 """Words with which a sentence begins that does not say what somebody decided."""
 _NOUN = r"(?!(?:never|not|hardly|barely|almost|nearly|that|who|which)\b)[\w-]{1,30}"
 _BECAUSE = re.compile(r",?\sbecause\s", re.IGNORECASE)
+_BUT = re.compile(r"\b(?:but|however|though|although|only to)\b", re.IGNORECASE)
+"""Words in a decision behind which it may turn out that it was not carried out: "to move but stayed"."""
+_HAD = re.compile(r"\shad\s")
+_YET = re.compile(r"[.!]\s+(?:But|However|Yet|Instead|Still|Then|Now|Later)\b")
+"""The beginning of a sentence after one that tells what had been decided."""
 _DEPENDS = re.compile(r"\s(?:depends|relies)\son\s(?:the\s)?")
 _LEFT = re.compile(r"(?:[\w`][\w`-]{0,40}\s){0,3}[\w`][\w`-]{0,40}$")
 _RIGHT = re.compile(r"[\w`][\w`-]{0,40}(?:\s[\w`][\w`-]{0,40}){0,3}")
@@ -70,7 +75,8 @@ def decided_in(text: str, part: Part) -> Iterator[Decided]:
             None if match.start(name) < 0 else Part(part.start + match.start(name), part.start + match.end(name))
             for name in ("when", "what", "why")
         )
-        if what is not None:
+        follows = _YET.match(text, part.start + match.end())
+        if what is not None and not _BUT.search(text, *what) and not (follows and _HAD.search(match[0])):
             yield Decided(when, what.trimmed(text), why and why.trimmed(text))
 
 
@@ -102,6 +108,47 @@ def with_reason(text: str, sentence: Part) -> tuple[Part, Part | None]:
     if match is None or match.start() == sentence.start or match.end() == sentence.end:
         return sentence, None
     return Part(sentence.start, match.start()), Part(match.end(), sentence.end)
+
+
+def is_undecided(text: str) -> bool:
+    """Decides whether an entry that stands where decisions do states none: a question, "Pricing is postponed to May".
+
+    An entry that may be either, such as "The launch is postponed to May", is taken for one that states none.
+    """
+    text = text[:_LONGEST_SENTENCE]
+    if _QUESTION.search(text):
+        return True
+    return _DECIDED_TO.search(text) is None and any(form.search(text) for form in _UNDECIDED)
+
+
+_QUESTION = re.compile(r"^[^.!]*\?(?=\s+[A-Z])|\?\W*$|^(?i:whether|if we)\b")
+_DECIDED_TO = re.compile(
+    r"(?<!not )(?<!yet )(?<!nothing )(?<!no one )(?<!nobody )\b(?:decided|agreed|resolved) (?:not )?(?:to|that|on)\b",
+    re.IGNORECASE,
+)
+"""Words with which an entry surely states a decision, whatever stands behind them."""
+_NONE = r"no (?:final |formal |clear )?(?:decisions?|agreements?|consensus|resolution)"
+_MADE = "(?:decided|agreed|resolved|settled|concluded)"
+_LATER = (
+    r"(?=\s*(?:$|[.,;:!()–—-]|(?:to|until|till|for|by|due|because|as|since|after|again|indefinitely|pending|once)\b))"
+)
+_UNDECIDED = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"^(?:there (?:was|were|is|has been) )?{_NONE}\b(?! (?:without|is|are|by)\b)",
+        rf"\b{_NONE} (?:was|were|has been|have been|could be|yet|reached|made|taken)\b",
+        rf"^(?:nothing|none)\b.*\b{_MADE}\b",
+        rf"(?:\bnot|n[’']t) (?:yet )?(?:been )?(?:{_MADE}|decide|agree|reach)\b",
+        rf"\b(?:failed|unable) to (?:decide|agree)\b|\b(?:un|not |yet to be )(?:decided|resolved|settled)\b{_LATER}",
+        rf"\b(?:postponed|deferred|adjourned|tabled|put off|on hold|under (?:discussion|review))\b{_LATER}",
+        rf"(?:^|\b(?:is|are|was|were|still|remains?)\s|[:(–—-]\s*)(?:still )?pending\b{_LATER}",
+        r"(?:^(?:still )?|\b(?:is|are|was|were|still|remains?|left|kept)\s|[:(–—-]\s*)open\s*(?:for now|$|[.,;)])",
+        r"\b(?:will|shall|must|should|needs? to|ha(?:s|ve) to|going to|yet to|still to|to)\s(?:be )?"
+        r"(?:decided?|discuss(?:ed)?|revisit(?:ed)?|agreed|clarif(?:y|ied)|settled)\b(?! (?:that|to)\b)",
+        r"^(?:decide|discuss|clarify|revisit)\b(?! (?:to|that|by)\b)",
+    )
+)
+"""Forms of an entry that says that something is not decided."""
 
 
 def depends_in(text: str, part: Part) -> Iterator[Depends]:

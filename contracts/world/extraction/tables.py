@@ -56,7 +56,7 @@ def _read_row(
     own_type = None if of_type is None else vocabulary.type_of(reading.quote(cells[of_type]))
     node_type = own_type or announced
     whole = Part(min(cell.start for cell in cells), max(cell.end for cell in cells))
-    if reading.names_nothing(cells[name]):
+    if reading.states_none(node_type, cells[name]) or (node_type == "Decision" and _is_open(reading, columns, cells)):
         reading.keep(whole, within, None)
         return
     if node_type == "Person":
@@ -80,6 +80,14 @@ def _read_row(
             described = "description" if word in vocabulary.descriptions else column
             reading.describe(node, described, reading.quote(cell))
     reading.scan(node, whole)
+
+
+def _is_open(reading: Reading, columns: Sequence[str], cells: Sequence[Part]) -> bool:
+    """Decides whether the state of a row says that nothing is decided."""
+    states = (
+        cell for column, cell in zip(columns, cells, strict=False) if singular(column) in reading.vocabulary.states
+    )
+    return any(cell.start < cell.end and reading.states_none("Decision", cell) for cell in states)
 
 
 def _name_column(vocabulary: Vocabulary, columns: Sequence[str]) -> int:

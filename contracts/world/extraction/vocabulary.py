@@ -17,6 +17,10 @@ _HEADING_WORDS = 6
 _COLLECTIVE = frozenset({"Concept", "Person", "Task"})
 """Types whose singular word may denote many things: glossary, team, backlog."""
 _NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]?|[ivxIVX]+[.)]|[A-Z][.)])\s+")
+_STILL = re.compile(r"^(?:still|yet|as yet|currently) ")
+_FOR_NOW = re.compile(
+    r"(?:(?<=^not) yet\b| (?:yet|so far|for now|at present|at the moment|currently)$| (?:until|till) .*$)"
+)
 _CASES = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORDS = re.compile(r"[^\W_]+(?:-[^\W_]+)*|#")
 
@@ -54,8 +58,11 @@ class Vocabulary:
     type_words: frozenset[str]
     descriptions: frozenset[str]
     numbers: frozenset[str]
+    states: frozenset[str]
     reasons: frozenset[str]
     nothing: frozenset[str]
+    unsettled: frozenset[str]
+    undecided: frozenset[str]
     honorifics: frozenset[str]
     roles: frozenset[str]
     kin: frozenset[str]
@@ -89,9 +96,11 @@ class Vocabulary:
         return plain_words(_NUMBERING.sub("", heading)) in self.structure
 
     def names_nothing(self, value: str) -> bool:
-        """Decides whether a value only says that there is none yet, or has no letter and no digit: `N/A`, `-`."""
-        words = plain_words(value)
-        return not words or words in self.nothing
+        """Decides whether a value only says that there is none yet, "TBD by May", or has no letter and no digit."""
+        words = _STILL.sub("", plain_words(value))
+        if not words or _FOR_NOW.sub("", words) in self.nothing:
+            return True
+        return any(words == start or words.startswith(f"{start} ") for start in self.unsettled)
 
     def type_of(self, label: str) -> str | None:
         """Returns the node type for a label, column or key, or None."""
@@ -112,10 +121,12 @@ class Vocabulary:
         plain = " ".join(words)
         if not words or plain in self.untyped or len(words) > _HEADING_WORDS:
             return None
+        is_undecided = any(f" {word} " in f" {plain} " for word in self.undecided)
         for length in range(min(_LONGEST_WORDS, len(words)), 0, -1):
             for first in range(len(words) - length + 1):
                 phrase = words[first : first + length]
-                if (node_type := self.type_of_each(" ".join(phrase))) is None:
+                node_type = self.type_of_each(" ".join(phrase))
+                if node_type is None or (node_type == "Decision" and is_undecided):
                     continue
                 if _is_plural(phrase[-1]):
                     return Announced(node_type, many=True)
@@ -168,7 +179,8 @@ def load_vocabulary() -> Vocabulary:
         frozenset(map(singular, raw["type_words"])),
         frozenset(map(singular, raw["descriptions"])),
         frozenset(map(singular, raw["numbers"])),
+        frozenset(map(singular, raw["states"])),
         frozenset(map(singular, raw["reasons"])),
-        frozenset(map(plain_words, raw["nothing"])),
+        *(frozenset(map(plain_words, raw[name])) for name in ("nothing", "unsettled", "undecided")),
         *(frozenset(raw[name]) for name in ("honorifics", "roles", "kin", "said", "gestures", "openers")),
     )

@@ -224,6 +224,11 @@ def test_only_names_depend_on_names(text, expected):
         ("Depends on: TBD.", {"depends_on": "TBD."}),
         ("Mitigation: none", {"mitigation": "none"}),
         ("Risk: none", {"risk": "none"}),
+        ("Budget: TBD by Friday", {"budget": "TBD by Friday"}),
+        ("Owner: none yet", {"owner": "none yet"}),
+        ("Goal: to be agreed with Bo", {"goal": "to be agreed with Bo"}),
+        ("Decision: postponed", {"decision": "postponed"}),
+        ("Decision: should we move?", {"decision": "should we move?"}),
     ],
 )
 def test_a_value_that_names_nothing_is_text_and_no_node(text, expected):
@@ -238,6 +243,76 @@ def test_an_item_or_a_row_that_names_nothing_is_a_passage():
         ("Risk", "Frost"),
         ("Passage", "TBD | cook"),
     ]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "Should we move?",
+        "Should we move? Bo asks.",
+        "No decision was made",
+        "There was no decision on pricing.",
+        "Nothing was decided.",
+        "We did not decide on pricing.",
+        "We couldn't agree on a price",
+        "The board failed to agree.",
+        "Postponed",
+        "Postponed: the move",
+        "The move was postponed to May.",
+        "**Pricing**: deferred until May",
+        "Pricing – on hold",
+        "to be decided by Ada",
+        "TBD (Bo asks)",
+        "Pricing: TBD",
+        "Pricing: to be decided",
+        "Pricing (still open)",
+        "Pricing remains open.",
+        "Pricing is not yet decided",
+        "Will be decided next week",
+        "Decide on the venue by May",
+        "Decision: none",
+        "The vote is pending.",
+    ],
+)
+def test_an_entry_under_decisions_that_states_none_is_a_passage(entry):
+    item = read(f"# T\n\n## Decisions\n\n- {entry}")
+    paragraph = read(f"# T\n\n## Decision\n\n{entry}")
+    assert titles(item, "Decision") == titles(paragraph, "Decision") == []
+    assert len(titles(item, "Passage")) == 1
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "Postpone the launch to May",
+        "We decided not to move",
+        "We agreed that pricing stays on hold",
+        "Keep the shop open on Sundays",
+        "Close all open tickets",
+        "Pending orders are cancelled after 30 days",
+        "No decision without a record",
+        "Nobody deploys on Friday",
+        "Unknown callers are blocked",
+        "Decide by majority vote",
+        'Ask "why?" in every survey',
+    ],
+)
+def test_an_entry_under_decisions_that_only_sounds_undecided_is_a_decision(entry):
+    assert titles(read(f"# T\n\n## Decisions\n\n- {entry}"), "Decision") == [entry]
+
+
+def test_headings_rows_and_keys_that_state_no_decision_give_none():
+    text = (
+        "# T\n\n## Open decisions\n\n- Rent a van\n\n## Decisions\n\n### Should we fly?\n\n"
+        "| Decision | Status |\n|--|--|\n| Move | postponed |\n| Sell the boat | done |\n| Eat out? | |"
+    )
+    assert titles(read(text), "Decision") == ["Sell the boat"]
+    keys = {
+        "text": '{"decisions": ["Move?", "Sell the boat"], "decision": "TBD by May"}',
+        "mediaType": "application/json",
+    }
+    graph = build_graph(BuildRequest(documents=[keys]), ME, NOW)
+    assert titles(graph, "Decision") == ["Sell the boat"]
 
 
 @pytest.mark.parametrize(
@@ -278,6 +353,8 @@ def test_an_enumeration_that_is_understood_in_part_is_kept_as_text(text, propert
         ("It rained. The crew has agreed on v2.1 of the plan. Fine.", "v2.1 of the plan", None),
         ("Decision: sell the boat, because it leaks", "sell the boat", "it leaks"),
         ("Decided: sell the boat", "sell the boat", None),
+        ("They had decided to move. The van came at nine.", "move", None),
+        ("We decided to move. But first we paint.", "move", None),
     ],
 )
 def test_what_was_decided_is_a_decision_with_its_reason(text, title, rationale):
@@ -319,6 +396,9 @@ def test_the_day_of_a_decision_is_its_date_and_no_part_of_it(text, title, dates)
         "We decided to go?",
         "The crew never agreed to sail.",
         "The people who agreed to pay left.",
+        "They had decided to move but stayed.",
+        "We agreed to sell the boat, although it still sails.",
+        "They had decided to move. Then the letter came.",
     ],
 )
 def test_what_was_not_decided_for_sure_is_no_decision(text):
