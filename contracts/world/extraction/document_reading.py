@@ -25,7 +25,7 @@ from markdown_it import MarkdownIt
 
 from contracts.world.extraction.figures import amounts_in, dates_in, is_figure
 from contracts.world.extraction.findings import Findings, FoundNode, Part, Span, clean_text
-from contracts.world.extraction.people import called, handles_in, named_in, people_in
+from contracts.world.extraction.people import called, given_first, handles_in, named_in, people_in
 from contracts.world.extraction.sentences import ABBREVIATIONS, Depends, decided_in, depends_in, is_proper, is_undecided
 from contracts.world.extraction.vocabulary import Relation, Vocabulary, plain_words, singular
 from contracts.world.proposal import LONGEST_TITLE
@@ -48,13 +48,16 @@ _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,200})\]\((https?://[^\s)<>\[]{1,2000})
 _URL = re.compile(r"https?://[^\s<>()\[\]\"'`|]{1,2000}")
 _CODE = re.compile(r"(?<!`)(`{1,3})(?!`).{1,1000}?(?<!`)\1(?!`)", re.DOTALL)
 _DUE = re.compile(r"(?:\bdue|\bby|\buntil|\bbefore|\bdeadline)\W{0,4}$", re.IGNORECASE)
-_SEVERAL = re.compile(r"\s*(?:;|,\s|\band\b)\s*")
+_SEVERAL = re.compile(r"\s*(?:;|,\s(?!(?i:inc|ltd|llc|llp|plc|gmbh|corp)\b)|\band\b)\s*")
 """What separates names. Many names of firms and products contain "&" or "/"."""
-_NAME_WORD = r"(?:[A-Z][\w.’'-]*|van|von|de|der|den|da|di|la|le|bin|ibn)"
+_SEMICOLON = re.compile(r"\s*;\s*")
+_NAME_WORD = r"(?:[A-ZÀ-ÖØ-Þ][\w.’'-]*|van|von|de|der|den|da|di|la|le|bin|ibn)"
 _NAME = re.compile(rf"{_NAME_WORD}(?: {_NAME_WORD}){{0,3}}")
-_FIRM_WORD = r"[A-Z][\w.’'-]*(?:&[A-Z][\w.’'-]*)?"
-_FIRM = re.compile(rf"{_FIRM_WORD}(?:(?: &)? {_FIRM_WORD}){{0,3}}")
-_TEAM = re.compile(r"\b(?:team|group|department|crew|squad|inc|ltd|llc|gmbh|ag|corp|foundation|co)\.?$", re.IGNORECASE)
+_FIRM_WORD = r"[A-ZÀ-ÖØ-Þ][\w.’'-]*(?:&[A-Z][\w.’'-]*)?"
+_LEGAL = r"(?i:inc|ltd|llc|llp|plc|gmbh|ag|kg|corp|co)\b\.?"
+_GROUP = "(?:team|group|department|crew|squad|foundation|committee|council)"
+_FIRM = re.compile(rf"{_FIRM_WORD}(?:(?: &)? {_FIRM_WORD}){{0,3}}(?:,? {_LEGAL})?(?: {_GROUP})?")
+_TEAM = re.compile(rf"\b(?:{_GROUP}|{_LEGAL})$", re.IGNORECASE)
 _PLAIN = MarkdownIt("commonmark", {"html": False}).enable("strikethrough")
 
 
@@ -171,19 +174,26 @@ class Reading:
         self._dependencies += islice(depends_in(self.text, part), room)
 
     def relate(
-        self, subject: FoundNode, relation: Relation, label: str, part: Part, title: str | None = None
+        self,
+        subject: FoundNode,
+        relation: Relation,
+        label: str,
+        part: Part,
+        title: str | None = None,
+        *,
+        is_one: bool = False,
     ) -> list[FoundNode]:
         """Adds an edge from `subject` to each node that a part names, and returns the people and organisations.
 
         The text becomes a property if it contains more than names. `title` is the meaning of the part if its spelling
-        differs, for example by escapes.
+        differs, for example by escapes; `is_one` says that the part is an element of a list, and so one name.
         """
         if relation.to in ("Person", "Organization"):
-            parts = _several(self.text, part)
-            people = [node for name_part in parts if (node := self._party(name_part, relation.to)) is not None]
+            parts = self._names_in(part, relation, label, is_one=is_one)
+            people = [node for named in parts if (node := self._party(*named, relation.to)) is not None]
             for node in people:
                 self._tie(subject, node, relation, part)
-            if len(people) < len(parts):
+            if not parts or len(people) < len(parts):
                 self._keep_value(subject, label, part, title)
             return people
         self._open.append((subject, relation, label, part, title))
@@ -192,7 +202,7 @@ class Reading:
     def finish(self) -> None:
         """Resolves the references by name. All names are known by now."""
         for subject, relation, label, part, title in self._open:
-            parts = [part] if self._named(part) else _several(self.text, part)
+            parts = [part] if self._named(part) else _several(self.text, part, _SEVERAL)
             named = [
                 (name_part, node)
                 for name_part in parts
@@ -350,17 +360,43 @@ class Reading:
         person.properties.setdefault("handle", text[1:])
         return person
 
-    def _party(self, part: Part, expected: str) -> FoundNode | None:
-        text = self.quote(part)
-        if _MENTION.fullmatch(text):
-            return self._handle(part)
-        name = plain(text)
-        if _TEAM.search(name) and name[:1].isupper():
-            expected = "Organization"
-        form = _NAME if expected == "Person" else _FIRM
-        if self.names_nothing(part) or form.fullmatch(name) is None:
+    def _names_in(self, part: Part, relation: Relation, label: str, *, is_one: bool) -> list[tuple[Part, str]]:
+        """Returns the names of an enumeration, or none if it may be two names or one with the surname first.
+
+        "Owner: Müller, Hans" is one name if the text names Hans Müller, and two if the label is "Owners".
+        """
+        pieces = _several(self.text, part, _SEMICOLON)
+        turned = [self._given_first(piece) if relation.to == "Person" else None for piece in pieces]
+        spoken = [(piece, name) for piece, name in zip(pieces, turned, strict=True) if name is not None]
+        if spoken and len(spoken) == len(pieces):
+            if is_one or len(pieces) > 1 or re.search(rf"\b{re.escape(spoken[0][1])}\b", self.text):
+                return spoken
+            if not self.vocabulary.is_of_many(label):
+                return []
+        return [(piece, plain(self.quote(piece))) for piece in _several(self.text, part, _SEVERAL)]
+
+    def _given_first(self, part: Part) -> str | None:
+        name = plain(self.quote(part))
+        types = {self.party_type(half, "Person") for half in name.split(", ")}
+        return given_first(name) if types == {"Person"} else None
+
+    def party_type(self, name: str, expected: str) -> str | None:
+        """Returns the type of whom a name calls: Organization if that is sure, or None if it is the name of a post."""
+        if self.vocabulary.is_post(name):
             return None
-        return self.findings.refer("relation", self.document, expected, name, [self.span(part)])
+        is_organization = name[:1].isupper() and (_TEAM.search(name) is not None or self.vocabulary.is_part(name))
+        return "Organization" if is_organization else expected
+
+    def _party(self, part: Part, name: str, expected: str) -> FoundNode | None:
+        if _MENTION.fullmatch(self.quote(part)):
+            return self._handle(part)
+        party_type = self.party_type(name, expected)
+        form = _NAME if party_type == "Person" else _FIRM
+        if party_type is None or self.names_nothing(part) or form.fullmatch(name) is None:
+            return None
+        if name.split()[0].lower() in self.vocabulary.determiners:
+            return None
+        return self.findings.refer("relation", self.document, party_type, name, [self.span(part)])
 
     def _tie(self, subject: FoundNode, node: FoundNode, relation: Relation, part: Part) -> None:
         source, target = (node, subject) if relation.reversed else (subject, node)
@@ -442,13 +478,17 @@ def first_sentence(text: str, part: Part) -> Part:
     return sentence
 
 
-def _several(text: str, part: Part) -> list[Part]:
-    """Returns the names of an enumeration."""
+def _several(text: str, part: Part, between: re.Pattern[str]) -> list[Part]:
+    """Returns the parts of an enumeration, which `between` separates."""
     parts: list[Part] = []
     start = part.start
-    for match in [*_SEVERAL.finditer(text, part.start, part.end), None]:
+    for match in [*between.finditer(text, part.start, part.end), None]:
         end = part.end if match is None else match.start()
-        name_part = Part(start, end).trimmed(text).trimmed(text, "*_`().")
+        name_part = Part(start, end).trimmed(text).trimmed(text, "*_`.")
+        if text[name_part.start : name_part.start + 1] == "(" or text.count("(", *name_part) != text.count(
+            ")", *name_part
+        ):
+            name_part = name_part.trimmed(text, "*_`().")
         if name_part.start < name_part.end:
             parts.append(name_part)
         start = end if match is None else match.end()

@@ -90,7 +90,7 @@ class _Objects:
             if named_type == "Person":
                 relation = relation or vocabulary.relations["attendee"]
             if relation is not None and key is not None:
-                reading.relate(node, relation, key, part, self._unescaped(part, value))
+                reading.relate(node, relation, key, part, self._unescaped(part, value), is_one=True)
             elif named_type is not None and not reading.states_none(named_type, part):
                 reading.scan(self._add_node(named_type, key or "", part, value, node), part)
             else:
@@ -116,7 +116,10 @@ class _Objects:
         part = next(
             _inner(inner) for (_, inner), member in zip(tree.value, value.values(), strict=True) if member == name
         )
-        node = reading.add("key", own_type or named_type or "Concept", part, within, title=name)
+        node_type = own_type or named_type or "Concept"
+        if node_type == "Person":
+            node_type = reading.party_type(name, "Person") or "Concept"
+        node = reading.add("key", node_type, part, within, title=name)
         for (_, inner), (field, member) in zip(tree.value, value.items(), strict=True):
             self._field(field, inner, member, node)
         return True

@@ -18,8 +18,10 @@ MOST_PEOPLE = 100
 """Most people whom the prose of one document introduces."""
 
 _WORD = r"[A-ZÀ-ÖØ-Þ][\w’'-]{1,30}"
-_FULL = rf"{_WORD}(?: (?:(?:van|von|de|der|den|da|di|la|le|bin|ibn|al) ){{0,2}}{_WORD}){{1,3}}"
+_PARTICLES = "(?:(?:van|von|de|der|den|da|di|la|le|bin|ibn|al) ){0,2}"
+_FULL = rf"{_WORD}(?: {_PARTICLES}{_WORD}){{1,3}}"
 _CAPITALS = re.compile(rf"(?<![\w@]){_WORD}(?: (?:(?:van|von|de|der|den|da|di|la|le|bin|ibn|al) )?{_WORD}){{0,3}}")
+_SURNAME_FIRST = re.compile(rf"(?P<surname>{_PARTICLES}{_WORD}), (?P<given>{_WORD}(?: {_WORD})?)")
 _HANDLE = r"@(?P<handle>[A-Za-z0-9][A-Za-z0-9_-]{0,38})"
 _PAIRS = tuple(
     re.compile(pattern)
@@ -47,16 +49,27 @@ def people_in(text: str) -> list[str]:
     for pattern in _patterns():
         for match in pattern.finditer(text):
             name = _without_openers(match["name"])
-            if name and not _TEAM.search(name) and (" " in name or name == match["name"]):
+            if name and (" " in name or name == match["name"]) and not _names_no_person(name):
                 names[name] = None
             if len(names) >= MOST_PEOPLE:
                 return list(names)
     surnames = {name.split()[-1] for name in names}
     for match in _CAPITALS.finditer(text) if names else ():
         name = _without_openers(match[0])
-        if " " in name and name.split()[-1] in surnames and len(names) < MOST_PEOPLE and not _TEAM.search(name):
+        if " " in name and name.split()[-1] in surnames and len(names) < MOST_PEOPLE and not _names_no_person(name):
             names[name] = None
     return list(names)
+
+
+def _names_no_person(name: str) -> bool:
+    vocabulary = load_vocabulary()
+    return _TEAM.search(name) is not None or vocabulary.is_post(name) or vocabulary.is_part(name)
+
+
+def given_first(name: str) -> str | None:
+    """Returns a name that is written with the surname first, "Müller, Hans", as it is spoken; None for any other."""
+    match = _SURNAME_FIRST.fullmatch(name)
+    return None if match is None else f"{match['given']} {match['surname']}"
 
 
 def named_in(text: str, names: dict[str, str]) -> Iterator[tuple[str, Part]]:

@@ -55,6 +55,8 @@ class _Labelled:
     label_part: Part
     rest: Part
     is_term: bool
+    is_one: bool = False
+    """Whether the rest is an element of a list."""
 
 
 def read_prose(reading: Reading, title: str | None) -> None:
@@ -82,6 +84,8 @@ class _Prose:
         self._sections = [_Section(0, reading.root, None)]
         self._items: list[FoundNode | None] = []
         self._below: Announced | None = None
+        self._below_depth = 0
+        """What a label without a value announces for the items below it, and how deep it stands."""
 
     def _title_block(self, *, is_titled: bool) -> Heading | None:
         """Returns the first heading if it is of level 1, or else a first line that looks like a title, or None.
@@ -194,7 +198,7 @@ class _Prose:
         if len(values) == 1 or is_known:
             reading.read_as("label", field.key)
             for value in values:
-                labelled = _Labelled(label, field.key, value, is_term=False)
+                labelled = _Labelled(label, field.key, value, is_term=False, is_one=len(values) > 1)
                 part = field.whole if len(values) == 1 else value
                 self._labelled_statement(labelled, part, reading.root, None, "field")
         elif values:
@@ -210,14 +214,34 @@ class _Prose:
             del self._items[entry.depth - 1 :]
             self._items += [None] * (entry.depth - 1 - len(self._items))
             pieces = [Part(entry.lines[0].start, entry.lines[-1].end)]
+        if 0 < entry.depth <= self._below_depth:
+            self._below = None
         above = next((node for node in reversed(self._items) if node is not None), self._node)
         announced = self._announced
-        self._below = self._below if entry.depth else None
+        is_below_none = bool(self._items) and self._items[-1] is None
+        below = self._below
+        self._below = below if entry.depth else None
         place: _Place = "item" if entry.depth else "field" if len(pieces) > 1 else "paragraph"
         for part in pieces:
-            made = self._statement(part, above, announced, place)
+            if is_below_none and self._describes(part, below):
+                made = self._keep(part, above)
+            else:
+                made = self._statement(part, above, announced, place)
             if entry.depth:
                 self._items.append(made)
+        if self._below is not below:
+            self._below_depth = entry.depth
+
+    def _describes(self, part: Part, below: Announced | None) -> bool:
+        """Decides whether an entry states something of the entry above it. `below` announces what is below that one."""
+        labelled = self._labelled(part)
+        if labelled is None:
+            return False
+        relation = self._reading.vocabulary.relation_of(labelled.label)
+        if relation is not None:
+            return below is None or below.type != relation.to
+        is_typed = self._reading.vocabulary.type_of(labelled.label) is not None
+        return not (is_typed or labelled.is_term or below)
 
     def _lines_or_whole(self, entry: Entry) -> Iterator[Part]:
         """Yields the lines if each has a label, because they are separate statements, or else the whole paragraph, or
@@ -260,9 +284,10 @@ class _Prose:
                 return link
             if under.type != "Person":
                 return self._add_node("announced", under.type, sentence, part, above)
-            reading.relate(above, reading.vocabulary.relations["attendee"], "people", _leading_name(reading.text, part))
+            attendee, name = reading.vocabulary.relations["attendee"], _leading_name(reading.text, part)
+            people = reading.relate(above, attendee, "people", name)
             reading.scan(above, part)
-            return None
+            return people[0] if len(people) == 1 else None
         return self._keep(part, above)
 
     def _keep(self, part: Part, above: FoundNode) -> FoundNode | None:
@@ -297,9 +322,9 @@ class _Prose:
             reading.scan(above, part)
             return None
         if relation is not None and (relation.to in ("Person", "Organization") or named_type is None):
-            reading.relate(above, relation, labelled.label, labelled.rest)
+            people = reading.relate(above, relation, labelled.label, labelled.rest, is_one=labelled.is_one)
             reading.scan(above, labelled.rest)
-            return None
+            return people[0] if len(people) == 1 else None
         if named_type is not None and not (labelled.is_term and under):
             if named_type == "Person":
                 people = reading.relate(above, vocabulary.relations["attendee"], labelled.label, labelled.rest)
@@ -313,6 +338,8 @@ class _Prose:
             return node
         if (labelled.is_term and place != "field") or (under is not None and under.many and place == "item"):
             node_type = under.type if under is not None and under.many else "Concept"
+            if node_type == "Person" and reading.party_type(labelled.label, "Person") != "Person":
+                return self._held(labelled, part, above)
             if reading.states_none(node_type, labelled.rest) or (
                 node_type == "Decision" and reading.states_none(node_type, labelled.label_part)
             ):
@@ -328,6 +355,16 @@ class _Prose:
         if not is_field and labelled.rest.end - labelled.rest.start <= _LONGEST_FIELD:
             reading.describe(above, labelled.label, reading.quote(labelled.rest))
         return self._keep(part, above)
+
+    def _held(self, labelled: _Labelled, part: Part, above: FoundNode) -> FoundNode | None:
+        """Reads an entry about people whose label names a post or a part: "CTO: Ada Lovelace"."""
+        reading = self._reading
+        people = reading.relate(above, reading.vocabulary.relations["attendee"], labelled.label, labelled.rest)
+        if len(people) != 1:
+            return self._keep(part, above)
+        reading.describe(people[0], "role", labelled.label)
+        reading.scan(above, labelled.rest)
+        return people[0]
 
     def _add_node(
         self, rule: str, node_type: str, sentence: Part, whole: Part, above: FoundNode, label: str | None = None

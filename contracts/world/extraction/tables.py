@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from contracts.world.extraction.document_reading import Reading, plain
 from contracts.world.extraction.findings import FoundNode, Part
+from contracts.world.extraction.people import given_first
 from contracts.world.extraction.vocabulary import Vocabulary, singular
 
 DELIMITERS = ",;\t|"
@@ -59,9 +60,12 @@ def _read_row(
     if reading.states_none(node_type, cells[name]) or (node_type == "Decision" and _is_open(reading, columns, cells)):
         reading.keep(whole, within, None)
         return
+    title = plain(reading.quote(cells[name]))
+    if node_type == "Person":
+        node_type = reading.party_type(title, "Person") or "Concept"
     if node_type == "Person":
         node = reading.findings.refer(
-            "table_row", reading.document, "Person", plain(reading.quote(cells[name])), [reading.span(cells[name])]
+            "table_row", reading.document, "Person", given_first(title) or title, [reading.span(cells[name])]
         )
         reading.findings.tie("table_row", node, within, "PART_OF", reading.span(cells[name]))
         reading.name(node, node.title)

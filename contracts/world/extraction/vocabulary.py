@@ -69,6 +69,10 @@ class Vocabulary:
     said: frozenset[str]
     gestures: frozenset[str]
     openers: frozenset[str]
+    collective: frozenset[str]
+    posts: frozenset[str]
+    parts: frozenset[str]
+    determiners: frozenset[str]
 
     def with_words_of(self, ontology: Ontology) -> Vocabulary:
         """Returns the vocabulary with the names of an owner's types and relationships, spelled as words.
@@ -102,6 +106,22 @@ class Vocabulary:
             return True
         return any(words == start or words.startswith(f"{start} ") for start in self.unsettled)
 
+    def is_post(self, name: str) -> bool:
+        """Decides whether a name is one of a post, whoever holds it: "CTO", "Product Manager"."""
+        words = _name_words(name)
+        held = self.posts | {word for role in self.roles for word in role.split()}
+        return any(word in held for word in words) and all(word in held or word in self.parts for word in words)
+
+    def is_part(self, name: str) -> bool:
+        """Decides whether a name is one of a part of an organisation: "QA", "Human Resources"."""
+        words = _name_words(name)
+        return bool(words) and all(word in self.parts for word in words)
+
+    def is_of_many(self, label: str) -> bool:
+        """Decides whether the names behind a label may be several: "Owners", "Present"."""
+        words = _WORDS.findall(label.lower())
+        return bool(words) and (_is_plural(words[-1]) or words[-1] in self.collective)
+
     def type_of(self, label: str) -> str | None:
         """Returns the node type for a label, column or key, or None."""
         return self.types.get(singular(label))
@@ -134,6 +154,11 @@ class Vocabulary:
                 if length == len(words):
                     return Announced(node_type, many=node_type in _COLLECTIVE)
         return None
+
+
+def _name_words(name: str) -> list[str]:
+    words = (word.strip(".,()") for word in name.lower().split())
+    return [word for word in words if word not in ("", "&", "and", "of", "und", "for")]
 
 
 def plain_words(text: str) -> str:
@@ -182,5 +207,19 @@ def load_vocabulary() -> Vocabulary:
         frozenset(map(singular, raw["states"])),
         frozenset(map(singular, raw["reasons"])),
         *(frozenset(map(plain_words, raw[name])) for name in ("nothing", "unsettled", "undecided")),
-        *(frozenset(raw[name]) for name in ("honorifics", "roles", "kin", "said", "gestures", "openers")),
+        *(
+            frozenset(raw[name])
+            for name in (
+                "honorifics",
+                "roles",
+                "kin",
+                "said",
+                "gestures",
+                "openers",
+                "collective",
+                "posts",
+                "parts",
+                "determiners",
+            )
+        ),
     )

@@ -113,6 +113,60 @@ def test_only_names_behind_words_for_people_are_people(text, people, properties)
     assert graph.nodes[0].properties == properties
 
 
+@pytest.mark.parametrize(
+    ("owner", "node"),
+    [
+        ("Marketing", ("Organization", "Marketing")),
+        ("QA", ("Organization", "QA")),
+        ("Human Resources", ("Organization", "Human Resources")),
+        ("Legal team", ("Organization", "Legal team")),
+        ("Steering Committee", ("Organization", "Steering Committee")),
+        ("[Acme GmbH](https://a.example)", ("Organization", "Acme GmbH")),
+        ("Grace Legal", ("Person", "Grace Legal")),
+    ],
+)
+def test_a_part_of_an_organisation_owns_as_one_in_lines_and_tables(owner, node):
+    for text in (f"Owner: {owner}", f"| Risk | Owner |\n|--|--|\n| Frost | {owner} |"):
+        graph = read(f"# T\n\n{text}")
+        parties = [(node.type, node.title) for node in graph.nodes if node.type in ("Person", "Organization")]
+        assert parties == [node]
+        assert len(edges(graph, "OWNED_BY")) == 1
+
+
+def test_a_post_is_a_role_of_who_holds_it_and_nobody_by_itself():
+    text = "# T\n\n## Team\n\n- CTO: Ada Lovelace\n- QA: Bo Li, Cy\n- CFO\n- Di: cook\n\nProduct Manager said no."
+    people = [(node.title, node.properties) for node in read(text).nodes if node.type == "Person"]
+    assert people == [
+        ("Ada Lovelace", {"role": "CTO"}),
+        ("Bo Li", {}),
+        ("Cy", {}),
+        ("Di", {"description": "cook"}),
+    ]
+    table = "| Contact | Phone |\n|--|--|\n| CFO | 1 |\n| QA | 2 |\n| Müller, Hans | 3 |"
+    assert [(node.type, node.title) for node in read(f"# T\n\n{table}").nodes[1:]] == [
+        ("Concept", "CFO"),
+        ("Organization", "QA"),
+        ("Person", "Hans Müller"),
+    ]
+
+
+def test_a_surname_stands_first_where_the_text_or_its_form_leaves_no_doubt():
+    front = "---\nauthors:\n- Müller, Hans\n- Sand, Eva\n---\n# T"
+    assert titles(read(front), "Person") == ["Hans Müller", "Eva Sand"]
+    assert titles(read("# T\n\nOwner: Müller, Hans\n\nHans Müller said no."), "Person") == ["Hans Müller"]
+    keys = {"text": '{"authors": ["Müller, Hans"]}', "mediaType": "application/json"}
+    assert titles(build_graph(BuildRequest(documents=[keys]), ME, NOW), "Person") == ["Hans Müller"]
+
+
+def test_an_item_below_one_that_made_no_node_describes_nothing_above():
+    text = "# T\n\n- Risks:\n  - Owner: none\n- Depends on: SAP\n  - Owner: Ada\n- Goal: none\n  - Colour: red"
+    graph = read(text)
+    assert graph.nodes[0].properties == {"goal": "none"}
+    assert titles(graph, "Passage") == ["Owner: none", "Owner: Ada", "Colour: red"]
+    person = next(node for node in read("# T\n\n## Team\n\n- Ada\n  - Desk: 4").nodes if node.type == "Person")
+    assert person.properties == {"desk": "4"}
+
+
 def test_a_role_in_json_is_a_property_of_its_person():
     text = '{"team": [{"name": "Ada", "role": "CTO"}, "Bo Li"]}'
     graph = build_graph(BuildRequest(documents=[{"text": text, "mediaType": "application/json"}]), ME, NOW)
@@ -226,12 +280,18 @@ def test_only_names_depend_on_names(text, expected):
         ("Risk: none", {"risk": "none"}),
         ("Budget: TBD by Friday", {"budget": "TBD by Friday"}),
         ("Owner: none yet", {"owner": "none yet"}),
+        ("Owner: CTO", {"owner": "CTO"}),
+        ("Owner: Head of Sales", {"owner": "Head of Sales"}),
+        ("Owner: Product Manager", {"owner": "Product Manager"}),
+        ("Owner: The Board", {"owner": "The Board"}),
+        ("Owner: Müller, Hans", {"owner": "Müller, Hans"}),
+        ("Owner: van der Berg, Eva Maria", {"owner": "van der Berg, Eva Maria"}),
         ("Goal: to be agreed with Bo", {"goal": "to be agreed with Bo"}),
         ("Decision: postponed", {"decision": "postponed"}),
         ("Decision: should we move?", {"decision": "should we move?"}),
     ],
 )
-def test_a_value_that_names_nothing_is_text_and_no_node(text, expected):
+def test_a_value_that_names_nobody_or_nothing_for_sure_is_text_and_no_node(text, expected):
     nodes = [node for node in read(f"# T\n\n{text}").nodes if node.type != "Passage"]
     assert [(node.title, node.properties) for node in nodes] == [("T", expected)]
 
@@ -326,6 +386,12 @@ def test_headings_rows_and_keys_that_state_no_decision_give_none():
         ("Owner: R&D Team", ["R&D Team"]),
         ("Owner: Ada, Bo and Cy", ["Ada", "Bo", "Cy"]),
         ("Owner: Ada & Bo", []),
+        ("Owners: Ada, Bo", ["Ada", "Bo"]),
+        ("Owner: Müller, Hans; Schmidt, Eva", ["Hans Müller", "Eva Schmidt"]),
+        ("Owner: Ada and Acme, Inc.", ["Ada", "Acme, Inc"]),
+        ("Owner: Acme GmbH & Co. KG", ["Acme GmbH & Co. KG"]),
+        ("Owner: Tim Cook", ["Tim Cook"]),
+        ("Present: Özlem, April Jones", ["Özlem", "April Jones"]),
     ],
 )
 def test_names_are_separated_by_commas_semicolons_and_the_word_and(text, expected):
