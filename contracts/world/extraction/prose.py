@@ -15,16 +15,37 @@ from dataclasses import dataclass
 from typing import Literal
 
 from contracts.world.extraction.document_reading import NAMED_OWNER, Reading, first_sentence, plain
+from contracts.world.extraction.figures import dates_in
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.markdown import Entry, Field, Heading, Table, blocks_of
-from contracts.world.extraction.sentences import with_reason
+from contracts.world.extraction.sentences import DAY, with_reason
 from contracts.world.extraction.tables import read_table
 from contracts.world.extraction.vocabulary import Announced
 
 _CHECKBOX = re.compile(r"\[([ xX])\]\s+")
-_LABEL = re.compile(r"(?P<mark>\*\*|__|`)?(?P<label>[^\s:*_`|<>][^:*_`|<>\n]{0,48}?)(?P=mark)?\s*:(?P=mark)?(?:\s+|$)")
+_BRACKET = r"(?:\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\])"
+_LABEL = re.compile(
+    rf"(?P<mark>\*\*|__|`)?(?P<label>(?:[^\s:*_`|<>(\[]|{_BRACKET})(?:[^:*_`|<>(\[\n]|{_BRACKET}){{0,48}}?)"
+    rf"(?P=mark)?(?P<behind>\s*{_BRACKET})?\s*:(?P=mark)?(?:\s+|$)"
+)
+"""A label ends at the first colon that stands in no bracket."""
+_DAY = rf"{DAY}(?:, {DAY})?"
+_QUALIFIED = re.compile(
+    rf"(?P<head>[^(\[]*?)\s*(?:[(\[](?P<inner>[^()\[\]\n]+)[)\]]|(?:^|\b(?:of|on|from)\s+|(?<=\s)|,\s)(?P<day>{_DAY}))",
+    re.IGNORECASE,
+)
+"""A label with what is said of it: "Risk (impact: high)", "Decided on 2026-03-01", or only a day."""
+_DATED = re.compile(
+    rf"(?P<mark>\*\*|__)?[(\[]?(?P<day>{_DAY})[)\]]?(?P=mark)?(?:\s+[–—-]{{1,2}}|(?<=[)\]])(?:\s*:)?)\s+(?=\S)"
+)
+"""The day of an entry before a dash, or in a bracket: "2026-03-01 - sell the boat"."""
+_PAIR = re.compile(r"(?P<name>[^\W\d][\w -]{0,30}?)\s*[:=]\s*(?P<value>(?!//)\S[^:=]*)")
+_ONLY_DAY = re.compile(_DAY, re.IGNORECASE)
+_IN_BRACKETS = re.compile(_BRACKET)
+_AGREED = frozenset({"agreed", "resolved"})
+"""Words that say, before a day, that what follows was decided then."""
 _TERM = re.compile(
-    r"(?P<mark>\*\*|__|`)(?P<label>[^*_`\n]{1,80})(?P=mark)\s+"
+    r"(?P<mark>\*\*|__|`)(?P<label>[^*_`\n]{1,80})(?P<behind>)(?P=mark)\s+"
     r"(?:[–—-]{1,2}|is|are|means|refers to|stands for)\s+"
 )
 _WHO_AND_WHEN = re.compile(r"@[\w-]+|\d{4}-\d{2}-\d{2}|\b(?:due|by|until|owner|assignee)\b|\W")
@@ -47,6 +68,8 @@ class _Section:
     node: FoundNode
     announced: Announced | None
     heading: str | None = None
+    day: Part | None = None
+    """The day that its heading is, if that is nothing else."""
 
 
 @dataclass
@@ -55,6 +78,11 @@ class _Labelled:
     label_part: Part
     rest: Part
     is_term: bool
+    head: str
+    """The label without the day or the bracket behind it; empty if it is only a day."""
+    day: Part | None = None
+    pairs: tuple[tuple[str, str], ...] = ()
+    """What a bracket says: "impact: high"."""
     is_one: bool = False
     """Whether the rest is an element of a list."""
 
@@ -128,13 +156,13 @@ class _Prose:
             elif isinstance(block, Entry) and block.depth == 0:
                 for line in block.lines:
                     labelled = self._labelled(line)
-                    if labelled is not None and not self._is_known(labelled):
+                    if labelled is not None and not self._is_known(labelled.head):
                         key = (section, labelled.label.casefold())
                         (repeated if key in seen else seen).add(key)
         return frozenset(repeated)
 
-    def _is_known(self, labelled: _Labelled) -> bool:
-        vocabulary, label = self._reading.vocabulary, labelled.label
+    def _is_known(self, label: str) -> bool:
+        vocabulary = self._reading.vocabulary
         return vocabulary.relation_of(label) is not None or vocabulary.type_of(label) is not None
 
     def _is_speaker(self, labelled: _Labelled | None) -> bool:
@@ -183,8 +211,18 @@ class _Prose:
         below_many = above.announced.type if above.announced and above.announced.many else None
         if below_many is not None and self._reading.states_none(below_many, heading.part):
             below_many = None
+        day, part = None, heading.part
+        if kinded and kind:
+            part = Part(part.start + kinded.end(), part.end)
+        elif below_many is not None:
+            if _ONLY_DAY.fullmatch(plain(text)):
+                self._reading.read_as("heading", part)
+                self._sections.append(_Section(heading.level, above.node, above.announced, plain(text), part))
+                return
+            day, part = self._without_day(part)
         node = self._reading.add("heading", kind or below_many or "Concept", part, above.node)
         self._reading.scan(node, part)
+        self._date(node, day)
         self._sections.append(_Section(heading.level, node, None, plain(text)))
 
     def _field(self, field: Field) -> None:
@@ -194,11 +232,10 @@ class _Prose:
             reading.scan(reading.root, field.whole)
             return
         label = reading.quote(field.key)
-        is_known = reading.vocabulary.relation_of(label) is not None or reading.vocabulary.type_of(label) is not None
-        if len(values) == 1 or is_known:
+        if len(values) == 1 or self._is_known(label):
             reading.read_as("label", field.key)
             for value in values:
-                labelled = _Labelled(label, field.key, value, is_term=False, is_one=len(values) > 1)
+                labelled = _Labelled(label, field.key, value, False, label, is_one=len(values) > 1)
                 part = field.whole if len(values) == 1 else value
                 self._labelled_statement(labelled, part, reading.root, None, "field")
         elif values:
@@ -227,6 +264,8 @@ class _Prose:
                 made = self._keep(part, above)
             else:
                 made = self._statement(part, above, announced, place)
+            if made is not None and announced is not None and made.type == announced.type:
+                self._date(made, self._sections[-1].day)
             if entry.depth:
                 self._items.append(made)
         if self._below is not below:
@@ -237,10 +276,10 @@ class _Prose:
         labelled = self._labelled(part)
         if labelled is None:
             return False
-        relation = self._reading.vocabulary.relation_of(labelled.label)
+        relation = self._reading.vocabulary.relation_of(labelled.head)
         if relation is not None:
             return below is None or below.type != relation.to
-        is_typed = self._reading.vocabulary.type_of(labelled.label) is not None
+        is_typed = self._reading.vocabulary.type_of(labelled.head) is not None
         return not (is_typed or labelled.is_term or below)
 
     def _lines_or_whole(self, entry: Entry) -> Iterator[Part]:
@@ -270,6 +309,14 @@ class _Prose:
             node.properties["status"] = "open" if box[1] == " " else "done"
             return node
         under = None if nested or announced is None else announced
+        if under is not None:
+            day, undated = self._without_day(part)
+            if day is not None and not reading.states_none(under.type, undated):
+                made = self._statement(undated, above, under, place)
+                self._date(made, day)
+                return made
+            if day is not None:
+                return self._keep(part, above)
         labelled = self._labelled(part)
         if labelled is not None:
             return self._labelled_statement(labelled, part, above, under, place)
@@ -301,14 +348,43 @@ class _Prose:
         under: Announced | None,
         place: _Place,
     ) -> FoundNode | None:
+        """Reads a labelled entry, and adds what the label says beside its name to the node that it makes."""
+        made = self._of_label(labelled, part, above, under, place)
+        self._date(made, labelled.day)
+        if made is not None and made.type != "Passage":
+            for name, value in labelled.pairs:
+                self._reading.describe(made, name, value)
+        return made
+
+    def _without_day(self, part: Part) -> tuple[Part | None, Part]:
+        """Returns the day before an entry, if one stands there, and the rest: "2026-03-01: sell the boat"."""
+        labelled = self._labelled(part)
+        if labelled is not None and not labelled.head and labelled.rest.start < labelled.rest.end:
+            return labelled.day, labelled.rest
+        dated = _DATED.match(self._reading.text, part.start, part.end)
+        return (None, part) if dated is None else (Part(*dated.span("day")), Part(dated.end(), part.end))
+
+    def _date(self, node: FoundNode | None, day: Part | None) -> None:
+        """Gives a node the date of a day, or the words for it if it has no year. A passage has them already."""
+        if node is None or node.type == "Passage" or day is None:
+            return
+        self._reading.scan(node, day)
+        if not any(dates_in(self._reading.text, day)):
+            self._reading.describe(node, "day", self._reading.quote(day))
+
+    def _of_label(
+        self, labelled: _Labelled, part: Part, above: FoundNode, under: Announced | None, place: _Place
+    ) -> FoundNode | None:
         reading, vocabulary = self._reading, self._reading.vocabulary
         empty = labelled.rest.start >= labelled.rest.end
-        relation = vocabulary.relation_of(labelled.label)
-        named_type = vocabulary.type_of(labelled.label)
+        relation = vocabulary.relation_of(labelled.head)
+        named_type = vocabulary.type_of(labelled.head)
+        if labelled.day is not None and labelled.head.lower() in _AGREED:
+            named_type = "Decision"
         if reading.states_none(named_type, labelled.rest):
             named_type = None
         if empty:
-            self._below = vocabulary.announced(labelled.label)
+            self._below = vocabulary.announced(labelled.head)
             if self._below is None and place == "item" and under is not None:
                 return self._add_node("announced", under.type, labelled.label_part, labelled.label_part, above)
             if self._below is None:
@@ -317,21 +393,24 @@ class _Prose:
             return None
         if self._is_speaker(labelled):
             return self._keep(part, above)
-        if labelled.label.lower() in vocabulary.reasons and above.type == "Decision":
+        if labelled.head.lower() in vocabulary.reasons and above.type == "Decision":
             reading.describe(above, "rationale", reading.quote(labelled.rest))
             reading.scan(above, part)
             return None
         if relation is not None and (relation.to in ("Person", "Organization") or named_type is None):
-            people = reading.relate(above, relation, labelled.label, labelled.rest, is_one=labelled.is_one)
+            people = reading.relate(above, relation, labelled.head, labelled.rest, is_one=labelled.is_one)
             reading.scan(above, labelled.rest)
+            if labelled.head != labelled.label:
+                self._keep(part, above)
             return people[0] if len(people) == 1 else None
         if named_type is not None and not (labelled.is_term and under):
             if named_type == "Person":
-                people = reading.relate(above, vocabulary.relations["attendee"], labelled.label, labelled.rest)
+                people = reading.relate(above, vocabulary.relations["attendee"], labelled.head, labelled.rest)
                 reading.scan(above, labelled.rest)
                 return people[0] if len(people) == 1 else None
             sentence = first_sentence(reading.text, labelled.rest)
-            node = self._add_node("label", named_type, sentence, labelled.rest, above, labelled.label)
+            label = labelled.label if labelled.day is None else labelled.head
+            node = self._add_node("label", named_type, sentence, labelled.rest, above, label)
             if relation is not None:
                 source, target = (node, above) if relation.reversed else (above, node)
                 reading.findings.tie("label", source, target, relation.type, reading.span(labelled.rest))
@@ -349,7 +428,7 @@ class _Prose:
             reading.scan(node, labelled.rest)
             return node
         is_field = place == "field" or (place == "item" and above is not self._node and above.type != "Passage")
-        if is_field and reading.describe(above, labelled.label, reading.quote(labelled.rest)):
+        if is_field and not labelled.pairs and reading.describe(above, labelled.label, reading.quote(labelled.rest)):
             reading.scan(above, part)
             return None
         if not is_field and labelled.rest.end - labelled.rest.start <= _LONGEST_FIELD:
@@ -394,14 +473,38 @@ class _Prose:
         text = self._reading.text
         for pattern in (_TERM, _LABEL):
             match = pattern.match(text, part.start, part.end)
-            if match is None or len(match["label"].split()) > _MOST_LABEL_WORDS:
+            if match is None or text.startswith("//", match.end("label") + 1):
                 continue
-            if text.startswith("//", match.end("label") + 1):
-                continue
-            label_part = Part(match.start("label"), match.end("label")).trimmed(text)
+            label_part = Part(match.start("label"), max(match.end("label"), match.end("behind"))).trimmed(text)
             rest = Part(match.end(), part.end).trimmed(text)
-            return _Labelled(match["label"].strip(), label_part, rest, is_term=match["mark"] is not None)
+            labelled = self._qualified(label_part, rest, is_term=match["mark"] is not None)
+            if labelled is not None and len(_IN_BRACKETS.sub("", labelled.head).split()) <= _MOST_LABEL_WORDS:
+                return labelled
         return None
+
+    def _qualified(self, part: Part, rest: Part, *, is_term: bool) -> _Labelled | None:
+        """Reads a label with the day or the bracket that may stand behind its name.
+
+        A bracket with a colon that says nothing of the form "impact: high" makes it no label.
+        """
+        whole = self._reading.text[part.start : part.end]
+        match = _QUALIFIED.fullmatch(whole)
+        if match is None:
+            return _Labelled(whole, part, rest, is_term, whole) if ":" not in whole else None
+        head = match["head"].rstrip(" *_`")
+        name = Part(part.start, part.start + len(head)) if head else part
+        said = Part(*match.span("day" if match["inner"] is None else "inner"))
+        text = whole[said.start : said.end]
+        if _ONLY_DAY.fullmatch(text):
+            day = Part(part.start + said.start, part.start + said.end)
+            return _Labelled(whole, name, rest, is_term, head, day)
+        pairs = [_PAIR.fullmatch(piece.strip()) for piece in re.split("[,;]", text)]
+        if head and all(pairs):
+            stated = tuple((pair["name"], pair["value"]) for pair in pairs if pair is not None)
+            return _Labelled(head, name, rest, is_term, head, pairs=stated)
+        if ":" in text or head != match["head"].rstrip():
+            return None
+        return _Labelled(whole, part, rest, is_term, head if head and self._is_known(head) else whole)
 
 
 def _leading_name(text: str, part: Part) -> Part:

@@ -17,7 +17,7 @@ ABBREVIATIONS = (
 )
 """Words whose full stop ends no sentence."""
 
-_DAY = (
+DAY = (
     r"(?:(?:last |next |this )?(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: (?:morning|afternoon|evening|night))?"
     r"|\d{4}-\d\d-\d\d|\d{1,2}\.\s?\d{1,2}\.(?:\s?\d{4})?"
     rf"|(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}\b\.?(?:,? \d{{4}})?"
@@ -96,8 +96,8 @@ def _decided() -> re.Pattern[str]:
         rf"[^,.!?\n]{{0,40}},? )?(?!{_UNSURE})"
         rf"(?:We|It was|The(?: {_NOUN}){{1,3}}|[A-Z][\w’'-]{{1,30}}(?: [A-Z][\w’'-]{{1,30}}){{0,2}})"
         r"\s(?:(?:have|has|had|also|then|finally|all|therefore)\s){0,3}(?:decided|agreed|resolved)"
-        rf"(?:,?\son\s(?P<when>{_DAY}(?:, {_DAY})?),?(?=\s(?:to|that|on)\s))?"
-        rf"\s(?:to|that|on(?!\s(?:{_DAY}|nothing|none|no)\b))\s(?P<what>{words})"
+        rf"(?:,?\son\s(?P<when>{DAY}(?:, {DAY})?),?(?=\s(?:to|that|on)\s))?"
+        rf"\s(?:to|that|on(?!\s(?:{DAY}|nothing|none|no)\b))\s(?P<what>{words})"
         rf"(?:,?\sbecause\s(?P<why>{words}))?(?=[.!](?:\s|$)|$)(?!{short})"
     )
 

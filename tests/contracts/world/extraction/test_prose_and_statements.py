@@ -437,11 +437,66 @@ def test_what_was_decided_is_a_decision_with_its_reason(text, title, rationale):
         ("The crew agreed on Friday to sail.", "sail", None),
         ("We agreed on plan B. It is safe.", "plan B", None),
         ("On Friday the rain stopped. We agreed on three boats.", "three boats", None),
+        ("Decided on 2026-03-01: sell the boat", "sell the boat", ["2026-03-01"]),
+        ("Agreed on Tuesday, 3 March 2026: sell the boat", "sell the boat", ["2026-03-03"]),
+        ("Decision (2026-03-01): sell the boat", "sell the boat", ["2026-03-01"]),
+        ("Decision 12.03.2026: sell the boat", "sell the boat", ["2026-03-12"]),
     ],
 )
 def test_the_day_of_a_decision_is_its_date_and_no_part_of_it(text, title, dates):
     (decision,) = [node for node in read(f"# T\n\n{text}").nodes if node.type == "Decision"]
     assert (decision.title, decision.properties.get("dates")) == (title, dates)
+
+
+@pytest.mark.parametrize(
+    ("entry", "properties"),
+    [
+        ("- 2026-03-01: sell the boat", {"dates": ["2026-03-01"]}),
+        ("- **3 March 2026**: sell the boat.", {"dates": ["2026-03-03"]}),
+        ("- 2026-03-01 – sell the boat", {"dates": ["2026-03-01"]}),
+        ("- [2026-03-01] sell the boat", {"dates": ["2026-03-01"]}),
+        ("- On 12.03.2026: sell the boat", {"dates": ["2026-03-12"]}),
+        ("- 3 March: sell the boat", {"day": "3 March"}),
+        ("- sell the boat (2026-03-01)", {"dates": ["2026-03-01"]}),
+        ("- 2026-03-01: sell the boat because it leaks", {"rationale": "it leaks", "dates": ["2026-03-01"]}),
+        ("### 2026-03-01: sell the boat", {"dates": ["2026-03-01"]}),
+        ("### 2026-03-01\n\n- sell the boat", {"dates": ["2026-03-01"]}),
+    ],
+)
+def test_an_entry_under_decisions_is_titled_by_what_stands_behind_its_day(entry, properties):
+    (decision,) = [node for node in read(f"# T\n\n## Decisions\n\n{entry}").nodes if node.type == "Decision"]
+    assert (decision.title, decision.properties) == ("sell the boat", properties)
+
+
+def test_a_day_before_what_states_no_decision_stays_in_its_passage():
+    graph = read("# T\n\n## Decisions\n\n- 2026-03-01: postponed")
+    assert [(node.type, node.title) for node in graph.nodes[1:]] == [("Passage", "2026-03-01: postponed")]
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "properties"),
+    [
+        ("Risk (impact: high, odds = low): Old pump", "Old pump", {"impact": "high", "odds": "low"}),
+        ("- **Risk** (impact: high): Old pump", "Old pump", {"impact": "high"}),
+        ("- Risk (rare): Old pump", "Old pump", {"label": "Risk (rare)"}),
+        ("## Risks\n\n- Frost (impact: high; odds: low): x", "Frost",
+         {"description": "x", "impact": "high", "odds": "low"}),
+        ("## Risks\n\n- **Ice (impact: low)** — falls", "Ice", {"description": "falls", "impact": "low"}),
+        ("## Risks\n\n- Hail (rare): dents", "Hail (rare)", {"description": "dents"}),
+        ("## Risks\n\n- The pump is old (impact: high)", "The pump is old (impact: high)", {}),
+    ],
+)  # fmt: skip
+def test_a_label_ends_behind_its_bracket(text, title, properties):
+    (risk,) = [node for node in read(f"# T\n\n{text}").nodes if node.type == "Risk"]
+    assert (risk.title, risk.properties) == (title, properties)
+
+
+@pytest.mark.parametrize(
+    "text", ["Ada (10:02): hi", "Broken (impact: high: pump", "See (a: b) now: yes", "Note (at http://x.example): hi"]
+)
+def test_a_bracket_that_is_open_or_says_something_else_makes_no_label(text):
+    graph = read(f"# T\n\n{text}")
+    assert (titles(graph, "Passage"), graph.nodes[0].properties) == ([text], {})
 
 
 @pytest.mark.parametrize(
