@@ -785,7 +785,7 @@ def world_forget(
 ) -> None:
     """Delete the texts of an owner's private nodes and edges from every file. The audit's chain stays whole.
 
-    It has to be repeated where it was interrupted. An owner of whom there is nothing is refused, and nothing is changed.
+    It has to be repeated where it was interrupted. An owner of whom there is nothing is refused.
 
     Example: `svc world forget local:alice`
     """

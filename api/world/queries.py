@@ -29,6 +29,7 @@ from contracts.errors import (
     StoreUnavailable,
     WorkersBusy,
 )
+from contracts.times import utc_text
 from contracts.world import read_api
 from contracts.world.facts import Dispute
 from contracts.world.identity import own_id
@@ -36,6 +37,8 @@ from contracts.world.ontology import DOMAINS, load_ontology
 from contracts.world.paging import Position, decode_position, encode_position, question_of
 from warehouse.world import query
 from warehouse.world.disputes import disputes_among
+from warehouse.world.due import next_due
+from warehouse.world.events import recorded_at_of
 from warehouse.world.history import Past, SingleNodes, known_revision, node_history
 from warehouse.world.ontologies import ontology_of, types_ever_of, words_of
 from warehouse.world.served import ServedGraph
@@ -232,6 +235,11 @@ async def _ask(
     if asked.as_of is None and not asked.beliefs and not include_ended:
         return await run_in_threadpool(_answer_now, stores, wanted, owner, counted)
     newest, snapshot_revision = await run_in_threadpool(_revisions, stores)
+    if asked.as_of is not None and not asked.beliefs and not include_ended:
+        is_now = await run_in_threadpool(_is_now, stores, asked.as_of, newest)
+        answered = await run_in_threadpool(_answer_now, stores, wanted, owner, counted) if is_now else None
+        if answered is not None and answered.revision == newest:
+            return answered
     revision = await run_in_threadpool(_known_revision, stores, asked, newest, invalid)
     words = await run_in_threadpool(_words_then, stores, owner, asked)
     past = Past(asked.as_of, revision, include_ended, words)
@@ -244,6 +252,15 @@ async def _ask(
     return await stores.workers.run(
         owner, answer_past_in_worker, stores.settings, wanted, past, owner, snapshot_revision
     )
+
+
+def _is_now(stores: Stores, as_of: str, newest: int) -> bool:
+    """Decides whether what held at an instant holds now: it is over, and nothing was written or became due since."""
+    if as_of > utc_text(stores.ledger.now()):
+        return False
+    with stores.ledger.read() as reader:
+        due, written = next_due(reader), recorded_at_of(reader, newest)
+    return written is not None and written <= as_of and (due is None or due > as_of)
 
 
 def _words_then(stores: Stores, owner: str, asked: read_api.PastParameters) -> str:

@@ -24,7 +24,7 @@ from contracts.world.records import Edge, Event, Node
 from warehouse.statements import read_sql, without_comments
 from warehouse.world.history import Past
 from warehouse.world.query import RANKED_AT_MOST, VISITED_AT_MOST, Filter, Hints, Page, Traversal
-from warehouse.world.ranking import LIFTS, Hits, rarity, share_of
+from warehouse.world.ranking import LIFTS, PREFIX_SHARE, Hits, rarity, share_of
 from warehouse.world.text import (
     MOST_EDGES,
     NEAR_LETTERS,
@@ -106,7 +106,8 @@ class PastView:
         }
         scores: dict[str, float] = {}
         for word, ids in having.items():
-            weight = rarity(len(ids), self.node_count())
+            exact = sum(share_of(words[node_id][1], word) != PREFIX_SHARE for node_id in ids)
+            weight = rarity(exact or len(ids), self.node_count())
             for node_id in ids:
                 scores[node_id] = scores.get(node_id, 0.0) + weight * share_of(words[node_id][1], word)
         passing = set(self._passing(within))

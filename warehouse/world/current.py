@@ -308,10 +308,13 @@ class CurrentView:
         return np.array([number for number in self._overlay.nodes if number < self._known], np.int64)
 
     def _nodes_with(self, word: SearchWord, indexed: Mapping[int, IndexedWord]) -> int:
-        """Returns about how many visible nodes have the word; 0 only if none has."""
+        """Returns about how many visible nodes have the word, or else one that begins so; 0 only if none has either."""
         words = self._overlay.words
-        count = sum(map(self._sees, words.having(word) or words.beginning(word)))
-        return count + sum(in_index.matching(owner) for owner, in_index in indexed.items())
+        having = sum(map(self._sees, words.having(word))) + sum(each.having(owner) for owner, each in indexed.items())
+        if having:
+            return having
+        longer = sum(map(self._sees, words.beginning(word)))
+        return longer + sum(each.beginning(owner) for owner, each in indexed.items())
 
     def _scores_in_overlay(self, weighed: Sequence[_Weighed], within: Filter) -> dict[int, float]:
         """Returns the matching nodes of the overlay with their scores."""

@@ -32,8 +32,14 @@ def has_event(reader: Reader, seq: int, recorded_at: str | None) -> bool:
 
     It has not where it was restored from a backup and is older than what was made of it.
     """
+    known = recorded_at_of(reader, seq)
+    return known is not None and recorded_at in (None, known)
+
+
+def recorded_at_of(reader: Reader, seq: int) -> str | None:
+    """Returns when an event was recorded, or None if the ledger has none of this `seq`."""
     row = reader.row("world_event_recorded_at", seq=seq)
-    return row is not None and recorded_at in (None, row["recorded_at"])
+    return None if row is None else str(row["recorded_at"])
 
 
 def event_texts_after(reader: Reader, seq: int, limit: int) -> list[tuple[int, str, str]]:

@@ -148,7 +148,10 @@ class Judgment:
 def judge_at(
     reader: Reader, proposal: Proposal, aligned: Judgement, clock: Clock, *, confirmed: bool = False
 ) -> Judgment:
-    """Judges a proposal, as returned by `checked`, against the graph that `reader` sees. Raises as `refuse_conflict`."""
+    """Judges a proposal, as returned by `checked`, against the graph that `reader` sees.
+
+    Raises as `refuse_conflict`.
+    """
     # The first question fixes the state that all others see, so everything in it was recorded before the clock is read.
     revision = head_revision(reader)
     view = RecordingView(LedgerView(reader))

@@ -57,14 +57,20 @@ class IndexedWord:
         if word.is_prefix:
             self._longer = searcher.terms_with_prefix("written", word.written, limit=EXPANSIONS_AT_MOST + 1)
 
-    def matching(self, owner: int) -> int:
+    def having(self, owner: int) -> int:
         """Returns about how many nodes of an owner's code, or public ones for 0, have the word; 0 only if none has."""
         if owner or self._word.mistyped:
-            queries = [query for query, _ in self._queries()]
-            return self._index.matching(_any_of(queries), owner) if queries else 0
-        if self._nodes:
-            return max(map(sum, self._nodes.values()))
+            return self._matching([query for query, share in self._queries() if share != PREFIX_SHARE], owner)
+        return max(map(sum, self._nodes.values()), default=0)
+
+    def beginning(self, owner: int) -> int:
+        """Returns about how many of them have a longer word that begins so; 0 only if none has."""
+        if owner:
+            return self._matching(self._begun(), owner)
         return self._longer[0][1] if self._longer else 0
+
+    def _matching(self, queries: Sequence[tantivy.Query], owner: int) -> int:
+        return self._index.matching(_any_of(queries), owner) if queries else 0
 
     def parts(self, weight: float) -> list[Part]:
         """Returns the nodes that have a word of this weight, in parts that share none of them."""

@@ -101,7 +101,7 @@ def judge_outside(
 ) -> Judgment | None:
     """Judges a proposal against the current graph while others write. Returns None if it was answered before.
 
-    The proposal comes from `checked`, `aligned` from `alignment`. Raises as `refuse_conflict`, and `IdempotencyKeyReused`.
+    The proposal comes from `checked`, `aligned` from `alignment`. Raises as `refuse_conflict`, `IdempotencyKeyReused`.
     """
     with ledger.read() as reader:
         if _answered(reader, proposal) is not None:

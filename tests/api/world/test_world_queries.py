@@ -12,6 +12,7 @@ from world_graphs import T0, T1, edge, node
 from contracts.access.tiers import Tier
 from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.settings import Settings
+from contracts.times import utc_text
 from contracts.world.ontology import DOMAINS, load_ontology
 from warehouse.access.keys import create_key
 from warehouse.world.events import append_states
@@ -109,6 +110,14 @@ def test_a_large_answer_is_compressed_for_clients_that_take_that(tmp_path):
             )
             assert [answer.headers.get("content-encoding") for answer in (plain, packed)] == [None, encoding]
             assert plain.content == packed.content
+
+
+def test_now_is_answered_by_the_present_also_where_it_is_asked_for_as_an_instant(service, mine, monkeypatch):
+    present = ids(ask(service, mine, search="treasury plan"))
+    with monkeypatch.context() as patched:
+        patched.setattr("api.world.queries.answer_past", lambda *_: pytest.fail("the past is asked"))
+        assert ids(ask(service, mine, search="treasury plan", asOf=utc_text(service.ledger.now()))) == present
+    assert ids(ask(service, mine, search="treasury plan", asOf="2020-01-01T00:00:00Z")) == []
 
 
 def test_a_query_searches_fetches_filters_and_traverses(service, mine):

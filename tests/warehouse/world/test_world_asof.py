@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import duckdb
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rounds import ROUNDS
-from world_graphs import DOMAIN_OF, T0, T1, T2, T3, Graph, Model, edge, events_of, node
+from world_graphs import DOMAIN_OF, T0, T1, T2, T3, Graph, Model, edge, events_of, node, write
 
 from contracts.world.own_ontology import NO_WORDS, OwnOntology
 from contracts.world.records import Event, Node
@@ -170,6 +172,26 @@ def test_the_past_is_ranked_as_the_present_was(connection: duckdb.DuckDBPyConnec
     present = answer(Graph.of(None, history).seen_by(None), question)
     past = answer(view(connection, [*history, *gone], 3, Past(None, 4), None), question)
     assert [each.id for each in past.nodes] == [each.id for each in present.nodes] == ["c", "b", "d"]
+
+
+@pytest.mark.parametrize("owner", [None, "0xaa"])
+def test_a_word_that_others_begin_with_weighs_the_same_in_the_past(
+    connection: duckdb.DuckDBPyConnection, tmp_path: Path, owner: str | None
+) -> None:
+    titles = ["star", "boat", "starboard", "starch", "starling", "startle"]
+    history = events_of(
+        [node(f"n{number}", title=title, owner=owner, source=title) for number, title in enumerate(titles)]
+    )
+    question = Query(search="boat star")
+    orders = [
+        [each.title for each in answer(seen, question).nodes]
+        for seen in (
+            Graph.of(None, history).seen_by(owner),
+            Graph.of(write(tmp_path / "snapshot", history), history).seen_by(owner),
+            view(connection, history, 3, Past(None, len(history)), owner),
+        )
+    ]
+    assert orders == [titles] * 3
 
 
 def test_what_ended_is_found_only_where_it_is_asked_for(connection: duckdb.DuckDBPyConnection) -> None:
