@@ -4699,7 +4699,7 @@ export interface components {
             corrects?: components["schemas"]["SignalAct"] | components["schemas"]["Links_2"];
             /** @description The domain of the type; only to be checked */
             domain?: string | null;
-            /** @description The newest revision that you have seen: 409 where your part of the graph, or what the signal touches, was changed since */
+            /** @description The newest revision that you have seen: 409 where your part of the graph, or what the signal touches, was changed since; 400 for one that is still to come */
             expectedRevision?: number | null;
             /** @description Your name for this signal: sent again it gets the same answer. Without it, equal signals are one. One whose node was erased since is rejected; under another name it is taken */
             idempotencyKey?: string | null;
@@ -4724,7 +4724,7 @@ export interface components {
             /** @description Where the statement comes from */
             source: string;
             /**
-             * @description How strongly it stands, highest first; your key limits what it may claim
+             * @description How strongly it stands, highest first; your key limits what it may claim. What is above is kept as the highest allowed: `provenance` among the stages then warns, and names it
              * @default inference
              */
             sourceClass?: components["schemas"]["SourceClass"];

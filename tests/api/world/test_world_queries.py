@@ -117,7 +117,6 @@ def test_now_is_answered_by_the_present_also_where_it_is_asked_for_as_an_instant
     with monkeypatch.context() as patched:
         patched.setattr("api.world.queries.answer_past", lambda *_: pytest.fail("the past is asked"))
         assert ids(ask(service, mine, search="treasury plan", asOf=utc_text(service.ledger.now()))) == present
-    assert ids(ask(service, mine, search="treasury plan", asOf="2020-01-01T00:00:00Z")) == []
 
 
 def test_a_query_searches_fetches_filters_and_traverses(service, mine):
