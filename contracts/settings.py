@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
+from dotenv.parser import Binding, parse_stream
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -15,6 +16,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from contracts.errors import SettingsInvalid
 
 PREFIX = "SVC_"
+ENV_FILE = Path(".env")
 
 
 def _comma_separated(value: Any) -> Any:
@@ -72,7 +74,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
-        env_file=".env",
+        env_file=ENV_FILE,
         extra="forbid",
         frozen=True,
         env_ignore_empty=True,
@@ -257,13 +259,41 @@ def _unknown(name: str, known: Collection[str]) -> SettingsInvalid:
     return SettingsInvalid(f"{name} is not a setting.", cure=f"The nearest one is {nearest[0]}.")
 
 
+def _is_assignment(binding: Binding) -> bool:
+    """Decides whether a statement is NAME=value on one line, or blank, or a comment."""
+    if binding.key is None:
+        return not binding.error
+    return binding.value is not None and "\n" not in binding.original.string.strip()
+
+
+def _check_lines(path: Path) -> None:
+    """Raises `SettingsInvalid` for the first line of an env file that python-dotenv would drop with a warning, or take
+    for a part of the line before: its setting would be unset. A named pipe is read once only, thus not here.
+    """
+    if not path.is_file():
+        return
+    with path.open(encoding="utf-8") as lines:
+        for binding in parse_stream(lines):
+            if not _is_assignment(binding):
+                text = binding.original.string
+                blank_lines = text[: len(text) - len(text.lstrip())].count("\n")
+                raise SettingsInvalid(
+                    f"Line {binding.original.line + blank_lines} of `{path}` is not NAME=value on one line.",
+                    cure="Complete it and close its quote, or put # before it.",
+                )
+
+
 def load_settings(environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
-    """Reads the settings. Raises `SettingsInvalid`, which names bad values (not their content) and the nearest name."""
+    """Reads the settings; of a name that `.env` has twice, the last line counts, and the environment before `.env`.
+
+    Raises `SettingsInvalid`, which names bad values (not their content), bad lines of `.env`, and the nearest name.
+    """
     known = {PREFIX + name.upper() for name in Settings.model_fields}
     for name in sorted(os.environ if environ is None else environ):
         if name.startswith(PREFIX) and name not in known:
             raise _unknown(name, known)
     try:
+        _check_lines(ENV_FILE)
         settings = Settings(**overrides)
     except UnicodeDecodeError:
         raise SettingsInvalid("`.env` is not UTF-8.", cure="Save it in that encoding.") from None

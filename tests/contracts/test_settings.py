@@ -31,6 +31,43 @@ def test_an_env_file_in_another_encoding_is_refused(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('SVC_PORT="8001\n', 1),
+        ("SVC_PORT='8001\n", 1),
+        ('SVC_HOST=::1\n\n# The port\n\nSVC_PORT="8001\nSVC_DEMO=true\n', 5),
+        ('SVC_PORT="80"01\n', 1),
+        ("SVC_PORT: 8001\n", 1),
+        ("SVC PORT=8001\n", 1),
+        ("=8001\n", 1),
+        ("SVC_DEMO=true\r\n\r\nSVC_PORT\r\n", 3),
+        # The quote that is open is closed by one of a later line.
+        ('SVC_CONTACT_EMAIL="me@svc.example\nSVC_PORT=8001"\n', 1),
+    ],
+)
+def test_a_line_of_the_env_file_that_sets_nothing_is_refused_by_its_number(tmp_path, monkeypatch, text, line):
+    (tmp_path / ".env").write_bytes(text.encode())
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingsInvalid, match=rf"^Line {line} of `\.env` is not NAME=value on one line\."):
+        load_settings({})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# A comment with \"a quote\n\n  export SVC_PORT = '8001'  # of the API\n",
+        "\ufeffSVC_PORT=8001",
+        "SVC_HOST=\nSVC_PORT=8000\nsvc_port=8001\n",
+        'SVC_PORT="8001"\nSVC_CONTACT_EMAIL="a \\" and\\na line"\n\n\n',
+    ],
+)
+def test_a_readable_env_file_is_taken_as_it_is_and_of_a_name_given_twice_the_last_line(tmp_path, monkeypatch, text):
+    (tmp_path / ".env").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert load_settings({}).port == 8001
+
+
+@pytest.mark.parametrize(
     ("name", "value", "rule"),
     [
         ("SVC_PORT", "http", "it has to be a whole number"),
