@@ -168,7 +168,11 @@ def _query_of(parsed: exp.Expression) -> tuple[exp.Query | None, dict[str, set[s
         subquery = parsed.find(exp.Subquery)
         assert subquery is not None
         assigned = {part.this.name: part.expression.find_all(exp.Column) for part in parsed.expressions}
-        return subquery.unnest(), {name: {column.name for column in columns} for name, columns in assigned.items()}
+        # A value of the row itself that the update keeps follows from what that row's columns follow from already.
+        kept = parsed.this.alias_or_name
+        return subquery.unnest(), {
+            name: {column.name for column in columns if column.table != kept} for name, columns in assigned.items()
+        }
     elif isinstance(parsed, exp.Query):
         query = parsed
     else:

@@ -3715,10 +3715,10 @@ export interface components {
             /** @description The lowest quality of these prices */
             quality: components["schemas"]["Quality"];
             /**
-             * @description `observed`: answers of price sources. `pool`: reserves of the token's pool by its events, before the first of them; those of a concentrated pool follow from its price and liquidity
+             * @description `observed`: answers of price sources. `pool`: reserves of the token's pool by its events, before the first of them; those of a concentrated pool follow from its price and liquidity. `pool_then_observed`: the pool's until the first of them, then observed ones
              * @enum {string}
              */
-            source: "observed" | "pool";
+            source: "observed" | "pool" | "pool_then_observed";
         };
         PolicyVersion: string | null;
         /** @description Two nodes that may be the same. Nothing is merged. */

@@ -137,9 +137,10 @@ class PointPrice(Document):
     high: float
     low: float
     close: float
-    source: Literal["observed", "pool"] = Field(
+    source: Literal["observed", "pool", "pool_then_observed"] = Field(
         description="`observed`: answers of price sources. `pool`: reserves of the token's pool by its events, before "
-        "the first of them; those of a concentrated pool follow from its price and liquidity"
+        "the first of them; those of a concentrated pool follow from its price and liquidity. `pool_then_observed`: "
+        "the pool's until the first of them, then observed ones"
     )
     quality: Quality = Field(description="The lowest quality of these prices")
     block: int | None = Field(

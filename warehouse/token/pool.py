@@ -44,8 +44,16 @@ def record_pool(
         replace_all(connection, "raw_chain__pool", row)
 
 
+def first_observed(connection: duckdb.DuckDBPyConnection, token: str) -> datetime | None:
+    """Returns the time (UTC) of the first sound price of the token that a source answered with."""
+    row = first_row(connection, read_sql("first_observed"), {"token_address": token})
+    return None if row is None else row[0]
+
+
 def needs_pool_events(connection: duckdb.DuckDBPyConnection, token: str) -> bool:
     """Returns whether the pool's events are read to a time before the first observed price of the token."""
-    row = first_row(connection, read_sql("needs_pool_events"), {"token_address": token})
+    row = first_row(
+        connection, read_sql("needs_pool_events"), {"first_observed": first_observed(connection, token)}
+    )
     assert row is not None
     return bool(row[0])

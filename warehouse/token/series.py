@@ -23,6 +23,7 @@ from warehouse.token.concentration import concentration_of
 from warehouse.token.history import MINTED, Changes, History, HistoryFile
 from warehouse.token.history_files import Array, doubles, is_positive, places_of_numbers
 from warehouse.token.holders import first_row
+from warehouse.token.pool import first_observed
 
 _TABLES = {DAY_S: "out_holders__daily", HOUR_S: "out_holders__hourly"}
 _COUNTED = ("new_holders", "returned", "left_holders", "transfers")
@@ -247,14 +248,16 @@ def record_bucket_prices(connection: duckdb.DuckDBPyConnection, token_address: s
     """Writes open, high, low and close into the rows since the last that has a price; older ones keep theirs.
 
     Observed prices come first: of several sources that answered within a minute, the one counts that is believed first.
-    Rows before the first of them get the pool's prices, as far as its events are read. A row without a price says why.
+    Until the first of them rows get the pool's prices, as far as its events are read. A row without a price says why.
     """
+    token = {"token_address": token_address}
+    observed = {"first_observed": first_observed(connection, token_address)}
     bounds = {"lowest": float(LOWEST_USD), "highest": float(HIGHEST_USD), "thin": float(THIN_USD)}
     for width_s, table in _TABLES.items():
         width = {"width": timedelta(seconds=width_s)}
         for name, values in (
-            ("record_bucket_prices", width | {"token_address": token_address}),
-            ("record_pool_prices", width | bounds),
-            ("record_missing_prices", width | {"token_address": token_address}),
+            ("record_bucket_prices", width | token | observed),
+            ("record_pool_prices", width | bounds | observed),
+            ("record_missing_prices", width | token | observed),
         ):
             connection.execute(read_sql(name).replace("$table", table), values).fetchall()

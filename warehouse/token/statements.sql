@@ -480,8 +480,9 @@ order by start desc
 limit 1
 
 -- name: record_bucket_prices
--- Sets the prices of a series' rows since the newest observed one: sound observations of a token in USD, one a minute,
--- that of the source which is believed first.
+-- Sets the prices of a series' rows since the newest observed one, and of the first: sound observations of a token in
+-- USD, one a minute, that of the source which is believed first. The first row is set again since the pool's prices are
+-- put into it afterwards.
 update $table as series
 set price_open = seen.price_open, price_high = seen.price_high, price_low = seen.price_low,
     price_close = seen.price_close, price_source = 'observed', price_quality = seen.quality, price_reason = null,
@@ -511,8 +512,11 @@ from (
                 token_address = $token_address
                 and price_usd is not null
                 and not suspicious
-                and fetched_at >= coalesce(
-                    (select max(start) from $table where price_source = 'observed'), timestamp '1970-01-01'
+                and (
+                    fetched_at >= coalesce(
+                        (select max(start) from $table where price_source <> 'pool'), timestamp '1970-01-01'
+                    )
+                    or fetched_at < time_bucket($width::interval, $first_observed::timestamp) + $width::interval
                 )
             group by minute
         )
@@ -592,31 +596,40 @@ from points
 select pool_address, token_address, kind
 from raw_chain__pool
 
+-- name: first_observed
+-- One row: the time of the first sound price of the token, null without any.
+select min(fetched_at)
+from raw_market__token_prices
+where token_address = $token_address and price_usd is not null and not suspicious
+
 -- name: needs_pool_events
 -- One row: whether the pool's events are read up to a time before the first sound price of the token, if there is one.
-select coalesce(max(to_block_time) < (
-    select coalesce(min(fetched_at), timestamp '9999-01-01')
-    from raw_market__token_prices
-    where token_address = $token_address and price_usd is not null and not suspicious
-), true)
+select coalesce(max(to_block_time) < coalesce($first_observed::timestamp, timestamp '9999-01-01'), true)
 from raw_chain__pool_ranges
 
 -- name: drop_pool_prices
--- Drops the prices of a series that follow from the pool.
+-- Drops the prices of a series that follow from the pool, in whole or in part.
 update $table
 set price_open = null, price_high = null, price_low = null, price_close = null, price_source = null,
     price_quality = null, price_block = null
-where price_source = 'pool'
+where price_source <> 'observed'
 
 -- name: record_pool_prices
 -- Sets the prices of a series' rows before the first observed one, since the newest that follows from the pool: its
 -- reserves at the begin of the row, and after each of its events in it; those of a concentrated pool are virtual. The
--- other token is worth a dollar, or what ether was observed at within the hour before. $thin: liquidity in USD below
--- which a price is estimated.
+-- row of the first observed price has the pool's before it, then the observed ones. The other token is worth a dollar,
+-- or what ether was observed at within the hour before. $thin: liquidity in USD below which a price is estimated.
 update $table as series
-set price_open = candle.price_open, price_high = candle.price_high, price_low = candle.price_low,
-    price_close = candle.price_close, price_source = 'pool',
-    price_quality = if(candle.is_thin, 'estimated', 'derived'), price_reason = null, price_block = candle.price_block
+set price_open = candle.price_open,
+    price_high = if(is_first, greatest(series.price_high, candle.price_high), candle.price_high),
+    price_low = if(is_first, least(series.price_low, candle.price_low), candle.price_low),
+    price_close = if(is_first, series.price_close, candle.price_close),
+    price_source = if(is_first, 'pool_then_observed', 'pool'),
+    price_quality = if(
+        candle.is_thin or (is_first and series.price_quality = 'estimated'), 'estimated', 'derived'
+    ),
+    price_reason = null,
+    price_block = if(is_first, series.price_block, candle.price_block)
 from (
     with span as (
         select
@@ -626,7 +639,7 @@ from (
                 timestamp '1970-01-01'
             ) as since,
             least(
-                coalesce((select min(start) from $table where price_source = 'observed'), timestamp '9999-01-01'),
+                coalesce($first_observed::timestamp, timestamp '9999-01-01'),
                 (select max(to_block_time) from raw_chain__pool_ranges)
             ) as upto
     ),
@@ -707,6 +720,7 @@ from (
     )
     select
         start,
+        coalesce($first_observed::timestamp < start + $width::interval, false) as is_first,
         first(price order by moment, block_number, log_index) as price_open,
         max(price) as price_high,
         min(price) as price_low,
@@ -717,7 +731,7 @@ from (
     where price between $lowest and $highest
     group by start
 ) as candle
-where series.start = candle.start and series.price_source is distinct from 'observed'
+where series.start = candle.start
 
 -- name: record_missing_prices
 -- Sets why rows of a series have no price: before the first observed one, or between two.
@@ -727,9 +741,9 @@ from (
     select
         start,
         case
-            when start > known.first_observed then 'not_observed'
+            when start > $first_observed::timestamp then 'not_observed'
             when pool.reason is not null then pool.reason
-            when pool.pool_address is null and known.first_observed is null then 'not_observed'
+            when pool.pool_address is null and $first_observed::timestamp is null then 'not_observed'
             when pool.pool_address is null then 'before_first_observation'
             when coalesce(start >= known.read_to, true) then 'pool_not_read_yet'
             when coalesce(start + $width::interval <= known.first_sync, true) then 'before_pool'
@@ -739,7 +753,6 @@ from (
     from $table
     cross join (
         select
-            (select min(start) from $table where price_source = 'observed') as first_observed,
             (select max(to_block_time) from raw_chain__pool_ranges) as read_to,
             (select min(block_time) from raw_chain__pool_reserves) as first_sync
     ) as known

@@ -2816,7 +2816,7 @@ class PointPrice(TypedDict):
     low: float
     open: float
     quality: Quality
-    source: Literal['observed', 'pool']
+    source: Literal['observed', 'pool', 'pool_then_observed']
 
 
 class PriceObservation(TypedDict):

@@ -300,6 +300,7 @@ def test_days_before_the_first_observed_price_have_the_pools(warehouse: Any, tmp
             (DAY + 9, 1000, 3000),
             (3 * DAY + 1, 1000, 4000),
             (4 * DAY + 9, 1000, 999_000),
+            (4 * DAY + 701, 1000, 1),
         ],
         read_to=6 * DAY,
     )
@@ -310,7 +311,7 @@ def test_days_before_the_first_observed_price_have_the_pools(warehouse: Any, tmp
         (2.0, 5.0, 1.0, 3.0, "pool", "derived"),
         (3.0, 3.0, 3.0, 3.0, "pool", "derived"),  # no trade: the reserves stay
         (3.0, 4.0, 3.0, 4.0, "pool", "derived"),
-        (8.0, 8.0, 7.0, 7.0, "observed", "estimated"),
+        (4.0, 999.0, 4.0, 7.0, "pool_then_observed", "estimated"),
         "not_observed",
         "not_observed",
     ]
@@ -318,6 +319,51 @@ def test_days_before_the_first_observed_price_have_the_pools(warehouse: Any, tmp
     assert candles(warehouse) == expected
     # Of the event that the last price of the day follows from, also on a day without any; no source named a block.
     assert price_blocks(warehouse) == [None, DAY + 9, DAY + 9, 3 * DAY + 1, None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("syncs", "prices", "expected"),
+    [
+        # The pool's price stands at the begin of the day, and moves until the first observed one.
+        ([(5, 1000, 3000)], [(DAY + 60, 2.0, "exact")], (3.0, 3.0, 2.0, 2.0, "pool_then_observed", "derived")),
+        ([(DAY + 59, 1000, 3000)], [(DAY + 60, 2.0, "exact")], (3.0, 3.0, 2.0, 2.0, "pool_then_observed", "derived")),
+        ([(DAY + 1, 1000, 3000), (DAY + 9, 1000, 4000)], [(DAY + 10, 8.0, "exact"), (DAY + 20, 6.0, "exact")],
+         (3.0, 8.0, 3.0, 6.0, "pool_then_observed", "derived")),
+        ([(5, 1000, 3000)], [(DAY + 60, 2.0, "estimated")], (3.0, 3.0, 2.0, 2.0, "pool_then_observed", "estimated")),
+        ([(5, 100, 300)], [(DAY + 60, 2.0, "exact")], (3.0, 3.0, 2.0, 2.0, "pool_then_observed", "estimated")),
+        # The pool says nothing before it.
+        ([(5, 1000, 3000)], [(DAY, 2.0, "exact")], (2.0, 2.0, 2.0, 2.0, "observed", "exact")),
+        ([(DAY + 60, 1000, 3000)], [(DAY + 60, 2.0, "exact")], (2.0, 2.0, 2.0, 2.0, "observed", "exact")),
+        ([(5, 0, 0)], [(DAY + 60, 2.0, "exact")], (2.0, 2.0, 2.0, 2.0, "observed", "exact")),
+    ],
+)  # fmt: skip
+def test_the_day_of_the_first_observed_price_has_the_pools_before_it(
+    warehouse: Any, tmp_path: Path, syncs: Any, prices: Any, expected: tuple[Any, ...]
+) -> None:
+    extend(warehouse, tmp_path, [(1, ZERO_ADDRESS, A, 3)], 3 * DAY)
+    put_pool(warehouse)
+    for minute, price, quality in (*prices, (2 * DAY + 60, 9.0, "exact")):
+        put_price(warehouse, "raw_market__token_prices", minute, price, quality)
+    only_observed = candles(warehouse)  # before the pool's events are read
+    put_syncs(warehouse, syncs, read_to=4 * DAY)
+    after = ((9.0, 9.0, 9.0, 9.0, "observed", "exact"), "not_observed")
+    assert candles(warehouse)[1:] == [expected, *after]
+    assert candles(warehouse)[1:] == [expected, *after]
+    # Its prices go when another pool replaces it, and the observed ones stay.
+    record_pool(warehouse, address(0x9002), TOKEN, Refusal("no_pair"), datetime.now(UTC))
+    assert candles(warehouse)[1:] == only_observed[1:]
+
+
+def test_hours_without_an_answer_after_the_first_observed_price_are_not_the_pools(
+    warehouse: Any, tmp_path: Path
+) -> None:
+    extend(warehouse, tmp_path, [(100 * DAY, ZERO_ADDRESS, A, 3)], 100 * DAY + 150)
+    put_pool(warehouse)
+    put_syncs(warehouse, [(5, 1000, 3000)], read_to=101 * DAY)
+    for minute in (9, 100 * DAY + 70):
+        put_price(warehouse, "raw_market__token_prices", minute, 2.0)
+    observed = (2.0, 2.0, 2.0, 2.0, "observed", "exact")
+    assert candles(warehouse, "out_holders__hourly") == ["not_observed", observed, "not_observed"]
 
 
 def test_a_pool_that_is_read_in_pieces_gives_the_same_prices(warehouse: Any, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ create table if not exists out_holders__hourly (
     price_low double,  -- Lowest price, USD
     price_close double,  -- Last price, USD
     price_source varchar,  -- observed: answers of price sources; pool: reserves of the token's pool, before the first
-    -- of them; null without a price
+    -- of them; pool_then_observed: both, where the first of them is; null without a price
     price_quality varchar,  -- Lowest quality of these prices: exact as a source gave it, derived, or estimated where
     -- something is amiss; null without a price
     price_reason varchar,  -- Why there is no price, as a stable code; null beside one
