@@ -13,6 +13,7 @@ from fastapi import APIRouter, Request, Response
 from api.deps import caller_of, key_owner
 from api.discovery.state import ServiceState
 from api.openapi.headers import header_refs
+from api.publish.answers import computed_answer
 from api.publish.site import PublishedSite
 from api.responses import UNCHANGED, not_ready, problems
 from api.routes import WorkRoute
@@ -74,7 +75,9 @@ def discovery_router(
             asyncio.to_thread(claims), asyncio.to_thread(answered), asyncio.to_thread(process_figures, data_dir)
         )
         text = openmetrics(await facts(), counted, answers, parts)
-        return Response(text, media_type=MEDIA_TYPE)
+        return await asyncio.to_thread(
+            computed_answer, request, text, media_type=MEDIA_TYPE, headers={"Cache-Control": "no-store"}
+        )
 
     async def facts() -> ServiceFacts:
         served = site()

@@ -213,7 +213,8 @@ class Front:
             accept_encoding = joined_values(headers, b"accept-encoding")
             if_none_match = joined_values(headers, b"if-none-match")
         encodings = document.fresh if now_s < document.stale_at else document.stale
-        encoded = choose_encoding(encodings, accept_encoding)
+        for_range = b"range" in fields and method == "GET"
+        encoded = choose_encoding(encodings, accept_encoding, for_range=for_range)
         if encoded is None:
             problem = NotAcceptable("Accept br, zstd, gzip or identity.")
             await self._refuse(scope, send, problem, counted, admission)
@@ -221,7 +222,7 @@ class Front:
             self.answered["published", 304] += 1
             await send(encoded.not_modified)
             await send(_NO_BODY)
-        elif b"range" in fields and method == "GET":
+        elif for_range:
             try:
                 part = select_bytes(
                     joined_values(headers, b"range"), fields.get(b"if-range"), encoded.size, encoded.etag
@@ -379,7 +380,9 @@ class Front:
         """Answers with a file, or a range of it, a piece at a time: no file is ever held in memory."""
         headers = scope["headers"]
         # a client that rules out a file as it is gets it so all the same
-        chosen = choose_encoding(file.encodings, joined_values(headers, b"accept-encoding")) or file.encodings[IDENTITY]
+        accept_encoding, asked = joined_values(headers, b"accept-encoding"), joined_values(headers, b"range")
+        for_range = asked is not None and scope["method"] == "GET"
+        chosen = choose_encoding(file.encodings, accept_encoding, for_range=for_range) or file.encodings[IDENTITY]
         encoded = chosen.encoded
         if_none_match = joined_values(headers, b"if-none-match")
         if if_none_match is None:
@@ -394,7 +397,7 @@ class Front:
             await send(encoded.start)
             await send(_NO_BODY)
             return
-        asked, condition = joined_values(headers, b"range"), joined_values(headers, b"if-range")
+        condition = joined_values(headers, b"if-range")
         try:
             part = select_bytes(asked, condition, encoded.size, encoded.etag, encoded.last_modified)
         except Unsatisfiable:

@@ -19,6 +19,7 @@ from contracts.publish.routes import (
     NOT_FOUND_PATH,
     OPEN_HEADERS,
     PREFLIGHT_HEADERS,
+    Folder,
     RedirectRoute,
     Route,
     RouteTable,
@@ -117,10 +118,15 @@ class PublishedSite:
         ]
 
 
-def choose_encoding(encodings: dict[str, _Encoding], accept_encoding: bytes | None) -> _Encoding | None:
-    """Returns the best encoding that the header allows, or None if it rules out all available ones."""
+def choose_encoding(
+    encodings: dict[str, _Encoding], accept_encoding: bytes | None, *, for_range: bool = False
+) -> _Encoding | None:
+    """Returns the best encoding that the header allows, or None if it rules out all available ones.
+
+    A range is of the body as it is: many clients accept gzip with every request and would decode a part of it.
+    """
     for encoding in acceptable_encodings(accept_encoding):
-        if encoding in encodings:
+        if encoding in encodings and (encoding == IDENTITY or not for_range):
             return encodings[encoding]
     return None
 
@@ -146,22 +152,22 @@ def load_site(generation: Generation, rate_limit_policy: str | None) -> Publishe
         path = "/" + name.removeprefix("public/")
         folder = table.folder_of(path) if name.startswith("public/") else None
         if folder is not None:
-            if folder.has_encodings:
-                headers, suffixes = {**folder.headers, "Vary": "Accept-Encoding"}, ENCODINGS
-            else:
-                headers, suffixes = folder.headers, {}
-            files[path] = _file(generation, name, headers, suffixes)
+            files[path] = _file(generation, name, folder.headers, folder)
     for path, index in table.indexes.items():
         if index.file in files:
-            file = _file(generation, f"public{index.file}", table.index_headers(index), {})
+            folder = table.folder_of(index.file)
+            assert folder is not None
+            file = _file(generation, f"public{index.file}", table.index_headers(index), folder)
             files[path] = replace(file, page=documents[index.page])
     redirects = {path: _redirect(path, route, rate_limit_policy) for path, route in table.redirects.items()}
     return PublishedSite(generation, documents, files, redirects)
 
 
-def _file(generation: Generation, name: str, headers: dict[str, str], suffixes: dict[str, str]) -> PublishedFile:
-    """Returns the file of this name, with those of its siblings that are there. `suffixes` are by content coding."""
+def _file(generation: Generation, name: str, headers: dict[str, str], folder: Folder) -> PublishedFile:
+    """Returns the file of this name in a folder, with those of its encoded siblings that are there."""
     components = generation.manifest.components
+    suffixes = ENCODINGS if folder.has_encodings else {}
+    headers = {**headers, "Vary": _vary(headers)} if folder.has_encodings else headers
     tag = components[name].sha256[:32]
     encodings = {}
     for encoding, suffix in {IDENTITY: "", **suffixes}.items():
@@ -190,9 +196,7 @@ def _document(
     markdown: Published | None = None,
 ) -> Published:
     entry = generation.manifest.documents[route.document or path]
-    # Written like web servers do, which add their own fields to ours.
-    vary = ", ".join(["Accept-Encoding", *([route.headers["Vary"]] if "Vary" in route.headers else [])])
-    headers = {**route.headers, "Vary": vary}
+    headers = {**route.headers, "Vary": _vary(route.headers)}
     if rate_limit_policy is not None and is_limited(path):
         headers["RateLimit-Policy"] = rate_limit_policy
     fresh = _encodings(generation.path / "public" / route.file, headers)
@@ -201,6 +205,11 @@ def _document(
     return Published(
         fresh, stale, stale_at, is_limited(path), bool(route.parameters), variants, _options(route), markdown
     )
+
+
+def _vary(headers: dict[str, str]) -> str:
+    """Returns what an encoded body varies by, written like web servers do, which add their own fields to ours."""
+    return ", ".join(["Accept-Encoding", *([headers["Vary"]] if "Vary" in headers else [])])
 
 
 def _options(route: Route) -> Message:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
+from pathlib import Path
 
 import brotli
 import msgspec
@@ -15,7 +16,7 @@ from contracts.discovery.openapi import Bodies
 from contracts.publish.registry import Content, Projection, lives_for_minutes
 from contracts.publish.rendering import Origin, mark_stale, rendered, validate
 from contracts.publish.routes import ENCODINGS, RouteTable, file_of
-from pipelines.publish.site import made_of, shown_content, site_files
+from pipelines.publish.site import made_of, published_folder, shown_content, site_files
 from warehouse.publish.generations import DocumentEntry, Draft, Part
 
 _LARGE_BYTES = 64 * 1024
@@ -130,6 +131,23 @@ def site_parts(table: RouteTable, api_address: str) -> dict[str, Part]:
         encoders = ENCODERS if folder is not None and folder.has_encodings else {}
         parts |= _with_siblings(path, content, encoders)
     return parts
+
+
+def with_encoded_files(parts: Mapping[str, Part]) -> dict[str, Part]:
+    """Returns the files with a sibling in gzip, the only coding that every server sends, of each text in a folder that
+    has encodings. What has its siblings already keeps them."""
+    siblings: dict[str, Part] = {}
+    for path, part in parts.items():
+        folder = published_folder(path.removeprefix("public")) if path.startswith("public/data/") else None
+        if folder is not None and folder.has_encodings:
+            suffix = ENCODINGS["gzip"]
+            siblings[f"{path}{suffix}"] = Part(f"{part.version}{suffix}", write=_write_gzip)
+    # Behind the files that they are made of, which are written or linked first.
+    return {path: part for path, part in parts.items() if path not in siblings} | siblings
+
+
+def _write_gzip(target: Path) -> None:
+    target.write_bytes(QUICK_ENCODERS["gzip"](target.with_suffix("").read_bytes()))
 
 
 def _entry(draft: Draft, path: str, inputs: str, stale_after: datetime | None, made_of: str | None) -> DocumentEntry:

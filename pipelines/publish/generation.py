@@ -26,6 +26,7 @@ from pipelines.publish.documents import (
     published_document,
     site_parts,
     stale_again,
+    with_encoded_files,
 )
 from pipelines.publish.open_data import SEALED_ROWS, is_sealed, seal_of
 from pipelines.publish.site import filled, made_of_tables, route_table
@@ -278,11 +279,11 @@ def _built(
     disputes: int,
     made_last: Sequence[Projection],
 ) -> Built | None:
-    """Builds a generation with the head of the audit, the documents that describe its files, and the signed manifest
-    of everything public."""
+    """Builds a generation with the encoded siblings of its data, the head of the audit, the documents that describe its
+    files, and the signed manifest of everything public."""
     head = audit_head(settings, draft)
     seal = seal_of(settings, draft, entries, base_url, head, made_last, _token_index(parts, draft))
-    return build(settings.data_dir, draft, parts, entries, base_url, head, seal, disputes=disputes)
+    return build(settings.data_dir, draft, with_encoded_files(parts), entries, base_url, head, seal, disputes=disputes)
 
 
 def _token_index(parts: Mapping[str, Part], draft: Draft) -> bytes | None:

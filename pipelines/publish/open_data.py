@@ -30,12 +30,12 @@ from contracts.open_data.names import (
 )
 from contracts.publish.now import now_document
 from contracts.publish.registry import Projection, rows_that_show
-from contracts.publish.routes import ENCODINGS, file_of, is_in_folder
+from contracts.publish.routes import ENCODINGS, file_of
 from contracts.settings import Settings
 from contracts.token.holders import block_of_list
 from contracts.world.audit import AuditHead
-from pipelines.publish.documents import described_documents, document_parts
-from pipelines.publish.site import FOLDERS
+from pipelines.publish.documents import described_documents, document_parts, with_encoded_files
+from pipelines.publish.site import published_folder
 from warehouse.access.signing_keys import SigningKeys
 from warehouse.open_data.data_files import FOLDER
 from warehouse.open_data.public_tables import public_tables
@@ -53,8 +53,14 @@ _PAGES = {f"public/{file_of(row.path)}{suffix}" for row in SEALED_ROWS for suffi
 
 def is_sealed(path: str) -> bool:
     """Returns whether the component at `path` within a generation is made here."""
-    described = path.startswith(FOLDER) and path.endswith(_SEALED)
+    described = path.startswith(FOLDER) and _without_encoding(path).endswith(_SEALED)
     return path in _PAGES or (described and not path.startswith(f"public{TOKENS_FOLDER}"))
+
+
+def _without_encoding(path: str) -> str:
+    """Returns the path of the file that the one at `path` is an encoded sibling of, or its own."""
+    is_published = published_folder(path.removeprefix("public")) is not None
+    return path if is_published else path.removesuffix(ENCODINGS["gzip"])
 
 
 def seal_of(
@@ -95,7 +101,7 @@ def seal_of(
             key,
         )
         parts = listed | document_parts(pages) | {_MANIFEST_FILE: Part.of_bytes(signed)}
-        return Sealed(parts, {page.path: page.entry for page in pages})
+        return Sealed(with_encoded_files(parts), {page.path: page.entry for page in pages})
 
     return Seal(is_sealed, make, [row.path for row in rows], due=_is_old(draft))
 
@@ -151,7 +157,8 @@ def _data_files(components: Mapping[str, Component], draft: Draft) -> list[DataF
     today = draft.created_at.date().isoformat()
     files = []
     for path, component in components.items():
-        name = parse_file_name(path.removeprefix(FOLDER)) if path.startswith(FOLDER) else None
+        is_data = path.startswith(FOLDER) and published_folder(path.removeprefix("public")) is not None
+        name = parse_file_name(path.removeprefix(FOLDER)) if is_data else None
         if name is not None:
             grows = name.day is not None and name.day >= today
             written_at = datetime.fromtimestamp(component.mtime, UTC)
@@ -174,15 +181,9 @@ def _public_files(
         )
     for name, component in components.items():
         path = name.removeprefix("public")
-        if path != name and _is_in_a_folder(path):
+        if path != name and published_folder(path) is not None:
             files[path] = ManifestFile(component.sha256, component.bytes)
     return files
-
-
-@lru_cache(maxsize=8192)
-def _is_in_a_folder(path: str) -> bool:
-    """Decides once a process: a generation has more than a thousand files, most of them those of the last one."""
-    return any(is_in_folder(pattern, path) for pattern in FOLDERS)
 
 
 def _json(value: object) -> bytes:

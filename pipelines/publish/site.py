@@ -19,7 +19,7 @@ from contracts.canonical import sha256_hex
 from contracts.discovery.installation import Installation
 from contracts.publish.registry import PROJECTIONS, REDIRECTS, Content, ExpiringBody, Projection, Redirect
 from contracts.publish.rendering import fields_of
-from contracts.publish.routes import Folder, Index, RedirectRoute, Route, RouteTable, file_of
+from contracts.publish.routes import Folder, Index, RedirectRoute, Route, RouteTable, file_of, is_in_folder
 from contracts.site.page import PageContent
 from contracts.site.pages import PAGES
 from warehouse.publish.lineage import tables_of
@@ -28,18 +28,21 @@ SITE = Path(__file__).resolve().parents[2] / "site"
 _MADE_BY = (SITE, Path(contracts.__file__).parent)
 
 FOLDERS = {
-    "/data/*.csv.gz": Folder(media_type="application/gzip"),
-    "/data/*.json.gz": Folder(media_type="application/gzip"),
+    "/data/holders-*.csv.gz": Folder(media_type="application/gzip"),
+    "/data/tokens/*.csv.gz": Folder(media_type="application/gzip"),
+    "/data/*.storage.json.gz": Folder(media_type="application/gzip"),
+    "/data/graph-*.json.gz": Folder(media_type="application/gzip"),
     "/data/*.parquet": Folder(media_type="application/vnd.apache.parquet", cache="revalidated"),
-    "/data/*.csv": Folder(media_type="text/csv; charset=utf-8", cache="revalidated"),
+    "/data/*.csv": Folder(media_type="text/csv; charset=utf-8", cache="revalidated", has_encodings=True),
     "/data/*.duckdb": Folder(media_type="application/octet-stream", cache="revalidated"),
-    "/data/*.json": Folder(media_type="application/json", cache="revalidated"),
-    "/data/*.yaml": Folder(media_type="application/yaml", cache="revalidated"),
+    "/data/*.json": Folder(media_type="application/json", cache="revalidated", has_encodings=True),
+    "/data/*.yaml": Folder(media_type="application/yaml", cache="revalidated", has_encodings=True),
     "/assets/css/*.css": Folder(media_type="text/css; charset=utf-8", has_encodings=True),
     "/assets/js/*.js": Folder(media_type="text/javascript; charset=utf-8", has_encodings=True),
     "/assets/png/*.png": Folder(media_type="image/png"),
 }
-"""Patterns without overlap, since a CDN applies every rule that matches."""
+"""Patterns without overlap, since a CDN applies every rule that matches. A file that is gzip itself is in none of those
+that match an encoded sibling of a text."""
 
 INDEXES = {page.path: Index(page.programs, page.published_path) for page in PAGES if page.programs is not None}
 
@@ -68,6 +71,13 @@ def route_table(
     }
     indexes = {path: index for path, index in INDEXES.items() if index.page in routes}
     return RouteTable(dict(sorted(routes.items())), FOLDERS, leading, installation.prefix, indexes)
+
+
+@lru_cache(maxsize=8192)
+def published_folder(path: str) -> Folder | None:
+    """Returns the folder of the file at `path`, or None. It is sought once a process: a generation has more than a
+    thousand files, most of them those of the last one."""
+    return next((folder for pattern, folder in FOLDERS.items() if is_in_folder(pattern, path)), None)
 
 
 def site_files(table: RouteTable, api_address: str) -> dict[str, bytes]:

@@ -53,9 +53,12 @@ def samples(text: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
 
 def test_this_machine_reads_metrics_that_the_parser_accepts_and_that_agree_with_health(service: WholeService):
     health = asked(service, "/health", LOCAL).json()
-    answer = asked(service, "/metrics", LOCAL)
+    answer = asked(service, "/metrics", LOCAL, **{"accept-encoding": "gzip"})
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"].startswith("application/openmetrics-text")
+    assert (answer.headers["content-encoding"], answer.headers["vary"]) == ("gzip", "Accept-Encoding")
+    assert answer.headers["cache-control"] == "no-store"
+    assert "content-encoding" not in asked(service, "/metrics", LOCAL, **{"accept-encoding": "identity"}).headers
     found = samples(answer.text)
     assert found["svc_up", ()] == (health["status"] == "ok") == 0
     assert {

@@ -128,13 +128,27 @@ def test_parts_of_a_body_make_the_body(house, path):
         assert parts[0].headers[name] == whole.headers[name]
 
 
-def test_a_range_is_of_the_encoding_that_was_chosen(house):
-    whole = ask(house, "GET", DOCUMENT, {"accept-encoding": "gzip"})
-    part = ask(
-        house, "GET", DOCUMENT, {"accept-encoding": "gzip", "range": "bytes=0-1", "if-range": whole.headers["etag"]}
+@pytest.mark.parametrize("path", [DOCUMENT, "/data/holder_lists.csv", "/data/", "/data/manifest.json"])
+def test_a_range_is_of_the_body_as_it_is_also_for_a_client_that_accepts_gzip(house, path):
+    plain, packed = (ask(house, "GET", path, {"accept-encoding": coding}) for coding in ("identity", "gzip"))
+    assert (packed.headers["content-encoding"], packed.content) == ("gzip", plain.content)
+    assert int(packed.headers["content-length"]) < len(plain.content)
+    assert packed.headers["etag"] == f'{plain.headers["etag"][:-1]}-gz"'
+    assert (
+        plain.headers["vary"]
+        == packed.headers["vary"]
+        == ("Accept-Encoding, Accept" if path == "/data/" else "Accept-Encoding")
     )
-    assert (part.status_code, part.headers["content-encoding"]) == (206, "gzip")
-    assert part.headers["content-length"] == "2"
+    asked = {"accept-encoding": "gzip", "range": "bytes=1-2"}
+    part = ask(house, "GET", path, asked)
+    assert (part.status_code, part.content) == (206, plain.content[1:3])
+    assert part.headers["content-range"] == f"bytes 1-2/{len(plain.content)}"
+    assert (part.headers["etag"], "content-encoding" in part.headers) == (plain.headers["etag"], False)
+    # The client has the other representation.
+    whole = ask(house, "GET", path, {**asked, "if-range": packed.headers["etag"]})
+    assert (whole.status_code, whole.headers["etag"]) == (200, plain.headers["etag"])
+    again = ask(house, "GET", path, {"accept-encoding": "gzip", "if-none-match": packed.headers["etag"]})
+    assert (again.status_code, again.headers["etag"]) == (304, packed.headers["etag"])
 
 
 @pytest.mark.parametrize("path", [LIST, DOCUMENT])

@@ -61,6 +61,7 @@ def test_one_that_goes_from_the_tokens_file_goes_from_the_next_generation(house)
     (token,) = [waiting_token(FurtherToken(address=ONE, first_block=7), CHAIN_ID)]
     write_index(house.data_dir, [token])
     house.publish(*DOCUMENTS)
-    assert [path.name for path in sorted((house.current / "public/data/tokens").iterdir())] == [ONE, "index.json"]
+    names = [path.name for path in sorted((house.current / "public/data/tokens").iterdir())]
+    assert names == [ONE, "index.json", "index.json.gz"]
     assert token.state is TokenState.WAITING
     assert broken_tokens(house.current.resolve()) == ()

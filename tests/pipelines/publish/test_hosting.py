@@ -308,8 +308,14 @@ def test_caddy_answers_as_the_front_does(house):
             assert set(varied_by(theirs)) == set(varied_by(ours)), path
 
     with caddy.serving(house.data_dir) as port:
-        for encoding in ("identity", "br"):
+        for encoding in ("identity", "br, gzip;q=0.5"):
             asyncio.run(compare(port, encoding))
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=HANG_S)) as connection:
+            css = next((house.current / "public/assets/css").glob("*.css"))
+            path, asked = f"/assets/css/{css.name}", {"accept-encoding": "gzip", "range": "bytes=1-9"}
+            part = answer_of_server(connection, "GET", path, asked)
+            assert (part.status_code, part.content) == (206, css.read_bytes()[1:10])
+            assert "content-encoding" not in part.headers
 
 
 @nginx_needed
@@ -335,6 +341,9 @@ def test_nginx_hands_what_no_file_answers_to_the_api(tmp_path):
             assert refused.json()["code"] == "method_not_allowed"
             leave = client.options(path, headers={"access-control-request-method": "GET"})
             assert (leave.status_code, leave.headers["access-control-allow-methods"]) == (204, "GET, HEAD, OPTIONS")
+        part = client.get("/data/index.json", headers={"accept-encoding": "gzip", "range": "bytes=1-9"})
+        assert part.status_code == 206
+        assert part.content == (house.current / "public/data/index.json").read_bytes()[1:10]
         statuses = [client.get("/api/nowhere").status_code for _ in range(45)]
         # exactly the limit; a window may end on the way
         assert 18 <= statuses.count(404) <= 40

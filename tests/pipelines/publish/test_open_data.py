@@ -2,6 +2,7 @@
 
 import asyncio
 import csv
+import gzip
 import json
 import os
 from collections.abc import Iterable
@@ -59,10 +60,14 @@ def files(house: House) -> dict[str, tuple[int, int, str]]:
 
 
 def data_files(house: House) -> list[Path]:
-    """Every file of open data, without the pages about it."""
+    """Every file of open data, without the pages about it and without encoded siblings."""
     folder = house.current / "public/data"
     return [
-        path for path in folder.iterdir() if path.is_file() and not path.name.startswith(("index.html", "index.md"))
+        path
+        for path in folder.iterdir()
+        if path.is_file()
+        and not path.name.startswith(("index.html", "index.md"))
+        and not (path.suffix == ".gz" and path.with_suffix("").is_file())
     ]
 
 
@@ -371,6 +376,19 @@ def test_open_data_costs_no_request_of_the_limit(house):
         return [answer.status_code for answer in answers]
 
     assert set(asyncio.run(statuses())) == {206}
+
+
+def test_every_text_has_the_same_in_gzip_beside_it_which_is_no_file_of_its_own(house):
+    tick(house)  # links most of them, and makes a few again
+    texts = [path for path in data_files(house) if path.suffix in (".csv", ".json", ".yaml")]
+    assert len(texts) > 20
+    listed = json.loads((house.current / "public/data/manifest.json").read_bytes())["files"]
+    for path in texts:
+        assert gzip.decompress((path.parent / f"{path.name}.gz").read_bytes()) == path.read_bytes(), path.name
+        assert f"/data/{path.name}.gz" not in listed
+    index = json.loads((house.current / "public/data/index.json").read_bytes())
+    packed = {file["url"] for dataset in index["datasets"] for file in dataset["files"] if file["format"] == "csv.gz"}
+    assert [url.rpartition("/")[2] for url in sorted(packed)] == ["holders-20.csv.gz", "holders-40.csv.gz"]
 
 
 def test_files_of_open_data_are_readable_by_others_and_nothing_else_is(published):
