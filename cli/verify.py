@@ -45,6 +45,7 @@ from contracts.token.verification import (
     claim_checks,
     claimed_list,
     claimed_list_of,
+    explained_verdict,
     further_token_checks,
     list_checks,
     map_check,
@@ -150,7 +151,7 @@ def _report(checks: Sequence[Check], as_json: bool) -> None:
     else:
         for result in checks:
             say(f"{result.outcome.value:8}{result.name}: {result.detail}")
-        say(f"verdict: {verdict.value}")
+        say(f"verdict: {explained_verdict(checks)}")
     if verdict is not Verdict.PROVEN:
         raise typer.Exit(1)
 

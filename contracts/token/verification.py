@@ -15,6 +15,7 @@ from contracts.token.storage_proof import ProofStep, StorageProofInvalid, header
 CSV_HEADER = b"address,balance_raw\n"
 MAX_LINE_BYTES = 42 + 1 + 100 + 1
 MAX_FILE_BYTES = 1 << 30
+_MOST_NAMED = 5
 
 _LINE = re.compile(rb"(0x[0-9a-f]{40}),([1-9][0-9]{0,99})\n")
 
@@ -25,6 +26,10 @@ class Outcome(StrEnum):
     OK = "ok"
     FAIL = "fail"
     UNKNOWN = "unknown"
+
+
+_CLAIMED = {Verdict.PROVEN: Outcome.OK, Verdict.UNPROVEN: Outcome.UNKNOWN, Verdict.FAILED: Outcome.FAIL}
+"""The outcome for a list whose publisher claims this of it: one that he calls unproven is no failed proof."""
 
 
 @dataclass(frozen=True)
@@ -117,11 +122,15 @@ def read_list(lines: Iterable[bytes], *, max_rows: int) -> PublishedList:
 def further_token_checks(token: PublishedToken, row: IndexedToken) -> list[Check]:
     """Checks the document of a further token against the line of the index, and how far it says it is proven."""
     state = f"{token.state.value}{f' ({token.reason})' if token.reason else ''}"
-    if token.state in (TokenState.WAITING, TokenState.BROKEN):
-        said = Check("state", Outcome.UNKNOWN, state)
+    newest = "it has no list" if token.block is None else f"its newest list is of block {token.block}"
+    if token.state is TokenState.BROKEN:
+        said = Check("state", Outcome.UNKNOWN, f"{state}: its history can't be read further, and {newest}")
+    elif token.state is TokenState.WAITING:
+        said = Check("state", Outcome.UNKNOWN, f"{state}: {newest} yet")
     else:
         said = check("state", token.proof is not None and token.state.value == token.proof.verdict.value, state)
-    return [check("index", indexed_token(token) == row, f"{row.state.value} at block {row.block}"), said]
+    listed = row.state.value if row.block is None else f"{row.state.value} at block {row.block}"
+    return [check("index", indexed_token(token) == row, listed), said]
 
 
 def supply_check(document: TokenHolders, claim: ClaimedList) -> Check:
@@ -139,7 +148,7 @@ def claim_checks(claim: ClaimedList) -> list[Check]:
     path = None if proof.holder_list is None else proof.holder_list.path
     issued = int(proof.minted) - int(proof.burned)
     return [
-        check("claimed verdict", proof.verdict is Verdict.PROVEN, _verdict_text(proof)),
+        Check("claimed verdict", _CLAIMED[proof.verdict], _verdict_text(proof)),
         check(
             "one block",
             (proof.block, proof.block_hash, path) == (claim.block, claim.block_hash, claim.path),
@@ -259,6 +268,18 @@ def verdict_of(checks: Iterable[Check]) -> Verdict:
     if Outcome.FAIL in outcomes:
         return Verdict.FAILED
     return Verdict.UNPROVEN if Outcome.UNKNOWN in outcomes or not outcomes else Verdict.PROVEN
+
+
+def explained_verdict(checks: Sequence[Check]) -> str:
+    """Returns the verdict in words, with the checks that it follows from unless all passed."""
+    verdict = verdict_of(checks)
+    if verdict is Verdict.PROVEN or not checks:
+        return verdict.value
+    deciding = Outcome.FAIL if verdict is Verdict.FAILED else Outcome.UNKNOWN
+    names = [line.name for line in checks if line.outcome is deciding]
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    why = "did not pass" if verdict is Verdict.FAILED else "could not be decided"
+    return f"{verdict.value}, since {len(names)} of {len(checks)} checks {why}: {'; '.join(names[:_MOST_NAMED])}{more}"
 
 
 def _comparison(name: str, theirs: object, ours: object, how: str) -> Check:

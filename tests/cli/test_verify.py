@@ -26,7 +26,7 @@ from contracts.publish.rendering import Origin, render
 from contracts.token.holder_documents import ConsistencyLevel, Token
 from contracts.token.holders import ZERO_ADDRESS
 from contracts.token.proof import Verdict
-from contracts.token.verification import Outcome, read_list, verdict_of
+from contracts.token.verification import Check, Outcome, explained_verdict, read_list, verdict_of
 from pipelines.clients.rpc import RpcPool
 from pipelines.token.holder_lists import take_list
 from warehouse.document_context import DocumentContext
@@ -235,7 +235,7 @@ def test_a_changed_sum_is_caught(site: Site, node: RecordedNode) -> None:
         ("negativeBalances", 2, "minted - burned"),
         ("totalSupply", "5", "supply of the document"),
         ("blockHash", "0x" + "00" * 32, "one block"),
-        ("verdict", "unproven", "claimed verdict"),
+        ("verdict", "failed", "claimed verdict"),
     ],
 )
 def test_a_proof_that_contradicts_itself_is_caught(
@@ -357,5 +357,20 @@ def test_lines_of_a_list_are_read_strictly(lines: list[bytes], fault: str | None
     assert read_list(lines, max_rows=2).fault == fault
 
 
-def test_no_checks_prove_nothing() -> None:
-    assert verdict_of([]) is Verdict.UNPROVEN
+@pytest.mark.parametrize(
+    ("outcomes", "verdict", "words"),
+    [
+        ([], Verdict.UNPROVEN, "unproven"),
+        (["ok", "ok"], Verdict.PROVEN, "proven"),
+        (["ok", "unknown"], Verdict.UNPROVEN, "unproven, since 1 of 2 checks could not be decided: check 1"),
+        (["fail", "unknown"], Verdict.FAILED, "failed, since 1 of 2 checks did not pass: check 0"),
+        (
+            ["fail"] * 7,
+            Verdict.FAILED,
+            "failed, since 7 of 7 checks did not pass: check 0; check 1; check 2; check 3; check 4 and 2 more",
+        ),
+    ],
+)
+def test_the_verdict_names_the_checks_that_it_follows_from(outcomes: list[str], verdict: Verdict, words: str) -> None:
+    checks = [Check(f"check {number}", Outcome(outcome), "") for number, outcome in enumerate(outcomes)]
+    assert (verdict_of(checks), explained_verdict(checks)) == (verdict, words)

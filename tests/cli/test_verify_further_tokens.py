@@ -22,7 +22,7 @@ from contracts.publish.registry import PROJECTIONS
 from contracts.publish.rendering import Origin, render
 from contracts.settings import Settings
 from contracts.token.holder_documents import ConsistencyLevel, Token
-from contracts.token.verification import Check, Outcome
+from contracts.token.verification import Check, Outcome, explained_verdict
 from pipelines.token.holder_lists import take_list
 from pipelines.token.partition_following import follow_partitions
 from warehouse.document_context import DocumentContext
@@ -104,9 +104,17 @@ def with_list(site: Site, lines: list[str]) -> Site:
 
 def test_every_token_is_proven_and_a_broken_one_leaves_the_whole_unproven(site: Site) -> None:
     checks = checked(site)
-    why = "broken (blocks 50 to 99: a log row of another form: Expected `str` of length >= 66 - at `$.data`)"
+    why = (
+        "broken (blocks 50 to 99: a log row of another form: Expected `str` of length >= 66 - at `$.data`): its "
+        "history can't be read further, and its newest list is of block 49"
+    )
     assert (checks[f"{BAD} state"].outcome, checks[f"{BAD} state"].detail) == (Outcome.UNKNOWN, why)
+    assert checks[f"{BAD} index"].detail == "broken at block 49"
     assert {found.outcome for name, found in checks.items() if BAD not in name} == {Outcome.OK}
+    undecided = "; ".join(f"{BAD} {name}" for name in ("state", "claimed verdict", "totalSupply", "balanceOf"))
+    assert explained_verdict([*checks.values()]) == (
+        f"unproven, since 4 of {len(checks)} checks could not be decided: {undecided}"
+    )
     of_second = [name.removeprefix(f"{SECOND} ") for name in checks if SECOND in name]
     assert of_second == [
         "index", "state", "claimed verdict", "one block", "minted - burned", "list file", "list rows", "list length",
