@@ -217,24 +217,30 @@ class Ledger:
 
     @contextmanager
     def moving_log(self) -> Iterator[Callable[[], None]]:
-        """Yields what moves SQLite's log into its file beside the next transactions, which waits for nobody. Does
-        nothing on PostgreSQL, which does so itself."""
+        """Yields what moves SQLite's log into its file beside the next transactions, which waits for nobody. At the end
+        the rest is moved, and the log's space given back unless somebody reads. Does nothing on PostgreSQL, which does
+        so itself."""
         moved: Future[None] = Future()
         moved.set_result(None)
+        is_sqlite = self._readers.dialect.name == "sqlite"
 
         def move() -> None:
             nonlocal moved
-            if self._readers.dialect.name == "sqlite" and moved.done():
-                moved = thread.submit(self._move_log)
+            if is_sqlite and moved.done():
+                moved = thread.submit(self._move_log, "passive")
 
         with ThreadPoolExecutor(1) as thread:
             yield move
+        if is_sqlite:
+            # Emptying keeps writers out for as long as it moves pages: there are few after the first.
+            self._move_log("passive", "truncate")
 
-    def _move_log(self) -> None:
+    def _move_log(self, *modes: str) -> None:
         # by a connection of its own: the pool's last one has in memory what the next transaction writes
-        with suppress(sqlite.Error), closing(sqlite.connect(str(self._readers.url.database))) as connection:
+        with suppress(sqlite.Error), closing(sqlite.connect(str(self._readers.url.database), timeout=0)) as connection:
             connection.execute("pragma synchronous = full")
-            connection.execute("pragma wal_checkpoint(passive)").fetchone()
+            for mode in modes:
+                connection.execute(f"pragma wal_checkpoint({mode})").fetchone()
 
     @contextmanager
     def read(self) -> Iterator[Reader]:

@@ -52,8 +52,6 @@ def first_observed(connection: duckdb.DuckDBPyConnection, token: str) -> datetim
 
 def needs_pool_events(connection: duckdb.DuckDBPyConnection, token: str) -> bool:
     """Returns whether the pool's events are read to a time before the first observed price of the token."""
-    row = first_row(
-        connection, read_sql("needs_pool_events"), {"first_observed": first_observed(connection, token)}
-    )
+    row = first_row(connection, read_sql("needs_pool_events"), {"first_observed": first_observed(connection, token)})
     assert row is not None
     return bool(row[0])

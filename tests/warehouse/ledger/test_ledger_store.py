@@ -22,7 +22,7 @@ from sqlalchemy import text
 
 from contracts.errors import ForeignStore, SettingsInvalid, StoreTooNew, StoreUnusable
 from contracts.settings import Settings
-from warehouse.ledger.drivers import OLDEST_SQLITE, problem_of
+from warehouse.ledger.drivers import OLDEST_SQLITE, problem_of, sqlite
 from warehouse.ledger.ledger import Ledger, LedgerIdentity, open_ledger
 from warehouse.ledger.schema import revisions
 from warehouse.statements import dialect_statement, without_comments
@@ -83,6 +83,35 @@ def test_the_log_is_moved_into_the_file_beside_the_next_transactions(tmp_path: P
         move_log()
     assert in_file() == ["i1", "i2"]
     assert ledger.head() == 2
+    ledger.close()
+
+
+def test_the_space_of_a_long_log_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of what moves it, or, where somebody reads then, once the log begins again."""
+    monkeypatch.setattr("warehouse.ledger.engine.LOG_BYTES", 500_000)
+    ledger = open_ledger(Settings(_env_file=None), tmp_path)
+    log = tmp_path / "ledger.db-wal"
+
+    def write_much() -> int:
+        with ledger.transaction(cache_bytes=1_000_000) as tx:
+            for number in range(200):
+                tx.changed("intake", f"{number:010000}")
+        return log.stat().st_size
+
+    with ledger.moving_log():
+        assert write_much() > 2_000_000
+    assert log.stat().st_size == 0
+    with ledger.read() as reader:
+        reader.head()
+        with ledger.moving_log():
+            assert write_much() > 2_000_000
+    assert log.stat().st_size > 2_000_000, "the reader may need it"
+    with closing(sqlite.connect(str(tmp_path / "ledger.db"))) as connection:
+        connection.execute("pragma wal_checkpoint(passive)").fetchone()  # as the next commit does where it is long
+    with ledger.transaction() as tx:
+        tx.changed("intake", "i1")
+    assert log.stat().st_size <= 500_000
+    assert ledger.head() == 401
     ledger.close()
 
 
