@@ -5,6 +5,7 @@ from warehouse.cycles import without_cycles
 with without_cycles():
     import dagster as dg
 
+    from contracts.discovery.capabilities import is_live
     from contracts.discovery.installation import installation_of
     from contracts.settings import Settings, load_settings
     from pipelines import checks, derived
@@ -17,6 +18,7 @@ with without_cycles():
     from pipelines.intake import assets as intake
     from pipelines.market import assets as market
     from pipelines.partner import assets as partner
+    from pipelines.presentation import CAPABILITY
     from pipelines.publish import assets as publish
     from pipelines.resources import runtime_resource
     from pipelines.schedules import JOBS, dagster_job, dagster_schedule
@@ -45,10 +47,13 @@ FURTHER_TOKENS = [further_token_assets]
 def build_definitions(settings: Settings) -> dg.Definitions:
     """Returns everything that Dagster shows and runs, for one installation."""
     further = FURTHER_TOKENS if settings.tokens_file is not None and settings.partition_blocks else []
-    off = publish.documents_of_what_is_off(installation_of(settings))
+    installation = installation_of(settings)
+    documents = publish.documents_of_what_is_off(installation)
 
     def at_this_installation(spec: dg.AssetSpec) -> dg.AssetSpec:
-        return spec.replace_attributes(freshness_policy=None) if spec.key in off else spec
+        capability = spec.metadata.get(CAPABILITY)
+        is_off = spec.key in documents or (capability is not None and not is_live(installation, capability))
+        return spec.replace_attributes(freshness_policy=None) if is_off else spec
 
     return dg.Definitions(
         assets=[

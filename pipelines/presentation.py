@@ -2,6 +2,7 @@
 
 import base64
 import io
+import json
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -34,12 +35,18 @@ def is_quick(context: dg.AssetExecutionContext | dg.AssetCheckExecutionContext) 
     return QUICK.items() <= context.run.tags.items()
 
 
+CAPABILITY = "capability"
+"""The key of an asset's metadata that names the capability of its header."""
+
+
 class Header(TypedDict, total=False):
-    """Optional parts of an asset's header. `kinds` are those besides `duckdb`."""
+    """Optional parts of an asset's header. `kinds` are those besides `duckdb`; `capability` is the one without which
+    nothing new is read into the table, so that it has no freshness to lose."""
 
     deps: Sequence[str | dg.AssetSpec]
     kinds: Collection[str]
     freshness: dg.FreshnessPolicy | None
+    capability: str
 
 
 def table_asset(
@@ -69,8 +76,8 @@ def other_spec(
 
 
 def model_schema(model: type[BaseModel]) -> dg.TableSchema:
-    """Describes the fields of a document as columns: JSON name, JSON type, description. Fields of its parts follow
-    theirs: `concentration.gini`, `holders[].share`."""
+    """Describes the fields of a document as columns: JSON name, JSON type, description, else that of its type.
+    Fields of its parts follow theirs: `concentration.gini`, `holders[].share`."""
     schema = model.model_json_schema(by_alias=True, mode="serialization")
     columns = {column.name: column for column in _columns(schema["properties"], schema.get("$defs", {}))}
     return dg.TableSchema(list(columns.values()))
@@ -81,7 +88,7 @@ def _columns(
 ) -> Iterator[dg.TableColumn]:
     """Yields the columns of fields and of their parts, except of those that they are part of."""
     for name, field in fields.items():
-        yield dg.TableColumn(f"{above}{name}", _json_type(field), field.get("description"))
+        yield dg.TableColumn(f"{above}{name}", _json_type(field), field.get("description") or _meaning(field, parts))
         for part, suffix in _parts_of(field):
             if part not in around:
                 yield from _columns(
@@ -185,6 +192,7 @@ def _header(
     deps: Sequence[str | dg.AssetSpec] = (),
     kinds: Collection[str] = (),
     freshness: dg.FreshnessPolicy | None = None,
+    capability: str | None = None,
 ) -> dict[str, Any]:
     columns = [dg.TableColumn(column.name, column.type, column.description) for column in columns_of(table)]
     grain = tables()[table].grain
@@ -195,7 +203,7 @@ def _header(
         "description": f"{description} Grain: {grain[0].lower()}{grain[1:]}",
         "kinds": {"duckdb", *kinds},
         "owners": OWNERS,
-        "metadata": schema | _column_lineage(table),
+        "metadata": schema | _column_lineage(table) | ({} if capability is None else {CAPABILITY: capability}),
         "freshness_policy": freshness,
     }
 
@@ -210,6 +218,17 @@ def _column_lineage(table: str) -> dict[str, dg.TableColumnLineage]:
         for column, sources in columns.items()
     }
     return {"dagster/column_lineage": dg.TableColumnLineage(follows)}
+
+
+def _meaning(field: Mapping[str, Any], named: Mapping[str, Any]) -> str | None:
+    """Returns the description of the first model that a field's type names, or what the field always is."""
+    if "const" in field:
+        return f"Always {json.dumps(field['const'])}"
+    if "$ref" in field:
+        description: str | None = named[field["$ref"].rpartition("/")[2]].get("description")
+        return None if description is None else " ".join(description.split())
+    inner = field.get("anyOf", [field["items"]] if "items" in field else [])
+    return next((meaning for choice in inner if (meaning := _meaning(choice, named)) is not None), None)
 
 
 def _json_type(field: Mapping[str, Any]) -> str:

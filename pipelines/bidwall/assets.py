@@ -29,6 +29,7 @@ def watched(runtime: Runtime) -> str | None:
     deps=["raw_chain__ranges"],
     kinds=("evm",),
     freshness=FRESHNESS,
+    capability="contract_balance",
 )
 def raw_bidwall__balances(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]

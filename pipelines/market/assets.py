@@ -65,6 +65,7 @@ def raw_market__eth_prices(
     "ETH in USD as it is served: the first source with a sound price now, else the last sound one, stale.",
     deps=["raw_market__eth_prices"],
     freshness=FRESHNESS,
+    capability="eth_price",
 )
 def out_market__eth_price(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Chooses the price that is served."""
@@ -97,6 +98,7 @@ def raw_market__token_prices(
     "changes set beside those of our own observations.",
     deps=["raw_market__token_prices"],
     freshness=FRESHNESS,
+    capability="token_price",
 )
 def out_market__token_price(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Chooses the price that is served."""

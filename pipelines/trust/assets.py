@@ -45,6 +45,7 @@ def registry_of(runtime: Runtime) -> str | None:
             "mean and one in which recent work weighs more.",
             deps=["raw_chain__attestations", "raw_chain__attestation_ranges"],
             freshness=FRESHNESS,
+            capability="trust_scores",
         ),
         table_spec(
             "core_trust__history",
@@ -52,6 +53,7 @@ def registry_of(runtime: Runtime) -> str | None:
             "Every attestation with the agent's scores after it: how trust came about.",
             deps=["raw_chain__attestations", "raw_chain__attestation_ranges"],
             freshness=FRESHNESS,
+            capability="trust_scores",
         ),
     ],
     pool=POOL,
@@ -125,6 +127,7 @@ def core_trust__checks(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResu
             "Scores as served.",
             deps=["core_trust__scores"],
             freshness=FRESHNESS,
+            capability="trust_scores",
         ),
         table_spec(
             "out_trust__status",
@@ -132,6 +135,7 @@ def core_trust__checks(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResu
             "The contracts, the block that scores hold at, and what the contract said there.",
             deps=["core_trust__scores", "core_trust__history", "core_trust__checks"],
             freshness=FRESHNESS,
+            capability="trust_scores",
         ),
     ],
     pool=POOL,

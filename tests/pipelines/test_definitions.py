@@ -113,12 +113,27 @@ def test_where_all_is_configured_every_document_that_ages_has_a_freshness_policy
     for projection in PROJECTIONS:
         policy = graph.get(document_key(projection)).freshness_policy
         assert (policy and policy.warn_window.to_timedelta().total_seconds()) == projection.max_age_s, projection.path
+    assert ageing(graph, "raw_", "core_", "out_") == {
+        "raw_bidwall__balances", "out_market__eth_price", "out_market__token_price", "out_trust__scores",
+        "out_trust__status", "core_trust__history", "core_trust__scores",
+    }  # fmt: skip
 
 
-def test_a_document_of_what_is_off_has_no_freshness_policy(graph: Any):
-    partner, metrics = ("document/api/integrations/partner/base-snapshot", "document/api/site-metrics")
-    policies = {name: graph.get(dg.AssetKey(name.split("/"))).freshness_policy for name in (partner, metrics)}
-    assert (policies[partner], policies[metrics] is None) == (None, False)
+def ageing(graph: Any, *beginnings: str) -> set[str]:
+    return {
+        name_of(node.key)
+        for node in graph.asset_nodes
+        if node.freshness_policy is not None and name_of(node.key).startswith(beginnings)
+    }
+
+
+def test_what_is_off_has_no_freshness_policy(graph: Any):
+    documents = ageing(graph, "document/")
+    assert "document/api/site-metrics" in documents
+    assert "document/api/integrations/partner/base-snapshot" not in documents
+    assert ageing(graph, "raw_", "core_", "out_") == set()
+    priced = build_definitions(Settings(_env_file=None, coinbase_url="https://prices.example"))
+    assert ageing(priced.resolve_asset_graph(), "raw_", "core_", "out_") == {"out_market__eth_price"}
 
 
 def test_the_holder_documents_descend_from_the_transfers(graph: Any):
@@ -171,6 +186,10 @@ def test_every_document_shows_its_fields_with_what_they_mean(graph: Any):
     assert shown["concentration.gini"][0] == "number"
     assert shown["consistency.proof.nodes.nodes[].host"][0] == "string"
     assert len(shown) == len(columns)
+    # A field without words of its own has those of its type.
+    assert shown["ok"] == ("boolean", "Always true")
+    assert shown["quality"][1] == "The degree to which a reader can trust a number."
+    assert shown["consistency"][1] == "The block at which all numbers of the body hold, and its proof."
 
 
 def test_checks_stand_on_the_tables_and_the_failing_of_rows_blocks(graph: Any):
