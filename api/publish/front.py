@@ -215,6 +215,8 @@ class Front:
         encodings = document.fresh if now_s < document.stale_at else document.stale
         for_range = b"range" in fields and method == "GET"
         encoded = choose_encoding(encodings, accept_encoding, for_range=for_range)
+        if encoded is None and for_range:  # a client that rules out the body as it is gets all of it
+            for_range, encoded = False, choose_encoding(encodings, accept_encoding)
         if encoded is None:
             problem = NotAcceptable("Accept br, zstd, gzip or identity.")
             await self._refuse(scope, send, problem, counted, admission)

@@ -152,6 +152,19 @@ def test_a_range_is_of_the_body_as_it_is_also_for_a_client_that_accepts_gzip(hou
 
 
 @pytest.mark.parametrize("path", [LIST, DOCUMENT])
+def test_a_client_that_rules_out_the_body_as_it_is_gets_no_range(house, path):
+    asked = {"accept-encoding": "gzip, identity;q=0", "range": "bytes=1-2"}
+    whole = ask(house, "GET", path, asked)
+    if path == DOCUMENT:
+        assert (whole.status_code, whole.headers["content-encoding"]) == (200, "gzip")
+        assert whole.content == ask(house, "GET", path).content
+        refused = ask(house, "GET", path, {**asked, "accept-encoding": "identity;q=0"})
+        assert refused.status_code == 406
+    else:  # it has no other encoding
+        assert whole.status_code == 206
+
+
+@pytest.mark.parametrize("path", [LIST, DOCUMENT])
 def test_a_range_outside_of_the_body_is_refused_with_its_size(house, path):
     size = len(ask(house, "GET", path).content)
     refused = ask(house, "GET", path, {"range": f"bytes={size}-"})
