@@ -81,7 +81,7 @@ class Freshness(Document):
         description="From this instant on the document counts as stale (UTC); null where nothing was read, or what was "
         "read does not age, as at a past block"
     )
-    stale: bool
+    stale: bool = Field(description="Whether `staleAfter` has passed, or a check of its numbers failed")
     generation: str = Field(description="The generation in which this document's inputs last changed")
     generated_at: Timestamp = Field(description="When that generation was built (UTC)")
 

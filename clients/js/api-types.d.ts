@@ -237,7 +237,7 @@ export interface components {
             quality: components["schemas"]["Quality"];
             reason: components["schemas"]["Reason"];
             source: components["schemas"]["Source"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             token: components["schemas"]["Token_2"];
             transfers: components["schemas"]["AddressTransfer"][];
@@ -320,6 +320,8 @@ export interface components {
             expires_at: string;
             owner: string;
         };
+        /** @description The document's kind, a stable name */
+        Artifact: string;
         /** @description A link to a further document. */
         ArtifactLink: {
             /** Format: uri */
@@ -405,7 +407,7 @@ export interface components {
             quality: components["schemas"]["Quality"];
             reason: components["schemas"]["Reason"];
             source: components["schemas"]["Source"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             trigger: components["schemas"]["Trigger"];
         };
@@ -427,7 +429,7 @@ export interface components {
             reason: components["schemas"]["Reason"];
             scope: components["schemas"]["ScopeInfo"];
             source: components["schemas"]["Source"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
         };
         /** @description The balance with its value, its distance from the trigger, and the newest transfers. */
@@ -452,7 +454,7 @@ export interface components {
             reason: components["schemas"]["Reason"];
             scope: components["schemas"]["ScopeInfo"];
             source: components["schemas"]["Source"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             trigger: components["schemas"]["Trigger"];
         };
@@ -1275,7 +1277,7 @@ export interface components {
             quality: components["schemas"]["Quality"];
             reason: components["schemas"]["Reason_2"];
             source: string | null;
-            stale: components["schemas"]["Stale"];
+            stale: components["schemas"]["Stale_2"];
             staleAfter: components["schemas"]["FirstUsedAt"];
         };
         /** @description The world model. */
@@ -1288,7 +1290,7 @@ export interface components {
             reason: components["schemas"]["Reason_2"];
             revision: number | null;
             source: string | null;
-            stale: components["schemas"]["Stale"];
+            stale: components["schemas"]["Stale_2"];
             staleAfter: components["schemas"]["FirstUsedAt"];
         };
         /** @description The holders of the token. */
@@ -1301,7 +1303,7 @@ export interface components {
             quality: components["schemas"]["Quality"];
             reason: components["schemas"]["Reason_2"];
             source: string | null;
-            stale: components["schemas"]["Stale"];
+            stale: components["schemas"]["Stale_2"];
             staleAfter: components["schemas"]["FirstUsedAt"];
             top10Share: number | null;
             totalSupply: components["schemas"]["BalanceEth"];
@@ -1317,7 +1319,7 @@ export interface components {
             quality: components["schemas"]["Quality"];
             reason: components["schemas"]["Reason_2"];
             source: string | null;
-            stale: components["schemas"]["Stale"];
+            stale: components["schemas"]["Stale_2"];
             staleAfter: components["schemas"]["FirstUsedAt"];
         };
         /** @description The main facts for an agent that begins, in one body. */
@@ -1339,7 +1341,7 @@ export interface components {
             quality: components["schemas"]["Quality"];
             reason: components["schemas"]["Reason"];
             source: components["schemas"]["Source"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             token: components["schemas"]["Token_2"];
             trust: components["schemas"]["ContextTrust"];
@@ -1353,20 +1355,20 @@ export interface components {
             quality: components["schemas"]["Quality"];
             reason: components["schemas"]["Reason_2"];
             source: string | null;
-            stale: components["schemas"]["Stale"];
+            stale: components["schemas"]["Stale_2"];
             staleAfter: components["schemas"]["FirstUsedAt"];
         };
         Contract: string | null;
         /** @description Rules, and the states to which they lead. */
         ContractArtifact: {
-            artifact: string;
+            artifact: components["schemas"]["Artifact"];
             links: components["schemas"]["Links_3"];
             ok: components["schemas"]["Ok"];
             rules: components["schemas"]["ArtifactRule"][];
-            schema: string;
+            schema: components["schemas"]["Schema_2"];
             states: components["schemas"]["StateMeaning"][];
-            summary: string;
-            title: string;
+            summary: components["schemas"]["Summary"];
+            title: components["schemas"]["Title"];
         };
         /** @description The balance over one hour or day: the last that was read in it, and between what it lay. */
         ContractBalancePoint: {
@@ -1405,7 +1407,7 @@ export interface components {
             quality: components["schemas"]["Quality"];
             reason: components["schemas"]["Reason"];
             source: components["schemas"]["Source"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             /** @description Amount at which the contract triggers; null without one */
             triggerWei: string | null;
@@ -1740,16 +1742,16 @@ export interface components {
         };
         /** @description Entitlements by tier and by runtime profile. */
         EntitlementsArtifact: {
-            artifact: string;
+            artifact: components["schemas"]["Artifact"];
             links: components["schemas"]["Links_3"];
             ok: components["schemas"]["Ok"];
             profiles: {
                 [key: string]: string[];
             };
-            schema: string;
-            summary: string;
+            schema: components["schemas"]["Schema_2"];
+            summary: components["schemas"]["Summary"];
             tiers: components["schemas"]["TierEntitlements"][];
-            title: string;
+            title: components["schemas"]["Title"];
         };
         /** @description The target of an erasure: all that one source stated, or everything of the key's owner. */
         EraseRequest: {
@@ -1824,7 +1826,7 @@ export interface components {
             reason: components["schemas"]["Reason"];
             source: components["schemas"]["Source"];
             sources: components["schemas"]["Sources"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
         };
         /**
@@ -2633,7 +2635,7 @@ export interface components {
             /** Format: date-time */
             receivedAt: string;
             source: string;
-            summary: components["schemas"]["Summary"];
+            summary: components["schemas"]["Summary_2"];
             /** @description 1.N, with N steps of the trail */
             version: string;
         };
@@ -2671,7 +2673,7 @@ export interface components {
             /** Format: date-time */
             receivedAt: string;
             source: string;
-            summary: components["schemas"]["Summary"];
+            summary: components["schemas"]["Summary_2"];
         };
         /** @description Statistics of registrations. */
         IntakeStats: {
@@ -2697,7 +2699,7 @@ export interface components {
             /** Format: date-time */
             receivedAt: string;
             source: string;
-            summary: components["schemas"]["Summary"];
+            summary: components["schemas"]["Summary_2"];
         };
         /** @description As in the challenge: Unix seconds */
         IssuedAt: number;
@@ -2825,6 +2827,7 @@ export interface components {
             next: string | null;
         };
         Links_2: null;
+        /** @description Documents to read with it */
         Links_3: components["schemas"]["ArtifactLink"][];
         /** @description One agent of the registry. */
         ListedAgent: {
@@ -2921,7 +2924,7 @@ export interface components {
             /** @description What the agent earned, USD, since it began */
             revenueUsd: string | null;
             source: components["schemas"]["Source"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             /** @description 0..100 */
             successRatePercent: number | null;
@@ -2984,7 +2987,7 @@ export interface components {
             quality: components["schemas"]["Quality"];
             reason: components["schemas"]["Reason_2"];
             source: string | null;
-            stale: components["schemas"]["Stale"];
+            stale: components["schemas"]["Stale_2"];
             staleAfter: components["schemas"]["FirstUsedAt"];
             unit: string;
             /** @description Amounts of any size are decimal strings */
@@ -3001,13 +3004,13 @@ export interface components {
         };
         /** @description First missions of all profiles. */
         MissionsArtifact: {
-            artifact: string;
+            artifact: components["schemas"]["Artifact"];
             links: components["schemas"]["Links_3"];
             missions: components["schemas"]["Mission"][];
             ok: components["schemas"]["Ok"];
-            schema: string;
-            summary: string;
-            title: string;
+            schema: components["schemas"]["Schema_2"];
+            summary: components["schemas"]["Summary"];
+            title: components["schemas"]["Title"];
         };
         /** @description The nodes and edges that the key wrote before and that this consent moved to the operator. */
         MovedParts: {
@@ -3457,7 +3460,7 @@ export interface components {
             /** @description SHA-256 of the object, keys sorted, without spaces */
             snapshotSha256: string | null;
             source: components["schemas"]["Source"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             /**
              * Format: date-time
@@ -3684,7 +3687,7 @@ export interface components {
         };
         /** @description Plans, and the current state of their sale. */
         PlansArtifact: {
-            artifact: string;
+            artifact: components["schemas"]["Artifact"];
             commercialModel: components["schemas"]["IntakeCommercialModel"];
             /**
              * @default USD
@@ -3694,10 +3697,10 @@ export interface components {
             links: components["schemas"]["Links_3"];
             ok: components["schemas"]["Ok"];
             plans: components["schemas"]["PricedPlan"][];
-            schema: string;
+            schema: components["schemas"]["Schema_2"];
             states: components["schemas"]["LiveState"][];
-            summary: string;
-            title: string;
+            summary: components["schemas"]["Summary"];
+            title: components["schemas"]["Title"];
         };
         /** @description The next steps with the catalog. Each answer on the way holds those that follow, in the same form. */
         PlansNext: {
@@ -3765,7 +3768,7 @@ export interface components {
         };
         /** @description Prices of all plans. */
         PricingArtifact: {
-            artifact: string;
+            artifact: components["schemas"]["Artifact"];
             commercialModel: components["schemas"]["IntakeCommercialModel"];
             /**
              * @default USD
@@ -3775,9 +3778,9 @@ export interface components {
             links: components["schemas"]["Links_3"];
             ok: components["schemas"]["Ok"];
             plans: components["schemas"]["PricedPlan"][];
-            schema: string;
-            summary: string;
-            title: string;
+            schema: components["schemas"]["Schema_2"];
+            summary: components["schemas"]["Summary"];
+            title: components["schemas"]["Title"];
         };
         /** @description The reason for refusing a request. */
         Problem: {
@@ -4519,15 +4522,15 @@ export interface components {
         };
         /** @description A JSON Schema. */
         SchemaArtifact: {
-            artifact: string;
+            artifact: components["schemas"]["Artifact"];
             jsonSchema: {
                 [key: string]: unknown;
             };
             links: components["schemas"]["Links_3"];
             ok: components["schemas"]["Ok"];
-            schema: string;
-            summary: string;
-            title: string;
+            schema: components["schemas"]["Schema_2"];
+            summary: components["schemas"]["Summary"];
+            title: components["schemas"]["Title"];
         };
         /** @description One domain of the graph. */
         SchemaDomain: {
@@ -4567,6 +4570,8 @@ export interface components {
             /** @description Whether a source has one target at a time */
             single_valued: boolean;
         };
+        /** @description Name and version of its form */
+        Schema_2: string;
         /**
          * @description The share of the objects that an effect reaches.
          * @enum {string}
@@ -4879,7 +4884,7 @@ export interface components {
             quality: components["schemas"]["Quality"];
             reason: components["schemas"]["Reason"];
             source: components["schemas"]["Source"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
         };
         /**
@@ -4953,22 +4958,24 @@ export interface components {
         Stages: components["schemas"]["StageDocument"][];
         /** @description All seven, in their order */
         Stages_2: components["schemas"]["StageDocument"][];
-        /** @description Whether it is out of date; where any part is, the whole is stale too */
+        /** @description Whether `staleAfter` has passed, or a check of its numbers failed */
         Stale: boolean;
         /**
          * Format: date-time
          * @description From this instant on the document counts as stale (UTC); null where nothing was read, or what was read does not age, as at a past block
          */
         StaleAfter: string | null;
+        /** @description Whether it is out of date; where any part is, the whole is stale too */
+        Stale_2: boolean;
         /** @description Current states. */
         StateArtifact: {
-            artifact: string;
+            artifact: components["schemas"]["Artifact"];
             links: components["schemas"]["Links_3"];
             ok: components["schemas"]["Ok"];
-            schema: string;
+            schema: components["schemas"]["Schema_2"];
             states: components["schemas"]["LiveState"][];
-            summary: string;
-            title: string;
+            summary: components["schemas"]["Summary"];
+            title: components["schemas"]["Title"];
         };
         /** @description The meaning of a state. */
         StateMeaning: {
@@ -5026,7 +5033,9 @@ export interface components {
          * @enum {string}
          */
         StorageVerdict: "proven" | "failed" | "unproven";
-        Summary: components["schemas"]["HumanSummary"] | components["schemas"]["AgentSummary"] | components["schemas"]["EnterpriseSummary"];
+        /** @description What it is for, in a sentence or two */
+        Summary: string;
+        Summary_2: components["schemas"]["HumanSummary"] | components["schemas"]["AgentSummary"] | components["schemas"]["EnterpriseSummary"];
         /** @description The field that holds the supply. */
         SupplyLayout: {
             /** @description Width of the field; 256 where it is the whole word */
@@ -5037,15 +5046,15 @@ export interface components {
         };
         /** @description A valid body for each lane. */
         TemplateArtifact: {
-            artifact: string;
+            artifact: components["schemas"]["Artifact"];
             /** @description What is agreed to where a request names no version */
             consentVersion: string;
             links: components["schemas"]["Links_3"];
             ok: components["schemas"]["Ok"];
-            schema: string;
-            summary: string;
+            schema: components["schemas"]["Schema_2"];
+            summary: components["schemas"]["Summary"];
             templates: components["schemas"]["LaneTemplate"][];
-            title: string;
+            title: components["schemas"]["Title"];
         };
         /** @description The position of a statement in a document: offsets in characters, `end` excluded, and the text between them. */
         TextSpan: {
@@ -5086,16 +5095,18 @@ export interface components {
         };
         /** @description Counts by day. */
         TimelineArtifact: {
-            artifact: string;
+            artifact: components["schemas"]["Artifact"];
             checkedAt: components["schemas"]["FirstUsedAt"];
             days: components["schemas"]["DayCounts"][];
             determinedBy: string | null;
             links: components["schemas"]["Links_3"];
             ok: components["schemas"]["Ok"];
-            schema: string;
-            summary: string;
-            title: string;
+            schema: components["schemas"]["Schema_2"];
+            summary: components["schemas"]["Summary"];
+            title: components["schemas"]["Title"];
         };
+        /** @description Its name for people */
+        Title: string;
         /** @description The token, described by its own contract. Values that the contract does not return are null. */
         Token: {
             address: components["schemas"]["Address"];
@@ -5153,7 +5164,7 @@ export interface components {
             /** @description Fraction of all balances; null without a balance */
             share: number | null;
             source: components["schemas"]["Source"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             token: components["schemas"]["Token_2"];
         };
@@ -5176,7 +5187,7 @@ export interface components {
             quality: components["schemas"]["Quality"];
             reason: components["schemas"]["Reason"];
             source: components["schemas"]["Source"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             token: components["schemas"]["Token_2"];
         };
@@ -5205,7 +5216,7 @@ export interface components {
             /** @description Persisted snapshots, newest first */
             snapshots: components["schemas"]["SnapshotRef"][];
             source: components["schemas"]["Source"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             token: components["schemas"]["Token_2"];
             totalSupply: components["schemas"]["Amount"];
@@ -5235,7 +5246,7 @@ export interface components {
             /** @description Id of the list the page is from: its block as a decimal string */
             snapshot: string | null;
             source: components["schemas"]["Source"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             token: components["schemas"]["Token_2"];
             /** @description Holders in the list */
@@ -5258,7 +5269,7 @@ export interface components {
             /** @description What `from` and `to` may name, newest first */
             snapshots: components["schemas"]["SnapshotRef"][];
             source: components["schemas"]["Source"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             to: components["schemas"]["ComparedList"] | components["schemas"]["Links_2"];
             token: components["schemas"]["Token_2"];
@@ -5301,7 +5312,7 @@ export interface components {
             sells24h: number | null;
             source: components["schemas"]["Source"];
             sources: components["schemas"]["Sources"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             token: components["schemas"]["Contract"];
             /** @description USD traded in 24 hours, over all sound pools */
@@ -5323,7 +5334,7 @@ export interface components {
             quality: components["schemas"]["Quality"];
             reason: components["schemas"]["Reason"];
             source: components["schemas"]["Source"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             token: components["schemas"]["Token_2"];
         };
@@ -5484,7 +5495,7 @@ export interface components {
             registry: components["schemas"]["Contract"];
             scorePath: string;
             source: components["schemas"]["Source"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             thresholds: components["schemas"]["Thresholds"];
             totals: components["schemas"]["TrustTotals"] | components["schemas"]["Links_2"];
@@ -5509,7 +5520,7 @@ export interface components {
             reason: components["schemas"]["Reason"];
             registry: components["schemas"]["Contract"];
             source: components["schemas"]["Source"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             totals: components["schemas"]["TrustTotals"] | components["schemas"]["Links_2"];
             /** @description Whether there are more than these */
@@ -5538,7 +5549,7 @@ export interface components {
             registered: boolean | null;
             registry: components["schemas"]["Contract"];
             source: components["schemas"]["Source"];
-            stale: boolean;
+            stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             thresholds: components["schemas"]["Thresholds"];
             /** @description Plain mean of all attestations, rounded down; 0 without any */

@@ -45,11 +45,11 @@ class Artifact(Document):
     """The fields that all of these documents share."""
 
     ok: Literal[True] = True
-    artifact: str
-    schema_: str = Field(alias="schema")
-    title: str
-    summary: str
-    links: list[ArtifactLink]
+    artifact: str = Field(description="The document's kind, a stable name")
+    schema_: str = Field(alias="schema", description="Name and version of its form")
+    title: str = Field(description="Its name for people")
+    summary: str = Field(description="What it is for, in a sentence or two")
+    links: list[ArtifactLink] = Field(description="Documents to read with it")
 
 
 class ContractArtifact(Artifact):

@@ -106,6 +106,9 @@ class ApprovalResult(TypedDict):
     owner: str
 
 
+Artifact: TypeAlias = str
+
+
 class ArtifactLink(TypedDict):
     href: str
     rel: str
@@ -1372,16 +1375,6 @@ class SampledScores(TypedDict):
     verdict: Literal['proven', 'failed', 'unproven']
 
 
-class SchemaArtifact(TypedDict):
-    artifact: str
-    jsonSchema: dict[str, Any]
-    links: Links3
-    ok: Ok
-    schema: str
-    summary: str
-    title: str
-
-
 class SchemaDomain(TypedDict):
     description: str
     name: str
@@ -1402,6 +1395,9 @@ class SchemaRelationshipType(TypedDict):
     description: str
     ends: list[SchemaEnds]
     single_valued: bool
+
+
+Schema2: TypeAlias = str
 
 
 Scope: TypeAlias = Literal['one', 'many', 'all', 'unknown']
@@ -1548,14 +1544,7 @@ Stale: TypeAlias = bool
 StaleAfter: TypeAlias = str | None
 
 
-class StateArtifact(TypedDict):
-    artifact: str
-    links: Links3
-    ok: Ok
-    schema: str
-    states: list[LiveState]
-    summary: str
-    title: str
+Stale2: TypeAlias = bool
 
 
 class StateMeaning(TypedDict):
@@ -1588,24 +1577,16 @@ StorageReason: TypeAlias = Literal['not_supported', 'no_state', 'rpc_unavailable
 StorageVerdict: TypeAlias = Literal['proven', 'failed', 'unproven']
 
 
-Summary: TypeAlias = HumanSummary | AgentSummary | EnterpriseSummary
+Summary: TypeAlias = str
+
+
+Summary2: TypeAlias = HumanSummary | AgentSummary | EnterpriseSummary
 
 
 class SupplyLayout(TypedDict):
     bits: int
     shift: int
     slot: str
-
-
-class TemplateArtifact(TypedDict):
-    artifact: str
-    consentVersion: str
-    links: Links3
-    ok: Ok
-    schema: str
-    summary: str
-    templates: list[LaneTemplate]
-    title: str
 
 
 class TextSpan(TypedDict):
@@ -1637,16 +1618,7 @@ class TierEntitlements(TypedDict):
     tier: Tier
 
 
-class TimelineArtifact(TypedDict):
-    artifact: str
-    checkedAt: FirstUsedAt | None
-    days: list[DayCounts]
-    determinedBy: str | None
-    links: Links3
-    ok: Ok
-    schema: str
-    summary: str
-    title: str
+Title: TypeAlias = str
 
 
 class Token(TypedDict):
@@ -2147,7 +2119,7 @@ class ContextBidwall(TypedDict):
     quality: Quality
     reason: Reason2 | None
     source: str | None
-    stale: Stale
+    stale: Stale2
     staleAfter: FirstUsedAt | None
 
 
@@ -2160,7 +2132,7 @@ class ContextGraph(TypedDict):
     reason: Reason2 | None
     revision: int | None
     source: str | None
-    stale: Stale
+    stale: Stale2
     staleAfter: FirstUsedAt | None
 
 
@@ -2173,7 +2145,7 @@ class ContextHolders(TypedDict):
     quality: Quality
     reason: Reason2 | None
     source: str | None
-    stale: Stale
+    stale: Stale2
     staleAfter: FirstUsedAt | None
     top10Share: float | None
     totalSupply: BalanceEth | None
@@ -2188,7 +2160,7 @@ class ContextPrice(TypedDict):
     quality: Quality
     reason: Reason2 | None
     source: str | None
-    stale: Stale
+    stale: Stale2
     staleAfter: FirstUsedAt | None
 
 
@@ -2200,19 +2172,19 @@ class ContextTrust(TypedDict):
     quality: Quality
     reason: Reason2 | None
     source: str | None
-    stale: Stale
+    stale: Stale2
     staleAfter: FirstUsedAt | None
 
 
 class ContractArtifact(TypedDict):
-    artifact: str
+    artifact: Artifact
     links: Links3
     ok: Ok
     rules: list[ArtifactRule]
-    schema: str
+    schema: Schema2
     states: list[StateMeaning]
-    summary: str
-    title: str
+    summary: Summary
+    title: Title
 
 
 class ContractBalancePoint(TypedDict):
@@ -2240,7 +2212,7 @@ class ContractBalanceSeries(TypedDict):
     quality: Quality
     reason: Reason | None
     source: Source | None
-    stale: bool
+    stale: Stale
     staleAfter: StaleAfter | None
     triggerWei: str | None
 
@@ -2353,14 +2325,14 @@ class EnterpriseIntake(TypedDict):
 
 
 class EntitlementsArtifact(TypedDict):
-    artifact: str
+    artifact: Artifact
     links: Links3
     ok: Ok
     profiles: dict[str, list[str]]
-    schema: str
-    summary: str
+    schema: Schema2
+    summary: Summary
     tiers: list[TierEntitlements]
-    title: str
+    title: Title
 
 
 class ErasureData(TypedDict):
@@ -2626,7 +2598,7 @@ class MarketplaceRevenue(TypedDict):
     reason: Reason | None
     revenueUsd: str | None
     source: Source | None
-    stale: bool
+    stale: Stale
     staleAfter: StaleAfter | None
     successRatePercent: float | None
     successfulJobs: int | None
@@ -2640,20 +2612,20 @@ class Metric(TypedDict):
     quality: Quality
     reason: Reason2 | None
     source: str | None
-    stale: Stale
+    stale: Stale2
     staleAfter: FirstUsedAt | None
     unit: str
     value: int | float | str | Links2
 
 
 class MissionsArtifact(TypedDict):
-    artifact: str
+    artifact: Artifact
     links: Links3
     missions: list[Mission]
     ok: Ok
-    schema: str
-    summary: str
-    title: str
+    schema: Schema2
+    summary: Summary
+    title: Title
 
 
 class NodeDecisionDocument(TypedDict):
@@ -2774,7 +2746,7 @@ class PartnerSnapshot(TypedDict):
     snapshot: dict[str, Any] | None
     snapshotSha256: str | None
     source: Source | None
-    stale: bool
+    stale: Stale
     staleAfter: StaleAfter | None
     unchangedSince: str | None
 
@@ -2844,15 +2816,15 @@ class PricedPlan(TypedDict):
 
 
 class PricingArtifact(TypedDict):
-    artifact: str
+    artifact: Artifact
     commercialModel: IntakeCommercialModel
     currency: Literal['USD']
     links: Links3
     ok: Ok
     plans: list[PricedPlan]
-    schema: str
-    summary: str
-    title: str
+    schema: Schema2
+    summary: Summary
+    title: Title
 
 
 Problem = TypedDict(
@@ -2994,6 +2966,16 @@ class RotationData(TypedDict):
     revokedKeyId: str
 
 
+class SchemaArtifact(TypedDict):
+    artifact: Artifact
+    jsonSchema: dict[str, Any]
+    links: Links3
+    ok: Ok
+    schema: Schema2
+    summary: Summary
+    title: Title
+
+
 class SchemaOntology(TypedDict):
     node_types: dict[str, SchemaNodeType]
     relationship_types: dict[str, SchemaRelationshipType]
@@ -3101,11 +3083,21 @@ class SiteMetrics(TypedDict):
     quality: Quality
     reason: Reason | None
     source: Source | None
-    stale: bool
+    stale: Stale
     staleAfter: StaleAfter | None
 
 
 Sources: TypeAlias = list[PriceObservation]
+
+
+class StateArtifact(TypedDict):
+    artifact: Artifact
+    links: Links3
+    ok: Ok
+    schema: Schema2
+    states: list[LiveState]
+    summary: Summary
+    title: Title
 
 
 class StorageProof(TypedDict):
@@ -3117,6 +3109,29 @@ class StorageProof(TypedDict):
     supplyLayout: SupplyLayout | Links2
     unequal: int
     verdict: StorageVerdict
+
+
+class TemplateArtifact(TypedDict):
+    artifact: Artifact
+    consentVersion: str
+    links: Links3
+    ok: Ok
+    schema: Schema2
+    summary: Summary
+    templates: list[LaneTemplate]
+    title: Title
+
+
+class TimelineArtifact(TypedDict):
+    artifact: Artifact
+    checkedAt: FirstUsedAt | None
+    days: list[DayCounts]
+    determinedBy: str | None
+    links: Links3
+    ok: Ok
+    schema: Schema2
+    summary: Summary
+    title: Title
 
 
 class TokenHolder(TypedDict):
@@ -3146,7 +3161,7 @@ class TokenHolder(TypedDict):
     reason: Reason | None
     share: float | None
     source: Source | None
-    stale: bool
+    stale: Stale
     staleAfter: StaleAfter | None
     token: Token2
 
@@ -3166,7 +3181,7 @@ class TokenHolderEdges(TypedDict):
     quality: Quality
     reason: Reason | None
     source: Source | None
-    stale: bool
+    stale: Stale
     staleAfter: StaleAfter | None
     token: Token2
 
@@ -3188,7 +3203,7 @@ TokenHoldersTemporal = TypedDict(
         'reason': Reason | None,
         'snapshots': list[SnapshotRef],
         'source': Source | None,
-        'stale': bool,
+        'stale': Stale,
         'staleAfter': StaleAfter | None,
         'to': ComparedList | Links2,
         'token': Token2,
@@ -3217,7 +3232,7 @@ class TokenPriceData(TypedDict):
     sells24h: int | None
     source: Source | None
     sources: Sources
-    stale: bool
+    stale: Stale
     staleAfter: StaleAfter | None
     token: Contract | None
     volume24h: float | None
@@ -3236,7 +3251,7 @@ class TokenSeries(TypedDict):
     quality: Quality
     reason: Reason | None
     source: Source | None
-    stale: bool
+    stale: Stale
     staleAfter: StaleAfter | None
     token: Token2
 
@@ -3287,7 +3302,7 @@ class TrustProtocol(TypedDict):
     registry: Contract | None
     scorePath: str
     source: Source | None
-    stale: bool
+    stale: Stale
     staleAfter: StaleAfter | None
     thresholds: Thresholds
     totals: TrustTotals | Links2
@@ -3309,7 +3324,7 @@ class TrustRegistry(TypedDict):
     reason: Reason | None
     registry: Contract | None
     source: Source | None
-    stale: bool
+    stale: Stale
     staleAfter: StaleAfter | None
     totals: TrustTotals | Links2
     truncated: bool
@@ -3332,7 +3347,7 @@ class TrustScore(TypedDict):
     registered: bool | None
     registry: Contract | None
     source: Source | None
-    stale: bool
+    stale: Stale
     staleAfter: StaleAfter | None
     thresholds: Thresholds
     trustScore: int | None
@@ -3400,7 +3415,7 @@ class AddressTransfers(TypedDict):
     quality: Quality
     reason: Reason | None
     source: Source | None
-    stale: bool
+    stale: Stale
     staleAfter: StaleAfter | None
     token: Token2
     transfers: list[AddressTransfer]
@@ -3455,7 +3470,7 @@ class BidwallBalance(TypedDict):
     quality: Quality
     reason: Reason | None
     source: Source | None
-    stale: bool
+    stale: Stale
     staleAfter: StaleAfter | None
     trigger: Trigger
 
@@ -3476,7 +3491,7 @@ class BidwallEvents(TypedDict):
     reason: Reason | None
     scope: ScopeInfo
     source: Source | None
-    stale: bool
+    stale: Stale
     staleAfter: StaleAfter | None
 
 
@@ -3500,7 +3515,7 @@ class BidwallSnapshot(TypedDict):
     reason: Reason | None
     scope: ScopeInfo
     source: Source | None
-    stale: bool
+    stale: Stale
     staleAfter: StaleAfter | None
     trigger: Trigger
 
@@ -3620,7 +3635,7 @@ class ContextSnapshot(TypedDict):
     quality: Quality
     reason: Reason | None
     source: Source | None
-    stale: bool
+    stale: Stale
     staleAfter: StaleAfter | None
     token: Token2
     trust: ContextTrust
@@ -3682,7 +3697,7 @@ class EthPrice(TypedDict):
     reason: Reason | None
     source: Source | None
     sources: Sources
-    stale: bool
+    stale: Stale
     staleAfter: StaleAfter | None
 
 
@@ -3761,7 +3776,7 @@ class IntakeProvisioningCapsule(TypedDict):
     readiness: IntakeReadiness
     receivedAt: str
     source: str
-    summary: Summary
+    summary: Summary2
     version: str
 
 
@@ -3781,7 +3796,7 @@ class IntakeResponse(TypedDict):
     readiness: IntakeReadiness
     receivedAt: str
     source: str
-    summary: Summary
+    summary: Summary2
 
 
 class IntakeStatusResponse(TypedDict):
@@ -3798,7 +3813,7 @@ class IntakeStatusResponse(TypedDict):
     readiness: IntakeReadiness
     receivedAt: str
     source: str
-    summary: Summary
+    summary: Summary2
 
 
 class LiveGraph(TypedDict):
@@ -3855,16 +3870,16 @@ class OntologyRequest(TypedDict):
 
 
 class PlansArtifact(TypedDict):
-    artifact: str
+    artifact: Artifact
     commercialModel: IntakeCommercialModel
     currency: Literal['USD']
     links: Links3
     ok: Ok
     plans: list[PricedPlan]
-    schema: str
+    schema: Schema2
     states: list[LiveState]
-    summary: str
-    title: str
+    summary: Summary
+    title: Title
 
 
 class PlansNext(TypedDict):
@@ -4077,7 +4092,7 @@ class TokenHolders(TypedDict):
     reason: Reason | None
     snapshots: list[SnapshotRef]
     source: Source | None
-    stale: bool
+    stale: Stale
     staleAfter: StaleAfter | None
     token: Token2
     totalSupply: Amount | None
@@ -4103,7 +4118,7 @@ class TokenHoldersMap(TypedDict):
     reason: Reason | None
     snapshot: str | None
     source: Source | None
-    stale: bool
+    stale: Stale
     staleAfter: StaleAfter | None
     token: Token2
     total: int | None
