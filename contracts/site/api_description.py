@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict
 
+from contracts.idempotency import IDEMPOTENCY_HEADER
 from contracts.problems import PROBLEM_MEDIA_TYPE
 
 Node = Mapping[str, Any]
@@ -19,6 +20,7 @@ LARGEST_EXAMPLE_CHARACTERS = 6_000
 
 _LONGEST_BODY_IN_COMMAND = 600
 _LONGEST_LINE = 90
+_RANDOM_KEY = "IDEMPOTENCY_KEY=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')  # once: a retry sends the same"
 _DEEPEST = 4
 """Levels of members that a table of fields shows."""
 
@@ -254,7 +256,10 @@ class Operation:
         return tuple(found)
 
     def command(self, url: str) -> str:
-        """Returns a curl command for `url`, the address of the path with its templates."""
+        """Returns a curl command for `url`, the address of the path with its templates.
+
+        It sends an Idempotency-Key wherever one is taken, because a lost answer can only be had again with it.
+        """
         for parameter in self.parameters:
             if parameter.where == "path":
                 url = url.replace(f"{{{parameter.name}}}", parameter.example or f"${parameter.name.upper()}")
@@ -270,6 +275,12 @@ class Operation:
             parts[0] = parts[0].replace("curl", f"curl -X {self.method}", 1)
         if self.needs_key:
             parts.append('-H "Authorization: Bearer $KEY"')
+        headers = [field for field in self.parameters if field.where == "header"]
+        repeats = any(field.name == IDEMPOTENCY_HEADER for field in headers)
+        for field in headers:
+            if field.is_required or field.name == IDEMPOTENCY_HEADER:
+                value = field.example or f"${field.name.upper().replace('-', '_')}"
+                parts.append(f'-H "{field.name}: {value}"')
         if body is not None:
             compact = _compact(body)
             short = len(compact) <= _LONGEST_BODY_IN_COMMAND
@@ -277,7 +288,8 @@ class Operation:
                 f"-H 'Content-Type: {self.body_media_types[0]}'",
                 f"-d {shlex.quote(compact)}" if short else "-d @body.json",
             ]
-        return " \\\n  ".join(parts) if len(" ".join(parts)) > _LONGEST_LINE else " ".join(parts)
+        sent = " \\\n  ".join(parts) if len(" ".join(parts)) > _LONGEST_LINE else " ".join(parts)
+        return f"{_RANDOM_KEY}\n{sent}" if repeats else sent
 
     def _answer(self, status: int, node: Node) -> Answer:
         media: Node = next(iter(node.get("content", {}).values()), {})

@@ -123,6 +123,23 @@ def test_a_command_holds_what_the_examples_hold():
     assert written.endswith("""-d '{"title": "it'"'"'s"}'""")
     large = {"content": {"application/json": {"schema": {}, "examples": {"one": {"value": {"title": "x" * 900}}}}}}
     assert operation("PUT", requestBody=large).command("https://svc.example/things").endswith("-d @body.json")
+    headers = [
+        {"name": name, "in": "header", "required": is_required, "schema": {"type": "string"}, "example": example}
+        for name, is_required, example in (
+            ("Idempotency-Key", False, None),
+            ("X-Trace", True, "a"),
+            ("X-Mode", True, None),
+            ("X-Spare", False, "b"),
+        )
+    ]
+    made, *sent = operation("POST", parameters=headers).command("https://svc.example/things").splitlines()
+    assert made.startswith("IDEMPOTENCY_KEY=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')  #")
+    assert [part.strip(" \\") for part in sent] == [
+        "curl -X POST https://svc.example/things",
+        '-H "Idempotency-Key: $IDEMPOTENCY_KEY"',
+        '-H "X-Trace: a"',
+        '-H "X-Mode: $X_MODE"',
+    ]
 
 
 def test_answers_are_apart_from_errors_and_errors_say_what_to_do():

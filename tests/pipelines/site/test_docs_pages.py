@@ -84,6 +84,9 @@ def test_a_page_shows_every_parameter_answer_error_and_link(pages: dict[str, str
             wanted += [link["description"] for link in answer.get("links", {}).values()]
         missing = [word for word in wanted if word not in text or word not in twin]
         assert missing == [], operation["operationId"]
+        command = twin.partition("curl ")[2].partition("```")[0]
+        headers = [each["name"] for each in map(_resolved, operation.get("parameters", [])) if each["in"] == "header"]
+        assert [name for name in headers if f'-H "{name}: ' not in command] == [], operation["operationId"]
 
 
 def test_a_page_shows_every_example(pages: dict[str, str], twins: dict[str, str]):
