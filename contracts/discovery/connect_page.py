@@ -30,7 +30,10 @@ class ClaimOutcome:
 
 OUTCOMES = (
     ClaimOutcome(
-        201, "Issued", "Keep the key secret; until its first use the same claim shows it again, within a day."
+        201,
+        "Issued",
+        "Keep the key secret. Until its first use the same claim with the same Idempotency-Key shows it again, within "
+        "a day; one that was sent without that header is answered 409.",
     ),
     ClaimOutcome(202, "Pending", "Nothing need be paid again. Send the same claim after Retry-After seconds."),
     ClaimOutcome(
@@ -94,7 +97,12 @@ def _shown_quote(installation: Installation) -> dict[str, str] | None:
         "quoteHash": quote.quote_hash,
         "paymentRequirementHash": quote.requirement_hash,
     }
-    return {"amount": usd_of(quote.amount), "answer": _pretty(answer), "claim": json.dumps(claim, ensure_ascii=False)}
+    return {
+        "amount": usd_of(quote.amount),
+        "answer": _pretty(answer),
+        "claim": json.dumps(claim, ensure_ascii=False),
+        "id": quote.quote_id,
+    }
 
 
 def _quote_command(installation: Installation) -> str:

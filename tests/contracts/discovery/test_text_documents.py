@@ -264,6 +264,11 @@ def test_what_is_deprecated_says_since_when_until_when_and_what_instead():
         assert row in compatibility_md(HERE).decode()
 
 
+def test_who_reads_how_to_claim_reads_what_gives_the_key_again():
+    for name in ("llms_txt", "skill_md"):
+        assert "Idempotency-Key" in MADE[name](HERE).decode()
+
+
 def test_without_payments_the_texts_say_that_nothing_can_be_bought():
     for name in ("llms_txt", "skill_md"):
         assert "nothing can be bought" in MADE[name](BARE).decode()

@@ -122,7 +122,9 @@ def test_commands_are_what_a_shell_reads_and_the_payer_is_left_to_fill_in():
         assert url.startswith(HERE.base_url)
         bodies += [json.loads(arguments[arguments.index("-d") + 1])] if "-d" in arguments else []
     assert bodies[0] == {"planId": "api_basic_monthly", "payerAddress": "0x12"}
-    assert bodies[1]["quoteId"].startswith("quote_")
+    claim = bodies[1]
+    assert claim["quoteId"].startswith("quote_")
+    assert f"-H 'Idempotency-Key: {claim['quoteId']}' -d" in read.text
     assert bodies[2]["action"]
 
 
