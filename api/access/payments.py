@@ -13,7 +13,7 @@ import json
 import logging
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -30,7 +30,6 @@ from contracts.access.authorizations import Presented, Refused, offer_paid, read
 from contracts.access.claims import ANSWER_KEPT, Claim, receipt_url
 from contracts.access.offers import MAX_TIMEOUT_S, RESPONSE_HEADER, SIGNATURE_HEADER, Offer, offers_at
 from contracts.access.offers import payment_required as required_document
-from contracts.access.plans import Call
 from contracts.access.quotes import authorized_quote
 from contracts.access.refusals import SignedPaymentUnknown
 from contracts.access.settling import read_worth, worth_calls
@@ -72,7 +71,7 @@ AnswerRequest = Callable[[Request], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A request as a payment is bound to it. `url` is the resource that its offers name."""
+    """A request as a payment is bound to it. `url` is the resource that its offers name, which cover its body."""
 
     method: str
     path: str
@@ -135,7 +134,8 @@ class SignedPayments:
         method, path, query = request.method, request.scope["path"], request.scope["query_string"]
         url = self._base_url + path + (f"?{query.decode('latin-1')}" if query else "")
         digest = request_digest(method, path, query, await request.body())
-        return _Asked(method, path, url, digest, offers_at(method, path))
+        body = await _body(request)
+        return _Asked(method, path, url, digest, [each for each in offers_at(method, path) if each.covers(body)])
 
     def _find(self, presented: Presented) -> StoredAuthorization | None:
         with self._ledger().read() as reader:
@@ -147,12 +147,12 @@ class SignedPayments:
         self, request: Request, asked: _Asked, presented: Presented, answer: AnswerRequest
     ) -> StoredAuthorization | Response:
         """Verifies a payment, answers its request and stores both. Returns an answer that is not to be paid for."""
-        offer = offer_paid(presented, asked.offers, self._rail, url=asked.url, now_s=self._clock().timestamp())
+        every = offers_at(asked.method, asked.path)
+        offer = offer_paid(presented, every, self._rail, url=asked.url, now_s=self._clock().timestamp())
         if isinstance(offer, Refused):
             raise self._refused(asked, offer)
-        if isinstance(offer.sells, Call) and not offer.sells.covers(await _body(request)):
-            keys_only = [each for each in asked.offers if not each.is_call]
-            raise self._refused(asked, _NEEDS_KEY, keys_only)
+        if offer not in asked.offers:
+            raise self._refused(asked, _NEEDS_KEY)
         from_block, balance = await self._verified(asked, presented)
         payment_id, kept = f"pay_{secrets.token_hex(16)}", None
         if offer.is_call:
@@ -334,17 +334,15 @@ class SignedPayments:
         asked: _Asked,
         detail: str,
         *,
-        offers: Sequence[Offer] | None = None,
         problem: type[PaymentRequired] = PaymentRequired,
         headers: dict[str, str] | None = None,
     ) -> PaymentRequired:
-        offered = asked.offers if offers is None else offers
-        document = required_document(offered, self._rail, method=asked.method, url=asked.url, error=detail)
+        document = required_document(asked.offers, self._rail, method=asked.method, url=asked.url, error=detail)
         return payment_required(document, detail, problem=problem, headers=headers)
 
-    def _refused(self, asked: _Asked, refused: Refused, offers: Sequence[Offer] | None = None) -> PaymentRequired:
+    def _refused(self, asked: _Asked, refused: Refused) -> PaymentRequired:
         detail = f"{refused.detail} ({refused.reason}) Nothing was taken."
-        problem = self._required(asked, detail, offers=offers, problem=PaymentRefused)
+        problem = self._required(asked, detail, problem=PaymentRefused)
         problem.errors = [(f"/header/{SIGNATURE_HEADER}", refused.reason)]
         return problem
 

@@ -45,6 +45,10 @@ class Offer:
         """Decides whether it buys the answer to the request itself; else it buys a key."""
         return isinstance(self.sells, Call)
 
+    def covers(self, body: Any) -> bool:
+        """Decides whether it buys a request with this decoded body: a key does always."""
+        return not isinstance(self.sells, Call) or self.sells.covers(body)
+
 
 def offers_at(method: str, path: str) -> list[Offer]:
     """Returns the offers for a request without a key: the single call first if it has a price, then every key."""

@@ -177,9 +177,13 @@ def test_every_single_call_is_answered_as_with_a_key_and_a_write_is_not_sold(pai
         (BUILD, graph | {"mode": "apply"}),
         (CHECK, CHECKED | {"context": {"approval_token": "x"}}),
     ):
-        refused = paid.post(path, body, **header(payment(offered(paid.post(path, body)))))
+        required = offered(paid.post(path, body))
+        call = offered(paid.post(path, graph))["accepts"][0]
+        refused = paid.post(path, body, **header(payment(required | {"accepts": [call, *required["accepts"]]})))
         assert (refused.status_code, refused.json()["code"]) == (402, "payment_refused")
-        assert {each["extra"]["offer"] for each in offered(refused)["accepts"]} == set(load_plans())
+        assert "A single call does not cover this body" in refused.json()["detail"]
+        for challenge in (required, offered(refused)):
+            assert [each["extra"]["offer"] for each in challenge["accepts"]] == list(load_plans())
     assert taken(paid) == before
 
 
