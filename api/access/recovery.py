@@ -12,9 +12,10 @@ from api.access.rpc import Providers, settle
 from api.bodies import JsonRoute
 from api.responses import STORE_ERRORS, TEXT_ERRORS, private_document, problems
 from contracts.access.claims import Claim, activation_packet
-from contracts.access.proofs import NotProved, Proof
+from contracts.access.proofs import NotProved, Proof, Proved
 from contracts.access.rail import PaymentRail
 from contracts.access.recovery import (
+    CHALLENGE_FOR,
     RECOVERY_PATH,
     KeyNotRecoverable,
     RecoveryAnswer,
@@ -29,8 +30,11 @@ from contracts.access.refusals import ClaimUnknown, PayerContractUnsure, payer_c
 from contracts.access.tiers import Tier
 from contracts.secrets import DerivedSecrets
 from warehouse.access.claims import find_claim
-from warehouse.access.keys import KeyRecord, KeyState, replaceable_key_of_claim, rotate_key
+from warehouse.access.keys import KeyRecord, KeyState, replaceable_key_of_claim, replaced_keys_of_claim, rotate_key
 from warehouse.ledger.ledger import Ledger, Reader
+
+_CHALLENGES_RECOGNISED = 5
+"""Used challenges that are told apart from forged ones: each costs the check of a signature."""
 
 _EVERY = (ClaimUnknown, KeyNotRecoverable, *STORE_ERRORS)
 
@@ -74,16 +78,20 @@ class Recovery:
         return await asyncio.to_thread(self._rotate, claim_id, key)
 
     def _check(self, claim_id: str, request: RecoveryRequest) -> tuple[KeyRecord, Proof]:
+        now = self.clock()
         with self.ledger().read() as reader:
             claim, key = _recoverable(reader, claim_id)
-        proof = check_recovery(
-            request,
-            claim_id=claim_id,
-            key_id=key.key_id,
-            signer=key.owner,
-            chain_id=claim.chain_id,
-            now=self.clock(),
-        )
+            since = now - CHALLENGE_FOR
+            replaced = replaced_keys_of_claim(reader, claim_id, since=since, limit=_CHALLENGES_RECOGNISED)
+
+        def checked(key_id: str) -> Proof:
+            return check_recovery(
+                request, claim_id=claim_id, key_id=key_id, signer=key.owner, chain_id=claim.chain_id, now=now
+            )
+
+        proof = checked(key.key_id)
+        if isinstance(proof, NotProved) and any(isinstance(checked(old.key_id), Proved) for old in replaced):
+            raise _used()
         return key, proof
 
     def _rotate(self, claim_id: str, signed_for: KeyRecord) -> RecoveryAnswer:
@@ -91,7 +99,7 @@ class Recovery:
         with self.ledger().transaction() as tx:
             claim, key = _recoverable(tx, claim_id)
             if (key.key_id, key.owner) != (signed_for.key_id, signed_for.owner):
-                raise _refused()  # another signature was faster, or the operator has become the owner
+                raise _used()  # another signature was faster, or the operator has become the owner
             issued = rotate_key(tx, pepper, key.key_id, now=self.clock())
         packet = activation_packet(
             tier=claim.tier,
@@ -144,6 +152,13 @@ def _recoverable(reader: Reader, claim_id: str) -> tuple[Claim, KeyRecord]:
     if claim.state == "reversed" or key.state is KeyState.SUSPENDED:
         raise KeyNotRecoverable("The claim is reversed: its payment has left the chain.")
     return claim, key
+
+
+def _used() -> RecoveryRefused:
+    return RecoveryRefused(
+        "The signature is right, and its challenge was used: the key that it names is not the claim's present key any "
+        "more. If you have no later key, ask for a fresh challenge and sign that."
+    )
 
 
 def _refused() -> RecoveryRefused:

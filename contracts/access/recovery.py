@@ -30,7 +30,7 @@ CHALLENGE_FOR = timedelta(minutes=10)
 class RecoveryRefused(RequestProblem):
     status = 403
     code = "recovery_refused"
-    title = "The signature is not the owner's, or not of this challenge"
+    title = "The signature is not the owner's, or its challenge was used or is over"
     leads: ClassVar[Leads] = ("challenge", "docs")
 
 

@@ -192,6 +192,12 @@ def replaceable_key_of_claim(reader: Reader, claim_id: str) -> KeyRecord | None:
     return None if row is None else record_of(KeyRecord, row)
 
 
+def replaced_keys_of_claim(reader: Reader, claim_id: str, *, since: datetime, limit: int) -> list[KeyRecord]:
+    """Returns the keys of a claim that were revoked since a time, the last revoked first."""
+    rows = reader.rows("replaced_keys_of_claim", claim_id=claim_id, revoked_since=utc_text(since), limit=limit)
+    return [record_of(KeyRecord, row) for row in rows]
+
+
 def list_keys(reader: Reader, *, now: datetime) -> list[KeyUsage]:
     """Returns every key with its use, newest first. Requests of the last seconds may not be counted yet."""
     return [record_of(KeyUsage, row, key=row) for row in reader.rows("keys", day=utc_day(now))]

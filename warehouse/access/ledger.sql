@@ -709,6 +709,14 @@ where k.claim_id = :claim_id
     and (k.state <> 'revoked' or exists (select 1 from api_key_revocations r where r.key_id = k.key_id))
     and not exists (select 1 from api_keys n where n.claim_id = k.claim_id and n.created_at > k.created_at)
 
+-- name: replaced_keys_of_claim
+-- A row per key of a claim that was revoked since a time, the last revoked first; times in UTC.
+select {key_columns}
+from api_keys k
+where k.claim_id = :claim_id and k.state = 'revoked' and k.changed_at >= :revoked_since
+order by k.changed_at desc
+limit :limit
+
 -- name: revoked_itself
 -- One row if the key has revoked itself.
 select 1 from api_key_revocations where key_id = :key_id

@@ -96,8 +96,10 @@ def test_the_challenge_shows_the_body_that_is_to_be_sent(lost: Lost) -> None:
 def test_a_signature_is_good_for_one_replacement(lost: Lost) -> None:
     body = lost.signed()
     assert lost.replace(body).status_code == 201
+    assert lost.replace(lost.signed()).status_code == 201
     again = lost.replace(body)
     assert (again.status_code, again.json()["code"]) == (403, "recovery_refused")
+    assert "its challenge was used" in again.json()["detail"]
 
 
 @pytest.mark.both_engines
@@ -168,6 +170,7 @@ def test_whatever_is_not_the_payers_signature_of_the_challenge_is_refused(lost: 
     for name, forge in FORGED.items():
         answer = lost.replace(forge(lost))
         assert (answer.status_code, answer.json()["code"]) == (403, "recovery_refused"), name
+        assert "was used" not in answer.json()["detail"], name
     assert lost.works(lost.key)
 
 
