@@ -276,7 +276,8 @@ class SignedPayments:
             text = unseal(self._derived().sealing_key, stored.answer, stored.payment_id)
         if text is None:
             raise PaymentAnswered(
-                "The answer was kept for 24 hours. The receipt shows what was paid.",
+                "The answer was kept for 24 hours. The receipt shows what was paid, and by its `recovery` the payer's "
+                "signature replaces a key that is lost.",
                 extensions={"links": self._links(stored, claim).model_dump(by_alias=True)},
             )
         kept = kept_answer(text)
@@ -357,7 +358,7 @@ def payments_router(payments: SignedPayments) -> APIRouter:
         summary="What came of a signed payment",
         description="Whether an authorization that came in PAYMENT-SIGNATURE is settled, failed or still under way, "
         "with its transaction and receipt. The answer that it bought is given to who sends the same request and "
-        "signature again.",
+        "signature again, for 24 hours.",
         operation_id="agent_access_payment",
     )
     def payment(payment_id: Annotated[str, Path(alias="paymentId")]) -> Response:
