@@ -216,3 +216,16 @@ def test_a_schema_is_said_in_the_older_dialect(schema, lowered):
 def test_what_the_older_dialect_can_not_say_is_refused():
     with pytest.raises(ValueError, match="prefixItems"):
         lower_schema({"type": "array", "prefixItems": []})
+
+
+def test_every_operation_that_takes_a_signed_payment_may_answer_with_a_key():
+    document = expanded(json.loads(OPENAPI_FILE.read_text()))
+    key = {"$ref": "#/components/schemas/ClaimAnswer"}
+    operations = [operation for item in document["paths"].values() for operation in item.values()]
+    sold = [each for each in operations if "PAYMENT-REQUIRED" in each["responses"].get("402", {}).get("headers", {})]
+    assert {"world_model_live", "my_key", "world_model_signal"} <= {each["operationId"] for each in sold}
+    for operation in sold:
+        bought = operation["responses"]["201"]
+        schema = bought["content"]["application/json"]["schema"]
+        assert key in (schema, *schema.get("anyOf", ())), operation["operationId"]
+        assert "PAYMENT-RESPONSE" in bought["headers"]
