@@ -1,10 +1,10 @@
 """Serves signals over HTTP: an agent states something, the validator decides."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Header, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from api.deps import authenticated_router, caller_of
@@ -17,21 +17,40 @@ from contracts.errors import (
     BodyTooLarge,
     IdempotencyKeyReused,
     MediaTypeUnsupported,
+    ParameterInvalid,
     RevisionConflict,
     TrialExcluded,
     TrialFull,
 )
+from contracts.idempotency import IDEMPOTENCY_HEADER
 from contracts.secret_texts import SecretInText
 from contracts.world.alignment import Alignment
 from contracts.world.graph_documents import decision_fields, dispute_document
 from contracts.world.proposal import Actor, Confirmation, Decision, Proposal
-from contracts.world.signal import SignalAnswer, SignalRequest, SignalResult, pointed_at_signal, signal_proposal
+from contracts.world.signal import (
+    LONGEST_SIGNAL_KEY,
+    SignalAnswer,
+    SignalRequest,
+    SignalResult,
+    pointed_at_signal,
+    signal_proposal,
+)
 from contracts.world.signed import is_signed
 from warehouse.ledger.ledger import Ledger
 from warehouse.world.disputes import disputes_among
 from warehouse.world.ontologies import ontology_of
 from warehouse.world.view import LedgerView
 from warehouse.world.write import propose, waits_for_owner
+
+SignalKey = Annotated[
+    str | None,
+    Header(
+        alias=IDEMPOTENCY_HEADER,
+        min_length=1,
+        max_length=LONGEST_SIGNAL_KEY,
+        description="The same as `idempotencyKey` of the body, which may not name another",
+    ),
+]
 
 
 def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRouter:
@@ -44,6 +63,7 @@ def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRou
         status_code=201,
         responses=problems(
             BodyInvalid,
+            ParameterInvalid,
             SecretInText,
             BodyTooLarge,
             MediaTypeUnsupported,
@@ -58,9 +78,10 @@ def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRou
         "unless `public` is asked for and an operator agrees.",
         operation_id="world_model_signal",
     )
-    async def signal(body: SignalRequest, request: Request) -> Response:
+    async def signal(body: SignalRequest, request: Request, idempotency_key: SignalKey = None) -> Response:
         caller, sent = caller_of(request), await request.json()
-        result = await run_in_threadpool(state_signal, ledger, alignment, body, caller, sent)
+        named = _named(body, idempotency_key)
+        result = await run_in_threadpool(state_signal, ledger, alignment, named, caller, sent)
         status = 200 if result.verdict == "rejected" else 201
         answer = SignalAnswer(data=result)
         return Response(answer.model_dump_json(by_alias=True), status, media_type="application/json")
@@ -110,6 +131,18 @@ def signal_waits_for_owner(
         return waits_for_owner(ledger(), proposal, alignment=alignment)
     except BodyInvalid as problem:
         raise pointed_at_signal(problem) from None
+
+
+def _named(signal: SignalRequest, idempotency_key: str | None) -> SignalRequest:
+    """Returns a signal with the name that its header gives. Raises `ParameterInvalid` if the body gives another."""
+    if idempotency_key is None or signal.idempotency_key == idempotency_key:
+        return signal
+    if signal.idempotency_key is not None:
+        raise ParameterInvalid(
+            f"{IDEMPOTENCY_HEADER} and idempotencyKey name the signal differently: send one of them.",
+            errors=[(f"/header/{IDEMPOTENCY_HEADER}", "differs from idempotencyKey of the body")],
+        )
+    return signal.model_copy(update={"idempotency_key": idempotency_key})
 
 
 def _proposal(ledger: Ledger, signal: SignalRequest, actor: Actor) -> Proposal:

@@ -28,6 +28,7 @@ from contracts.world.proposal import (
 from contracts.world.records import Visibility
 
 MOST_LINKS = 100
+LONGEST_SIGNAL_KEY = 150
 
 _LATER_FIELDS = {"source_class", "valid_from", "corrects", "retracts", "confirms"}
 """Fields that earlier versions did not know. They count for a signal's identity only where they say something."""
@@ -103,7 +104,7 @@ class SignalRequest(Document):
     idempotency_key: str | None = Field(
         default=None,
         min_length=1,
-        max_length=150,
+        max_length=LONGEST_SIGNAL_KEY,
         description="Your name for this signal: sent again it gets the same answer. Without it, equal signals are one. "
         "One whose node was erased since is rejected; under another name it is taken",
     )

@@ -126,6 +126,18 @@ def test_an_idempotency_key_names_one_signal(service, ada):
     assert [s["result"] for s in apart["stages"] if s["stage"] == "deduplication"] == ["warn"]
 
 
+def test_the_header_names_a_signal_as_its_body_does_and_may_not_name_another(service, ada):
+    first = signal(service, ada, title="One", idempotencyKey="by header").json()
+    headed = {**ada, "Idempotency-Key": "by header"}
+    assert signal(service, headed, title="One").json() == first
+    assert signal(service, headed, title="One", idempotencyKey="by header").json() == first
+    reused = signal(service, headed, title="Two")
+    assert (reused.status_code, reused.json()["code"]) == (409, "idempotency_key_reused")
+    for header, fields in (("another", {"idempotencyKey": "by header"}), ("", {}), ("k" * 151, {})):
+        refused = signal(service, {**ada, "Idempotency-Key": header}, title="One", **fields)
+        assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (400, "/header/Idempotency-Key")
+
+
 def test_an_outdated_revision_is_409(service, ada):
     seen = signal(service, ada, title="One").json()["data"]["revision"]
     two = signal(service, ada, title="Two", expectedRevision=seen)
