@@ -6,6 +6,7 @@ from the ledger, and documents whose numbers an installation may not have.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from contracts.access.plans import PLANS_PATH, load_plans
 from contracts.access.rail import usd_of
 from contracts.access.signed_payments import PAYMENT_PATH, PaymentLinks, PaymentPending
 from contracts.errors import RequestProblem
+from contracts.guardrail import RulesetInvalid, loaded_guardrail
 from contracts.intake import intake_problems
 from contracts.problem_links import ProblemLinks
 from contracts.problems import problem_body
@@ -31,6 +33,8 @@ RECORDED_AT = "https://svc.example"
 
 RECORDED_PLANS = "{plans}"
 """Stands in recorded texts for the ids of all plans."""
+
+_RULESET = re.compile(r"\d+ rules of ruleset [0-9a-f]+")
 
 PROBLEM_CODES = "x-problem-codes"
 """Key under which the committed description lists the codes of a response. Published, they are examples."""
@@ -148,15 +152,31 @@ def _add_answer(operation: dict[str, Any], exchange: dict[str, Any], base_url: s
 
 
 def _localised(value: Any, base_url: str) -> Any:
-    """Puts this installation's address and plans into a recorded value. Signed values stay as they were recorded,
-    because their hash covers their addresses."""
+    """Puts this installation's address, plans and guardrail into a recorded value. Signed values stay as they were
+    recorded, because their hash covers their addresses."""
     if isinstance(value, str):
-        return value.replace(RECORDED_AT, base_url).replace(RECORDED_PLANS, ", ".join(load_plans()))
+        told = value.replace(RECORDED_AT, base_url).replace(RECORDED_PLANS, ", ".join(load_plans()))
+        return _RULESET.sub(lambda found: _ruleset_text() or found[0], told)
     if isinstance(value, list):
         return [_localised(item, base_url) for item in value]
     if isinstance(value, dict) and "signature" not in value:
-        return {name: _localised(item, base_url) for name, item in value.items()}
+        judged = _ruleset() if "rules_checked" in value else {}
+        return {name: judged.get(name, _localised(item, base_url)) for name, item in value.items()}
     return value
+
+
+def _ruleset_text() -> str | None:
+    ruleset = _ruleset()
+    return f"{ruleset['rules_checked']} rules of ruleset {ruleset['ruleset_version']}" if ruleset else None
+
+
+def _ruleset() -> dict[str, Any]:
+    """Returns what verdicts say of the rules that are loaded here; nothing where they can't be loaded."""
+    try:
+        guardrail = loaded_guardrail()
+    except RulesetInvalid:
+        return {}
+    return {"rules_checked": guardrail.rules_checked, "ruleset_version": guardrail.ruleset_version}
 
 
 def _rendered(problem: type[RequestProblem], base_url: str) -> Any:

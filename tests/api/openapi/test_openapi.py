@@ -1,5 +1,6 @@
 import gzip
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from contracts.discovery import examples
 from contracts.discovery.examples import PROBLEM_CODES, RECORDED_AT, prices_now
 from contracts.discovery.installation import Installation
 from contracts.discovery.openapi import OPENAPI_FILE, OPENAPI_PATH, description_for, openapi_json
+from contracts.guardrail import loaded_guardrail
 from contracts.publish.registry import PROJECTIONS
 from warehouse.duck.connection import Warehouse
 from warehouse.publish.readers import context_for
@@ -84,6 +86,12 @@ def test_recorded_examples_have_its_address_too_but_what_is_signed_stays_as_it_i
     assert RECORDED_AT not in shown and "GET https://here.test/runtime/api/v2/world-model/live" in shown
     assert any(f"{RECORDED_AT}/api/agent-access/claims/" in each for each in signed)
     assert not any("here.test" in each for each in signed if '"receiptHash"' in each)
+    guardrail = loaded_guardrail()
+    assert set(re.findall(r'(\d+) rules of|"rules_checked": (\d+)', shown)) == {
+        (str(guardrail.rules_checked), ""),
+        ("", str(guardrail.rules_checked)),
+    }
+    assert set(re.findall(r"rules of ruleset (\w+)", shown)) == {guardrail.ruleset_version}
 
 
 def shown(described: dict, path: str) -> dict:
