@@ -8,6 +8,12 @@ export class ClientError extends Error {
 /** No answer came, also after what may be sent again was sent again. */
 export class Unreachable extends ClientError {
 }
+/** The service's address, or a path below it, can't be one, so nothing was sent. */
+export class AddressInvalid extends ClientError {
+}
+/** The key is empty, or has characters that no key of a service has, so nothing was sent. */
+export class KeyInvalid extends ClientError {
+}
 /** A quote is not what its hashes say: don't pay it. */
 export class Altered extends ClientError {
 }

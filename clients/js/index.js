@@ -1,7 +1,7 @@
 /** A client of the service over `fetch`. Without dependencies; the types of all bodies are in `api-types.d.ts`. */
 
 import { Altered, Pending, Unreachable, refusal } from "./errors.js";
-import { canonical, listToVerify, pauseBeforeAgain, secondsOf, sha256, verified } from "./rules.js";
+import { addressOf, authorization, canonical, listToVerify, pauseBeforeAgain, secondsOf, sha256, verified } from "./rules.js";
 
 export * from "./errors.js";
 
@@ -27,12 +27,14 @@ export * from "./errors.js";
 export class Client {
   /** @type {string} */ #baseUrl;
   /** @type {typeof fetch} */ #fetch;
+  /** @type {boolean} */ #mayBeRelative;
   /** @type {number} */ #mostWaitS;
   /** @type {(seconds: number) => Promise<void>} */ #sleep;
 
   constructor(/** @type {string} */ baseUrl, /** @type {Options} */ options = {}) {
     this.#baseUrl = baseUrl.replace(/\/+$/, "");
     this.#fetch = options.fetch ?? ((...asked) => fetch(...asked));
+    this.#mayBeRelative = (options.fetch ?? globalThis.location) !== undefined;
     this.#mostWaitS = options.mostWaitS ?? 65;
     this.#sleep = options.sleep ?? ((seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000)));
     /** @type {string | undefined} The API key that is sent. A trial or a claim sets it. */
@@ -186,13 +188,18 @@ export class Client {
 
   /** @returns {Promise<Answer>} */
   async #ask(/** @type {string} */ method, /** @type {string} */ path, /** @type {Asked} */ asked) {
+    // Made before the first attempt: what can't be sent throws here, and no second attempt would help.
+    const address = addressOf(this.#baseUrl, path, asked.query ?? {}, this.#mayBeRelative);
+    const hasBody = asked.body !== undefined;
+    const headers = { ...authorization(this.key), ...(hasBody && { "Content-Type": "application/json" }), ...asked.headers };
+    const body = hasBody ? JSON.stringify(asked.body) : undefined;
     for (let attempt = 1; ; attempt += 1) {
       /** @type {Answer | null} */
       let answer = null;
       /** @type {unknown} */
       let lost;
       try {
-        answer = await this.#send(method, path, asked);
+        answer = await this.#send(address, { method, headers, body });
       } catch (error) {
         lost = error;
       }
@@ -210,18 +217,8 @@ export class Client {
   }
 
   /** @returns {Promise<Answer>} */
-  async #send(/** @type {string} */ method, /** @type {string} */ path, /** @type {Asked} */ { query, body, headers }) {
-    const parameters = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null);
-    const search = parameters.length ? `?${new URLSearchParams(parameters)}` : "";
-    const answer = await this.#fetch(this.#baseUrl + path + search, {
-      method,
-      headers: {
-        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
-        ...(this.key === undefined ? {} : { Authorization: `Bearer ${this.key}` }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+  async #send(/** @type {string} */ address, /** @type {RequestInit} */ request) {
+    const answer = await this.#fetch(address, request);
     const bytes = await answer.arrayBuffer();
     const retryAfterS = secondsOf(answer.headers.get("retry-after"), Date.now());
     return { status: answer.status, body: decoded(answer, bytes), bytes, retryAfterS };

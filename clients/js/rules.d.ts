@@ -5,6 +5,17 @@
 export function pauseBeforeAgain(repeatable: boolean, reply: Reply | null, attempt: number, mostWaitS: number): number | null;
 /** Returns a `Retry-After` field, which has seconds or a date, in seconds from `nowMs`; null if it is neither. */
 export function secondsOf(retryAfter: string | null, nowMs: number): number | null;
+/**
+ * Returns the address of a path below the service's, with a query. Throws `AddressInvalid`. An address without a host is
+ * the page's, or known to the caller's own `fetch`: `mayBeRelative`.
+ */
+export function addressOf(baseUrl: string, path: string, query: Record<string, any>, mayBeRelative: boolean): string;
+/**
+ * Returns the header field that has the key, if there is one. Throws `KeyInvalid`.
+ *
+ * @returns {Record<string, string>}
+ */
+export function authorization(key: string | null | undefined): Record<string, string>;
 /** Returns a value as RFC 8785 writes it: JavaScript's numbers and strings, and the names of objects in order. */
 export function canonical(value: any): string;
 /** Returns the SHA-256 of bytes or of a text as hex. */

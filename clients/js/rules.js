@@ -1,6 +1,6 @@
 /** What the client decides without sending: when a request goes again, what a quote's hash is of, what a list proves. */
 
-import { NotProven } from "./errors.js";
+import { AddressInvalid, KeyInvalid, NotProven } from "./errors.js";
 
 /** @typedef {import("./api-types.js").components["schemas"]} Schemas */
 /** @typedef {{status: number, body: any, retryAfterS: number | null}} Reply */
@@ -38,6 +38,39 @@ export function secondsOf(/** @type {string | null} */ retryAfter, /** @type {nu
   if (!Number.isNaN(seconds)) return Math.max(0, seconds);
   const at = Date.parse(retryAfter);
   return Number.isNaN(at) ? null : Math.max(0, (at - nowMs) / 1000);
+}
+
+/**
+ * Returns the address of a path below the service's, with a query. Throws `AddressInvalid`. An address without a host is
+ * the page's, or known to the caller's own `fetch`: `mayBeRelative`.
+ */
+export function addressOf(
+  /** @type {string} */ baseUrl,
+  /** @type {string} */ path,
+  /** @type {Record<string, any>} */ query,
+  /** @type {boolean} */ mayBeRelative,
+) {
+  if (!path.startsWith("/")) throw new AddressInvalid(`a path begins with a slash: ${JSON.stringify(path)}`);
+  if (!(isOfAService(baseUrl) || (mayBeRelative && /^(\/[^/?#][^?#]*)?$/.test(baseUrl)))) {
+    const shown = JSON.stringify(baseUrl.replace(/\/\/.*@/, "//...@"));
+    throw new AddressInvalid(`a service's address is http:// or https:// and a host, without a password: ${shown}`);
+  }
+  const named = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
+  if (named.length === 0) return baseUrl + path;
+  return `${baseUrl}${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams(named)}`;
+}
+
+/**
+ * Returns the header field that has the key, if there is one. Throws `KeyInvalid`.
+ *
+ * @returns {Record<string, string>}
+ */
+export function authorization(/** @type {string | null | undefined} */ key) {
+  if (key === undefined || key === null) return {};
+  if (!/^[!-~]+$/.test(key)) {
+    throw new KeyInvalid("an API key has printable ASCII characters without spaces, and at least one");
+  }
+  return { Authorization: `Bearer ${key}` };
 }
 
 /** Returns a value as RFC 8785 writes it: JavaScript's numbers and strings, and the names of objects in order. */
@@ -94,6 +127,12 @@ export async function verified(
     throw new NotProven(`the balances sum up to ${total}, the document says ${document.totalSupplyRaw}`);
   }
   return { holderCount: rows.length, totalSupplyRaw: total, block: consistency.block, blockHash: consistency.blockHash };
+}
+
+function isOfAService(/** @type {string} */ address) {
+  if (!/^https?:\/\/[^/?#\\][^?#]*$/i.test(address) || !URL.canParse(address)) return false;
+  const { username, password } = new URL(address);
+  return username === "" && password === ""; // `fetch` refuses an address that has them
 }
 
 function named(/** @type {string[]} */ [address, balance]) {

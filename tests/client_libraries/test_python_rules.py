@@ -20,6 +20,7 @@ import pytest
 
 from clients.generate import DESCRIPTION, JAVASCRIPT, PYTHON_TYPES, python_types
 from svc_client import (
+    AddressInvalid,
     Altered,
     AsyncClient,
     BadRequest,
@@ -43,6 +44,8 @@ from svc_client.exchange import Lost, Request, Response, pause_before_again, sec
 from svc_client.holders import VerifiedHolders, verified
 
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
+REQUESTS = json.loads(Path(__file__).with_name("request_rules.json").read_text())
+"""Addresses and keys, and what is sent of them: both clients follow it."""
 
 
 def answer(status: int, body: Any, retry_after_s: float | None) -> Response:
@@ -132,13 +135,43 @@ def test_what_may_not_go_twice_is_not_sent_again() -> None:
     assert len(seen) == 1
 
 
-@pytest.mark.parametrize("key", ["svc_frée_x", "svc_free_x\n"])
-def test_a_key_that_no_header_can_hold_is_refused_before_anything_is_sent(key: str) -> None:
-    transport, seen = served()
-    with pytest.raises(KeyInvalid, match="printable ASCII") as refused:
-        client_of(transport, key=key).plans()
-    assert isinstance(refused.value, ClientError) and key not in str(refused.value)
-    assert seen == []
+@pytest.mark.parametrize("row", REQUESTS["addresses"], ids=str)
+def test_an_address_that_can_be_none_is_refused_before_anything_is_sent(row: dict[str, Any]) -> None:
+    """The JavaScript client follows the same tables."""
+    transport, seen = served((200, {}, {}))
+    client = Client(row["base"], http=httpx.Client(transport=transport))
+    if row["url"] is None:
+        with pytest.raises(AddressInvalid, match=r"a service's address is|a path begins with|is no address"):
+            client.document(row["path"], **row["query"])
+    else:
+        client.document(row["path"], **row["query"])
+    assert [str(request.url) for request in seen] == [row["url"]] * (row["url"] is not None)
+
+
+@pytest.mark.parametrize("base_url", ["https://svc.example\n", "https://a..b", "https://" + "a" * 64])
+def test_an_address_that_httpx_would_fail_at_with_an_error_of_its_own_is_refused(base_url: str) -> None:
+    with pytest.raises(AddressInvalid):
+        Client(base_url, http=httpx.Client(transport=served()[0])).plans()
+
+
+def test_an_address_without_a_host_is_below_that_of_the_given_http_client() -> None:
+    transport, seen = served((200, {}, {}))
+    Client("", http=httpx.Client(transport=transport, base_url="https://svc.example/under")).plans()
+    assert str(seen[0].url) == "https://svc.example/under/api/agent-access/plans"
+
+
+@pytest.mark.parametrize("row", REQUESTS["keys"], ids=str)
+def test_a_key_that_no_header_can_hold_is_refused_before_anything_is_sent(row: dict[str, Any]) -> None:
+    transport, seen = served((200, {}, {}))
+    client = client_of(transport, key=row["key"])
+    if "refused" in row:
+        with pytest.raises(KeyInvalid, match="printable ASCII") as refused:
+            client.plans()
+        assert isinstance(refused.value, ClientError) and row["key"].strip() not in str(refused.value).split()
+        assert seen == []
+    else:
+        client.plans()
+        assert seen[0].headers.get("authorization") == row["authorization"]
 
 
 KINDS = [

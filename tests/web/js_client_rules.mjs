@@ -1,10 +1,11 @@
-// What the JavaScript client decides without a service. argv: the table of retries. Prints what differs from it.
+// What the JavaScript client decides without a service. argv: the tables of retries and of requests. Prints what differs from it.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { Client, Refused } from "../../clients/js/index.js";
+import * as exported from "../../clients/js/index.js";
 import { canonical, pauseBeforeAgain, secondsOf, verified } from "../../clients/js/rules.js";
 
+const { AddressInvalid, Client, ClientError, KeyInvalid, Refused } = exported;
 const rows = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const differ = rows.filter((row) => pauseBeforeAgain(row.repeatable, row.reply, row.attempt, 65) !== row.pauseS);
 
@@ -36,6 +37,37 @@ async function thrown(work) {
   } catch (error) {
     return error;
   }
+}
+
+// What a client without a `fetch` given does: the platform's is replaced, which gets only what may be sent.
+const { addresses, keys: apiKeys } = JSON.parse(readFileSync(process.argv[3], "utf8"));
+const platformFetch = globalThis.fetch;
+async function sentBy(base, key, ask) {
+  const sent = [];
+  globalThis.fetch = async (url, { headers }) => (sent.push([url, headers.Authorization ?? null]), Response.json({}));
+  const sleep = () => Promise.reject(new Error("it waits"));
+  const error = await thrown(() => ask(new Client(base, { key, sleep })));
+  globalThis.fetch = platformFetch;
+  return [error, sent];
+}
+
+const asTheTable = [];
+for (const { base, path, query, url } of addresses) {
+  const [error, sent] = await sentBy(base, undefined, (client) => client.document(path, query));
+  const holds = url === null ? error instanceof AddressInvalid && sent.length === 0 : error === null && sent[0][0] === url;
+  asTheTable.push(holds || [base, path, String(error), sent]);
+}
+for (const { key, authorization, refused } of apiKeys) {
+  const [error, sent] = await sentBy("https://svc.example", key, (client) => client.plans());
+  const holds = refused ? error instanceof KeyInvalid && sent.length === 0 : error === null && sent[0][1] === authorization;
+  asTheTable.push(holds || [key, String(error), sent]);
+}
+const [withPassword] = await sentBy("https://me:secret@svc.example", undefined, (client) => client.plans());
+const [unwritable] = await sentBy("https://svc.example", undefined, (client) => client.query({ limit: 5n }));
+const relative = [];
+for (const base of ["", "/under", "//svc.example", "127.0.0.1:18411"]) {
+  const fetch = async (url) => (relative.push(url), Response.json({}));
+  relative.push((await thrown(() => new Client(base, { fetch }).plans()))?.name);
 }
 
 const kinds = {};
@@ -91,6 +123,11 @@ console.log(
     differ,
     seconds,
     again: { keys: keys.size, sent: again.sent.length, pauses: again.pauses, url: again.sent[0].url },
+    asTheTable,
+    withPassword: String(withPassword),
+    unwritable: unwritable.name,
+    relative,
+    errors: Object.keys(exported).filter((name) => exported[name].prototype instanceof ClientError),
     kinds,
     unreachable: [unreachable.name, once.sent.length],
     canonical: canonical(quote),

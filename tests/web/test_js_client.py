@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 from journey_setting import Setting, cold_start
 
+import svc_client
 from cli.demo.anvil import Anvil
 from clients.generate import DESCRIPTION, JAVASCRIPT, javascript_types
 
 pytestmark = pytest.mark.web
 
-RETRIES = Path(__file__).parents[1] / "client_libraries/retry_rules.json"
+TABLES = Path(__file__).parents[1] / "client_libraries"
+RETRIES, REQUESTS = TABLES / "retry_rules.json", TABLES / "request_rules.json"
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +27,7 @@ def setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
 
 
 def test_it_sends_again_reads_refusals_and_verifies_by_the_same_rules_as_the_python_client(web_tools: Any) -> None:
-    said = web_tools.run("js_client_rules.mjs", str(RETRIES))
+    said = web_tools.run("js_client_rules.mjs", str(RETRIES), str(REQUESTS))
     assert (said["rows"], said["differ"]) == (len(json.loads(RETRIES.read_text())), [])
     assert said["seconds"] == [None, 5, 0, 30, None]
     assert said["again"] == {
@@ -34,6 +36,14 @@ def test_it_sends_again_reads_refusals_and_verifies_by_the_same_rules_as_the_pyt
         "pauses": [0.25, 2],
         "url": "https://svc.example/under/api/v2/world-model/signal",
     }
+    assert said["asTheTable"] == [True] * sum(map(len, json.loads(REQUESTS.read_text()).values()))
+    assert said["withPassword"].startswith("AddressInvalid") and "secret" not in said["withPassword"]
+    assert said["unwritable"] == "TypeError"
+    api = "/api/agent-access/plans"
+    assert said["relative"] == [api, None, f"/under{api}", None, "AddressInvalid", "AddressInvalid"]
+    classes = (value for value in vars(svc_client).values() if isinstance(value, type))
+    errors = {error.__name__ for error in classes if issubclass(error, svc_client.ClientError)}
+    assert {*said["errors"], "ClientError"} == errors
     assert {status: row[0] for status, row in said["kinds"].items()} == {
         "400": "BadRequest",
         "401": "Unauthorized",

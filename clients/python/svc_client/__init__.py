@@ -3,6 +3,7 @@
 from svc_client import api_types
 from svc_client.clients import AsyncClient, Client
 from svc_client.errors import (
+    AddressInvalid,
     Altered,
     BadRequest,
     ClientError,
@@ -24,6 +25,7 @@ from svc_client.holders import VerifiedHolders
 
 __all__ = [
     "Account",
+    "AddressInvalid",
     "Altered",
     "AsyncClient",
     "BadRequest",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from datetime import UTC, datetime
@@ -11,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import httpx
 
 from svc_client import flows
-from svc_client.errors import KeyInvalid
+from svc_client.errors import AddressInvalid, KeyInvalid
 from svc_client.exchange import Flow, Lost, Request, Response, Use, Wait, persistent, seconds_of
 
 P = ParamSpec("P")
@@ -31,19 +32,33 @@ class _Base:
         self.key = key
         self.most_wait_s = most_wait_s
 
-    def _prepared(self, request: Request) -> dict[str, Any]:
+    def _prepared(self, request: Request, http: httpx.Client | httpx.AsyncClient) -> httpx.Request:
+        """Returns a request as it is sent. Raises `KeyInvalid` and `AddressInvalid`, which no second attempt helps."""
         headers = {"User-Agent": USER_AGENT, **request.headers}
         if self.key is not None:
-            if not (self.key.isascii() and self.key.isprintable()):  # a header field holds no others
-                raise KeyInvalid("the API key has characters other than printable ASCII")
+            if not re.fullmatch("[!-~]+", self.key):  # a header field holds no others, and no space at its end
+                raise KeyInvalid("an API key has printable ASCII characters without spaces, and at least one")
             headers["Authorization"] = f"Bearer {self.key}"
-        return {
-            "method": request.method,
-            "url": self.base_url + request.path,
-            "params": {name: value for name, value in request.query.items() if value is not None},
-            "json": request.body,
-            "headers": headers,
-        }
+        if not request.path.startswith("/"):  # it would go on with the name of the host
+            raise AddressInvalid(f"a path begins with a slash: {request.path!r}")
+        query = {name: value for name, value in request.query.items() if value is not None}
+        try:
+            url = httpx.URL(self.base_url + request.path)
+            params = url.params.merge(query) or None  # an empty one would take the path's query away
+            made = http.build_request(request.method, url, params=params, json=request.body, headers=headers)
+        except httpx.InvalidURL as error:
+            raise AddressInvalid(f"{self.base_url + request.path!r} is no address: {error}") from error
+        if not _has_a_host(made.url) or not set("?#").isdisjoint(self.base_url):
+            raise AddressInvalid(f"a service's address is http:// or https:// and a host: {self.base_url!r}")
+        return made
+
+
+def _has_a_host(url: httpx.URL) -> bool:
+    try:
+        url.raw_host.decode().encode("idna")  # as it is looked up
+    except UnicodeError:
+        return False
+    return url.scheme in ("http", "https") and url.host != "" and "%20" not in url.host and (url.port or 0) < 2**16
 
 
 def _sync(flow: Callable[P, Flow[T]]) -> Callable[Concatenate[Client, P], T]:
@@ -114,7 +129,7 @@ class Client(_Base):
 
     def _send(self, request: Request) -> Response | Lost:
         try:
-            return _response_of(self._http.request(**self._prepared(request)))
+            return _response_of(self._http.send(self._prepared(request, self._http)))
         except httpx.TransportError as error:
             return Lost(repr(error))
 
@@ -180,7 +195,7 @@ class AsyncClient(_Base):
 
     async def _send(self, request: Request) -> Response | Lost:
         try:
-            return _response_of(await self._http.request(**self._prepared(request)))
+            return _response_of(await self._http.send(self._prepared(request, self._http)))
         except httpx.TransportError as error:
             return Lost(repr(error))
 

@@ -13,8 +13,12 @@ class Unreachable(ClientError):
     """No answer came, also after what may be sent again was sent again."""
 
 
+class AddressInvalid(ClientError):
+    """The service's address, or a path below it, can't be one, so nothing was sent."""
+
+
 class KeyInvalid(ClientError):
-    """The key has characters that no key of a service has, so nothing was sent."""
+    """The key is empty, or has characters that no key of a service has, so nothing was sent."""
 
 
 class Altered(ClientError):
