@@ -18,7 +18,7 @@ from signing_wallets import RELAYER
 from cli.demo.anvil import Anvil
 from cli.demo.rpc import calldata
 from cli.purchase import demo_payer
-from svc_client import AsyncClient, Client, Forbidden, NotFound, PaymentNeeded, Unauthorized
+from svc_client import AsyncClient, Client, Forbidden, NotFound, PaymentNeeded, Unauthorized, api_types
 
 ROOT = Path(__file__).resolve().parents[2]
 README, PACKAGE_README = ROOT / "README.md", ROOT / "clients/python/README.md"
@@ -79,8 +79,9 @@ def test_a_trial_key_reads_asks_writes_designs_and_builds(setting: Setting) -> N
         assert found["title"] == "A garden"
         assert client.node(found["id"])["data"]["node"]["id"] == found["id"]
         assert client.check(action="ls -la")["data"]["passed"] is True
-        built = client.build({"mode": "preview", "documents": [{"id": "n", "text": "# Plan\n\nOwner: Ada"}]})["data"]
-        assert built["nodes"]
+        note: api_types.SourceDocument = {"id": "n", "text": "# Plan\n\nOwner: Ada"}
+        whole, built = client.build({"mode": "preview", "documents": [note]}), client.build(documents=[note])
+        assert whole["data"]["nodes"] == built["data"]["nodes"] != []
         plan = client.design_memory(agent={"id": "gardener"}, goals=["Remember what was planted"])["data"]
         assert plan["mode"] == "preview"
         assert client.erase(found["id"])["data"]["nodes"] == 1
@@ -105,6 +106,7 @@ def test_the_examples_of_both_readmes_run(setting: Setting) -> None:
     second = run_example(second, trial_key=lambda made, _: setattr(made, "key", client.key))
     client.close()
     assert (len(second["nodes"]), second["allowed"], second["holders"].holder_count > 0) == (1, True, True)
+    assert (second["built"]["graphId"], second["built"]["verdict"]) == ("notes", "approved")
 
 
 def test_the_x402_client_of_the_readme_buys_a_key_with_the_wallet_of_the_demo(setting: Setting) -> None:

@@ -10,6 +10,7 @@ import json
 import shutil
 import subprocess
 import sys
+import typing
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,6 +39,7 @@ from svc_client import (
     TooManyRequests,
     Unauthorized,
     Unreachable,
+    api_types,
     flows,
 )
 from svc_client.exchange import Lost, Request, Response, pause_before_again, seconds_of
@@ -172,6 +174,29 @@ def test_a_key_that_no_header_can_hold_is_refused_before_anything_is_sent(row: d
     else:
         client.plans()
         assert seen[0].headers.get("authorization") == row["authorization"]
+
+
+def test_a_graph_is_built_from_a_whole_request_or_from_keywords() -> None:
+    transport, seen = served(*[(200, {}, {})] * 4)
+    client = client_of(transport)
+    whole: api_types.BuildRequest = {"mode": "preview", "documents": [{"id": "n", "text": "Owner: Ada"}]}
+    client.build(whole)
+    client.build(request=whole)
+    client.build(mode="preview", documents=[{"id": "n", "text": "Owner: Ada"}])
+    client.build(whole, mode="apply")
+    bodies = [json.loads(request.content) for request in seen]
+    assert bodies == [whole, whole, whole, whole | {"mode": "apply"}]
+    for variant in typing.get_args(api_types.BuildRequest):
+        assert typing.get_type_hints(variant) == typing.get_type_hints(flows.BuildMembers)
+
+
+def test_a_build_from_keywords_goes_again_only_where_it_can_do_nothing_twice() -> None:
+    transport, seen = served(httpx.ReadError("gone"), (200, {}, {}), httpx.ReadError("gone"))
+    client = client_of(transport)
+    client.build(mode="apply", graphId="g", nodes=[])
+    with pytest.raises(Unreachable, match="knowledge-graph/build"):
+        client.build(mode="apply", nodes=[])
+    assert len(seen) == 3
 
 
 KINDS = [

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from typing import Any, Protocol, Unpack, cast
+from typing import Any, Literal, Protocol, TypedDict, Unpack, cast
 from urllib import parse
 
 import rfc8785
@@ -28,6 +28,18 @@ class Account(Protocol):
     def address(self) -> Any: ...
 
     def sign_typed_data(self, *, full_message: dict[str, Any]) -> Any: ...
+
+
+class BuildMembers(TypedDict, total=False):
+    """The members of `api_types.BuildRequest`, a union by what it needs, which keywords can't be typed with."""
+
+    documents: list[api.SourceDocument]
+    edges: list[api.Edge]
+    graphId: str | None
+    mode: Literal["preview", "apply"]
+    nodes: list[api.Node]
+    triples: list[api.Triple]
+    visibility: Literal["public", "private"]
 
 
 def document(path: str, **query: Any) -> Flow[Any]:
@@ -116,10 +128,14 @@ def erase(node_id: str) -> Flow[api.ErasureAnswer]:
     return cast(api.ErasureAnswer, answer.body)
 
 
-def build(request: api.BuildRequest) -> Flow[api.BuildAnswer]:
-    """Makes a graph from documents. Sent again, `apply` of a graph with an id replaces what it said."""
-    repeatable = request.get("mode", "preview") == "preview" or "graphId" in request
-    answer = yield from _asked(Request("POST", "/api/v2/knowledge-graph/build", repeatable=repeatable, body=request))
+def build(request: api.BuildRequest | None = None, **members: Unpack[BuildMembers]) -> Flow[api.BuildAnswer]:
+    """Makes a graph from documents. Sent again, `apply` of a graph with an id replaces what it said.
+
+    The request's members are keywords or a whole, of which keywords replace members.
+    """
+    body: dict[str, Any] = {**cast(Any, request or {}), **members}
+    repeatable = body.get("mode", "preview") == "preview" or "graphId" in body
+    answer = yield from _asked(Request("POST", "/api/v2/knowledge-graph/build", repeatable=repeatable, body=body))
     return cast(api.BuildAnswer, answer.body)
 
 
