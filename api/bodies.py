@@ -80,8 +80,8 @@ class JsonRoute(WorkRoute):
 
 
 class ReadingRoute(JsonRoute):
-    """A route that answers a question or judges an action: it stores no text, so secrets are its caller's
-    responsibility."""
+    """A route that answers a question or judges an action: it takes texts with secrets, because nobody reads them
+    back. What the guardrail's log keeps of an action has them shortened or left out."""
 
     keeps_texts = False
 

@@ -1,7 +1,7 @@
 """Bodies of the guardrail's route. The interface gives their names in snake_case. The judging itself is the library
 `guardrail`; here is only how a check is asked for and answered."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Literal
 
@@ -29,6 +29,12 @@ from guardrail.vocabulary import (
     Sensitivity,
     Severity,
 )
+
+LOGGED_CHARACTERS = 2_000
+"""Characters of a judged action that the log keeps."""
+
+LOGGED_FOR = timedelta(days=30)
+"""Time for which the log keeps a check."""
 
 
 class RulesetInvalid(ConfigurationProblem):

@@ -12,7 +12,15 @@ from api.deps import AuthenticatedReadingRoute, authenticated_router, caller_of
 from api.guardrail.approvals import ApprovalDesk, approvals_router, carries_token
 from api.responses import BODY_ERRORS, problems
 from api.routes import merge_routes
-from contracts.guardrail import GuardrailAnswer, GuardrailRequest, GuardrailResult, refuse_unusable, result_of
+from contracts.guardrail import (
+    LOGGED_CHARACTERS,
+    LOGGED_FOR,
+    GuardrailAnswer,
+    GuardrailRequest,
+    GuardrailResult,
+    refuse_unusable,
+    result_of,
+)
 from guardrail.approval import Approvals
 from guardrail.engine import Guardrail
 from warehouse.guardrail.log import GuardrailLog
@@ -38,7 +46,8 @@ def guardrail_router(
         description="The action is read into effects (what is deleted, sent, paid, opened, switched off, where and how "
         "much of it), and a policy judges them in seven stages. No model is called. What could not be read is named in "
         "`uncovered`; it is never taken for harmless. A blocked action passes once with an operator's "
-        "`approval_token` in its context.",
+        f"`approval_token` in its context. The log keeps the first {LOGGED_CHARACTERS:,} characters of the action for "
+        f"{LOGGED_FOR.days} days, with known secrets shortened or left out.",
         operation_id="guardrail_check",
     )
     async def check(body: GuardrailRequest, request: Request) -> Response:

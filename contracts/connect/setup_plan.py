@@ -28,6 +28,7 @@ from contracts.connect.setup_plan_rows import (
     OperatingSystem as OperatingSystem,
 )
 from contracts.connect.tool_problems import ToolProblem
+from contracts.guardrail import LOGGED_CHARACTERS, LOGGED_FOR
 from contracts.intake.answers import INTAKE_PATH, ServiceUrls
 from contracts.intake.profiles import Profile, load_profiles
 from contracts.intake.requests import CONSENT_VERSION, Assistant
@@ -241,6 +242,8 @@ class _Template:
             "quote_url": base_url + QUOTE_PATH,
             "claim_url": base_url + CLAIM_PATH,
             "guardrail_url": base_url + GUARDRAIL_PATH,
+            "logged_characters": f"{LOGGED_CHARACTERS:,}",
+            "logged_days": str(LOGGED_FOR.days),
             "slug": re.sub(r"[^A-Za-z0-9]+", "-", base_url.partition("://")[2]).strip("-").lower()[:60],
             "server": SERVER_NAME,
             "first_tool": FIRST_TOOL,
@@ -305,7 +308,7 @@ class _Template:
                 note=row.rollback.note,
                 commands=self._commands(row.rollback.commands.get(self.shell, ())),
             ),
-            side_effects=row.side_effects,
+            side_effects=tuple(map(self.text, row.side_effects)),
             evidence=row.evidence,
             source=self.assistant.file.source if row.vendor else None,
         )

@@ -24,6 +24,7 @@ INPUT = re.compile(r"<<([a-z_]+)>>")
 VARIABLES = frozenset(
     {
         *("base_url", "mcp_url", "intake_url", "plans_url", "quote_url", "claim_url", "guardrail_url", "slug"),
+        *("logged_characters", "logged_days"),
         *("server", "first_tool", "consent_version", "workspace", "here", "registration"),
         *("assistant", "assistant_label", "config_path", "config_content", "notes_path"),
         *("runtime_profile", "profile_label", "experience_path", "launch_path", "first_mission", "first_delivery"),

@@ -10,13 +10,13 @@ import threading
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from contracts.access.api_keys import redact_keys
 from contracts.errors import OperatorProblem
-from contracts.guardrail import GuardrailResult
+from contracts.guardrail import LOGGED_CHARACTERS, LOGGED_FOR, GuardrailResult
 from contracts.secret_texts import secret_in
 from contracts.settings import Settings
 from guardrail import formats
@@ -28,10 +28,6 @@ from warehouse.ledger.raw_store import RawStore, open_raw_store
 SQL = (Path(__file__).with_name("log.sql"),)
 
 WRITE_EVERY_S = 1.0
-KEEP = timedelta(days=30)
-LONGEST_ACTION = 2_000
-"""Stored characters of a judged action."""
-
 MOST_EFFECTS = 20
 """Stored effects of one action."""
 
@@ -132,7 +128,7 @@ class GuardrailLog:
                 return
             newest = datetime.fromisoformat(rows[-1]["checked_at"])
             try:
-                self._store.write([("append", rows), ("delete_old", [{"before": utc_text(newest - KEEP)}])])
+                self._store.write([("append", rows), ("delete_old", [{"before": utc_text(newest - LOGGED_FOR)}])])
             except OperatorProblem as problem:
                 _log.warning("%d guardrail checks are not written yet: %s", len(rows), problem)
                 return
@@ -247,7 +243,7 @@ def _stored_text(action: str) -> str:
     """
     if kind := secret_in(redact_keys(action)):
         return f"(left out: {kind})"
-    return _without_secrets(action[: 2 * LONGEST_ACTION])[:LONGEST_ACTION]
+    return _without_secrets(action[: 2 * LOGGED_CHARACTERS])[:LOGGED_CHARACTERS]
 
 
 def _without_secrets(action: str) -> str:

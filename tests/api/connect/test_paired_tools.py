@@ -15,6 +15,7 @@ from guardrail.approval import Approval, make_token
 from warehouse.access.keys import revoke_key
 from warehouse.connect.sessions import find_session, issue_code, opened_graph
 from warehouse.guardrail.log import open_guardrail_log
+from warehouse.world.forget import callers_of
 
 HERE = {**JSON, "host": "127.0.0.1:8000"}
 OWN = "profile:svc-pair"
@@ -62,20 +63,25 @@ def test_the_graph_is_what_is_public_and_the_session_s_own(service):
     assert same[0].json()["data"] == found
 
 
-def test_a_check_is_the_engine_s_and_is_kept_for_the_session(service):
+def test_a_check_is_the_engine_s_and_its_text_is_kept_until_the_session_s_profile_is_forgotten(service):
     token = paired(service)
-    verdict, failed = call(service, "svc_guardrail_check", session_token=token, action="rm -rf ~")
+    action = "rm -rf ~ # " + "x" * 3_000
+    verdict, failed = call(service, "svc_guardrail_check", session_token=token, action=action)
     assert (verdict["passed"], verdict["matched_guardrails"], failed) == (False, ["lost-files.home-or-system"], False)
     with service.ledger.read() as reader:
-        session = find_session(reader, service.pepper, token)
+        callers = callers_of(reader, OWN)
     service.stores.guardrail_log.close()
     service.stores._guardrail_log = None
     log = open_guardrail_log(service.settings, service.settings.data_dir)
     (kept,) = log.after(0, 10)
+    seen = log.known(verdict["digest"])
+    log.forget(callers)
+    forgotten = log.known(verdict["digest"])
     log.close()
     assert (kept.source, kept.check_id) == ("mcp", verdict["check_id"])
     assert token not in repr(kept)
-    assert session is not None
+    assert seen is not None
+    assert (seen.action, forgotten) == (action[:2_000], None)
 
 
 def test_an_intake_is_found_by_its_id_or_by_the_session(service):

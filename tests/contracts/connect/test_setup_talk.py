@@ -60,6 +60,7 @@ BEGUN, FAILED, FINISHED = moved(2), moved(3, last="failed"), moved(len(PLAN.step
         ("is it free?", BEGUN, "cost", "The set-up is free, and so is this session."),
         ("How do I pay?", BEGUN, "pay", "Payments are open, in USDC. The steps are quote, pay and claim"),
         ("What is sent?", BEGUN, "sent", "Keys, files and private keys are never sent."),
+        ("What do you send?", BEGUN, "sent", "log keeps its first 2,000 characters for 30 days, with known secrets"),
         ("what about my personal data", BEGUN, "sent", "after a yes. Contact data is kept apart"),
         ("Is it safe?", BEGUN, "safe", "what needs the user's yes says so: register, quote, pay, claim."),
         ("How long do I have left?", BEGUN, "end", "It ends by itself in 12 minutes, or by svc_connect_close."),
