@@ -13,7 +13,8 @@ from starlette.routing import Match
 from api.publish.site import PublishedSite
 from api.receiving import joined_values
 from api.wording import in_words, pointer_to
-from contracts.connect.jsonrpc import problem_as_error
+from api.work import MESSAGE
+from contracts.connect.jsonrpc import message_of, problem_as_error
 from contracts.connect.key_server import KEY_MCP_PATH
 from contracts.errors import (
     BadRequest,
@@ -62,7 +63,8 @@ def _answer(request: Request, problem: RequestProblem) -> Response:
     headers = {**link_field(links), **problem.headers}
     if request.url.path == KEY_MCP_PATH and "text/event-stream" in request.headers.get("accept", ""):
         # Every client of MCP accepts that, and shows its model an error of JSON-RPC but nothing of another body.
-        body = problem_as_error(problem, request.scope["request_id"], links)
+        id = message_of(request.scope.get(MESSAGE, b"")).get("id")
+        body = problem_as_error(problem, request.scope["request_id"], links, id=id)
         return Response(body, problem.status, headers, "application/json")
     body = problem_body(problem, request.url.path, request.scope["request_id"], links)
     return Response(body, problem.status, headers, PROBLEM_MEDIA_TYPE)

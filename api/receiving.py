@@ -35,7 +35,7 @@ def body_limit(path: str) -> int:
     return _CHUNK_BYTES if _CHUNK.fullmatch(path) else LARGER_BODIES.get(path, BODY_LIMIT_BYTES)
 
 
-_TOO_LARGE = bytes(BODY_LIMIT_BYTES + 1)
+_TOO_LARGE = bytes(max(_CHUNK_BYTES, *LARGER_BODIES.values()) + 1)
 """Replaces a body that was not read to its end because it is too large."""
 
 _MOST_LENGTH_DIGITS = 15

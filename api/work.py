@@ -12,6 +12,9 @@ from typing import Any
 WORK = "svc.work"
 """Scope key of the request's `Work`."""
 
+MESSAGE = "svc.message"
+"""Scope key of the body of a message to an MCP server, which the front has read."""
+
 
 class Work:
     """The work of one request."""

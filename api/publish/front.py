@@ -18,7 +18,6 @@ from api.publish.negotiation import IDENTITY, is_unchanged, prefers_markdown, pr
 from api.publish.ranges import Unsatisfiable, select_bytes
 from api.publish.site import READ_ALONE, READS, Message, PublishedFile, PublishedSite, choose_encoding, load_site
 from api.receiving import (
-    BODY_LIMIT_BYTES,
     HEAD_LIMIT_BYTES,
     TARGET_LIMIT_BYTES,
     body_limit,
@@ -28,9 +27,9 @@ from api.receiving import (
     replay,
     values_of,
 )
-from api.work import WORK, Work
-from contracts.connect.jsonrpc import problem_as_error, session_token_of
-from contracts.connect.key_server import KEY_MCP_PATH
+from api.work import MESSAGE, WORK, Work
+from contracts.connect.jsonrpc import message_of, problem_as_error, session_token_of
+from contracts.connect.key_server import COUNTED_METHODS, KEY_MCP_PATH
 from contracts.connect.server import MCP_PATH
 from contracts.errors import (
     BodyTooLarge,
@@ -143,7 +142,7 @@ class Front:
         - `GET /api/v2/me` is counted for the address, and the room answers for the key.
         - `POST /mcp` is counted for the minute of the paired session that it names, else for its address.
         - `POST /api/v2/mcp` with a key is counted for the key's day, and given back unless it calls a tool or reads a
-          resource.
+          resource. Once the day is used up, those two are refused, and other messages are counted for the address.
         - A head of 20 KiB is counted for its address and refused, so that refusals are not free.
         """
         if scope["type"] != "http":
@@ -169,7 +168,7 @@ class Front:
             if (
                 self._keys is not None
                 and refused is None
-                and (path == MCP_PATH or b"authorization" in fields or b"x-api-key" in fields)
+                and (path in _MCP_PATHS or b"authorization" in fields or b"x-api-key" in fields)
             ):
                 receive, admission, counted = await self._identify(scope, receive, now_s)
             if admission is None and counted is None and self._take is not None:
@@ -279,22 +278,30 @@ class Front:
         """Counts a request for the paired session or the key that it names.
 
         Both are None without a valid key, and for what a key asks about itself; then it is counted for its address.
-        A message's session is in its body, so the returned receive repeats a body that was read.
+        A message's session, method and id are in its body, so the returned receive repeats a body that was read.
         """
-        headers = scope["headers"]
-        if scope["path"] == MCP_PATH and scope["method"] == "POST" and self._take is not None:
-            body = await read_body(scope, receive, BODY_LIMIT_BYTES)
+        headers, path = scope["headers"], scope["path"]
+        if path in _MCP_PATHS and scope["method"] == "POST":
+            body = await read_body(scope, receive, body_limit(path))
             receive = replay(body, receive)
-            counted = await self._count_session(body or b"", now_s)
-            if counted is not None:
-                return receive, None, counted
+            scope[MESSAGE] = body or b""
+            if path == MCP_PATH and self._take is not None:
+                counted = await self._count_session(scope[MESSAGE], now_s)
+                if counted is not None:
+                    return receive, None, counted
         presented = presented_key(values_of(headers, b"authorization"), values_of(headers, b"x-api-key"))
-        about_itself = is_account(scope["path"])
+        about_itself = is_account(path)
         admission = await self._admit(scope, presented, now_s, counts=not about_itself)
         if about_itself:
             return receive, None, None
         if admission is None or admission.taken is None:
             return receive, admission, None
+        if (
+            MESSAGE in scope
+            and not admission.taken.allowed
+            and message_of(scope[MESSAGE])["method"] not in COUNTED_METHODS
+        ):
+            return receive, None, None
         return receive, admission, Counted("daily", DAY_S, admission.taken)
 
     def follow_pointer(self, now_s: float) -> None:
@@ -428,7 +435,8 @@ class Front:
         request_id = _request_id()
         links = self._problem_links.of(problem, scope["method"], scope["path"])
         if scope["path"] in _MCP_PATHS:
-            media_type, body = "application/json", problem_as_error(problem, request_id, links)
+            id = message_of(scope.get(MESSAGE, b"")).get("id")
+            media_type, body = "application/json", problem_as_error(problem, request_id, links, id=id)
         else:
             media_type, body = PROBLEM_MEDIA_TYPE, problem_body(problem, scope["path"], request_id, links)
         headers = {

@@ -91,7 +91,9 @@ def error_body(code: int, message: str, *, id: RequestId = None, data: dict[str,
     return json.dumps({"jsonrpc": "2.0", "id": id, "error": error}, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def problem_as_error(problem: RequestProblem, request_id: str, links: Mapping[str, str]) -> bytes:
+def problem_as_error(
+    problem: RequestProblem, request_id: str, links: Mapping[str, str], *, id: RequestId = None
+) -> bytes:
     """Returns a problem with an HTTP request to an MCP server, which leads to `links`, as a JSON-RPC error."""
     data: dict[str, Any] = {"code": problem.code, "retryable": problem.retryable, "requestId": request_id}
     data |= problem.extensions
@@ -99,7 +101,17 @@ def problem_as_error(problem: RequestProblem, request_id: str, links: Mapping[st
         data["retryAfter"] = int(problem.headers["Retry-After"])
     if links:
         data["links"] = dict(links)
-    return error_body(_OTHER_CODES.get(problem.status, INVALID_REQUEST), problem.detail, data=data)
+    return error_body(_OTHER_CODES.get(problem.status, INVALID_REQUEST), problem.detail, id=id, data=data)
+
+
+def message_of(body: bytes) -> dict[str, Any]:
+    """Returns the message in `body`, or one of no method and no id if there is none that an answer could repeat."""
+    try:
+        message = read_message(json.loads(body))
+        json.dumps(message.get("id"), ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        return {"method": "", "id": None}
+    return message
 
 
 def session_token_of(body: bytes) -> str | None:

@@ -188,7 +188,7 @@ def test_only_calls_and_reads_of_resources_count_for_the_day(service):
     assert asked.json()["result"]["structuredContent"]["left_today"] == 95
 
 
-def test_a_used_up_day_is_429_with_its_end(service):
+def test_a_used_up_day_is_429_with_its_end_and_leaves_what_does_not_count(service):
     issued = service.key("local:used_up")
     asked = message("tools/call", {"name": "svc_plans", "arguments": {}})
     with httpx.Client(headers=JSON | {"authorization": f"Bearer {issued.key.reveal()}"}) as client:
@@ -197,6 +197,37 @@ def test_a_used_up_day_is_429_with_its_end(service):
     last = answers[-1]
     assert (last.status_code, last.json()["error"]["data"]["code"]) == (429, "quota_exceeded")
     assert int(last.headers["retry-after"]) > 0
+
+    async def session(mode):
+        async with service.client(issued, mode=mode) as client:
+            assert len((await client.list_tools()).tools) == len(KEY_TOOLS)
+            for refused in (client.call_tool("svc_my_key", {}), client.read_resource("svc://plans")):
+                with pytest.raises(MCPError) as error:
+                    await refused
+                assert error.value.error.data["code"] == "quota_exceeded"
+
+    for mode in NEGOTIATED:
+        asyncio.run(session(mode))
+
+
+UNREADABLE = ("{", "[]", '{"jsonrpc":"2.0","id":7}', '{"jsonrpc":"2.0","id":NaN,"method":"ping"}', "", "x" * 1_048_577)
+
+
+def test_a_refusal_has_the_id_of_its_message(service):
+    used_up = service.key("local:used_up_again")
+    calls = message("tools/call", {"name": "svc_plans", "arguments": {}}, id="a")
+    with httpx.Client(headers=JSON | {"authorization": f"Bearer {used_up.key.reveal()}"}) as client:
+        while (answer := client.post(service.key_url, content=calls)).status_code == 200:
+            pass
+    assert (answer.status_code, answer.json()["id"]) == (429, "a")
+    by_stream = {"accept": "application/json, text/event-stream"}
+    for headers in ({}, {"authorization": "Bearer svc_free_wrong"}, {"x-api-key": "x"}):
+        for id in (7, "seven", 0, -1.5, ""):
+            assert post(service, message("tools/list", id=id), **by_stream, **headers).json()["id"] == id
+        for body in UNREADABLE:
+            assert post(service, body, **by_stream, **headers).json()["id"] is None
+    chunks = (b" " * 65_536 for _ in range(17))
+    assert post(service, chunks, used_up).status_code == 413
 
 
 def test_without_a_valid_key_every_message_is_401_with_what_to_send(service):
