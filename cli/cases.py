@@ -4,6 +4,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
+from cli.environment import service_address
 from cli.output import operator_problems, print_json, say
 from cli.stores import opened_ledger
 from contracts.access.case_access import case_answer
@@ -78,7 +79,7 @@ def resolve(
 def _issue(settings: Settings, ledger: Ledger, case_id: str, received: str | None) -> IssuedForCase:
     now = datetime.now(UTC)
     signer = SigningKeys(settings).current().signer(now)
-    issuer = Issuer(rail_of(settings), settings.public_base_url, load_secrets(settings), signer)
+    issuer = Issuer(rail_of(settings), service_address(settings), load_secrets(settings), signer)
     with ledger.transaction() as tx:
         return issue_for_case(tx, issuer, case_id, received, now=now)
 
@@ -94,7 +95,7 @@ def _issued(accepted: IssuedForCase) -> dict[str, Any]:
 
 
 def _supplement(settings: Settings, ledger: Ledger, case_id: str) -> dict[str, Any]:
-    now, rail, base_url = datetime.now(UTC), rail_of(settings), settings.public_base_url
+    now, rail, base_url = datetime.now(UTC), rail_of(settings), service_address(settings)
     signer = SigningKeys(settings).current().signer(now)
     with ledger.transaction() as tx:
         standing = standing_of(tx, find_case(tx, case_id), rail, now=now)
@@ -116,7 +117,7 @@ def _refunded(ledger: Ledger, case_id: str, transaction_hash: str) -> None:
 
 def _case_fields(standing: CaseStanding, settings: Settings) -> dict[str, Any]:
     """Returns the case as the sender reads it, with the payer and the operator of its quote."""
-    answer = _answer(standing, rail_of(settings), settings.public_base_url)
+    answer = _answer(standing, rail_of(settings), service_address(settings))
     quote = standing.quote
     return {name: value for name, value in answer.items() if name not in ("ok", "schema")} | {
         "quotePayer": None if quote is None else quote.payer,

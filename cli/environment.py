@@ -1,6 +1,7 @@
 """Finds the settings of a command: those of the environment, or the demo's where no RPC is set."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from pydantic import SecretStr
@@ -8,6 +9,7 @@ from pydantic import SecretStr
 from contracts.errors import SettingsInvalid, StoreUnusable
 from contracts.settings import PREFIX, Settings, load_settings, web_address
 from warehouse.file_modes import correct_modes, make_data_directory
+from warehouse.publish.generations import current_generation
 
 
 def effective_settings() -> Settings:
@@ -29,6 +31,16 @@ def effective_settings() -> Settings:
     else:
         named["treasury_address"] = None  # a recording takes no payments, so nothing is for sale
     return here.model_copy(update=named | {"demo": True, "rpc_urls": (demo["rpc_url"],)})
+
+
+def service_address(settings: Settings) -> str:
+    """Returns SVC_BASE_URL, or else the address for which this data directory was published: the service that runs on
+    it may have been started with another SVC_HOST or SVC_PORT than this command."""
+    with suppress(StoreUnusable):
+        generation = None if settings.base_url else current_generation(settings.data_dir)
+        if generation is not None:
+            return generation.manifest.base_url
+    return settings.public_base_url
 
 
 def installation_directory(settings: Settings) -> Path:

@@ -1,6 +1,6 @@
 """Implements `svc pair`: makes a pairing code where this installation has no companion application for it."""
 
-from cli.environment import effective_settings
+from cli.environment import effective_settings, service_address
 from cli.output import operator_problems, print_json, say
 from cli.stores import opened_ledger
 from contracts.errors import SettingsInvalid
@@ -25,6 +25,5 @@ def pair(as_json: bool) -> None:
         print_json({"pairingCode": issued.code, "expiresAt": utc_text(issued.expires_at)})
         return
     say(issued.code)
-    say(
-        f"Give it to your assistant before {issued.expires_at:%H:%M:%SZ}: {settings.public_base_url}/mcp pairs with it."
-    )
+    address = service_address(settings)
+    say(f"Give it to your assistant before {issued.expires_at:%H:%M:%SZ}: {address}/mcp pairs with it.")

@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 
 from cli.demo.rpc import Rpc, RpcError
-from cli.environment import effective_settings, given_address, make_data_dir
+from cli.environment import effective_settings, given_address, make_data_dir, service_address
 from cli.output import note, operator_problems, print_json, say
 from contracts.access.eth_accounts import eth_account
 from contracts.access.plans import CLAIM_PATH, DEFAULT_PLAN, QUOTE_PATH
@@ -102,7 +102,7 @@ class Purchases:
 def quote(payer: str | None, operator: str | None, plan: str | None, url: str | None, as_json: bool) -> None:
     with operator_problems(as_json):
         settings = effective_settings()
-        service = given_address("--url", url or settings.public_base_url).rstrip("/")
+        service = given_address("--url", url or service_address(settings)).rstrip("/")
         plan = plan or DEFAULT_PLAN
         body = {"planId": plan, "payerAddress": payer or _demo_account(settings).address}
         answer = _post(service + QUOTE_PATH, body | ({"operatorAddress": operator} if operator else {}), {})

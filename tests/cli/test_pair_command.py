@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from installation import Installation
 from postgres_fixtures import ENGINES
+from publishing import FEW, House
 from rounds import ROUNDS
 
 from contracts.connect.pairing import is_code
@@ -83,3 +84,16 @@ def test_codes_are_new_each_time_and_a_line_by_themselves(tmp_path: Path):
     codes = {installation.called("pair").stdout.splitlines()[0] for _ in range(2)}
     assert len(codes) == 2
     assert all(map(is_code, codes))
+
+
+def test_the_address_is_the_one_that_is_served_unless_this_shell_names_another(tmp_path: Path):
+    installation = Installation(Settings(_env_file=None, data_dir=tmp_path))
+    assert f"http://127.0.0.1:{installation.port}/mcp pairs with it" in installation.called("pair").stdout
+    House(tmp_path, base_url="https://agents.example/svc").publish(*FEW)
+    assert "https://agents.example/svc/mcp pairs with it" in installation.called("pair").stdout
+    installation.environment["SVC_BASE_URL"] = "https://moved.example"
+    assert "https://moved.example/mcp pairs with it" in installation.called("pair").stdout
+    del installation.environment["SVC_BASE_URL"]
+    (tmp_path / "current").unlink()
+    (tmp_path / "current").symlink_to("generations/none")
+    assert f"http://127.0.0.1:{installation.port}/mcp pairs with it" in installation.called("pair").stdout
