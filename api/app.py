@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from api.stores import Stores
     from contracts.access.tiers import Caller
     from contracts.intake.answers import ServiceUrls
+    from contracts.token.holder_documents import MomentParameters
     from contracts.world.extraction.build import BuildRequest
     from contracts.world.memory.memory_plan import DesignRequest
     from warehouse.discovery.processes import Answered
@@ -336,10 +337,11 @@ def _key_edge(
     def open_server() -> Application:
         from starlette.concurrency import run_in_threadpool
 
-        from api.connect.key_tools import KeyCapabilities, KeyResources, KeyTools
+        from api.connect.key_tools import HOLDERS_MAP_PATH, HOLDERS_PATH, KeyCapabilities, KeyResources, KeyTools
         from api.connect.server import McpServer, Questions
         from api.guardrail.approvals import ApprovalDesk
         from api.guardrail.router import check_action
+        from api.publish.variants import computed_variant
         from api.token.router import holder_body
         from api.world.knowledge import build, design
         from api.world.pending import pending_state
@@ -347,6 +349,7 @@ def _key_edge(
         from api.world.signals import signal_waits_for_owner, state_signal
         from contracts.connect.key_server import KEY_SERVER
         from contracts.connect.key_tools import KEY_PROMPTS
+        from contracts.publish.registry import PROJECTIONS
         from contracts.world.alignment import alignment
 
         desk = ApprovalDesk(lambda: stores.ledger, lambda: stores.secrets.approval_key, stores.now)
@@ -356,6 +359,15 @@ def _key_edge(
 
         async def designed(request: DesignRequest, body: bytes, caller: Caller) -> bytes:
             return (await design(stores, request, body, caller)).fields
+
+        projections = {projection.path: projection for projection in PROJECTIONS}
+
+        async def variant_of(path: str, parameters: MomentParameters, caller: Caller) -> bytes:
+            body = await computed_variant(
+                projections[path], parameters, stores.served, lambda: stores.workers, caller.key_id
+            )
+            assert body is not None  # this waits for it
+            return body
 
         capabilities = KeyCapabilities(
             state=lambda signal, caller, confirmation: run_in_threadpool(
@@ -380,6 +392,8 @@ def _key_edge(
                 desk=desk,
             ),
             holder=lambda address, parameters: run_in_threadpool(holder_body, stores.served, address, parameters),
+            holders_at=lambda parameters, caller: variant_of(HOLDERS_PATH, parameters, caller),
+            holders_map_at=lambda parameters, caller: variant_of(HOLDERS_MAP_PATH, parameters, caller),
             plans=lambda: run_in_threadpool(access.plans),
             own_key=lambda caller: run_in_threadpool(accounts.read, caller, days=1),
             site=site,

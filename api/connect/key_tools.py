@@ -53,6 +53,7 @@ from contracts.errors import NotReady, RequestProblem
 from contracts.guardrail import GuardrailRequest, GuardrailResult
 from contracts.secret_texts import refuse_secrets
 from contracts.token.history_documents import TokenHolderParameters
+from contracts.token.holder_documents import HoldersMapParameters, MomentParameters
 from contracts.world.extraction.build import BuildRequest
 from contracts.world.memory.memory_plan import DesignRequest
 from contracts.world.pending import PendingState
@@ -82,6 +83,8 @@ class KeyCapabilities:
     design: Callable[[DesignRequest, bytes, Caller], Awaitable[bytes]]
     judge: Callable[[GuardrailRequest, Caller], Awaitable[GuardrailResult]]
     holder: Callable[[str, TokenHolderParameters], Awaitable[bytes]]
+    holders_at: Callable[[MomentParameters, Caller], Awaitable[bytes]]
+    holders_map_at: Callable[[HoldersMapParameters, Caller], Awaitable[bytes]]
     plans: Callable[[], Awaitable[PlansAnswer]]
     own_key: Callable[[Caller], Awaitable[AccountData | None]]
     site: Callable[[], PublishedSite | None]
@@ -176,11 +179,18 @@ class KeyTools:
         verdict = await self._rooms.judge(arguments.request(), _caller(call))
         return guardrail_result(verdict.model_dump(mode="json"))
 
-    async def _holders(self, arguments: HoldersArguments, _: ToolCall) -> BaseModel:
-        if arguments.address is None:
+    async def _holders(self, arguments: HoldersArguments, call: ToolCall) -> BaseModel:
+        if arguments.address is not None:
+            return address_result(json.loads(await self._rooms.holder(arguments.address, arguments.request())))
+        moment = arguments.moment()
+        if moment == _NEWEST:
             largest = self._published(HOLDERS_MAP_PATH)["holders"]
             return holders_result(self._published(HOLDERS_PATH), largest, self._rooms.base_url)
-        return address_result(json.loads(await self._rooms.holder(arguments.address, arguments.request())))
+        holders = json.loads(await self._rooms.holders_at(moment, _caller(call)))
+        block = None if holders["basis"] is None else holders["basis"]["block"]
+        # by its block, because a day that goes on may end at another one in a generation that comes between both
+        page = json.loads(await self._rooms.holders_map_at(HoldersMapParameters(block=block), _caller(call)))
+        return holders_result(holders, page["holders"], self._rooms.base_url, at=block)
 
     async def _verify(self, _: Any, __: ToolCall) -> BaseModel:
         return verify_result(self._published(HOLDERS_PATH), self._rooms.base_url)
@@ -245,6 +255,7 @@ class KeyResources:
 
 
 _NOW = PastParameters()
+_NEWEST = MomentParameters()
 
 
 def _caller(call: ToolCall) -> Caller:

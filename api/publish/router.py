@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
 from api.publish.answers import computed_answer
-from api.publish.variants import variant, variant_in_worker
+from api.publish.variants import computed_variant
 from api.responses import cached, not_ready, problems
 from api.routes import WorkRoute
 from api.work import work_of
@@ -33,7 +33,6 @@ from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection
 from contracts.publish.routes import is_limited
 from contracts.site.pages import OPERATION_PAGES, PAGES
 from contracts.token.holder_documents import HoldersTemporalParameters, MomentParameters
-from warehouse.document_context import NeedsWorker
 from warehouse.publish.serving import ServedGenerations
 
 MAY_COMPUTE_LISTS = (MomentParameters, HoldersTemporalParameters)
@@ -164,23 +163,12 @@ def _variant(
     served: ServedGenerations,
     workers: Callable[[], WorkerPool],
 ) -> Any:
-    def in_process(parameters: BaseModel) -> bytes | None:
-        try:
-            with served.reading() as reading:
-                return variant(projection, reading, parameters)
-        except NeedsWorker:
-            return None
-
     async def answer(request: Request, parameters: Annotated[model, Query()]) -> Response:  # type: ignore[valid-type]
-        asked: BaseModel = parameters
-        body = await run_in_threadpool(in_process, asked)
+        caller = request.client.host if request.client else "unknown"
+        waiting = partial(unless_disconnected, request.receive)
+        body = await computed_variant(projection, parameters, served, workers, caller, waiting)
         if body is None:
-            given = asked.model_dump(by_alias=True, exclude_none=True)
-            caller = request.client.host if request.client else "unknown"
-            work = workers().run(caller, variant_in_worker, served.data_dir, projection.name, given)
-            body = await unless_disconnected(request.receive, work)
-            if body is None:
-                return Response(status_code=CLIENT_LEFT)
+            return Response(status_code=CLIENT_LEFT)
         return await run_in_threadpool(
             computed_answer,
             request,

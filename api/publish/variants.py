@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
+from starlette.concurrency import run_in_threadpool
 
 from contracts.errors import CheckFailed, NotReady
 from contracts.publish.registry import PROJECTIONS, Content, Projection
 from contracts.publish.rendering import Origin, is_of_the_past, mark_stale, render
+from warehouse.document_context import NeedsWorker
 from warehouse.publish.generations import DocumentEntry
 from warehouse.publish.readers import read
 from warehouse.publish.serving import GenerationReading, ServedGenerations
+
+if TYPE_CHECKING:
+    from api.workers import WorkerPool
+
+Work = Callable[[Awaitable[bytes]], Awaitable[bytes | None]]
 
 
 def entry_of(reading: GenerationReading, path: str) -> DocumentEntry:
@@ -41,6 +50,32 @@ def variant(projection: Projection, reading: GenerationReading, parameters: Base
     """
     entry = entry_of(reading, projection.path)
     return body_of(projection, read(projection, reading.context, parameters), entry)
+
+
+async def computed_variant(
+    projection: Projection,
+    parameters: BaseModel,
+    served: ServedGenerations,
+    workers: Callable[[], WorkerPool],
+    caller: str,
+    waiting: Work | None = None,
+) -> bytes | None:
+    """Returns `variant`, from a worker where this process should not compute it. `caller` is whose share of the workers
+    that takes; `waiting` may give up waiting for one, by returning None. Raises as `variant`, and `WorkersBusy`."""
+
+    def in_process() -> bytes | None:
+        try:
+            with served.reading() as reading:
+                return variant(projection, reading, parameters)
+        except NeedsWorker:
+            return None
+
+    body = await run_in_threadpool(in_process)
+    if body is not None:
+        return body
+    given = parameters.model_dump(by_alias=True, exclude_none=True)
+    work = workers().run(caller, variant_in_worker, served.data_dir, projection.name, given)
+    return await (work if waiting is None else waiting(work))
 
 
 def variant_in_worker(data_dir: Path, name: str, parameters: dict[str, object]) -> bytes:

@@ -14,7 +14,7 @@ from contracts.connect.setup_plan import ToolModel
 from contracts.guardrail import GuardrailRequest
 from contracts.standing import UNSTATED, SourceClass
 from contracts.token.history_documents import TokenHolderParameters
-from contracts.token.holder_documents import BlockNumber, Day
+from contracts.token.holder_documents import BlockNumber, Day, MomentParameters
 from contracts.world.extraction.build import MOST_PIECES, BuildRequest, DocumentId, GraphId, MediaType
 from contracts.world.graph_documents import Instant
 from contracts.world.memory.memory_plan import DataKindName, DesignRequest, SpecialCategory
@@ -349,20 +349,28 @@ class GuardrailArguments(GuardrailRequest):
 
 
 class HoldersArguments(ToolModel):
-    """Arguments of `svc_holders`. Without an address it answers the whole list's numbers and its largest holders."""
+    """Arguments of `svc_holders`. Without an address it answers the whole list's numbers and its largest holders.
+
+    Both hold at `block`, or at the end of `date`."""
 
     address: AskedAddress | None = Field(
         default=None,
         description="One address, lower case or with its EIP-55 checksum: its balance, rank and history",
     )
     block: BlockNumber | None = Field(
-        default=None, description="Of an address: at this block; left out: the newest list"
+        default=None, description="The numbers at this block; left out: those of the newest list"
     )
-    date: Day | None = Field(default=None, description="Of an address: at the end of this UTC day, YYYY-MM-DD")
+    date: Day | None = Field(
+        default=None, description="The numbers at the end of this UTC day, YYYY-MM-DD; not together with `block`"
+    )
 
     def request(self) -> TokenHolderParameters:
         """Returns the parameters of the route of one address."""
         return TokenHolderParameters(block=self.block, date=self.date, limit=HISTORY_OF_A_HOLDER)
+
+    def moment(self) -> MomentParameters:
+        """Returns the parameters of the route of the whole list."""
+        return MomentParameters(block=self.block, date=self.date)
 
 
 def _payload(properties: dict[str, Any], details: str | None) -> dict[str, Any]:

@@ -566,19 +566,21 @@ def guardrail_result(verdict: Fields) -> GuardrailToolResult:
     )
 
 
-def holders_result(holders: Fields, largest: Sequence[Fields], base_url: str) -> HoldersResult:
-    """Returns the numbers of the whole list from the published documents of the count and the map."""
-    concentration, consistency = holders["concentration"], holders["consistency"]
+def holders_result(
+    holders: Fields, largest: Sequence[Fields], base_url: str, *, at: int | None = None
+) -> HoldersResult:
+    """Returns the numbers of the whole list from the documents of the count and the map at the same block."""
+    concentration, basis = holders["concentration"], holders["basis"]
     return HoldersResult(
         **_token(holders),
-        block=None if consistency is None else consistency["block"],
+        block=None if basis is None else basis["block"],
         holder_count=holders["holderCount"],
         total_supply=holders["totalSupply"],
         top10_share=None if concentration is None else concentration["top10Share"],
         largest=[HolderRow(**{name: row[name] for name in HolderRow.model_fields}) for row in largest[:10]],
         address=None,
-        verdict=None if consistency is None else consistency["proof"]["verdict"],
-        resource=f"{base_url}/api/token/holders-map",
+        verdict=None if basis is None else basis["verdict"],
+        resource=f"{base_url}/api/token/holders-map" + ("" if at is None else f"?block={at}"),
     )
 
 

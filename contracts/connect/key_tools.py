@@ -132,8 +132,8 @@ KEY_TOOLS: tuple[KeyTool, ...] = (
     KeyTool(
         "svc_holders",
         "Holders of the token",
-        "Count, supply, concentration and the largest holders at one block, or one address: balance, rank, share and "
-        "history, also at an earlier block or day. Changes nothing.",
+        "Count, supply, concentration and the largest holders, or one address: balance, rank, share and history. By "
+        "default at the newest list's block, also at an earlier block or day. Changes nothing.",
         HoldersArguments,
         HoldersResult,
         read_only=True,

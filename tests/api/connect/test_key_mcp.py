@@ -165,6 +165,30 @@ def test_prompts_are_texts_to_begin_with(service):
     asyncio.run(session())
 
 
+MOMENTS = {
+    "a block before the newest list": ({"block": 15}, 15),
+    "its block": ({"block": 20}, 20),
+    "a day": ({"date": "2026-01-01"}, 20),
+    "a block that is not read": ({"block": 99_999_999}, "block_not_proven"),
+    "a day to come": ({"date": "2131-01-01"}, "date_in_future"),
+    "a day before the token": ({"date": "2015-01-01"}, "before_token"),
+    "both": ({"block": 20, "date": "2026-01-01"}, "arguments_invalid"),
+}
+
+
+@pytest.mark.parametrize("name", MOMENTS)
+def test_the_holders_of_another_time_are_those_of_then(service, name):
+    moment, expected = MOMENTS[name]
+    called = post(service, message("tools/call", {"name": "svc_holders", "arguments": moment}), service.key())
+    then = json.loads(called.json()["result"]["content"][0]["text"])
+    if isinstance(expected, str):
+        assert then["code"] == expected
+    else:
+        assert (then["block"], then["holder_count"], then["total_supply"]) == (expected, 3, "30.06")
+        assert (then["verdict"], [row["rank"] for row in then["largest"]]) == ("proven", [1, 2, 3])
+        assert then["resource"].endswith(f"/api/token/holders-map?block={expected}")
+
+
 def test_only_calls_and_reads_of_resources_count_for_the_day(service):
     issued = service.key("local:counted")
 
