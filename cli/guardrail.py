@@ -9,7 +9,8 @@ import typer
 
 from cli.environment import effective_settings
 from cli.output import note, operator_problems, print_json, say
-from contracts.errors import BodyInvalid, SettingsInvalid
+from cli.owners import given_owner
+from contracts.errors import BodyInvalid, OwnerInvalid, SettingsInvalid
 from contracts.guardrail_approvals import DIGEST, issue_approval, owner_named
 from contracts.settings import Settings
 from contracts.times import utc_text
@@ -25,10 +26,10 @@ def approve(digest: str, owner: str, minutes: int, yes: bool, as_json: bool) -> 
                 "DIGEST is not the digest of a check.",
                 cure="Give the 64 hexadecimal digits of `digest` in the answer that blocked the action.",
             )
-        named = owner_named(owner)
+        named = owner_named(given_owner(owner))
         if named is None:
-            raise SettingsInvalid(
-                f"{owner!r} names no owner of a key or session.", cure="Give an address, local:NAME or profile:ID."
+            raise OwnerInvalid(
+                f"{owner!r} names no owner of a key or session.", cure="Give a name, an address or profile:ID."
             )
         settings = effective_settings()
         _show(_known(settings, digest), digest, named)

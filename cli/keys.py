@@ -11,10 +11,12 @@ from pydantic.alias_generators import to_camel
 
 from cli.environment import effective_settings, make_data_dir
 from cli.output import operator_problems, print_json, say
+from cli.owners import given_owner
 from cli.stores import opened_ledger
 from contracts.access.consent import CONSENT_PATH
 from contracts.access.tiers import Role, Tier
-from contracts.errors import SettingsInvalid
+from contracts.errors import OwnerInvalid, SettingsInvalid
+from contracts.owners import is_address
 from contracts.standing import SourceClass
 from contracts.world.signed import is_public_key
 from warehouse.access.keys import IssuedKey, KeyUsage, create_key, list_keys, revoke_key, rotate_key
@@ -116,13 +118,23 @@ def rotate_signing(as_json: bool) -> None:
 
 
 def _owner(name: str) -> str:
-    label = name.removeprefix("local:")
-    if not label.strip() or len(label) > LONGEST_OWNER or not label.isprintable():
-        raise SettingsInvalid(
-            f"--owner is empty, longer than {LONGEST_OWNER} characters or not printable.",
-            cure="Give a short name, such as --owner alice.",
+    """Returns the owner of a new key, a name of this installation. Raises `OwnerInvalid`.
+
+    An address gets its keys by its own signature or payment: a key from here would read what the address wrote.
+    """
+    owner = given_owner(name)
+    if is_address(owner):
+        raise OwnerInvalid(
+            f"--owner {name} is an address, and only its wallet gets keys of it.",
+            cure="Let the wallet sign for a trial key or buy one; or give a name, such as --owner alice.",
         )
-    return f"local:{label.strip()}"
+    label = owner.removeprefix("local:")
+    if label == owner or len(label) > LONGEST_OWNER:
+        raise OwnerInvalid(
+            f"--owner {name!r} is no name of at most {LONGEST_OWNER} characters.",
+            cure="Give a short name, such as --owner alice, which is local:alice.",
+        )
+    return owner
 
 
 def _print_issued(issued: IssuedKey, as_json: bool) -> None:

@@ -511,7 +511,7 @@ def keys_create(
     tier: Annotated[
         Tier, typer.Option(case_sensitive=False, help="Requests a day: 100 (free), 1,000 (basic) or any number (pro).")
     ],
-    owner: Annotated[str, typer.Option(help="Name of the owner; what the key writes belongs to local:OWNER.")],
+    owner: Annotated[str, typer.Option(help="Name of the owner of what the key writes: alice is local:alice.")],
     role: Annotated[
         Role,
         typer.Option(
@@ -709,7 +709,7 @@ def world_reject(
 
 world.add_typer(ontology, name="ontology")
 
-OWNER = Annotated[str, typer.Argument(help="The owner: an address, local:NAME or profile:ID.")]
+OWNER = Annotated[str, typer.Argument(help="The owner: NAME (local:NAME), an address or profile:ID.")]
 
 
 @ontology.command("show")
@@ -743,7 +743,8 @@ def world_ontology_set(
 def world_export(
     file: Annotated[Path, typer.Argument(help="The file to write; `-` is stdout.")],
     owner: Annotated[
-        str | None, typer.Option(help="Whose graph: an address, local:NAME or profile:ID. Without it the public one.")
+        str | None,
+        typer.Option(help="Whose: NAME (local:NAME), an address or profile:ID. Without it the public graph."),
     ] = None,
     form: Annotated[
         Literal["jsonl", "jsonld", "graphml"], typer.Option("--format", help="Only jsonl can be imported.")
@@ -760,7 +761,7 @@ def world_export(
 @runs("cli.world_files:import_")
 def world_import(
     path: Annotated[Path, typer.Argument(exists=True, help="An exported file, or a folder of Markdown notes.")],
-    owner: Annotated[str, typer.Option(help="Whose it becomes: an address, local:NAME or profile:ID.")],
+    owner: Annotated[str, typer.Option(help="Whose it becomes: NAME (local:NAME), an address or profile:ID.")],
     graph: Annotated[
         str | None, typer.Option(help="The name of a folder's graph; without it, by the folder's name and path.")
     ] = None,
@@ -779,7 +780,7 @@ def world_import(
 @world.command("forget")
 @runs("cli.world:forget")
 def world_forget(
-    owner: Annotated[str, typer.Argument(help="The owner: an address, local:NAME, profile:ID or capsule:ID.")],
+    owner: Annotated[str, typer.Argument(help="The owner: NAME (local:NAME), an address, profile:ID or capsule:ID.")],
     name: OnTrail = None,
     as_json: AsJson = False,
 ) -> None:
@@ -803,7 +804,7 @@ def guardrail_group() -> None:
 @runs("cli.guardrail:approve")
 def guardrail_approve(
     digest: Annotated[str, typer.Argument(help="The `digest` of the check that blocked the action.")],
-    owner: Annotated[str, typer.Option(help="Whose check it is: an address, local:NAME or profile:ID.")],
+    owner: Annotated[str, typer.Option(help="Whose check it is: NAME (local:NAME), an address or profile:ID.")],
     minutes: Annotated[int, typer.Option(min=1, max=60, help="Time until the token expires.")] = 10,
     yes: Annotated[bool, typer.Option("--yes", help="Don't ask: for a script of the operator's.")] = False,
     as_json: AsJson = False,

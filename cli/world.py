@@ -12,6 +12,7 @@ import yaml
 from cli.environment import effective_settings
 from cli.erasure import erase, erasure_text
 from cli.output import operator_problems, print_json, say
+from cli.owners import given_owner
 from cli.stores import opened_ledger
 from contracts.errors import OntologyRefused, OwnerInvalid, RequestProblem
 from contracts.world.own_ontology import OwnOntology
@@ -21,7 +22,7 @@ from warehouse.publish.generations import kept_manifests
 from warehouse.world.audit import newest_decisions, verify
 from warehouse.world.audit_heads import signed_heads
 from warehouse.world.events import head_revision, public_counts
-from warehouse.world.forget import finish_erasures, forget_owner, normalised_owner, waiting_erasures
+from warehouse.world.forget import finish_erasures, forget_owner, waiting_erasures
 from warehouse.world.load import load_constitution
 from warehouse.world.ontologies import OntologyVersion, set_ontology, version_of
 from warehouse.world.write import approve, pending, reject
@@ -96,7 +97,7 @@ def reject_(decision: int, reason: str, name: str | None, as_json: bool) -> None
 
 def show_ontology(owner: str, version: int | None, as_json: bool) -> None:
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
-        known = version_of(reader, normalised_owner(owner), version)
+        known = version_of(reader, given_owner(owner), version)
         if known is None:
             raise OwnerInvalid(f"{owner} has no version {version}.", cure="See the newest without --version.")
     _print_ontology(known, [], as_json)
@@ -107,7 +108,7 @@ def set_ontology_(owner: str, file: Path, as_json: bool) -> None:
     with operator_problems(as_json), opened_ledger() as (_, ledger):
         try:
             words = OwnOntology.model_validate(yaml.safe_load(file.read_text()) or {})
-            actor = Actor("operator", f"operator:{getpass.getuser()}", on_behalf_of=normalised_owner(owner))
+            actor = Actor("operator", f"operator:{getpass.getuser()}", on_behalf_of=given_owner(owner))
             outcome = set_ontology(ledger, actor, words, None)
         except (OSError, ValueError, yaml.YAMLError, RequestProblem) as fault:
             detail = fault.detail if isinstance(fault, RequestProblem) else str(fault)
@@ -132,7 +133,7 @@ def forget(owner: str, name: str | None, as_json: bool) -> None:
     """
     with operator_problems(as_json):
         with opened_ledger() as (_, ledger):
-            forgotten = forget_owner(ledger, owner, name or getpass.getuser())
+            forgotten = forget_owner(ledger, given_owner(owner), name or getpass.getuser())
             with ledger.read() as reader:
                 waiting = waiting_erasures(reader)
         erased = erase(waiting.callers)

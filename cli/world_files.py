@@ -17,6 +17,7 @@ import msgspec
 import typer
 
 from cli.output import note, operator_problems, print_json, say
+from cli.owners import given_owner
 from cli.stores import opened_ledger
 from contracts.canonical import sha256_hex
 from contracts.errors import ImportRefused, RequestProblem
@@ -30,7 +31,6 @@ from warehouse.publish.generations import current_generation
 from warehouse.world.events import head_revision
 from warehouse.world.export import export_pages
 from warehouse.world.fold_helper import folding_beside
-from warehouse.world.forget import normalised_owner
 from warehouse.world.importing import import_graph
 from warehouse.world.served import OVERLAY_EVENTS_AT_MOST
 from warehouse.world.write import JUDGED_AT_MOST, judge_outside, overtaken, write_judged
@@ -69,7 +69,7 @@ _WITHHELD = {
 def export(file: Path, owner: str | None, form: Format, as_json: bool) -> None:
     """Writes the graph of an owner, or the public one without an owner, to a file, or to stdout for `-`."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
-        whose = None if owner is None else normalised_owner(owner)
+        whose = None if owner is None else given_owner(owner)
         revision, lines = head_revision(reader), 0
         with _replacing(file) as target:
             for page in export_pages(reader, whose, revision):
@@ -102,7 +102,7 @@ def _replacing(file: Path) -> Iterator[BinaryIO]:
 def import_(path: Path, owner: str, graph: str | None, name: str | None, as_json: bool) -> None:
     """Imports an exported file, or a folder of Markdown notes, into an owner's part of the graph."""
     with operator_problems(as_json), opened_ledger() as (settings, ledger):
-        whose = normalised_owner(owner)
+        whose = given_owner(owner)
         report = (
             _import_notes(ledger, path, whose, graph)
             if path.is_dir()

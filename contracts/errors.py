@@ -42,6 +42,7 @@ ServiceError
     │   ├── ForeignStore          a warehouse or ledger belongs to another chain or token
     │   ├── ForeignGeneration     a generation was made for another BASE_URL
     │   ├── ChainMismatch         the RPC answers for another chain id
+    │   ├── OwnerInvalid          a text does not name an owner of private nodes
     │   ├── FinalityUnknown       the node has no `finalized` tag and SVC_CONFIRMATIONS is unset
     │   └── RulesetInvalid        catalogue or policy are unusable; in contracts/guardrail.py
     ├── StoreUnusable             a store can't be opened, read or written
@@ -53,7 +54,6 @@ ServiceError
     ├── OntologyRefused           an owner's words can't be set
     ├── ImportRefused             a file can't be imported, and nothing more of it is written
     ├── ProposalUnknown           no proposal with this number waits for an operator
-    ├── OwnerInvalid              a text does not name an owner of private nodes
     ├── OwnerUnknown              there is nothing of an owner who is to be forgotten
     ├── StoreTooNew               a later version of this service wrote the store
     ├── FinalizedMismatch         the chain contradicts finalized data: history is not rewritten
@@ -457,7 +457,7 @@ class OperatorProblem(ServiceError):
 
 
 class ConfigurationProblem(OperatorProblem):
-    """Settings, stores and chain do not fit together. A retry can't help."""
+    """Settings, stores and chain do not fit together, or an argument is wrong. A retry can't help."""
 
     exit_code = 2
 
@@ -510,7 +510,7 @@ class ProposalUnknown(OperatorProblem):
     code = "proposal_unknown"
 
 
-class OwnerInvalid(OperatorProblem):
+class OwnerInvalid(ConfigurationProblem):
     code = "owner_invalid"
 
 

@@ -5,7 +5,6 @@ The token itself is the library's (`guardrail.approval`).
 
 import hashlib
 import hmac
-import re
 import secrets
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -16,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from contracts.base import Timestamp
 from contracts.canonical import canonical_json
 from contracts.errors import BodyInvalid, OperatorRoleNeeded, OwnApproval
+from contracts.owners import recorded_owner
 from guardrail.approval import Approval, make_token
 
 LONGEST_APPROVAL = timedelta(hours=1)
@@ -23,8 +23,6 @@ USUAL_APPROVAL = timedelta(minutes=10)
 
 DIGEST = r"^[0-9a-f]{64}$"
 LONGEST_OWNER = 200
-
-_OWNER = re.compile(r"0x[0-9a-f]{40}|(?:local|profile):\S.*")
 
 
 class _Snake(BaseModel):
@@ -81,9 +79,8 @@ class IssuedApproval:
 
 def owner_named(text: str) -> str | None:
     """Returns an owner as keys and sessions have it, or None if the text names none."""
-    owner = text.lower() if text[:2].lower() == "0x" else text
-    fits = len(owner) <= LONGEST_OWNER and owner.isprintable() and _OWNER.fullmatch(owner) is not None
-    return owner if fits else None
+    owner = recorded_owner(text)
+    return None if owner is None or len(owner) > LONGEST_OWNER or owner.startswith("capsule:") else owner
 
 
 def refuse_others(*, is_operator: bool, caller_owner: str, owner: str) -> None:

@@ -109,7 +109,8 @@ def test_without_a_terminal_nothing_is_approved_unless_a_script_says_yes(install
     [
         ("a" * 63, "--owner", "local:a"),
         ("A" * 64, "--owner", "local:a"),
-        ("a" * 64, "--owner", "alice"),
+        ("a" * 64, "--owner", "kind:alice"),
+        ("a" * 64, "--owner", "capsule:c"),
         ("a" * 64, "--owner", "local:" + "😀" * 150),
         ("a" * 64, "--owner", "local:a", "--minutes", "61"),
         ("a" * 64, "--owner", "local:a", "--minutes", "0"),

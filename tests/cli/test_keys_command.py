@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from commands import called
 from installation import Installation
 from keyed_service import CHECK
 
@@ -74,7 +75,6 @@ def test_what_can_not_be_done_is_said_with_a_cure(tmp_path):
     assert "svc keys list" in installation.called("keys", "revoke", "key_none", code=1).stderr
     unknown = json.loads(installation.called("keys", "rotate", "key_none", "--json", code=1).stdout)
     assert (unknown["ok"], unknown["code"]) == (False, "key_unknown")
-    assert "--owner" in installation.called("keys", "create", "--tier", "free", "--owner", " ", code=2).stderr
     installation.called("keys", "create", "--tier", "gold", "--owner", "a", code=2)
     assert installation.keys("list") == {"ok": True, "keys": []}
     assert installation.keys("moved") == {"ok": True, "keys": []}
@@ -96,11 +96,42 @@ def test_an_operators_key_is_made_listed_and_rotated_as_one(tmp_path):
     installation.called("keys", "create", "--tier", "free", "--owner", "a", "--role", "admin", code=2)
 
 
-def test_a_key_made_by_the_operator_is_never_an_addresses(tmp_path):
-    installation = Installation(Settings(_env_file=None, data_dir=tmp_path))
-    address = "0x" + "ab" * 20
-    for owner in (address, f"local:{address}"):
-        assert installation.keys("create", "--tier", "free", "--owner", owner)["owner"] == f"local:{address}"
+@pytest.mark.parametrize(
+    ("owner", "detail"),
+    [
+        ("0x" + "AB" * 20, "is an address"),
+        ("0X" + "ab" * 20, "is an address"),
+        ("0x12", "names no owner"),
+        ("profile:p", "is no name of at most 100"),
+        ("capsule:c", "is no name of at most 100"),
+        ("profil:p", "names no owner"),
+        ("a" * 101, "is no name of at most 100"),
+        ("a\nb", "names no owner"),
+        ("local:", "names no owner"),
+        (" ", "names no owner"),
+    ],
+)
+def test_a_key_made_by_the_operator_is_of_a_name_and_never_an_addresses(tmp_path, owner, detail):
+    refused = called({"SVC_DATA_DIR": str(tmp_path)}, "keys", "create", "--tier", "free", "--owner", owner, "--json")
+    said = json.loads(refused.stdout)
+    assert (refused.exit_code, said["code"], detail in said["detail"]) == (2, "owner_invalid", True)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("owner", ["alice", " alice "])
+def test_a_name_is_the_same_owner_to_every_command(tmp_path, owner):
+    here = {"SVC_DATA_DIR": str(tmp_path)}
+    for arguments in (
+        ("keys", "create", "--tier", "free", "--owner", owner),
+        ("guardrail", "approve", "a" * 64, "--yes", "--owner", owner),
+    ):
+        assert json.loads(called(here, *arguments, "--json").stdout)["owner"] == "local:alice"
+    words = tmp_path / "words.yaml"
+    words.write_text("single_valued_predicates: [mood]\n")
+    assert called(here, "world", "ontology", "set", owner, str(words)).exit_code == 0
+    for named in (owner, "local:alice"):
+        assert "mood" in called(here, "world", "ontology", "show", named).stdout
+        assert "mood" in called(here, "world", "export", "-", "--owner", named).stdout
 
 
 def test_serving_on_postgresql_without_secrets_is_refused_with_a_cure(tmp_path):

@@ -84,7 +84,7 @@ def test_an_owner_of_whom_there_is_nothing_is_not_forgotten_and_no_file_is_touch
     monkeypatch.setattr("cli.world.erase", lambda callers: pytest.fail("a file would be erased"))
     propose(ledger, proposal(goal("g")), alignment=no_rules)
     before = ledger.head()
-    for owner in ("local:adda", "profile:p", "0x" + "0" * 40):
+    for owner in ("adda", "local:adda", "profile:p", "0x" + "0" * 40):
         refused = svc("forget", owner, code=1)
         assert (refused["code"], refused["cure"].startswith("Nothing was changed.")) == ("owner_unknown", True)
     assert ledger.head() == before
@@ -116,7 +116,7 @@ def test_an_owners_words_are_set_from_a_file_and_shown_by_version(ledger: Ledger
     words.write_text("node_types: {Goal: {domain: TRACK}}\n")
     refused = svc("ontology", "set", "local:ada", str(words), code=1)
     assert refused["code"] == "ontology_refused" and "Goal" in refused["detail"]
-    assert svc("ontology", "show", "nobody", code=1)["code"] == "owner_invalid"
+    assert svc("ontology", "show", "kind:ada", code=2)["code"] == "owner_invalid"
     assert svc("audit")["ok"] is True
 
 
@@ -160,7 +160,7 @@ def test_half_a_file_imports_nothing(ledger: Ledger, tmp_path: Path) -> None:
     refused = svc("import", str(file), "--owner", "local:bob", code=1)
     assert refused["code"] == "import_refused"
     assert svc("export", str(file), "--owner", "local:bob")["records"] == 2
-    assert svc("export", str(file), "--owner", "nobody", code=1)["code"] == "owner_invalid"
+    assert svc("export", str(file), "--owner", "0x12", code=2)["code"] == "owner_invalid"
 
 
 def test_a_folder_of_notes_is_read_and_read_again(ledger: Ledger, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ that keeps texts of owners joins `_forget`, and `pipelines/erasure.py` if it is 
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from contracts.errors import NodeUnknown, OwnerInvalid, OwnerUnknown, StandingTooLow
+from contracts.owners import recorded_owner
 from contracts.standing import UNSTATED, rank
 from contracts.times import utc_text
 from contracts.world.capsule import owner_of
@@ -33,7 +33,6 @@ FORGOTTEN = "forgotten"
 """Owner, actor and source of tombstones."""
 
 MOST_NAMED = 10
-_OWNER = re.compile(r"0x[0-9a-f]{40}|(?:local|profile|capsule):\S.*")
 _encode = msgspec.json.Encoder().encode
 
 
@@ -273,9 +272,9 @@ def forget_nodes(tx: Transaction, node_ids: Sequence[str], operator: str) -> int
 
 def normalised_owner(owner: str) -> str:
     """Returns an owner as the ledger names it. Raises `OwnerInvalid`; it marks public state with an empty owner."""
-    name = _lowered(owner)
-    if not _OWNER.fullmatch(name):
-        raise OwnerInvalid(f"{name!r} names no owner.", cure="Give an address, local:NAME, profile:ID or capsule:ID.")
+    name = recorded_owner(owner)
+    if name is None:
+        raise OwnerInvalid(f"{owner!r} names no owner.", cure="Give an address, local:NAME, profile:ID or capsule:ID.")
     return name
 
 

@@ -1,0 +1,15 @@
+"""Reads the owner that an operator names, alike for all commands."""
+
+from contracts.errors import OwnerInvalid
+from contracts.owners import typed_owner
+
+
+def given_owner(text: str) -> str:
+    """Returns the owner as the ledger records it. Raises `OwnerInvalid`."""
+    owner = typed_owner(text)
+    if owner is None:
+        raise OwnerInvalid(
+            f"{text!r} names no owner.",
+            cure="Give a name, such as alice, which is local:alice; or an address, profile:ID or capsule:ID.",
+        )
+    return owner
