@@ -173,13 +173,15 @@ def test_a_restored_ledger_that_is_older_than_what_was_published_of_it_shows_eve
     try:
         service.start()
         service.write("before")
-        do(steps("Backup, SQLite"), tmp_path)
+        do(steps("Backup, SQLite"), tmp_path, HOME=str(tmp_path / "home"))
+        kept = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "home/svc-backup").iterdir()}
+        assert kept == {"ledger.db": 0o600, "master.secret": 0o600, "signing.pem": 0o600}
         service.write("lost")
         service.publish()
         assert service.goals() == ["before", "lost"]
         service.process.kill()
         (tmp_path / "var/ledger.db").write_bytes(b"broken")
-        do(steps("The way back, SQLite"), tmp_path)
+        do(steps("The way back, SQLite"), tmp_path, HOME=str(tmp_path / "home"))
 
         service.start()
         assert service.goals() == ["before"]
