@@ -133,8 +133,8 @@ def verify(
             raise SettingsInvalid("--block-hash is for --offline.", cure="Add --offline, or leave out --block-hash.")
         chosen = None if token is None else _address(token)
         trusted = None if block_hash is None else block_hash.lower()
-        if offline and Path(url).is_dir():
-            checks = list(run_folder_checks(Path(url), trusted))
+        if "://" not in url and (offline or Path(url).exists()):
+            checks = list(run_folder_checks(_folder(Path(url), offline), trusted))
         else:
             given_address("URL", url)
             checks = _checks_of_url(url.rstrip("/"), rpc, offline, trusted, chosen)
@@ -154,6 +154,17 @@ def _report(checks: Sequence[Check], as_json: bool) -> None:
         say(f"verdict: {explained_verdict(checks)}")
     if verdict is not Verdict.PROVEN:
         raise typer.Exit(1)
+
+
+def _folder(path: Path, offline: bool) -> Path:
+    if not path.is_dir():
+        what = f"{path} is a file and no folder" if path.exists() else f"There is no folder {path}"
+        raise SettingsInvalid(
+            f"{what}.", cure="Pass the folder of the list and its proof, or an address such as http://127.0.0.1:8000."
+        )
+    if not offline:
+        raise SettingsInvalid(f"{path} is a folder, which has no service to ask.", cure="Add --offline.")
+    return path
 
 
 def _address(text: str) -> str:

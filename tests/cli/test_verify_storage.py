@@ -287,6 +287,41 @@ def test_the_command_proves_a_folder_and_refuses_what_is_no_hash(
         assert json.loads(capsys.readouterr().out)["code"] == "settings_invalid"
 
 
+@pytest.mark.parametrize(
+    ("named", "offline", "detail"),
+    [
+        ("nowhere", True, "There is no folder nowhere."),
+        ("nowhere/", True, "There is no folder nowhere."),
+        ("127.0.0.1:8000", True, "There is no folder 127.0.0.1:8000."),
+        ("list.csv", True, "list.csv is a file and no folder."),
+        (".", False, ". is a folder, which has no service to ask."),
+        (
+            "nowhere",
+            False,
+            "URL is no address: an address is http:// or https://, a host, and a port from 1 to 65535 if any.",
+        ),
+        (
+            "ftp://svc.example",
+            True,
+            "URL is no address: an address is http:// or https://, a host, and a port from 1 to 65535 if any.",
+        ),
+    ],
+)
+def test_what_is_neither_a_service_nor_a_folder_is_said(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    named: str,
+    offline: bool,
+    detail: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "list.csv").write_text("")
+    with pytest.raises(typer.Exit) as left:
+        verify(named, None, as_json=True, offline=offline)
+    assert (left.value.exit_code, json.loads(capsys.readouterr().out)["detail"]) == (2, detail)
+
+
 def test_retention_deletes_a_storage_proof_with_its_list(site: Site, tmp_path: Path) -> None:
     with Warehouse(tmp_path).connect() as connection:
         target = lists_dir(tmp_path)
