@@ -20,7 +20,7 @@ from api.access.rpc import Providers
 from cli.demo.anvil import find_binary
 from cli.environment import effective_settings, installation_directory, make_data_dir
 from cli.output import operator_problem, print_json, say
-from cli.ports import require_free_port
+from cli.ports import require_free_port, require_two_ports
 from cli.same_origin import LOOPBACK_ADDRESS
 from contracts.access.rail import rail_of
 from contracts.access.settling import GAS_LIMIT, head_calls, read_head
@@ -142,6 +142,10 @@ def file_modes(settings: Settings) -> Iterator[Finding]:
 
 
 def ports(settings: Settings) -> Iterator[Finding]:
+    try:
+        require_two_ports(settings, LOOPBACK_ADDRESS)
+    except SettingsInvalid as problem:
+        yield Finding("ports", "fail", problem.what, problem.cure)
     for name, host, port, variable in (
         ("api port", settings.host, settings.port, "SVC_PORT"),
         ("dagster port", LOOPBACK_ADDRESS, settings.dagster_port, "SVC_DAGSTER_PORT"),
@@ -468,10 +472,11 @@ def _check_findings(check: Check, settings: Settings) -> Iterator[Finding]:
 
 
 def doctor(as_json: bool) -> None:
+    failure = OperatorProblem.exit_code
     try:
         settings = effective_settings()
     except OperatorProblem as problem:
-        findings = [Finding("settings", "fail", problem.what, problem.cure)]
+        findings, failure = [Finding("settings", "fail", problem.what, problem.cure)], problem.exit_code
     else:
         findings = [finding for check in CHECKS for finding in _check_findings(check, settings)]
     fit = all(finding.status != "fail" for finding in findings)
@@ -483,4 +488,4 @@ def doctor(as_json: bool) -> None:
             if finding.cure:
                 say(f"      {'':<16} -> {finding.cure}")
     if not fit:
-        raise typer.Exit(1)
+        raise typer.Exit(failure)

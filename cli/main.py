@@ -31,8 +31,9 @@ CHECKOUT: Final = Path(__file__).resolve().parents[1]
 
 EXIT_CODES: Final = (
     "Exit codes: 0 the work is done; 1 something failed or a check found a fault, which is printed with its cure; "
-    "2 the arguments or the configuration are wrong, so trying again does not help. With --json stdout is one JSON "
-    "value, also when the command fails; progress goes to stderr."
+    "2 the arguments or the configuration are wrong, so trying again does not help. `svc guardrail` has codes of its "
+    "own for verdicts, which its help names. With --json stdout is one JSON value, also when the command fails; "
+    "progress goes to stderr."
 )
 
 
@@ -305,7 +306,9 @@ def ingest_status(as_json: AsJson = False) -> None:
 @app.command(rich_help_panel=CHECKING)
 @runs("cli.doctor:doctor")
 def doctor(as_json: AsJson = False) -> None:
-    """Check machine, settings, chain and stores; print a cure for each failing line. Exits with 1 if one fails.
+    """Check machine, settings, chain and stores; print a cure for each failing line.
+
+    Exits with 1 if one fails, with 2 if the settings can't be read.
 
     Example: `svc doctor`
     """

@@ -4,7 +4,23 @@ import errno
 import socket
 
 from contracts.errors import OperatorProblem, SettingsInvalid
-from contracts.settings import authority
+from contracts.settings import Settings, authority
+
+EVERY_ADDRESS = "0.0.0.0"  # noqa: S104  (compared with, not bound to)
+
+
+def require_two_ports(settings: Settings, dagster_host: str) -> None:
+    """Raises `SettingsInvalid` where API and Dagster are to listen on one port of one address."""
+    if settings.port != settings.dagster_port:
+        return
+    try:
+        known = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return  # the port's own check names the host
+    if any(address[0] in (dagster_host, EVERY_ADDRESS) for *_, address in known):
+        raise SettingsInvalid(
+            f"SVC_PORT and SVC_DAGSTER_PORT are both {settings.port}.", cure="Set one of them to another port."
+        )
 
 
 def require_free_port(host: str, port: int, variable: str) -> None:

@@ -29,7 +29,7 @@ from cli.dagster_processes import (
 from cli.demo.chain import CHAIN_ID, DemoChain
 from cli.environment import as_environment, make_data_dir
 from cli.output import operator_problems, print_json, progress_line, say
-from cli.ports import require_free_port
+from cli.ports import require_free_port, require_two_ports
 from cli.same_origin import LOOPBACK_ADDRESS
 from cli.supervise import Children, PartEnded, end_leftovers, only_one
 from contracts.errors import ConfigurationProblem, DemoChainLost
@@ -77,6 +77,7 @@ def run(*, dagster_launch: bool, as_json: bool) -> None:
         with only_one(settings.data_dir / "service.lock"):
             record = settings.data_dir / CHILDREN_FILE
             end_leftovers(record)  # they hold the ports
+            require_two_ports(settings, LOOPBACK_ADDRESS)
             require_free_port(settings.host, settings.port, "SVC_PORT")
             require_free_port(LOOPBACK_ADDRESS, settings.dagster_port, "SVC_DAGSTER_PORT")
             _Service(settings, Children(record), stopping, as_json, dagster_launch=dagster_launch).run()

@@ -1,6 +1,7 @@
 """`svc doctor`: every failing line says what to do."""
 
 import asyncio
+import json
 import socket
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,6 +11,7 @@ from pathlib import Path
 import lying_nodes
 import pytest
 from collector import collector as running_collector
+from commands import called
 from fault_node import Fault, FaultNode, Reply, always, rpc_error
 from ingest_helpers import TOKEN
 from lying_nodes import TokenChain
@@ -205,6 +207,29 @@ def test_a_taken_port_names_its_setting(tmp_path: Path):
         api, dagster = ports(settings(tmp_path, port=taken.getsockname()[1], dagster_port=_free_port()))
     assert_mends(api, "warn", "SVC_PORT")
     assert dagster.status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("host", "fails"),
+    [("127.0.0.1", True), ("0.0.0.0", True), ("localhost", True), ("127.0.0.2", False), ("::1", False), ("::", False)],
+)
+def test_one_port_for_two_fails_where_both_would_listen_on_one_address(tmp_path: Path, host: str, fails: bool):
+    port = _free_port()
+    failed = [
+        found for found in ports(settings(tmp_path, host=host, port=port, dagster_port=port)) if found.status == "fail"
+    ]
+    assert [found.detail for found in failed] == [f"SVC_PORT and SVC_DAGSTER_PORT are both {port}."] * fails
+    other = ports(settings(tmp_path, host=host, port=port, dagster_port=_free_port()))
+    assert [finding.status for finding in other] == ["ok", "ok"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"SVC_PROT": "1"}, {"SVC_PORT": "abc"}, {"SVC_TOKEN_ADDRESS": "0x12"}, {"SVC_BASE_URL": "svc.example"}]
+)
+def test_settings_that_can_not_be_read_end_the_doctor_as_every_command(tmp_path: Path, wrong: dict[str, str]):
+    for command in ("doctor", "keys list"):
+        ended = called(wrong | {"SVC_DATA_DIR": str(tmp_path)}, *command.split(), "--json")
+        assert (ended.exit_code, json.loads(ended.stdout)["ok"]) == (2, False)
 
 
 def test_a_sound_machine_has_no_failing_line(tmp_path: Path, node: RecordedNode):
