@@ -71,41 +71,53 @@ def _parser(program: str) -> ArgumentParser:
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    def add(name: str, run: Callable[[Namespace], int], text: str) -> ArgumentParser:
-        command: ArgumentParser = commands.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
+    def add(name: str, run: Callable[[Namespace], int], text: str, example: str) -> ArgumentParser:
+        command: ArgumentParser = commands.add_parser(
+            name,
+            help=text,
+            description=f"{text[:1].upper()}{text[1:]}.",
+            epilog=f"Example: `{program} {name} {example}".rstrip() + "`",
+        )
         command.add_argument("--json", action="store_true", help="answer as JSON")
         command.set_defaults(run=run, program=program)
         return command
 
-    for name, run, text in (
-        ("check", _check, "judge an action; nothing is run"),
-        ("explain", _explain, "show what was read, which effects that has, and which rows of the policy hold"),
+    for name, run, text, example in (
+        ("check", _check, "judge an action; nothing is run", "'git push --force' --here"),
+        (
+            "explain",
+            _explain,
+            "show what was read, which effects that has, and which rows of the policy hold",
+            "'rm -rf build' --severity high",
+        ),
     ):
-        command = add(name, run, text)
+        command = add(name, run, text, example)
         command.add_argument("action", help="a command line, script, tool call, SQL, request or sentence; - for stdin")
         command.add_argument("--severity", choices=SEVERITIES, default="medium", help="the impact of the action")
         command.add_argument("--context", metavar="JSON|@FILE", help="what is known about the circumstances")
         command.add_argument("--here", action="store_true", help="gather facts of the working copy, as the hook does")
-    command = add("hook", _hook, "answer a harness; reads its JSON from stdin")
+    command = add("hook", _hook, "answer a harness; reads its JSON from stdin", "claude-code < call.json")
     command.add_argument("name", choices=HARNESS_NAMES)
-    command = add("install", _install, "add the hook to the settings of a harness")
+    command = add("install", _install, "add the hook to the settings of a harness", "claude-code --dry-run")
     command.add_argument("name", choices=HARNESS_NAMES)
     command.add_argument("--dry-run", action="store_true", help="show what would change and change nothing")
     command.add_argument("--uninstall", action="store_true", help="take the hook out again")
-    command = add("trust", _trust, "let the rows of a policy file that allow count; asks in a terminal")
+    command = add("trust", _trust, "let the rows of a policy file that allow count; asks in a terminal", "")
     command.add_argument("path", nargs="?", help="the file, or a directory in its work tree; default: here")
-    command = add("policy", _policy, "check a policy file, or print the JSON Schema of such files")
+    command = add("policy", _policy, "check a policy file, or print the JSON Schema of such files", "--schema")
     command.add_argument("path", nargs="?", help="the file, or a directory in its work tree; default: here")
     command.add_argument("--schema", action="store_true", help="print the schema, for editors that check YAML by one")
-    command = add("allow-once", _allow_once, "let one action pass that was not let through; in a terminal")
+    command = add("allow-once", _allow_once, "let one action pass that was not let through; in a terminal", "")
     command.add_argument("code", nargs="?", help="without it: show the actions of the last five minutes with codes")
-    command = add("scan", _scan, "check CI files, Dockerfiles and scripts")
+    command = add("scan", _scan, "check CI files, Dockerfiles and scripts", ".github/workflows --sarif")
     command.add_argument("paths", nargs="+", metavar="PATH")
     command.add_argument("--severity", choices=SEVERITIES, default="medium", help="the impact of the files")
     command.add_argument("--sarif", action="store_true", help="answer as SARIF 2.1.0")
-    command = add("lint", _lint, "check catalogue files and their examples")
+    command = add("lint", _lint, "check catalogue files and their examples", "programs/git.yaml")
     command.add_argument("files", nargs="*", metavar="FILE", help="default: all files of this installation")
-    command = add("daemon", _daemon, "run the warm process that hooks ask; hooks start it by themselves")
+    command = add(
+        "daemon", _daemon, "run the warm process that hooks ask; hooks start it by themselves", "--idle-minutes 5"
+    )
     command.add_argument("--idle-minutes", type=float, default=30, help="end after this time without a question")
     return parser
 

@@ -70,6 +70,17 @@ def test_the_exit_code_says_what_came_of_it(
     assert run(capsys, *arguments)[0] == code
 
 
+@pytest.mark.parametrize(
+    "name", ["check", "explain", "hook", "install", "trust", "policy", "allow-once", "scan", "lint", "daemon"]
+)
+def test_the_help_of_every_command_has_an_example_by_the_callers_name(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    with pytest.raises(SystemExit):
+        main([name, "--help"], program="svc guardrail")
+    assert f"Example: `svc guardrail {name}" in " ".join(capsys.readouterr().out.split())
+
+
 def test_the_program_name_is_the_callers(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check"], program="svc guardrail") == 1
     assert "usage: svc guardrail check" in capsys.readouterr().err
