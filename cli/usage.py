@@ -43,10 +43,18 @@ def _refused(arguments: Sequence[str]) -> Iterator[None]:
         yield
     except TyperException as refusal:
         refusal.message = _plain(refusal.message)
+        _name_both_flags(refusal)
         if "--json" in arguments:
             cure = "`--help` after the command shows what it takes."
             print_json({"ok": False, "code": "arguments_invalid", "detail": refusal.format_message(), "cure": cure})
         raise
+
+
+def _name_both_flags(refusal: TyperException) -> None:
+    """Lets a missing decision name its second flag, too, which Typer leaves out."""
+    option = getattr(refusal, "param", None)
+    if option is not None and option.secondary_opts:
+        refusal.param_hint = [*option.opts, *option.secondary_opts]  # type: ignore[attr-defined]
 
 
 def _plain(message: str) -> str:

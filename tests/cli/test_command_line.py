@@ -111,6 +111,7 @@ def test_a_mistyped_command_is_answered_with_the_nearest_one(typed: str, meant: 
         ("keys create --json --tier gold --owner x", "Invalid value for '--tier': 'gold' is not one of"),
         ("world approve nope --json", "Invalid value for 'decision': it should be a valid integer"),
         ("docs check --json", "Missing argument 'base_url'."),
+        ("intake review x --json", "Missing option '--approve' / '--request-changes'."),
         ("docter --json", "No such command 'docter'. Did you mean 'doctor'"),
     ],
 )
