@@ -6,7 +6,7 @@ from typing import Any
 
 from cli.environment import effective_settings, make_data_dir
 from cli.logs import configure_logs
-from cli.output import operator_problems, print_json, say
+from cli.output import note, operator_problems, print_json, say
 from contracts.errors import RunBusy, SettingsInvalid
 from contracts.publish.routes import file_of
 from contracts.settings import Settings
@@ -51,11 +51,12 @@ def datadocs(as_json: bool) -> None:
 
         directory = settings.data_dir / DATA_DOCS
         make_private_directory(directory)
+        note(f"waiting for the warehouse, which a run may hold, for {DATA_DOCS_WAIT_S:.0f} s at most")
         with (
             run_lock(settings.data_dir, wait_s=DATA_DOCS_WAIT_S),
             Warehouse(settings.data_dir).connect() as connection,
         ):
-            page = write_data_docs(connection, directory)
+            page = write_data_docs(connection, directory, note)
     if as_json:
         print_json({"ok": True, "page": str(page)})
     else:
@@ -118,7 +119,7 @@ def _status(settings: Settings) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "dataDir": str(settings.data_dir),
         "generation": generation and generation.id,
-        "createdAt": generation and generation.manifest.created_at.isoformat(),
+        "createdAt": generation and generation.manifest.created_at,
         "staleDocuments": [route for route, entry in documents.items() if entry.stale_reason],
         "running": False,
         "readToBlock": None,

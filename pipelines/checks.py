@@ -8,7 +8,7 @@ the warm worker has done it, any other process does it only for facts that lie o
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -119,10 +119,10 @@ def warm_up() -> None:
     READINESS.warm = True
 
 
-def write_data_docs(connection: Connection, directory: Path) -> Path:
+def write_data_docs(connection: Connection, directory: Path, on_step: Callable[[str], None]) -> Path:
     """Writes the Data Docs of Great Expectations for the facts as they are now, and returns their first page.
 
-    They are pages for the operator, and are not published.
+    They are pages for the operator, and are not published. They take minutes, so `on_step` gets a line a table.
     """
     import pandas as pd
 
@@ -130,18 +130,20 @@ def write_data_docs(connection: Connection, directory: Path) -> Path:
     import great_expectations as gx  # after the context, which sets its environment
 
     batch_definition = _batch_definition(context)
-    for table in tables().values():
-        if table.checks is not None:
-            columns = gather_columns(connection, table.name)
-            facts = asserted_facts(table.name, gather_facts(connection, table.name), columns)
-            name = f"{table.name}.{table.checks.name}"
-            suite = context.suites.add_or_update(gx.ExpectationSuite(name=name, expectations=_expectations(facts)))
-            definition = context.validation_definitions.add_or_update(
-                gx.ValidationDefinition(name=name, data=batch_definition, suite=suite)
-            )
-            frame = pd.DataFrame([{bounded.fact: bounded.value for bounded in facts}])
-            checkpoint = gx.Checkpoint(name=name, validation_definitions=[definition])
-            context.checkpoints.add_or_update(checkpoint).run(batch_parameters={"dataframe": frame})
+    checked = [(table, table.checks) for table in tables().values() if table.checks is not None]
+    for number, (table, checks) in enumerate(checked, start=1):
+        on_step(f"checking {table.name}, {number} of {len(checked)}")
+        columns = gather_columns(connection, table.name)
+        facts = asserted_facts(table.name, gather_facts(connection, table.name), columns)
+        name = f"{table.name}.{checks.name}"
+        suite = context.suites.add_or_update(gx.ExpectationSuite(name=name, expectations=_expectations(facts)))
+        definition = context.validation_definitions.add_or_update(
+            gx.ValidationDefinition(name=name, data=batch_definition, suite=suite)
+        )
+        frame = pd.DataFrame([{bounded.fact: bounded.value for bounded in facts}])
+        checkpoint = gx.Checkpoint(name=name, validation_definitions=[definition])
+        context.checkpoints.add_or_update(checkpoint).run(batch_parameters={"dataframe": frame})
+    on_step("writing the pages")
     (page,) = context.build_data_docs().values()
     return Path(page.removeprefix("file://"))
 

@@ -103,6 +103,7 @@ def test_publishing_by_hand_does_not_take_the_mark_of_a_failed_run_away(svc: Svc
 def test_data_docs_have_a_page_for_the_checks_of_each_table(svc: Svc):
     result = svc("pipeline", "datadocs", "--json")
     assert result.exit_code == 0, result.output
+    assert result.stderr.splitlines()[-1] == "writing the pages" and "checking core_world__nodes, " in result.stderr
     first = Path(said(result)["page"])
     checked = {f"{table.name}/{table.checks.name}" for table in tables().values() if table.checks is not None}
     pages = {str(page.relative_to(first.parent)) for page in first.parent.rglob("*.html")}
