@@ -34,6 +34,8 @@ def unmatched(as_json: bool) -> None:
         return
     for standing in waiting:
         say(_line(standing))
+    if not waiting:
+        say("no unmatched money")
 
 
 def resolve(

@@ -82,6 +82,8 @@ def list_(as_json: bool) -> None:
     for pointer in pointers:
         back = f"  rolled back from {pointer.rolled_back_from}" if pointer.rolled_back_from else ""
         say(f"stored  {pointer.generation}  pointer {pointer.number}{back}")
+    if not (kept or pointers):
+        say("no generations")
 
 
 def rollback(generation_id: str, as_json: bool) -> None:

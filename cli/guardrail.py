@@ -43,6 +43,7 @@ def approve(digest: str, owner: str, minutes: int, yes: bool, as_json: bool) -> 
     if as_json:
         print_json(
             {
+                "ok": True,
                 "approvalToken": issued.token,
                 "digest": issued.approval.digest,
                 "owner": issued.approval.owner,

@@ -68,6 +68,8 @@ def list_(as_json: bool) -> None:
             f"{key.key_id}  {key.hint:<16} {key.state:<9} {key.role:<8} {key.owner:<24} "
             f"today {usage.requests_today:>6,}  in all {usage.requests:>8,}  last {used}"
         )
+    if not keys:
+        say("no keys")
 
 
 def moved(as_json: bool) -> None:
@@ -81,8 +83,7 @@ def moved(as_json: bool) -> None:
             f"{key.key_id}  from {key.from_owner}  to {key.to_owner}  {key.nodes:,} nodes, {key.edges:,} edges, "
             f"{key.left:,} left behind"
         )
-    if keys:
-        say(f"An operator gets its own back by signing: POST {CONSENT_PATH}")
+    say(f"An operator gets its own back by signing: POST {CONSENT_PATH}" if keys else "no keys were moved")
 
 
 def revoke(key_id: str, as_json: bool) -> None:
@@ -112,7 +113,7 @@ def rotate_signing(as_json: bool) -> None:
         make_data_dir(settings.data_dir)
         added = SigningKeys(settings).rotate(datetime.now(UTC))
     if as_json:
-        print_json({"kid": added.kid, "activeFrom": added.active_from})
+        print_json({"ok": True, "kid": added.kid, "activeFrom": added.active_from})
     else:
         say(f"{added.kid} is published, and signs from {added.active_from:%Y-%m-%d %H:%M:%SZ}")
 
@@ -141,7 +142,7 @@ def _print_issued(issued: IssuedKey, as_json: bool) -> None:
     record = issued.record
     if as_json:
         shown = {"tier": record.tier, "owner": record.owner, "role": record.role, "maxClass": record.max_class}
-        print_json({"apiKey": issued.key.reveal(), "keyId": record.key_id, **shown})
+        print_json({"ok": True, "apiKey": issued.key.reveal(), "keyId": record.key_id, **shown})
         return
     say(issued.key.reveal())
     say(

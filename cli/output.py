@@ -4,17 +4,23 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
 from contracts.errors import OperatorProblem, StoreUnusable
+from contracts.times import utc_text
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout and nothing else.")]
 
 
 def print_json(value: Any) -> None:
-    print(json.dumps(value, default=str, ensure_ascii=False), flush=True)
+    print(json.dumps(value, default=_plain, ensure_ascii=False), flush=True)
+
+
+def _plain(value: object) -> str:
+    return utc_text(value) if isinstance(value, datetime) else str(value)
 
 
 def say(text: str) -> None:

@@ -22,7 +22,7 @@ def pair(as_json: bool) -> None:
             with ledger.transaction() as tx:
                 issued = issue_code(tx, pepper)
     if as_json:
-        print_json({"pairingCode": issued.code, "expiresAt": utc_text(issued.expires_at)})
+        print_json({"ok": True, "pairingCode": issued.code, "expiresAt": utc_text(issued.expires_at)})
         return
     say(issued.code)
     address = service_address(settings)

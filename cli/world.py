@@ -70,7 +70,7 @@ def pending_(as_json: bool) -> None:
         waiting = pending(ledger)
     if as_json:
         rows = [
-            {"decision": seq, "since": since.isoformat(), "proposal": msgspec.to_builtins(proposal)}
+            {"decision": seq, "since": since, "proposal": msgspec.to_builtins(proposal)}
             for seq, since, proposal in waiting
         ]
         print_json({"ok": True, "pending": rows})

@@ -23,7 +23,7 @@ def test_no_byte_of_an_issued_key_is_left_anywhere(installation, tmp_path):
     made = installation.keys("create", "--tier", "Basic", "--owner", "alice")
     issued = {"apiKey": made["apiKey"], "keyId": made["keyId"]}
     assert made == {
-        **issued, "tier": "basic", "owner": "local:alice", "role": "caller", "maxClass": "document"
+        "ok": True, **issued, "tier": "basic", "owner": "local:alice", "role": "caller", "maxClass": "document"
     }  # fmt: skip
     text = made["apiKey"]
     assert re.fullmatch(r"svc_basic_[0-9A-Za-z]{36}", text)
@@ -78,6 +78,13 @@ def test_what_can_not_be_done_is_said_with_a_cure(tmp_path):
     installation.called("keys", "create", "--tier", "gold", "--owner", "a", code=2)
     assert installation.keys("list") == {"ok": True, "keys": []}
     assert installation.keys("moved") == {"ok": True, "keys": []}
+    for command, words in {
+        ("keys", "list"): "no keys",
+        ("keys", "moved"): "no keys were moved",
+        ("claim", "unmatched"): "no unmatched money",
+        ("generations", "list"): "no generations",
+    }.items():
+        assert installation.called(*command).stdout == f"{words}\n"
 
 
 def test_an_operators_key_is_made_listed_and_rotated_as_one(tmp_path):
@@ -86,6 +93,8 @@ def test_an_operators_key_is_made_listed_and_rotated_as_one(tmp_path):
     assert made["role"] == "operator"
     assert installation.keys("rotate", made["keyId"])["role"] == "operator"
     installation.keys("create", "--tier", "free", "--owner", "alice")
+    times = [key["createdAt"] for key in installation.keys("list")["keys"]]
+    assert all(re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", time) for time in times)
     roles = {(key["owner"], key["state"]): key["role"] for key in installation.keys("list")["keys"]}
     assert roles == {
         ("local:boss", "revoked"): "operator",

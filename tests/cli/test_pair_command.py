@@ -43,7 +43,7 @@ def call(installation: Installation, tool: str, **arguments: Any) -> tuple[bool,
 def test_a_code_pairs_once_and_its_session_outlives_the_service(installation: Installation, tmp_path: Path):
     made = json.loads(installation.called("pair", "--json").stdout)
     code, expires_at = made["pairingCode"], datetime.fromisoformat(made["expiresAt"])
-    assert set(made) == {"pairingCode", "expiresAt"}
+    assert (set(made), made["ok"]) == ({"ok", "pairingCode", "expiresAt"}, True)
     assert is_code(code)
     assert timedelta(minutes=8) < expires_at - datetime.now(UTC) <= timedelta(minutes=10)
     log = tmp_path / "serve.log"
