@@ -4,7 +4,7 @@ history. The readers of documents are in `holder_documents` and `history_documen
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -213,10 +213,13 @@ class TokenView:
 
     def time_at(self, block: int) -> datetime | None:
         """Returns the time of the newest block at or below `block` whose time is known."""
-        taken = self.taken_at(block)
-        if taken is not None:
+        below = bisect_right(self._list_blocks, block)
+        taken = self.lists[-below] if below else None
+        if taken is not None and taken.block == block:  # spares a look into the history
             return taken.block_time
         known = self.history.known_at(block)
+        if taken is not None and (known is None or known[0] <= taken.block):
+            return taken.block_time
         return None if known is None else datetime.fromtimestamp(known[1], UTC)
 
     @property

@@ -20,7 +20,13 @@ from contracts.errors import CursorInvalid, DateInFuture, SnapshotUnknown
 from contracts.publish.registry import PROJECTIONS
 from contracts.publish.rendering import Origin, render
 from contracts.token.history_documents import TokenHolderParameters
-from contracts.token.holder_documents import ConsistencyLevel, HoldersMapParameters, HoldersTemporalParameters, Token
+from contracts.token.holder_documents import (
+    ConsistencyLevel,
+    HoldersMapParameters,
+    HoldersTemporalParameters,
+    MomentParameters,
+    Token,
+)
 from contracts.token.holders import ZERO_ADDRESS, SnapshotReason, encode_cursor
 from pipelines.token.holder_lists import take_list
 from warehouse.document_context import DocumentContext
@@ -171,6 +177,18 @@ def test_a_walk_by_cursor_gives_every_holder_once_and_stays_on_its_list(context:
         "lastActiveAt": "2026-01-01T00:07:00Z", "kind": "wallet",
         "cohort": "whale",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("block", "known"), [(1, 1), (4, 1), (5, 5), (6, 5), (7, 7), (8, 7), (9, 9), (10, 9), (19, 9), (20, 20)]
+)
+def test_the_time_of_a_block_is_of_the_newest_transfer_or_list_up_to_it(
+    context: DocumentContext, block: int, known: int
+) -> None:
+    for rows, listed in ([(1, ZERO_ADDRESS, A, 10)], 5), ([(7, A, B, 1)], 9), ([], 20):
+        grow(context, rows, listed)
+    answer = body("token_holders", context, MomentParameters(block=block))
+    assert answer["observedAt"] == answer["basis"]["time"] == f"2026-01-01T00:{known:02}:00Z"
 
 
 @pytest.mark.parametrize("cursor", ["x", "!!!", encode_cursor(4, 0), encode_cursor(5, 3), "NS4wLjAwMDAwMDAw"])
