@@ -5,6 +5,7 @@ text (`<name>_raw`), a double in whole units (`<name>`), and three limbs of 26 d
 exact decimal becomes a double, and text (`<name>_exact`).
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -34,6 +35,8 @@ _PLAIN: Mapping[str, Kind] = {
 }
 _U256 = "STRUCT(limb3 UBIGINT, limb2 UBIGINT, limb1 UBIGINT, limb0 UBIGINT)"
 _AMOUNT_ENDINGS = ("_raw", "_wei")
+_STORED_UNIT = re.compile(r",? in (wei|(the|the token's) smallest unit)\b")
+"""Where the comment of an amount goes on with how the table stores it, which its public forms do not do."""
 _WEI_DECIMALS = 18
 _LIMBS = ("lowest 26 digits", "26 digits above those of limb 0", "digits above those of limb 1")
 
@@ -161,12 +164,18 @@ def _public_columns(table: str, name: str, type_: str, meaning: str, *, required
     if type_ in (_U256, "BIGNUM") and base is None:
         raise ValueError(f"{table}.{name} is a large number, and its name says no unit: end it in _raw or _wei")
     if base is not None and type_ in (_U256, "BIGNUM", "VARCHAR"):
-        whole = f"1e{_WEI_DECIMALS}" if name.endswith("_wei") else "$whole"
-        units = "ETH" if name.endswith("_wei") else "whole tokens, null where their decimals are not known"
-        yield f"{base}_raw", "string", f"{meaning}; exact, as decimal text in smallest units", required, text
-        yield base, "number", f"{meaning}; rounded, in {units}", False, f"({text})::double / {whole}"
+        stored = _STORED_UNIT.search(meaning)
+        if stored is None:
+            raise ValueError(f"{table}.{name} is an amount, and its comment says no unit: in wei, or the smallest unit")
+        amount = meaning[: stored.start()]
+        of_ether = name.endswith("_wei")
+        whole = f"1e{_WEI_DECIMALS}" if of_ether else "$whole"
+        units = "ETH" if of_ether else "whole tokens, null where their decimals are not known"
+        smallest = "wei" if of_ether else "smallest units"
+        yield f"{base}_raw", "string", f"{amount}; exact, as decimal text in {smallest}", required, text
+        yield base, "number", f"{amount}; rounded, in {units}", False, f"({text})::double / {whole}"
         for place, digits in enumerate(_LIMBS):
-            limb = f"{meaning}; {digits} in smallest units, for exact sums"
+            limb = f"{amount}; {digits} in {smallest}, for exact sums"
             yield f"{base}_limb{place}", "decimal", limb, required, f"amount_limb({text}, {place})"
     elif type_ == "BLOB":
         yield name, "string", f"{meaning}; as 0x and lower-case hex", required, f'hex_text("{name}")'

@@ -1,5 +1,6 @@
 """The public form of tables: what may be published, and amounts that stay exact."""
 
+import re
 from pathlib import Path
 
 import duckdb
@@ -92,7 +93,26 @@ def test_every_public_column_says_what_it_means():
         assert all(column.meaning for column in public.dataset.columns)
         for name in public.dataset.amounts:
             assert {f"{name}_raw", name, f"{name}_limb1", f"{name}_limb2"} <= set(names)
+            meanings = {column.name: column.meaning for column in public.dataset.columns}
+            assert "whole tokens" in meanings[name] or meanings[name].endswith("; rounded, in ETH")
+            assert not re.search(r"smallest unit|\bwei\b|limb|text", meanings[name]), (public.dataset.name, name)
     assert not any(table.public and table.name.startswith("raw_ledger") for table in tables().values())
+
+
+@pytest.mark.parametrize(
+    ("dataset", "column", "meaning"),
+    [
+        ("transfers", "value_raw", "Amount; exact, as decimal text in smallest units"),
+        ("transfers", "value", "Amount; rounded, in whole tokens, null where their decimals are not known"),
+        ("transfers", "value_limb0", "Amount; lowest 26 digits in smallest units, for exact sums"),
+        ("holder_lists", "zero_held_raw", "Balance of the zero address; exact, as decimal text in smallest units"),
+        ("contract_balances", "balance_raw", "Native balance; exact, as decimal text in wei"),
+        ("contract_balances", "balance", "Native balance; rounded, in ETH"),
+        ("contract_balances", "balance_limb2", "Native balance; digits above those of limb 1 in wei, for exact sums"),
+    ],
+)
+def test_the_meaning_of_an_amount_has_the_unit_of_its_public_form(dataset, column, meaning):
+    assert {each.name: each.meaning for each in public_tables()[dataset].dataset.columns}[column] == meaning
 
 
 @pytest.fixture(scope="module")
