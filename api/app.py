@@ -189,7 +189,7 @@ def build_rooms(
             (observer or state_observer(stores, lambda: None, tuple)).current,
             lambda: claims_by_state(stores.ledger),
             answered,
-            settings.data_dir,
+            settings.installation_dir,
         ),
         token_router(stores.served),
         trust_router(stores.served),

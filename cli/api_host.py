@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cli.environment import as_environment, effective_settings, make_data_dir
+from cli.environment import command_environment, effective_settings, make_data_dir
 from cli.generations import follow_until
 from cli.logs import configure_logs
 from cli.output import operator_problems, print_json, progress_line, say
@@ -34,8 +34,8 @@ def api(workers: int, as_json: bool) -> None:
         make_data_dir(settings.data_dir)
         refuse_foreign_generation(settings)
         configure_logs(settings.log_format)
-        with only_one(settings.data_dir / "service.lock"):
-            record = settings.data_dir / CHILDREN_FILE
+        with only_one(settings.installation_dir / "service.lock"):
+            record = settings.installation_dir / CHILDREN_FILE
             end_leftovers(record)  # they hold the port
             require_free_port(settings.host, settings.port, "SVC_PORT")
             if as_json:
@@ -77,7 +77,7 @@ def _serve(settings: Settings, children: Children, workers: int) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())
     command = [str(SVC), "serve", "--workers", str(workers)]
-    children.start("api", command, as_environment(settings), restarted=True)
+    children.start("api", command, command_environment(settings), restarted=True)
     try:
         while not stopping.wait(LOOK_EVERY_S):
             for name in children.restart_ended():

@@ -18,7 +18,7 @@ import typer
 
 from api.access.rpc import Providers
 from cli.demo.anvil import find_binary
-from cli.environment import effective_settings, installation_directory, make_data_dir
+from cli.environment import effective_settings, make_data_dir
 from cli.output import operator_problem, print_json, say
 from cli.ports import require_free_port, require_two_ports
 from cli.same_origin import LOOPBACK_ADDRESS
@@ -117,7 +117,7 @@ def data_directory(settings: Settings) -> Iterator[Finding]:
 
 def file_modes(settings: Settings) -> Iterator[Finding]:
     """Corrects what other users of this machine could read, one line for each part of the data directory."""
-    data_dir = installation_directory(settings)
+    data_dir = settings.installation_dir
     if is_shared(data_dir):
         detail = f"{data_dir} is shared with other users of this machine"
         yield Finding("file modes", "fail", detail, "Set SVC_DATA_DIR to a directory of its own.")

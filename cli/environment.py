@@ -43,12 +43,6 @@ def service_address(settings: Settings) -> str:
     return settings.public_base_url
 
 
-def installation_directory(settings: Settings) -> Path:
-    """Returns SVC_DATA_DIR: the data directory, or the one above it where that is the demo's."""
-    in_demo = settings.data_dir.name == "demo" and (settings.demo or not settings.rpc_urls)
-    return settings.data_dir.parent if in_demo else settings.data_dir
-
-
 def given_address(name: str, text: str) -> str:
     """Returns an http(s) address that was passed as `name`. Raises `SettingsInvalid`."""
     import httpx  # which `svc serve` starts without
@@ -83,6 +77,16 @@ def as_environment(settings: Settings) -> dict[str, str]:
         for name in Settings.model_fields
         if (value := getattr(settings, name)) not in (None, ())
     }
+
+
+def command_environment(settings: Settings) -> dict[str, str]:
+    """Returns the same for a child that is a command of ours.
+
+    Where no RPC is set, that looks for the demo's directory below SVC_DATA_DIR by itself, as `effective_settings` did.
+    """
+    if settings.rpc_urls:
+        return as_environment(settings)
+    return as_environment(settings.model_copy(update={"data_dir": settings.installation_dir}))
 
 
 def _text(value: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cli.environment import effective_settings, installation_directory
+from cli.environment import effective_settings
 from cli.logs import configure_logs
 from cli.output import note
 
@@ -19,7 +19,7 @@ def erase(callers: Sequence[str]) -> Erased:
 
     settings = effective_settings()
     configure_logs(settings.log_format)
-    return erase_traces(settings, callers, installation_directory(settings) / "logs", on_step=note)
+    return erase_traces(settings, callers, settings.installation_dir / "logs", on_step=note)
 
 
 def erasure_text(erased: Erased) -> str:

@@ -217,6 +217,14 @@ class Settings(BaseSettings):
         return authority(self.host, self.port)
 
     @property
+    def installation_dir(self) -> Path:
+        """Returns `DATA_DIR` as it was set, where a service's lock and the record of its processes are: the directory
+        above the data directory where that is the demo's.
+        """
+        in_demo = self.data_dir.name == "demo" and (self.demo or not self.rpc_urls)
+        return self.data_dir.parent if in_demo else self.data_dir
+
+    @property
     def host_named(self) -> str:
         """Returns `HOST_NAME`, or the name of the machine."""
         return self.host_name or platform.node()

@@ -40,11 +40,12 @@ def discovery_router(
     state: Callable[[], Awaitable[tuple[ServiceState, int]]],
     claims: Callable[[], Mapping[str, int]],
     answered: Callable[[], Mapping[str, Mapping[tuple[str, int], int]]],
-    data_dir: Path,
+    installation_dir: Path,
 ) -> APIRouter:
     """Creates the routes. `site` returns the published site, `state` the newest observation of the service and its age
     in seconds; neither may wait for a thread that requests share. `host` names this machine; `claims` counts claims by
-    state; `answered` returns the answers that each worker gave; `data_dir` holds the record of its processes."""
+    state; `answered` returns the answers that each worker gave; `installation_dir` holds the record of its processes.
+    """
     router = APIRouter(tags=["discovery"], route_class=WorkRoute)
 
     @router.get(
@@ -72,7 +73,7 @@ def discovery_router(
         from warehouse.discovery.processes import process_figures
 
         counted, answers, parts = await asyncio.gather(
-            asyncio.to_thread(claims), asyncio.to_thread(answered), asyncio.to_thread(process_figures, data_dir)
+            asyncio.to_thread(claims), asyncio.to_thread(answered), asyncio.to_thread(process_figures, installation_dir)
         )
         text = openmetrics(await facts(), counted, answers, parts)
         return await asyncio.to_thread(

@@ -82,9 +82,8 @@ def test_a_host_restored_from_a_backup_serves_proven_documents_and_knows_every_k
     for lost in ("store", "publisher", "before"):
         shutil.rmtree(tmp_path / lost)
     do(with_files(steps("The way back, PostgreSQL"), restored), tmp_path, **server)
-    after = ApiHost(
-        "after", tmp_path, as_environment(settings.model_copy(update={"ledger_url": postgres.url(restored)}))
-    )
+    without_chain = {"ledger_url": postgres.url(restored), "rpc_urls": ()}
+    after = ApiHost("after", tmp_path, as_environment(settings.model_copy(update=without_chain)))
     try:
         after.start()
         until(lambda: after.serves(str(generation)), after.said)

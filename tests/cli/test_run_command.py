@@ -1,6 +1,7 @@
 """`svc run` as people run it: in a process of its own, started, interrupted, killed and started again."""
 
 import json
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,6 +46,8 @@ def test_the_demo_comes_up_answers_is_killed_and_goes_on(installation: Installat
     assert holders["holderCount"] > 2000
     assert holders["consistency"]["proof"]["verdict"] == "proven"
     assert {"raw_chain__transfers", "document/api/token/holders"} <= assets_of_dagster(installation)
+    running = set(re.findall(r'svc_process_start_time_seconds\{part="(.*?)"\}', installation.get("/metrics").text))
+    assert running == {"api", "worker", "dagster code server", "dagster web server", "dagster daemon"}
     assert "already" in installation.svc("run").stderr
     for arguments in COMMANDS:
         said = installation.called(*(each.format(base_url=installation.base_url) for each in arguments), "--json")

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 CHILDREN_FILE = "children.json"
-"""The record of the running children, in the data directory: `[{"name": …, "pid": …, "created_at": …}, …]`."""
+"""The record of the running children, below SVC_DATA_DIR: `[{"name": …, "pid": …, "created_at": …}, …]`."""
 
 
 Answered = Mapping[tuple[str, int], int]
@@ -54,10 +54,10 @@ def read_children(record: Path) -> list[Child]:
     return [Child(str(row.get("name", "?")), int(row["pid"]), float(row["created_at"])) for row in rows]
 
 
-def process_figures(data_dir: Path) -> tuple[ProcessFigures, ...]:
+def process_figures(installation_dir: Path) -> tuple[ProcessFigures, ...]:
     """Returns the figures of each part that runs, by name. Without a supervisor there is this API alone."""
     try:
-        children = read_children(data_dir / CHILDREN_FILE)
+        children = read_children(installation_dir / CHILDREN_FILE)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         children = []
     parts = [(child.name, process) for child in children if (process := child.process()) is not None]
