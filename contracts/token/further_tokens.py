@@ -19,7 +19,7 @@ from contracts.token.proof import Proof
 
 class TokenState(StrEnum):
     """The reliability of a further token's numbers: the verdict of its list, `waiting` before the first one, or
-    `broken` if its history can't be read further."""
+    `broken` if its history can't be read further, or there is no contract at its address."""
 
     PROVEN = "proven"
     UNPROVEN = "unproven"
@@ -27,6 +27,10 @@ class TokenState(StrEnum):
     FAILED = "failed"
     WAITING = "waiting"
     BROKEN = "broken"
+
+
+NO_CONTRACT = "no_contract"
+"""Reason of a token without any transfer, at whose address the nodes know no contract: its row has another address."""
 
 
 class PublishedToken(Document):

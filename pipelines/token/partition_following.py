@@ -14,17 +14,19 @@ from contracts.access.eth_accounts import eth_account
 from contracts.errors import ChainDataInvalid, ObjectStoreAway, OperatorProblem
 from contracts.settings import Settings
 from contracts.token.further_tokens import (
+    NO_CONTRACT,
     PublishedToken,
     TokenState,
     broken_token,
     proven_token,
     waiting_token,
 )
-from contracts.token.holder_documents import Token
+from contracts.token.holder_documents import HolderKind, Token
 from contracts.token.partitions import FurtherToken, Partition, ReadToken
 from pipelines.clients.rpc import RpcPool
 from pipelines.token.head import ChainHead
 from pipelines.token.holder_lists import take_list
+from pipelines.token.kinds import read_kinds
 from pipelines.token.partitions import further_tokens
 from warehouse.duck.connection import ChainIdentity, Connection, Warehouse, stamp
 from warehouse.token.further_token_files import read_published, token_dir, write_index, write_published
@@ -147,6 +149,8 @@ async def _followed(
             _taken_over, connection, store, row.read, head.finalized.number, settings.partition_blocks, fetched
         )
         state = read_state(connection)
+        if state is not None and not state.transfers and await _is_wallet(pool, row.address, head):
+            return broken_token(last, NO_CONTRACT)
         token = last if state is None else await _listed(settings, connection, pool, head, row, directory)
     if ahead.broken is not None:
         return broken_token(token, ahead.broken)
@@ -154,6 +158,12 @@ async def _followed(
 
 
 _SETTLED = (TokenState.PROVEN, TokenState.FAILED)
+
+
+async def _is_wallet(pool: RpcPool, address: str, head: ChainHead) -> bool:
+    """Decides whether nodes say that there is no contract at an address. One that does not answer says nothing."""
+    kinds = await read_kinds(pool, [address], head.finalized.number)
+    return kinds.get(address) is HolderKind.WALLET
 
 
 def _follows(block: int, stored: set[Partition]) -> bool:

@@ -15,7 +15,7 @@ import dagster as dg
 import pytest
 from faulty_store import FORBIDDEN, UNAVAILABLE, faulty_store
 from ingest_helpers import TOKEN, ingest_once
-from many_tokens import BAD, LOGS, SECOND, ManyTokensChain, follow_all, make_all, settings_of_tokens
+from many_tokens import BAD, LOGS, SECOND, SILENT, ManyTokensChain, follow_all, make_all, settings_of_tokens
 from object_stores import BUCKET, local_s3
 
 from cli.demo.recorded import RecordedNode
@@ -174,6 +174,17 @@ def test_a_further_token_without_anything_new_costs_no_request(settings):
         assert follow_all(settings, node.url) == before
     assert before[SECOND].state is TokenState.PROVEN
     assert chain.calls - asked == 4  # chain id, first, newest and final block
+
+
+def test_an_address_without_a_contract_is_broken_until_there_is_one(settings):
+    settings.tokens_file.write_text(json.dumps([{"address": SILENT, "first_block": 4}]))
+    with RecordedNode(ManyTokensChain(TOKEN, logs=LOGS, head=200)) as node:
+        make_all(settings, node.url)
+        mistyped = follow_all(settings, node.url)[SILENT]
+    with RecordedNode(ManyTokensChain(TOKEN, SILENT, logs=LOGS, head=200)) as node:
+        deployed = follow_all(settings, node.url)[SILENT]
+    assert (mistyped.state, mistyped.reason, mistyped.block) == (TokenState.BROKEN, "no_contract", None)
+    assert (deployed.state, deployed.reason, deployed.block) == (TokenState.PROVEN, None, 149)
 
 
 def test_partitions_that_somebody_else_stored_are_refused_and_only_the_log_names_the_store(settings, caplog):
