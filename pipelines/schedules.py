@@ -211,7 +211,7 @@ JOBS = (
         makes=(delete_run_records, delete_ended_sessions, delete_expired_approvals),
         due=hourly,
         cron="17 * * * *",
-        when="Hourly.",
+        when="Hourly: what ended is deleted, runs and used approvals a day later, codes and sessions 30 days later.",
     ),
 )
 
