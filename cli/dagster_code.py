@@ -8,12 +8,15 @@ gRPC's server wakes ten times a second, for signals on platforms whose events ca
 from dagster._cli.api import grpc_command
 from grpc import _common
 
+from cli.dagster_logs import rename_json_keys
+
 WAKES_EVERY_S = 60.0
 
 
 def main() -> None:
     """Serves code as `dagster api grpc` does, with the same arguments, until a signal comes."""
     _common.MAXIMUM_WAIT_TIMEOUT = WAKES_EVERY_S
+    rename_json_keys()
     grpc_command()
 
 

@@ -15,8 +15,8 @@ from dagster._core.workspace.context import IWorkspaceProcessContext
 from dagster._daemon.controller import DagsterDaemonController, create_daemons_from_instance
 from dagster._time import get_current_timestamp
 from dagster._utils.interrupts import capture_interrupts, setup_interrupt_handlers
-from dagster._utils.log import configure_loggers
 
+from cli.dagster_logs import configure_dagster_logs
 from cli.dagster_workspace import open_workspace
 
 RELOADED_EVERY_S = 1800.0
@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--log-format", choices=["colored", "json"], default="colored")
     arguments = parser.parse_args()
     setup_interrupt_handlers()
-    configure_loggers(formatter=arguments.log_format, log_level="INFO")
+    configure_dagster_logs(arguments.log_format)
     try:
         with (
             capture_interrupts(),

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import uvicorn
 from dagster import DagsterInstance
-from dagster._utils.log import configure_loggers
 from dagster_webserver.app import create_app_from_workspace_process_context
 from dagster_webserver.cli import (
     DEFAULT_DB_STATEMENT_TIMEOUT,
@@ -21,6 +20,7 @@ from dagster_webserver.cli import (
 )
 from dagster_webserver.version import __version__
 
+from cli.dagster_logs import configure_dagster_logs
 from cli.dagster_workspace import open_workspace
 from cli.http_server import serve_until_signal
 from cli.same_origin import LOOPBACK_ADDRESS, SameOrigin
@@ -30,7 +30,7 @@ WORKSPACE = Path(__file__).resolve().parents[1] / "workspace.yaml"
 
 def serve_dagster(workspace: Path, port: int, log_format: str, *, may_launch: bool) -> None:
     """Serves the instance of DAGSTER_HOME until a signal comes; without `may_launch` every mutation is refused."""
-    configure_loggers(formatter=log_format, log_level="INFO")
+    configure_dagster_logs(log_format)
     with DagsterInstance.get() as instance:
         instance.optimize_for_webserver(DEFAULT_DB_STATEMENT_TIMEOUT, DEFAULT_POOL_RECYCLE, DEFAULT_POOL_MAX_OVERFLOW)
         with open_workspace(instance, workspace, version=__version__, read_only=not may_launch) as context:

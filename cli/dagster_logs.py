@@ -1,0 +1,44 @@
+"""Configures the logs of Dagster's own processes. As JSON their lines have the keys of ours.
+
+Dagster's lines come from logging and from structlog, so its formatter stays and only what it renders is renamed.
+"""
+
+import json
+from collections.abc import MutableMapping
+from typing import Any
+
+import structlog
+from dagster._utils import log
+
+from contracts.access.api_keys import redact_keys
+
+RENAMED = {"timestamp": "time", "level": "level", "logger": "logger", "event": "message"}
+"""The keys of structlog that each line begins with, and what `contracts.logs.JsonLines` calls them."""
+
+
+def _line(_logger: object, _method: str, event: MutableMapping[str, Any]) -> str:
+    named = {name: event.pop(key) for key, name in RENAMED.items() if key in event}
+    return redact_keys(json.dumps({**named, **event}, ensure_ascii=False, default=repr))
+
+
+def json_formatter() -> structlog.stdlib.ProcessorFormatter:
+    """Makes the formatter of lines for machines."""
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=log.get_structlog_shared_processors(),  # type: ignore[no-untyped-call]
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            structlog.processors.format_exc_info,
+            _line,
+        ],
+    )
+
+
+def rename_json_keys() -> None:
+    """Makes Dagster's `configure_loggers`, which its command of the code server calls too, use our formatter."""
+    log.get_structlog_json_formatter = json_formatter
+
+
+def configure_dagster_logs(log_format: str) -> None:
+    """Configures the logs of a process of Dagster: `colored` or `json`."""
+    rename_json_keys()
+    log.configure_loggers(formatter=log_format, log_level="INFO")
