@@ -121,10 +121,9 @@ def everything_but(group: str) -> dg.AssetSelection:
 
 
 def room_and_its_documents(group: str) -> dg.AssetSelection:
-    """Selects the assets of a group with their checks, and the documents that read them without theirs."""
+    """Selects the assets of a group and the documents that read them, with their checks."""
     room = dg.AssetSelection.groups(group)
-    documents = room.downstream(depth=1, include_self=False) & dg.AssetSelection.groups("publish")
-    return room | documents.without_checks()
+    return room | room.downstream(depth=1, include_self=False) & dg.AssetSelection.groups("publish")
 
 
 def hourly(settings: Settings, now: datetime) -> str:

@@ -1,6 +1,6 @@
 """The published documents as assets: one per row of the registry, all made by the step that makes a generation."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -9,10 +9,12 @@ import dagster as dg
 from contracts.discovery.capabilities import Status, capability_states
 from contracts.discovery.installation import Installation
 from contracts.publish.registry import PROJECTIONS, Projection
+from contracts.settings import Settings
 from pipelines.presentation import OWNERS, POOL, model_schema
 from pipelines.publish.generation import publish, republish
 from pipelines.resources import Runtime
-from warehouse.discovery.checks import check_results
+from warehouse.discovery.checks import CheckResult, check_results
+from warehouse.duck.connection import Connection
 from warehouse.duck.tables import room_of
 from warehouse.publish.lineage import tables_of
 from warehouse.publish.readers import context_for
@@ -101,8 +103,10 @@ CHECKED = {
 """The documents that give numbers, and the rooms that these come from."""
 
 
-@dg.multi_asset_check(
-    specs=[
+@dg.multi_asset(
+    name="publish_generation",
+    specs=[*map(_spec, _first_of_each_asset(PROJECTIONS))],
+    check_specs=[
         dg.AssetCheckSpec(
             NUMBERS,
             asset=key,
@@ -110,54 +114,41 @@ CHECKED = {
         )
         for key in CHECKED
     ],
-    can_subset=True,
-    pool=POOL,
-)
-def numbers_passed_their_checks(
-    context: dg.AssetCheckExecutionContext, runtime: dg.ResourceParam[Runtime]
-) -> Iterator[dg.AssetCheckResult]:
-    """Shows on each document what was judged of its numbers. Blocks nothing: the checks themselves do."""
-    with runtime.warehouse.connect() as connection:
-        results = check_results(connection)
-    checked = sorted(context.selected_asset_check_keys, key=str)
-    # Asked at once, and remembered: Dagster asks for the record of each document with its result.
-    context.instance.get_asset_records([check_key.asset_key for check_key in checked])
-    for check_key in checked:
-        of_document = [result for result in results if room_of(result.table_name) in CHECKED[check_key.asset_key]]
-        failed = [f"{result.table_name}: {result.fact}" for result in of_document if not result.passed]
-        yield dg.AssetCheckResult(
-            asset_key=check_key.asset_key,
-            check_name=check_key.name,
-            passed=not failed,
-            severity=dg.AssetCheckSeverity.WARN,
-            metadata={"facts": len(of_document), "failed": dg.MetadataValue.json(failed)},
-        )
-
-
-@dg.multi_asset(
-    name="publish_generation",
-    specs=[*map(_spec, _first_of_each_asset(PROJECTIONS))],
     pool=POOL,
     can_subset=True,
 )
 def publish_generation(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
-) -> Iterator[dg.MaterializeResult[None]]:
-    """Builds the next generation from the selected documents, and points to it.
+) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
+    """Builds the next generation from the selected documents, points to it, and shows what was judged of its numbers.
 
-    A run of one room links the query copy; a run of the chain writes it again.
+    The checks are of this step, since one of their own would cost every run of prices more. A run of checks alone
+    publishes nothing.
     """
     chosen = [row for row in PROJECTIONS if document_key(row) in context.selected_asset_keys]
+    check_keys = sorted(context.selected_asset_check_keys, key=str)
     with runtime.warehouse.connect() as connection:
-        documents = context_for(connection, runtime.settings)
-        if context.run.tags.get(QUERY_COPY) == LINKED:
-            made = {key.path[-1] for key in context.job_def.asset_layer.selected_asset_keys}
-            report = republish(documents, runtime.settings, chosen, moved_tables=made)
-        else:
-            names = {row.name for row in chosen}
-            unmoved = [row for row in PROJECTIONS if row.name not in names]
-            # a run of all documents makes each of them, whatever moved
-            report = publish(documents, runtime.settings, unmoved=unmoved or None)
+        results = check_results(connection) if check_keys else []
+        if chosen:
+            yield from _published(context, connection, runtime.settings, chosen)
+    # Asked at once, and remembered: Dagster asks for the record of each document with its result.
+    context.instance.get_asset_records([check_key.asset_key for check_key in check_keys])
+    yield from _numbers_checked(check_keys, results)
+
+
+def _published(
+    context: dg.AssetExecutionContext, connection: Connection, settings: Settings, chosen: Sequence[Projection]
+) -> Iterator[dg.MaterializeResult[None]]:
+    """Publishes. A run of one room links the query copy; a run of the chain writes it again."""
+    documents = context_for(connection, settings)
+    if context.run.tags.get(QUERY_COPY) == LINKED:
+        made = {key.path[-1] for key in context.job_def.asset_layer.selected_asset_keys}
+        report = republish(documents, settings, chosen, moved_tables=made)
+    else:
+        names = {row.name for row in chosen}
+        unmoved = [row for row in PROJECTIONS if row.name not in names]
+        # a run of all documents makes each of them, whatever moved
+        report = publish(documents, settings, unmoved=unmoved or None)
     context.log.info(
         f"{report.generation}: {report.written} files with {report.bytes_written} bytes written and {report.linked} "
         f"linked in {report.seconds} s"
@@ -168,6 +159,22 @@ def publish_generation(
             metadata={
                 "generation": report.generation or "none",
                 "changed": projection.path in report.changed_documents,
-                "document": dg.MetadataValue.url(runtime.settings.public_base_url + projection.path),
+                "document": dg.MetadataValue.url(settings.public_base_url + projection.path),
             },
+        )
+
+
+def _numbers_checked(
+    check_keys: Sequence[dg.AssetCheckKey], results: Sequence[CheckResult]
+) -> Iterator[dg.AssetCheckResult]:
+    """Shows on each document what was judged of its numbers. Blocks nothing: the checks themselves do."""
+    for check_key in check_keys:
+        of_document = [result for result in results if room_of(result.table_name) in CHECKED[check_key.asset_key]]
+        failed = [f"{result.table_name}: {result.fact}" for result in of_document if not result.passed]
+        yield dg.AssetCheckResult(
+            asset_key=check_key.asset_key,
+            check_name=check_key.name,
+            passed=not failed,
+            severity=dg.AssetCheckSeverity.WARN,
+            metadata={"facts": len(of_document), "failed": dg.MetadataValue.json(failed)},
         )

@@ -273,6 +273,13 @@ def test_a_run_of_prices_makes_and_checks_prices_and_makes_what_reads_them(defin
     assert {node.name for node in job.nodes} == {*prices, *checks, "publish_generation"}
 
 
+def test_every_job_judges_what_it_makes_by_all_of_its_checks(definitions: dg.Definitions, graph: Any):
+    for job in JOBS:
+        made = definitions.resolve_job_def(job.name).asset_layer
+        checks = {key for key in graph.asset_check_keys if key.asset_key in made.selected_asset_keys}
+        assert made.asset_graph.asset_check_keys >= checks, job.name
+
+
 def test_the_chain_and_prices_make_every_asset_and_write_no_table_both(definitions: dg.Definitions, graph: Any):
     chain = definitions.resolve_job_def(CHAIN_JOB).asset_layer.selected_asset_keys
     prices = definitions.resolve_job_def("prices").asset_layer.selected_asset_keys

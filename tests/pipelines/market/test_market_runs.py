@@ -26,6 +26,7 @@ from pipelines.definitions import build_definitions
 from pipelines.failure import mark_stale_for
 from pipelines.initial_publish import publish_initial
 from pipelines.market.observe import prices_due
+from pipelines.publish.assets import CHECKED, NUMBERS
 from warehouse.publish.generations import current_generation
 from warehouse.publish.lineage import tables_of
 
@@ -112,7 +113,9 @@ def run_prices(place: Place) -> set[str]:
     job = prices_job(place.settings())
     with place.dagster() as instance:
         result = job.execute_in_process(instance=instance)
-    assert {check.passed for check in result.get_asset_check_evaluations()} == {True}
+    verdicts = {(check.asset_key, check.check_name): check.passed for check in result.get_asset_check_evaluations()}
+    assert set(verdicts.values()) == {True}
+    assert {key for key, name in verdicts if name == NUMBERS} == CHECKED.keys() & job.asset_layer.selected_asset_keys
     return {"/".join(event.asset_key.path) for event in result.all_events if event.is_step_materialization}
 
 
@@ -148,6 +151,17 @@ def test_a_run_of_prices_publishes_what_reads_them_and_links_the_rest(place: Pla
     linked = after.manifest.components.keys() - written
     assert {"serving.duckdb", "public/api/token/holders.json", "public/openapi.json"} <= linked
     assert all((after.path / name).samefile(before.path / name) for name in linked)
+
+
+def test_a_run_of_checks_of_documents_publishes_nothing(place: Place) -> None:
+    before = current_generation(place.data_dir)
+    price = dg.AssetCheckKey(dg.AssetKey(["document", *PRICE.strip("/").split("/")]), NUMBERS)
+    everything = build_definitions(place.settings()).resolve_implicit_global_asset_job_def()
+    job = everything.get_subset(asset_selection=set(), asset_check_selection={price})
+    with place.dagster() as instance:
+        result = job.execute_in_process(instance=instance)
+    assert [check.asset_check_key for check in result.get_asset_check_evaluations()] == [price]
+    assert current_generation(place.data_dir) == before
 
 
 def test_a_minute_without_news_is_not_due(place: Place) -> None:
