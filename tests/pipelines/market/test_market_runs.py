@@ -131,7 +131,9 @@ def test_a_run_of_prices_publishes_what_reads_them_and_links_the_rest(place: Pla
     assert (place.document(ETH)["price"], place.document(ETH)["source"]) == ("3000.5", "coinbase")
     assert before is not None and after is not None
     written = {path for path, part in after.manifest.components.items() if part.since == after.id}
-    data = {path.rpartition("/")[2].partition("-")[0] for path in written if path.startswith("public/data/")}
+    data = {
+        Path(path).name.partition("-")[0].removesuffix(".gz") for path in written if path.startswith("public/data/")
+    }
     # the first prices of a day are new files, which the index, its page and the Data Package list
     listing = {"manifest.json", "index.json", "datapackage.json", "now.json"}
     assert {name for name in data if not name.startswith(("index.html", "index.md"))} == listing | {
