@@ -23,6 +23,9 @@ def main(
     graph_nodes: Annotated[
         int, typer.Option(min=10_000, help="Nodes of the graph bench, with 5 edges each.")
     ] = 100_000,
+    imported_nodes: Annotated[
+        int, typer.Option(min=1_000, help="Nodes of the imported graph, with 5 edges each.")
+    ] = 2_000,
     as_json: AsJson = False,
 ) -> None:
     """Measure ingestion, serving, selling, the guardrail and the graph against their alternatives.
@@ -33,7 +36,7 @@ def main(
     """
     from benchmarks.command import bench
 
-    bench(names or [], transfers, graph_nodes, as_json)
+    bench(names or [], transfers, graph_nodes, imported_nodes, as_json)
 
 
 if __name__ == "__main__":

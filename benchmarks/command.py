@@ -44,10 +44,10 @@ class Bench:
     text: Callable[[Any, Mapping[str, Any]], str]
 
 
-def bench(names: Sequence[str], transfers: int, graph_nodes: int, as_json: bool) -> None:
+def bench(names: Sequence[str], transfers: int, graph_nodes: int, imported_nodes: int, as_json: bool) -> None:
     """Runs the benches with these names, or all of them. Raises `typer.BadParameter` for a name that no bench has."""
     warnings.simplefilter("ignore")
-    benches = benches_of(transfers, graph_nodes)
+    benches = benches_of(transfers, graph_nodes, imported_nodes)
     known = [bench.name for bench in benches]
     for name in names:
         if name not in known:
@@ -57,7 +57,7 @@ def bench(names: Sequence[str], transfers: int, graph_nodes: int, as_json: bool)
     run_benches([bench for bench in benches if not names or bench.name in names], as_json=as_json)
 
 
-def benches_of(transfers: int, graph_nodes: int) -> list[Bench]:
+def benches_of(transfers: int, graph_nodes: int, imported_nodes: int) -> list[Bench]:
     writing = f"writing {transfers:,} transfers on a local chain, then reading them"
     blocks = "running 100 new blocks on a small and on a large warehouse"
     return [
@@ -83,8 +83,8 @@ def benches_of(transfers: int, graph_nodes: int) -> list[Bench]:
         Bench("worldWrites", "writing a graph through the validator", world_writes.measure, tables.world_writes_text),
         Bench(
             "worldImport",
-            f"importing a graph of {graph_nodes // 50:,} nodes",
-            lambda: world_import.measure(graph_nodes // 50),
+            f"importing a graph of {imported_nodes:,} nodes",
+            lambda: world_import.measure(imported_nodes),
             tables.world_import_text,
         ),
         Bench("mixedLoad", "answering light requests beside large ones", mixed_load.measure, tables.mixed_load_text),
