@@ -51,8 +51,6 @@ SETTINGS: dict[str, Any] = {"rate_limit_per_minute": 20, "trusted_proxies": ("12
 UNRECORDED = {"openapi", "openapi_v2"}
 """The descriptions themselves."""
 
-ASSETS_PREFIX = "/assets/"
-
 _LONGEST_LIST = 3
 _LARGEST_WHOLE_BYTES = 4_096
 
@@ -566,8 +564,6 @@ def files_of(recorder: Recorder) -> dict[Path, Any]:
 def _recorded(path: str, exchange: dict[str, Any]) -> dict[str, Any]:
     """The exchange as it is recorded: with an example of the body, unless an installation shows its own."""
     recorded = {name: value for name, value in exchange.items() if name != "body"}
-    if path.startswith(ASSETS_PREFIX):  # a name there ends in a hash: it is gone with the next change of the file
-        recorded["request"] = {}
     body, is_plain = exchange.get("body"), not exchange["request"]
     if body is None or path in _SIGNED_OFFERS or (is_plain and path in _SHOWN_WHEN_PUBLISHED and not _ages(body)):
         return recorded
