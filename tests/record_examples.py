@@ -275,7 +275,9 @@ async def _graph(recorder: Recorder) -> None:
     await recorder.ask("world_model_signal", body={**linked, "expectedRevision": 0})
     correction = {"type": "Goal", "title": "Answer within two hours", "source": "agent-seven"}
     correction["corrects"] = {"id": node_id, "reason": "Two hours were agreed"}
-    node_id = (await recorder.ask("world_model_signal", "corrected", body=correction))["data"]["signalId"]
+    header = {"Idempotency-Key": "goal-2"}
+    corrected_signal = await recorder.ask("world_model_signal", "corrected", header=header, body=correction)
+    node_id = corrected_signal["data"]["signalId"]
     corrected, stated = {"nodeId": correction["corrects"]["id"]}, signal["data"]["nodes"][0]
     await recorder.ask("world_model_node", path=corrected)
     believed = {"asOf": stated["validFrom"], "recordedAsOf": stated["recordedAt"]}
@@ -469,6 +471,7 @@ async def _any_block(recorder: Recorder, newest: Any) -> None:
             older = await recorder.ask(operation, **where, query={"limit": 1, "cursor": "MjAuMA"})
             assert older["block"] == page["block"]
     await recorder.ask("token_holder", "unknownAddress", path={"address": REGISTRY})
+    await recorder.ask("token_holder", "withRanks", path={"address": holder}, query={"ranks": 2})
     await recorder.ask("token_holders_map_temporal", "anyBlocks", query={"from_block": last - 15, "to_block": last - 5})
     dates = {f"{side}_date": day["date"] for side in ("from", "to")}
     await recorder.ask("token_holders_map_temporal", "days", query=dates)

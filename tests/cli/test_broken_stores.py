@@ -20,6 +20,7 @@ from contracts.errors import StoreUnusable
 from contracts.settings import Settings
 from pipelines.runs import opened_instance
 from warehouse.publish.generations import current_generation
+from warehouse.world.served import SNAPSHOT_DIR
 
 COMMANDS = (
     ("doctor",),
@@ -127,6 +128,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for generation in (data_dir / "generations").iterdir():
         if generation != (data_dir / "current").resolve():
             shutil.rmtree(generation)
+    shutil.rmtree(data_dir / SNAPSHOT_DIR)  # linked into the generation, and deleted by every erasure
     assert {"warehouse.duckdb", "ledger.db", "guardrail.db", "dagster", "current"} <= {
         path.name for path in data_dir.iterdir()
     }

@@ -66,7 +66,7 @@ def test_a_token_that_opens_nothing_counts_against_the_address(service):
     assert [answer.status_code for answer in answers] == [200, 200, 429, 429]
     assert '"permin"' in answers[0].headers["ratelimit-policy"]
     refused = answers[-1].json()
-    assert (refused["id"], refused["error"]["data"]["code"]) == (None, "rate_limited")
+    assert (refused["id"], refused["error"]["data"]["code"]) == (1, "rate_limited")
     assert service.ask(post(call("svc_connect_status", session_token=token)))[0].status_code == 200
 
 

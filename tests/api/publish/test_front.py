@@ -7,7 +7,8 @@ import pytest
 from publishing import DOCUMENTS, House, mint
 
 from api.app import create_app
-from api.publish.front import BODY_LIMIT_BYTES, Front
+from api.publish.front import Front
+from api.receiving import BODY_LIMIT_BYTES
 from contracts.logs import TextLines
 from warehouse.ledger.counters import Take
 
