@@ -3,6 +3,7 @@
 What both import takes seconds of CPU, which a process of its own for the first run would pay again.
 """
 
+import logging
 import os
 import signal
 import sys
@@ -35,6 +36,7 @@ def main() -> None:
 def _first_run() -> int:
     """Returns the exit code of the first run. A signal ends this process, without a word."""
     keep_files_private()
+    logging.getLogger("asyncio").addFilter(_is_fault)
     try:
         pipeline.run(snapshot=False, as_json=False)
     except typer.Exit as end:
@@ -45,6 +47,11 @@ def _first_run() -> int:
         traceback.print_exc()
         return 1
     return 0
+
+
+def _is_fault(record: logging.LogRecord) -> bool:
+    """Decides whether a line is of a fault: asyncio logs a signal that interrupts a write to a socket as one."""
+    return record.exc_info is None or isinstance(record.exc_info[1], Exception)
 
 
 def _say_to(output: int, errors: int) -> None:

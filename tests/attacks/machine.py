@@ -147,11 +147,17 @@ def corrupt_store(service: Service) -> Outcome:
 STOPPED = (("doctor",), ("pipeline", "run"), ("pipeline", "status"), ("world", "forget", "local:one"))
 
 
+def _copied_if_there(source: str, target: str) -> None:
+    with suppress(FileNotFoundError):
+        shutil.copy2(source, target)
+
+
 def _tracebacks(service: Service, name: str, content: bytes, commands: Sequence[tuple[str, ...]]) -> list[str]:
     """What commands print that end in a traceback, on a copy of the installation with this warehouse."""
     copy = service.data_dir.with_name(name)
     # The service goes on to publish: what it is building may be gone before it is copied. A pipe can't be copied.
-    shutil.copytree(service.data_dir, copy, symlinks=True, ignore=shutil.ignore_patterns(".*", "*.pipe"))
+    ignored = shutil.ignore_patterns(".*", "*.pipe")
+    shutil.copytree(service.data_dir, copy, symlinks=True, ignore=ignored, copy_function=_copied_if_there)
     (copy / "warehouse.duckdb").write_bytes(content)
     broken = []
     for command in commands:

@@ -372,7 +372,7 @@ def test_the_rows_of_a_node_that_was_removed_are_read_again_where_the_others_agr
     with RecordedNode(odd) as liar:
         ingest_once(connection, liar.url)
     with RecordedNode(even) as one, RecordedNode(even) as other:
-        for _ in range(40):  # two old ranges of some are drawn in each run
+        for _ in range(400):  # two old ranges of some are drawn in each run
             ingest_once(connection, one.url, other.url)
             values = connection.execute("select value_raw.limb0 from raw_chain__transfers").fetchall()
             if values == [(8,)]:
