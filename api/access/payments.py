@@ -135,7 +135,7 @@ class SignedPayments:
         url = self._base_url + path + (f"?{query.decode('latin-1')}" if query else "")
         digest = request_digest(method, path, query, await request.body())
         body = await _body(request)
-        return _Asked(method, path, url, digest, [each for each in offers_at(method, path) if each.covers(body)])
+        return _Asked(method, path, url, digest, [offer for offer in offers_at(method, path) if offer.covers(body)])
 
     def _find(self, presented: Presented) -> StoredAuthorization | None:
         with self._ledger().read() as reader:

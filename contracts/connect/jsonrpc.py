@@ -105,7 +105,7 @@ def problem_as_error(
 
 
 def message_of(body: bytes) -> dict[str, Any]:
-    """Returns the message in `body`, or one of no method and no id if there is none that an answer could repeat."""
+    """Returns the message in `body`, or one without method and id if an answer could repeat neither."""
     try:
         message = read_message(json.loads(body))
         json.dumps(message.get("id"), ensure_ascii=False, allow_nan=False).encode()

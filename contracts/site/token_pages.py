@@ -354,7 +354,7 @@ def holders_page(documents: Documents) -> Mapping[str, Any]:
 
 
 def _edges(documents: Documents, listed: Sequence[Holder]) -> dict[str, Any] | None:
-    """Returns the transfers among the largest holders, those with the most first, or None where there are none."""
+    """Returns the transfers among the largest holders, those with the most first, or None without any."""
     document = documents.read(EDGES)
     if document is None or not document.edges:
         return None

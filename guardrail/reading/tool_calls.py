@@ -595,7 +595,7 @@ _ONLY_LOOKS = frozenset(("screenshot", "zoom", "cursor_position", "mouse_move", 
 
 @record
 class _Runs:
-    """What the tools run whose names have one of these words. The table explains the fields."""
+    """The programs that tools run whose names have one of these words. The table explains the fields."""
 
     words: tuple[str, ...]
     inside: tuple[str, ...]
@@ -810,19 +810,8 @@ def _line(line: str, span: Span) -> Reading:
 _PROGRAM_NAMES = (
     *("command", "cmd", "commandline", "shellcommand", "script", "bash", "commands", "clicommand", "remotecommand"),
     *("code", "source", "sourcecode", "python", "function", "expression", "javascript", "js", "codesnippet", "snippet"),
-    *(
-        "sql",
-        "sqlquery",
-        "statement",
-        "statements",
-        "program",
-        "applescript",
-        "jxa",
-        "cypher",
-        "pipeline",
-        "lua",
-        "ruby",
-    ),
+    *("sql", "sqlquery", "statement", "statements", "program"),
+    *("applescript", "jxa", "cypher", "pipeline", "lua", "ruby"),
 )
 """Names of arguments that hold a program, as `_same_name` spells them."""
 _COMMANDS = frozenset(_PROGRAM_NAMES[: _PROGRAM_NAMES.index("code")]) - {"script"}

@@ -82,9 +82,9 @@ class _Labelled:
     """The label without the day or the bracket behind it; empty if it is only a day."""
     day: Part | None = None
     pairs: tuple[tuple[str, str], ...] = ()
-    """What a bracket says: "impact: high"."""
+    """Names and values in a bracket: "impact: high"."""
     is_one: bool = False
-    """Whether the rest is an element of a list."""
+    """True if the rest is an element of a list."""
 
 
 def read_prose(reading: Reading, title: str | None) -> None:
@@ -113,7 +113,7 @@ class _Prose:
         self._items: list[FoundNode | None] = []
         self._below: Announced | None = None
         self._below_depth = 0
-        """What a label without a value announces for the items below it, and how deep it stands."""
+        """The announcement of a label without a value for the items below it, and the depth of that label."""
 
     def _title_block(self, *, is_titled: bool) -> Heading | None:
         """Returns the first heading if it is of level 1, or else a first line that looks like a title, or None.

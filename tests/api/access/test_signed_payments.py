@@ -183,7 +183,7 @@ def test_every_single_call_is_answered_as_with_a_key_and_a_write_is_not_sold(pai
         assert (refused.status_code, refused.json()["code"]) == (402, "payment_refused")
         assert "A single call does not cover this body" in refused.json()["detail"]
         for challenge in (required, offered(refused)):
-            assert [each["extra"]["offer"] for each in challenge["accepts"]] == list(load_plans())
+            assert [offer["extra"]["offer"] for offer in challenge["accepts"]] == list(load_plans())
     assert taken(paid) == before
 
 

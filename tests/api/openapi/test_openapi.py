@@ -230,8 +230,8 @@ def test_every_operation_that_takes_a_signed_payment_may_answer_with_a_key():
     document = expanded(json.loads(OPENAPI_FILE.read_text()))
     key = {"$ref": "#/components/schemas/ClaimAnswer"}
     operations = [operation for item in document["paths"].values() for operation in item.values()]
-    sold = [each for each in operations if "PAYMENT-REQUIRED" in each["responses"].get("402", {}).get("headers", {})]
-    assert {"world_model_live", "my_key", "world_model_signal"} <= {each["operationId"] for each in sold}
+    sold = [row for row in operations if "PAYMENT-REQUIRED" in row["responses"].get("402", {}).get("headers", {})]
+    assert {"world_model_live", "my_key", "world_model_signal"} <= {row["operationId"] for row in sold}
     for operation in sold:
         bought = operation["responses"]["201"]
         schema = bought["content"]["application/json"]["schema"]
