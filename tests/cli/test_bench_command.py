@@ -51,7 +51,7 @@ def test_as_json_a_bench_that_fails_is_null_and_its_reason_is_beside(capsys: pyt
 
 def test_a_bench_that_is_unknown_is_answered_with_the_known_ones() -> None:
     with pytest.raises(typer.BadParameter, match=r"'severing' is not a bench\. The benches are .*\bserving\b"):
-        bench(["severing"], 10_000, 10_000, as_json=False)
+        bench(["severing"], 10_000, 10_000, 10_000, as_json=False)
 
 
 def test_benches_that_all_end_well_end_the_command_well(capsys: pytest.CaptureFixture[str]) -> None:
