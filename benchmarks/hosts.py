@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -101,8 +102,8 @@ def _restore_s(running: Service, directory: Path) -> float:
     assert binaries is not None
     connection = ["--host", str(running.postgres.socket_dir), "--username", "svc"]
     dump = directory / "ledger.dump"
-    dumping = [binaries / "pg_dump", *connection, "--format=custom", f"--file={dump}", running.postgres.last_database]
-    subprocess.run(dumping, check=True)
+    ledger = urlsplit(running.a.environment["SVC_LEDGER_URL"]).path.removeprefix("/")
+    subprocess.run([binaries / "pg_dump", *connection, "--format=custom", f"--file={dump}", ledger], check=True)
     database = running.postgres.new_database()
     began = time.monotonic()
     subprocess.run([binaries / "pg_restore", *connection, f"--dbname={database}", dump], check=True)

@@ -151,9 +151,10 @@ def storage_proof_text(costs: Sequence[storage_proof.StorageProofCost], _: Mappi
 
 def serving_text(answers: Sequence[Row | NotRun], _: Mapping[str, Any]) -> str:
     measured = sorted((row for row in answers if isinstance(row, Row)), key=lambda row: (row.case, row.cpu_us))
+    rows: list[Row | NotRun] = [*measured, *(row for row in answers if isinstance(row, NotRun))]
     return contest_table(
         ("answer", "server", "CPU us", "x nginx"),
-        [*measured, *(row for row in answers if isinstance(row, NotRun))],
+        rows,
         lambda row: (
             row.case,
             row.server,
@@ -260,9 +261,10 @@ def _latency_text(checks: Sequence[guardrail.Latency | NotRun]) -> str:
 
 
 def world_text(graph: world.WorldReads, _: Mapping[str, Any]) -> str:
+    rows: list[world.Case | NotRun] = [*sorted(graph.cases, key=lambda case: case.question), *graph.not_run]
     cases = contest_table(
         (f"{graph.nodes:,} nodes, {graph.edges:,} edges", "engine", "p50 ms", "p99 ms"),
-        [*sorted(graph.cases, key=lambda case: case.question), *graph.not_run],
+        rows,
         lambda case: (case.question, case.engine, f"{case.p50_ms:.2f}", f"{case.p99_ms:.2f}"),
     )
     written = graph.written

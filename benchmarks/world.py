@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -219,8 +220,8 @@ def _sqlite(directory: Path, result: WorldReads) -> None:
     for batch in parquet.ParquetFile(directory / "nodes.parquet").iter_batches():
         num, ids, titles, descriptions, bodies = (column.to_pylist() for column in batch.columns)
         connection.executemany("insert into nodes values (?, ?, ?)", zip(num, ids, bodies, strict=True))
-        rows = zip(num, titles, descriptions, strict=True)
-        connection.executemany("insert into texts (rowid, title, description) values (?, ?, ?)", rows)
+        described = zip(num, titles, descriptions, strict=True)
+        connection.executemany("insert into texts (rowid, title, description) values (?, ?, ?)", described)
     for batch in parquet.ParquetFile(directory / "edges.parquet").iter_batches():
         ends = zip(*(column.to_pylist() for column in batch.columns), strict=True)
         connection.executemany("insert into edges values (?, ?)", ends)
@@ -275,6 +276,7 @@ def _ladybug(directory: Path, result: WorldReads) -> None:
 
     def rows(statement: str, number: int) -> int:
         found = connection.execute(statement, {"id": _id(number)})
+        assert isinstance(found, ladybug.QueryResult)
         return len([json.loads(body) for (body,) in found.get_all()])
 
     _run(
@@ -314,9 +316,13 @@ def _case(question: str, engine: str, ask: Callable[[Any], int], questions: list
         ask(asked)
     took: list[float] = []
     counts: list[int] = []
+
+    def count(asked: Any) -> None:
+        counts.append(ask(asked))
+
     until = time.perf_counter() + LONGEST_CASE_S
     for asked in questions:
-        took.append(_ms(lambda asked=asked: counts.append(ask(asked))))
+        took.append(_ms(partial(count, asked)))
         if time.perf_counter() > until:
             break
     if not any(counts):
