@@ -18,7 +18,7 @@ def addressed_service(data_dir: Path, prefix: str = "", **settings: Any) -> Iter
     """The service and its base address. A prefix is taken off before the service sees a path, as a proxy does it."""
     port = free_port()
     base_url = f"http://127.0.0.1:{port}{prefix}"
-    given = {"base_url": base_url, "host": "127.0.0.1", "port": port}
+    given: dict[str, Any] = {"base_url": base_url, "host": "127.0.0.1", "port": port}
     with whole_service(data_dir, **(given | settings)) as service, running(_below(service.app, prefix), port):
         yield service, base_url
 

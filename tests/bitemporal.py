@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from world_writes import no_rules
 
@@ -164,7 +165,7 @@ class History:
             end=until,
             said_at=now,
         )
-        properties = {"subject": said.subject, "predicate": "state", "value": said.value}
+        properties: dict[str, Any] = {"subject": said.subject, "predicate": "state", "value": said.value}
         if act in ("retracts", "confirms"):
             properties = {}
         if confidence is not None:

@@ -79,7 +79,7 @@ class Server:
     def _process(self, environment: dict[str, str]) -> subprocess.Popen[bytes] | ForkedCommand:
         if self._workers == 1:
             return ForkedCommand(environment, self.log, "serve")
-        command = [SVC, "serve", "--workers", str(self._workers)]
+        command: list[str | Path] = [SVC, "serve", "--workers", str(self._workers)]
         with self.log.open("ab") as log:
             return subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
 
@@ -214,14 +214,11 @@ def _account(settings: Settings, outcome: Outcome) -> None:
     pepper = load_secrets(settings).pepper
     try:
         with ledger._readers.begin() as connection:
-            held = dict(
-                connection.execute(
-                    text(
-                        "select c.quote_id, k.digest from access_claims c join api_keys k on k.claim_id = c.claim_id "
-                        "where k.state = 'active'"
-                    )
-                ).all()
+            sold = text(
+                "select c.quote_id, k.digest from access_claims c join api_keys k on k.claim_id = c.claim_id "
+                "where k.state = 'active'"
             )
+            held: dict[str, str] = dict(map(tuple, connection.execute(sold)))
             outcome.doubled += connection.execute(text("select count(*) from access_claims")).scalar_one() - len(held)
             tables = [
                 repr(connection.execute(text(f"select * from {table}")).all())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from fake_providers import APPROVAL_TOPIC, Log, topic, transfer
 
@@ -34,13 +35,13 @@ class Kind:
     status: str | None = "0x1"
 
 
-def paying(due: Due, **changed: object) -> Log:
+def paying(due: Due, **changed: Any) -> Log:
     """The transfer that pays, or one that differs as told (`payer`, `pay_to`, `asset`, `amount`)."""
     due = replace(due, **changed)
     return transfer(due.asset, due.payer, due.pay_to, due.amount)
 
 
-def _malformed(log: Log, **changed: object) -> Log:
+def _malformed(log: Log, **changed: Any) -> Log:
     return replace(log, **changed)
 
 

@@ -11,7 +11,7 @@ from claim_cases import view_of
 from claim_payments import USDC
 from eth_abi.abi import decode, encode
 from eth_account import Account
-from eth_account.typed_transactions import TypedTransaction
+from eth_account.typed_transactions.typed_transaction import TypedTransaction
 from fake_providers import FakeChain, Log, topic, transfer
 from hexbytes import HexBytes
 
@@ -271,4 +271,4 @@ def _separator() -> str:
     return "0x" + hash_domain(TypedDataDomain(ASSET_NAME, ASSET_VERSION, 8453, USDC)).hex()
 
 
-DOMAIN_SEPARATOR = _separator()
+DOMAIN_SEPARATOR: str = _separator()

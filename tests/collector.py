@@ -57,7 +57,7 @@ class Collector:
 
 
 def _attributes(pairs: "list[KeyValue]") -> dict[str, object]:
-    return {pair.key: getattr(pair.value, pair.value.WhichOneof("value")) for pair in pairs}
+    return {pair.key: getattr(pair.value, str(pair.value.WhichOneof("value"))) for pair in pairs}
 
 
 @contextmanager

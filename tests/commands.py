@@ -15,10 +15,10 @@ from contracts.settings import PREFIX
 
 def called(environment: Mapping[str, str], *arguments: str) -> Result:
     """What a command says whose settings are those of `environment` alone; umask and logging are as before after it."""
-    others = {name: None for name in os.environ if name.startswith(PREFIX)}
+    unset: dict[str, str | None] = {name: None for name in os.environ if name.startswith(PREFIX)}
     own = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
     with _undone():
-        result = CliRunner().invoke(app, arguments, env=others | own)
+        result = CliRunner().invoke(app, arguments, env=unset | own)
     assert result.exception is None or isinstance(result.exception, SystemExit), (arguments, result.output)
     return result
 

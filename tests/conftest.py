@@ -44,6 +44,7 @@ from pipelines.publish.documents import ENCODERS
 from warehouse.access.signing_keys import SigningKeys
 from warehouse.file_modes import make_data_directory, write_private_file
 from warehouse.ledger import ledger
+from warehouse.ledger.engine import sqlite_engine
 from warehouse.world import fold_helper, side_process
 
 # Deadlines and this check count wall time, which on a machine that others use says nothing about the code. In CI every
@@ -119,7 +120,11 @@ def _leave_out(config: pytest.Config, items: list[pytest.Item], is_left_out: Cal
 def _starts_processes(item: pytest.Item) -> bool:
     """Decides by what its module imports, also through helpers in this directory."""
     needs = set(getattr(item, "fixturenames", ()))
-    return "postgresql" in item.name or bool(needs & {"postgres", "anvil"}) or _imports_subprocess(item.module)
+    return (
+        "postgresql" in item.name
+        or bool(needs & {"postgres", "anvil"})
+        or (isinstance(item, pytest.Function) and _imports_subprocess(item.module))
+    )
 
 
 @lru_cache
@@ -171,13 +176,13 @@ def trust_roots() -> None:
     """Parses the trust roots once: each of the thousands of HTTP clients of tests would do it again, and that takes ten
     times as long as a request."""
     for transports in (httpx._transports.default, httpx2._transports.default):
-        transports.create_ssl_context = lru_cache(maxsize=32)(transports.create_ssl_context)
+        transports.create_ssl_context = lru_cache(maxsize=32)(transports.create_ssl_context)  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session")
 def analysed_routes() -> None:
     """Analyses each route once: to do it for every application is half of the CPU of tests that ask the API."""
-    APIRoute.__init__ = analysing_once(APIRoute.__init__)
+    APIRoute.__init__ = analysing_once(APIRoute.__init__)  # type: ignore[method-assign]
 
 
 @pytest.fixture(scope="session")
@@ -192,7 +197,7 @@ def revision_scripts() -> None:
             scripts[location] = read(config)
         return scripts[location]
 
-    ScriptDirectory.from_config = read_once
+    ScriptDirectory.from_config = read_once  # type: ignore[method-assign]
 
 
 @pytest.fixture(scope="session")
@@ -201,7 +206,7 @@ def migrated_ledgers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], A
 
     Returns what opens ledgers as a service does, while its context is open.
     """
-    opened = ledger.sqlite_engine
+    opened = sqlite_engine
     # Before any test, since Alembic migrates in one thread at a time only.
     directory = tmp_path_factory.mktemp("empty_ledger")
     ledger.open_ledger(Settings(_env_file=None, data_dir=directory), directory).close()
@@ -219,13 +224,11 @@ def migrated_ledgers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], A
 
     @contextmanager
     def as_services_do() -> Iterator[None]:
-        before, ledger.sqlite_engine = ledger.sqlite_engine, opened
-        try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ledger, "sqlite_engine", opened)
             yield
-        finally:
-            ledger.sqlite_engine = before
 
-    ledger.sqlite_engine = copied_and_opened
+    ledger.sqlite_engine = copied_and_opened  # type: ignore[attr-defined]
     return as_services_do
 
 
@@ -233,7 +236,7 @@ def migrated_ledgers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], A
 def forked_helpers() -> None:
     """Forks the helpers of a large import from the fork server. A service spawns them, which takes a second each."""
     for module in (fold_helper, side_process):
-        module.get_context = lambda _: FORK_SERVER
+        module.get_context = lambda _: FORK_SERVER  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session")
@@ -253,5 +256,5 @@ def first_signing_key() -> Callable[[SigningKeys], KeySet]:
                 write_private_file(keys._path, text, replace=False)
         return current(keys)
 
-    SigningKeys.current = current_of_tests
+    SigningKeys.current = current_of_tests  # type: ignore[assignment, method-assign]
     return current

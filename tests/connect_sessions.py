@@ -43,15 +43,16 @@ def open_session(ledger: Ledger) -> Session:
 
 def keep(ledger: Ledger, session: Session, progress: Progress, intake_id: str | None = None) -> Session:
     """The session with a plan's progress."""
-    changed = {
-        "assistant": progress.choice.assistant,
-        "os": progress.choice.os,
-        "runtime_profile": progress.choice.runtime_profile,
-        "progress_json": progress.model_dump_json(),
-        "intake_id": intake_id,
-    }
+    kept = replace(
+        session,
+        assistant=progress.choice.assistant,
+        os=progress.choice.os,
+        runtime_profile=progress.choice.runtime_profile,
+        progress_json=progress.model_dump_json(),
+        intake_id=intake_id,
+    )
     with ledger.transaction() as tx:
-        saved = sessions.save_session(tx, replace(session, **changed))
+        saved = sessions.save_session(tx, kept)
     assert saved is not None
     return saved
 

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from patience import HANG_S
@@ -35,10 +36,11 @@ def tools_python(*packages: str) -> Path:
         if uv is None:
             _missing("uv can't be had")
         environment = {**os.environ, **uv_environment()}
-        for command in (
+        commands: list[list[str | Path]] = [
             [*uv, "venv", "--clear", "--quiet", "--python", sys.executable, directory],
             [*uv, "pip", "install", "--quiet", "--python", python, *packages],
-        ):
+        ]
+        for command in commands:
             done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANG_S)
             if done.returncode != 0:
                 _missing(f"{' '.join(packages)} can't be installed: {done.stderr[-1000:]}")
@@ -59,7 +61,7 @@ def run_with(packages: tuple[str, ...], *arguments: str | Path, **variables: str
     return done.stdout
 
 
-def _missing(reason: str) -> None:
+def _missing(reason: str) -> NoReturn:
     if os.environ.get("CI"):
         pytest.fail(reason)
     pytest.skip(reason)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from publishing import NOON
 from pydantic import BaseModel, ConfigDict
@@ -34,7 +34,7 @@ class View(BaseModel):
     view: Literal["hero", "shell"] | None = None
 
 
-SHARED = {"summary": "A kind", "description": "A kind.", "group": "kinds"}
+SHARED: dict[str, Any] = {"summary": "A kind", "description": "A kind.", "group": "kinds"}
 DEPRECATED = {
     "Deprecation": "@1795132800",
     "Link": '<{prefix}/api/kinds/plain>; rel="successor-version", <{prefix}/why>; rel="deprecation"',
@@ -96,7 +96,7 @@ REDIRECT = Redirect(
     headers={"Link": '<{prefix}/page/>; rel="describedby"'},
 )
 
-ANSWER = {
+ANSWER: dict[str, Any] = {
     "source": "test", "quality": "exact", "reason": None, "observed_at": NOON, "fetched_at": NOON, "answer": 42,
 }  # fmt: skip
 CONTENTS: dict[Projection, dict[str, Content]] = {

@@ -68,7 +68,7 @@ class Installation:
                 ((database,),) = connection.execute(
                     "select oid from pg_database where datname = current_database()"
                 ).fetchall()
-                relations = dict(
+                relations: dict[str, str] = dict(
                     connection.execute("select pg_relation_filenode(oid)::text, relname from pg_class").fetchall()
                 )
             files = files_with(self.tables / str(database), WORD)
@@ -102,7 +102,8 @@ class Ada:
     def ask(self, method: str, path: str, status: int = 200, **rest: Any) -> dict[str, Any]:
         (answer,) = self._service.ask((method, path, self._headers, rest))
         assert answer.status_code == status, answer.text
-        return answer.json()
+        body: dict[str, Any] = answer.json()
+        return body
 
     def tell(self, title: str, source: str = "me", **fields: Any) -> str:
         """States a goal that has the word; returns its id."""
@@ -113,4 +114,5 @@ class Ada:
 
     def found(self, **asked: object) -> int:
         """How many of her nodes a search for the word finds."""
-        return self.post(QUERY, {"search": WORD, **asked})["data"]["matched_nodes"]
+        matched: int = self.post(QUERY, {"search": WORD, **asked})["data"]["matched_nodes"]
+        return matched

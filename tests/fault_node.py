@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
@@ -86,7 +86,7 @@ class FaultNode:
     def asked(self, method: str) -> list[Call]:
         return [call for call in self.calls if call["method"] == method]
 
-    def __enter__(self) -> "FaultNode":
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 

@@ -427,7 +427,9 @@ class Limits:
         return statuses[200]
 
     def _server_s(self) -> float:
-        return self.service.paid.service.counters._clock.now_s()
+        clock = self.service.paid.service.counters._clock
+        assert clock is not None
+        return clock.now_s()
 
 
 def invisible(service: Service, node_ids: list[str], headers: dict[str, str]) -> list[str]:

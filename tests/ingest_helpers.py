@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from cli.demo.recorded import Log, RecordedChain, transfer_log
+from cli.demo.log_index import Log
+from cli.demo.recorded import RecordedChain, transfer_log
 from pipelines.clients.rpc import RpcPool
 from pipelines.token.engine import IngestReport, ingest
 from pipelines.token.events import TokenTransfers
@@ -50,7 +51,8 @@ def warehouse(directory: Path) -> Iterator[Connection]:
 
 def held_blocks(connection: Connection, table: str = "raw_chain__transfers") -> list[tuple[int, int]]:
     """(block, log index) of every row, in the order of the table."""
-    return connection.execute(f"select block_number, log_index from {table}").fetchall()
+    rows: list[tuple[int, int]] = connection.execute(f"select block_number, log_index from {table}").fetchall()
+    return rows
 
 
 def assert_contiguous(connection: Connection) -> None:

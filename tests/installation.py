@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from commands import called
 from forked import ForkedCommand
@@ -20,6 +21,7 @@ from patience import HANG_S
 from typer.testing import Result
 
 from contracts.access.signing import key_text, new_private_key
+from contracts.settings import Settings
 
 SVC = Path(sys.executable).with_name("svc")
 
@@ -27,7 +29,7 @@ SVC = Path(sys.executable).with_name("svc")
 class Installation:
     """A data directory with its environment, whose ledger is on either engine."""
 
-    def __init__(self, settings) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.data_dir = settings.data_dir
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -74,7 +76,7 @@ class Installation:
     def serve(self, log: Path) -> ForkedCommand | subprocess.Popen[bytes]:
         return ForkedCommand(self.environment, log, "serve")
 
-    def keys(self, *arguments: str):
+    def keys(self, *arguments: str) -> Any:
         return json.loads(self.called("keys", *arguments, "--json").stdout)
 
     def ask(self, method: str, path: str, headers: dict[str, str], body: str | None = None) -> int:

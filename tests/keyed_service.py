@@ -63,7 +63,7 @@ class KeyedService:
             keys=self.rooms,
             clock=lambda: self.now_s,
         )
-        self.rooms._application = self._loaded(self.rooms._load())
+        self.rooms._application = self._loaded(self.rooms._load())  # type: ignore[method-assign]
 
     @staticmethod
     def _loaded(application: Any) -> Any:

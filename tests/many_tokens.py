@@ -10,7 +10,8 @@ from typing import Any
 
 from ingest_helpers import ALICE, BOB, CHAIN_ID, TOKEN, pool_of
 
-from cli.demo.recorded import Log, RecordedChain, transfer_log
+from cli.demo.log_index import Log
+from cli.demo.recorded import RecordedChain, transfer_log
 from contracts.settings import Settings
 from contracts.token.further_tokens import PublishedToken
 from pipelines.token.head import probe

@@ -90,7 +90,7 @@ class McpService:
             log_level="critical",
             lifespan="on",
             # On a busy machine a client would reuse a connection at the moment at which the usual 5 s are over.
-            timeout_keep_alive=HANG_S,
+            timeout_keep_alive=int(HANG_S),
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run)

@@ -17,7 +17,8 @@ def free_port() -> int:
     """A TCP port of this machine that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def have_nginx() -> bool:
@@ -56,4 +57,4 @@ def wait_until_listening(port: int, process: subprocess.Popen[str]) -> None:
             return
         except OSError:
             time.sleep(0.02)
-    raise AssertionError(f"{process.args} does not listen")
+    raise AssertionError(f"{process.args!r} does not listen")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 from data_tools import tools_python
@@ -30,7 +31,7 @@ server.serve_forever()
 @contextmanager
 def local_s3() -> Iterator[dict[str, str]]:
     """Starts it with one empty bucket, `BUCKET`. Provides the variables by which clients find it."""
-    command = [tools_python(MOTO), "-c", SERVER]
+    command: list[str | Path] = [tools_python(MOTO), "-c", SERVER]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
     ) as server:

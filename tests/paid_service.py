@@ -95,7 +95,8 @@ class PaidService:
 
 def claim_body(quote: dict[str, Any], transaction_hash: str, **changed: Any) -> dict[str, Any]:
     """The body of a claim as the quote's own example has it."""
-    return quote["data"]["next"]["claim"]["body"] | {"transactionHash": transaction_hash} | changed
+    body: dict[str, Any] = quote["data"]["next"]["claim"]["body"]
+    return body | {"transactionHash": transaction_hash} | changed
 
 
 @contextmanager

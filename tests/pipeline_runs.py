@@ -11,7 +11,8 @@ import dagster as dg
 from ingest_helpers import ALICE, BOB, CHAIN_ID, TOKEN
 from shared_state import copy_with_links
 
-from cli.demo.recorded import Log, RecordedChain, transfer_log
+from cli.demo.log_index import Log
+from cli.demo.recorded import RecordedChain, transfer_log
 from contracts.settings import Settings
 from pipelines.headless import PipelineReport, run_pipeline
 from pipelines.instance import prepare_home
@@ -46,7 +47,7 @@ class Place:
         return Place(data_dir, rpc_url, **self._settings)
 
     def settings(self, **changes: Any) -> Settings:
-        named = {"data_dir": self.data_dir, "rpc_urls": (self.rpc_url,), "_env_file": None}
+        named: dict[str, Any] = {"data_dir": self.data_dir, "rpc_urls": (self.rpc_url,), "_env_file": None}
         return Settings(**(named | self._settings | changes))
 
     def run(self, *, snapshot: bool = False, **changes: Any) -> PipelineReport:
@@ -58,7 +59,9 @@ class Place:
             yield connection
 
     def document(self, route: str = HOLDERS_ROUTES[0]) -> dict[str, Any]:
-        return json.loads((self.data_dir / "current/public" / f"{route[1:]}.json").read_bytes())
+        body = (self.data_dir / "current/public" / f"{route[1:]}.json").read_bytes()
+        document: dict[str, Any] = json.loads(body)
+        return document
 
     def staleness(self) -> set[tuple[bool, str | None]]:
         """(stale, reason) as every holder document and its manifest entry say; one pair where they agree."""

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -114,7 +115,7 @@ class TemporaryPostgres:
             open_ledger(settings, settings.data_dir).close()
         with self.connect(_TEMPLATE) as connection:
             self.emptying = _emptying(connection)
-            self.shape = connection.execute(_SHAPE).fetchone()[0]
+            ((self.shape,),) = connection.execute(_SHAPE).fetchall()
 
     def drop(self, database: str) -> None:
         """Removes a database, and ends what is still connected to it."""
@@ -139,11 +140,12 @@ select md5(string_agg(version, ' ' order by version)) from (
 
 def _emptying(connection: psycopg.Connection) -> sql.Composed:
     """Reads an empty ledger: the statements that leave only its rows, and its sequences as they are."""
-    statements = [sql.SQL("set session_replication_role = replica")]  # no trigger refuses
+    statements: list[sql.Composable] = [sql.SQL("set session_replication_role = replica")]  # no trigger refuses
     tables = connection.execute("select tablename from pg_tables where schemaname = 'public'").fetchall()
     for name in (sql.Identifier(table) for (table,) in tables):
         statements.append(sql.SQL("delete from {}").format(name))
-        (rows,) = connection.execute(sql.SQL("select json_agg(kept)::text from {} as kept").format(name)).fetchone()
+        select = sql.SQL("select json_agg(kept)::text from {} as kept").format(name)
+        ((rows,),) = connection.execute(select).fetchall()
         if rows is not None:
             insert = "insert into {} overriding system value select * from json_populate_recordset(null::{}, {})"
             statements.append(sql.SQL(insert).format(name, name, sql.Literal(rows)))
@@ -177,7 +179,9 @@ def postgres() -> Iterator[TemporaryPostgres]:
     binaries = postgres_binaries()
     if binaries is None:
         reason = "no PostgreSQL server here (initdb and postgres): install one to run the ledger's tests on it"
-        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
     with temporary_postgres(binaries) as server:
         yield server
 
@@ -250,7 +254,8 @@ def ledger(ledger_settings: Settings) -> Iterator[Ledger]:
 
 
 def _run_initdb(binaries: Path, data: Path, user: pwd.struct_passwd | None) -> None:
-    command = [binaries / "initdb", "-D", data, "-U", "svc", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+    options = ["-U", "svc", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+    command: list[str | Path] = [binaries / "initdb", "-D", data, *options]
     subprocess.run(command, check=True, capture_output=True, cwd="/", **_as(user))
 
 
@@ -278,14 +283,14 @@ def _start(binaries: Path, data: Path, home: Path, user: pwd.struct_passwd | Non
         "shared_buffers": "32MB",
         "max_connections": 60,
     }
-    command = [binaries / "postgres", "-D", data]
+    command: list[str | Path] = [binaries / "postgres", "-D", data]
     for name, value in options.items():
         command += ["-c", f"{name}={value}"]
     with (home / "log").open("w") as log:
         return subprocess.Popen(command, stdout=log, stderr=log, cwd="/", preexec_fn=_die_with_parent, **_as(user))
 
 
-def _as(user: pwd.struct_passwd | None) -> dict[str, object]:
+def _as(user: pwd.struct_passwd | None) -> dict[str, Any]:
     return {} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
 
 

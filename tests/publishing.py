@@ -60,7 +60,7 @@ class House:
     """One data directory with its warehouse. Each publish is a minute after the last, so none has to wait."""
 
     def __init__(self, data_dir: Path, **settings: Any) -> None:
-        defaults = {"base_url": BASE_URL, "data_dir": data_dir, "_env_file": None}
+        defaults: dict[str, Any] = {"base_url": BASE_URL, "data_dir": data_dir, "_env_file": None}
         self.settings = Settings(**(defaults | settings))
         self.data_dir = data_dir
         self.warehouse = Warehouse(data_dir)

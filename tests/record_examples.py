@@ -108,7 +108,7 @@ class Recorder:
             **options,
         )
         self.seen.append((operation_id, answer))
-        kept = {"name": name, "request": request, "status": answer.status_code}
+        kept: dict[str, Any] = {"name": name, "request": request, "status": answer.status_code}
         media_type = answer.headers.get("content-type", "").partition(";")[0]
         if media_type == PROBLEM_MEDIA_TYPE:
             self.keep_problem(answer)
@@ -273,7 +273,7 @@ async def _graph(recorder: Recorder) -> None:
     await recorder.ask("world_model_signal", "rejected", body=wrong)
     await recorder.ask("world_model_signal", body={**goal, "title": "Another one"})
     await recorder.ask("world_model_signal", body={**linked, "expectedRevision": 0})
-    correction = {"type": "Goal", "title": "Answer within two hours", "source": "agent-seven"}
+    correction: dict[str, Any] = {"type": "Goal", "title": "Answer within two hours", "source": "agent-seven"}
     correction["corrects"] = {"id": node_id, "reason": "Two hours were agreed"}
     header = {"Idempotency-Key": "goal-2"}
     corrected_signal = await recorder.ask("world_model_signal", "corrected", header=header, body=correction)
@@ -463,7 +463,7 @@ async def _any_block(recorder: Recorder, newest: Any) -> None:
     await recorder.ask("token_holders_map", "atABlock", query=earlier)
     await recorder.ask("token_holders_map", "onADay", query=day)
     for operation in ("token_holders", "token_holder", "token_holder_transfers"):
-        where = {} if operation == "token_holders" else {"path": {"address": holder}}
+        where: dict[str, Any] = {} if operation == "token_holders" else {"path": {"address": holder}}
         await recorder.ask(operation, "atABlock", **where, query=earlier)
         await recorder.ask(operation, "onADay", **where, query=day)
         if where:
@@ -532,7 +532,7 @@ async def _limits(recorder: Recorder) -> None:
 
 def same_but_for_chance(one: Any, other: Any) -> bool:
     """Decides whether two recordings are equal, except for values and orders that follow from the clock or chance."""
-    return _without_chance(one) == _without_chance(other)
+    return bool(_without_chance(one) == _without_chance(other))
 
 
 def _without_chance(value: Any, field: str = "") -> Any:

@@ -79,9 +79,10 @@ class Installation:
         data_dir = self.data_dir / "demo"
         with run_lock(data_dir, wait_s=60.0), Warehouse(data_dir).read_only() as connection:
             assert connection is not None
-            return connection.execute(
+            rows: list[tuple[Any, ...]] = connection.execute(
                 "select from_block, to_block, to_block_hash, recorded_at from raw_chain__ranges order by from_block"
             ).fetchall()
+            return rows
 
 
 class Service:
@@ -117,7 +118,8 @@ class Service:
             time.sleep(0.05)
 
     def descendants(self) -> list[psutil.Process]:
-        return psutil.Process(self.process.pid).children(recursive=True)
+        children: list[psutil.Process] = psutil.Process(self.process.pid).children(recursive=True)
+        return children
 
     def end(self, how: signal.Signals) -> None:
         """Sends the signal. The supervisor and everything it started have to end within the goal."""
@@ -137,6 +139,6 @@ class Service:
 def is_zombie(process: psutil.Process) -> bool:
     """Whether it has ended, and only its new parent has not looked yet."""
     try:
-        return process.status() == psutil.STATUS_ZOMBIE
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return True

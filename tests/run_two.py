@@ -8,7 +8,7 @@ import secrets
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
@@ -82,7 +82,7 @@ def run_two(stack: ExitStack, directory: Path, wait: Callable[[], None]) -> None
     for host in hosts:
         host.start()
     for host in hosts:
-        until(lambda host=host: host.health() is not None, lambda host=host: f"it does not answer:\n{host.said()}")
+        _wait_until_it_answers(host)
         say(progress_line(host.name, f"{host.url}, its disk in {host.data_dir}"))
     stack.enter_context(balancing(directory / "balancer", port, hosts))
     say(progress_line("nginx", f"http://127.0.0.1:{port} leads to both"))
@@ -99,11 +99,15 @@ def _has_chain(pipeline: Process) -> bool:
     return effective_settings().demo
 
 
-def _end(processes: list[Process]) -> None:
+def _wait_until_it_answers(host: ApiHost) -> None:
+    until(lambda: host.health() is not None, lambda: f"it does not answer:\n{host.said()}")
+
+
+def _end(processes: Sequence[Process]) -> None:
     """Ends them together, and what they leave."""
     for process in processes:
         if process.process is not None and process.process.poll() is None:
-            process.process.send_signal(signal.SIGTERM)
+            process.process.terminate()
     for process in processes:
         if process.process is not None:
             process.process.wait()

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import httpx
@@ -226,10 +227,10 @@ def hold_against_the_chain(market: Market) -> int:
         receipts = rpc.batch(calls) if calls else []
     lost = [purchase for purchase, receipt in zip(acknowledged, receipts, strict=True) if receipt is None]
     for purchase in lost:
-        _until(lambda purchase=purchase: not _accepted(market, purchase), "a key for money that is not on the chain")
+        _until(partial(_refused, market, purchase), "a key for money that is not on the chain")
         market.pay(purchase)
     for purchase in [*lost, *acknowledged[-NEWEST:]]:
-        _until(lambda purchase=purchase: _accepted(market, purchase), "a paid key that does not work")
+        _until(partial(_accepted, market, purchase), "a paid key that does not work")
     return len(lost)
 
 
@@ -298,6 +299,10 @@ def _digest(purchase: Purchase, pepper: bytes) -> str:
 def _accepted(market: Market, purchase: Purchase) -> bool:
     assert purchase.key is not None
     return market.accepts(purchase.key)
+
+
+def _refused(market: Market, purchase: Purchase) -> bool:
+    return not _accepted(market, purchase)
 
 
 def _until(holds: Callable[[], bool], otherwise: str) -> None:

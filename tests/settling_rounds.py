@@ -147,8 +147,9 @@ class Paying:
 
     def ask(self, payload: Any = None, *, path: str = CHECK, body: Any = None, **options: Any) -> httpx.Response:
         headers = options.pop("headers", {}) if payload is None else header(payload)
-        method, sent = ("GET", {}) if path == LIVE else ("POST", {"json": body or {"action": "ls"}})
-        return self.run(self.client.request(method, path, headers=headers, **sent | options))
+        method, sent = ("GET", None) if path == LIVE else ("POST", body or {"action": "ls"})
+        answer: httpx.Response = self.run(self.client.request(method, path, headers=headers, json=sent, **options))
+        return answer
 
     def wallet(self, coins: int = 10**9) -> Any:
         wallet = Account.create()

@@ -20,4 +20,4 @@ def verify_signature(signature: dict[str, str], hash_hex: str, jwks: Sequence[di
         found = jwt.api_jws.decode_complete(f"{header}.{middle}.{signed}", jwt.PyJWK(key), algorithms=["EdDSA"])
     except jwt.InvalidTokenError:
         return False
-    return found["header"] == {"alg": "EdDSA", "kid": key["kid"]}
+    return bool(found["header"] == {"alg": "EdDSA", "kid": key["kid"]})

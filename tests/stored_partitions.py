@@ -10,7 +10,7 @@ from typing import Any
 
 from ingest_helpers import CHAIN_ID, TOKEN
 
-from cli.demo.recorded import Log
+from cli.demo.log_index import Log
 from contracts.evm.codec import BlockHeader
 from contracts.settings import Settings
 from contracts.token.holder_documents import ConsistencyLevel

@@ -38,9 +38,10 @@ def test_a_sheet_has_the_upper_part_of_every_picture_in_order(tmp_path: Path):
     with Image.open(tmp_path / "sheet.webp") as sheet:
         assert sheet.size == (4 * 440 - 8, 2 * 332 - 8)
         seen = [sheet.getpixel((440 * (number % 4) + 216, 332 * (number // 4) + 162)) for number in range(5)]
-    for (red, green, blue), colour in zip(seen, colours, strict=True):
+    for pixel, colour in zip(seen, colours, strict=True):
+        assert isinstance(pixel, tuple)
         wanted = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
-        assert max(abs(a - b) for a, b in zip((red, green, blue), wanted, strict=True)) < 12
+        assert max(abs(a - b) for a, b in zip(pixel, wanted, strict=True)) < 12
 
 
 def test_columns_follow_from_those_that_a_query_names():

@@ -130,11 +130,13 @@ class MemoryView:
         return [each.id for each in found if is_live(each) and dedupe_key(each.owner, each.type, each.title) == key]
 
     def head(self) -> int:
-        return max((each.revision for each in (*self.nodes.values(), *self.edges.values())), default=0)
+        return max((each.revision for each in self._states()), default=0)
 
     def newest_of(self, owner: str) -> int:
-        states = (*self.nodes.values(), *self.edges.values())
-        return max((each.revision for each in states if each.owner == owner), default=0)
+        return max((each.revision for each in self._states() if each.owner == owner), default=0)
+
+    def _states(self) -> list[Node | Edge]:
+        return [*self.nodes.values(), *self.edges.values()]
 
 
 def case(proposed: Proposal, *held: Node | Edge) -> Case:

@@ -31,7 +31,7 @@ def test_documents_look_ups_and_health_are_answered_while_all_threads_and_worker
     released = threading.Event()
 
     async def scene(service: WholeService) -> list[int]:
-        rooms = service.app._application
+        rooms: Any = service.app._application
         await rooms._application()
         rooms._stores._workers = Taken()
         transport = httpx.ASGITransport(service.app)

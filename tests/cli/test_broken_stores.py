@@ -198,10 +198,10 @@ def commands_for(store: str, breakage: Callable[[Path], None]) -> list[tuple[str
     stopped = STOPPED_BY.get(store, set())
     number = STORES.index(store)
     if breakage is with_garbage:
-        every = [*COMMANDS, *WRITERS]
+        every: list[tuple[str, ...]] = [*COMMANDS, *WRITERS]
         others = every if ROUNDS > 1 else every[number :: len(STORES)]
         return [command for command in every if " ".join(command) in stopped or command in others]
-    readers = [command for command in COMMANDS if " ".join(command) in stopped | {"doctor"}]
+    readers: list[tuple[str, ...]] = [command for command in COMMANDS if " ".join(command) in stopped | {"doctor"}]
     return readers if ROUNDS > 1 else [readers[(number + BREAKAGES.index(breakage)) % len(readers)]]
 
 

@@ -18,6 +18,7 @@ import pytest
 from nginx import free_port
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
+from websockets.typing import Origin, Subprotocol
 
 from pipelines.instance import prepare_home
 
@@ -65,11 +66,12 @@ class DagsterWeb:
         assert status == 200, content
         return len(json.loads(content)["data"]["runsOrError"]["results"])
 
-    def handshake(self, origin: str | None, host: str | None = None) -> None:
+    def handshake(self, origin: Origin | None, host: str | None = None) -> None:
         """Opens and ends a WebSocket as the pages do. Raises `InvalidStatus` where it is refused."""
         headers = {} if host is None else {"Host": host}
         uri = f"ws://127.0.0.1:{self.port}/graphql"
-        with connect(uri, origin=origin, subprotocols=["graphql-ws"], additional_headers=headers, proxy=None) as socket:
+        spoken = [Subprotocol("graphql-ws")]
+        with connect(uri, origin=origin, subprotocols=spoken, additional_headers=headers, proxy=None) as socket:
             socket.send(json.dumps({"type": "connection_init"}))
             assert json.loads(socket.recv(timeout=60)) == {"type": "connection_ack"}
 

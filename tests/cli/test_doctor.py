@@ -332,6 +332,7 @@ def test_the_nodes_agreement_and_every_dispute_are_shown_with_both_answers(tmp_p
             lying_nodes.run(connection, tmp_path, token, one, other)
         assert_mends(the_one(nodes_agree(given)), "warn", "SVC_RPC_URLS")
         one.faults.clear()
+        assert isinstance(one.chain, lying_nodes.Through)
         one.chain.lie = lying_nodes.short_by_one(token, moved, holder, recipient)
         token.bury()
         with Warehouse(tmp_path).connect() as connection:

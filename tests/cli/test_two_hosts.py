@@ -83,7 +83,7 @@ def test_health_of_every_host_says_which_jobs_of_the_publishing_host_fail(hosts:
     failed = EndedRun("chain", "failure", datetime(2026, 1, 1, tzinfo=UTC), 3.0, reason="rpc_unavailable")
     update_run_status(hosts.house.data_dir, lambda status: with_run(status, failed))
     for host in hosts.hosts:
-        until(lambda host=host: bool((host.health() or {}).get("failingJobs")), host.said)
+        wait_until_a_job_fails(host)
         assert host.health()["failingJobs"][0]["reason"] == "rpc_unavailable"
 
 
@@ -146,9 +146,15 @@ def draining(request: pytest.FixtureRequest, hosts: Service) -> Iterator[ApiHost
         host.kill()
 
 
+def wait_until_a_job_fails(host: ApiHost) -> None:
+    until(lambda: bool((host.health() or {}).get("failingJobs")), host.said)
+
+
 def answers_given(host: ApiHost) -> dict[str, float]:
     """Returns the number of documents that each worker answered, as any of them reports it."""
-    status, text = asked_once(host.port, "GET", "/metrics", headers={"Host": "127.0.0.1"})
+    answer = asked_once(host.port, "GET", "/metrics", headers={"Host": "127.0.0.1"})
+    assert not isinstance(answer, str), answer
+    status, text = answer
     assert status == 200, text
     families = text_string_to_metric_families(text.decode())
     samples = [sample for family in families if family.name == "svc_answers" for sample in family.samples]

@@ -371,7 +371,7 @@ def vyper_slot(address: str) -> int:
     return int.from_bytes(keccak((3).to_bytes(32) + bytes.fromhex(address[2:]).rjust(32, b"\0")))
 
 
-def traced_or_not(url: str, traced: bool) -> Callable[[], Any]:
+def traced_or_not(url: str, traced: bool) -> Callable[..., Any]:
     class Untraced:
         """A pool whose nodes trace no calls."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from warehouse.world.write import propose
 
 
 @pytest.fixture
-def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
+def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
     monkeypatch.setenv("SVC_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("SVC_RPC_URLS", "http://127.0.0.1:9")
     monkeypatch.chdir(tmp_path)

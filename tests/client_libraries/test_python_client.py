@@ -94,16 +94,15 @@ def test_a_trial_key_reads_asks_writes_designs_and_builds(setting: Setting) -> N
 
 
 def test_the_examples_of_both_readmes_run(setting: Setting) -> None:
-    first, _ = examples_of(README, "http://127.0.0.1:8000", setting)
-    first = run_example(first)
-    client = first["client"]
+    example, _ = examples_of(README, "http://127.0.0.1:8000", setting)
+    client = run_example(example)["client"]
     assert client.key.startswith("svc_free_")
     nodes = client.query(search="hour day", scope="own")["data"]["nodes"]
     assert [node["title"] for node in nodes] == ["Answer in a day"]
     # The second has the same key, since this network has three trials a day.
-    (second,) = examples_of(PACKAGE_README, "https://svc.example", setting)
-    second = second.replace("client.trial_key(Account", "trial_key(client, Account")
-    second = run_example(second, trial_key=lambda made, _: setattr(made, "key", client.key))
+    (example,) = examples_of(PACKAGE_README, "https://svc.example", setting)
+    example = example.replace("client.trial_key(Account", "trial_key(client, Account")
+    second = run_example(example, trial_key=lambda made, _: setattr(made, "key", client.key))
     client.close()
     assert (len(second["nodes"]), second["allowed"], second["holders"].holder_count > 0) == (1, True, True)
     assert (second["built"]["graphId"], second["built"]["verdict"]) == ("notes", "approved")

@@ -133,4 +133,5 @@ def test_a_pool_is_of_the_one_kind_that_it_answers_as(answers: dict[str, object]
 
 
 def test_a_call_that_reverted_is_no_answer() -> None:
-    assert read_pool(dict.fromkeys(PROBES, ValueError("execution reverted")) | TOKENS, OURS) == Refusal("unknown_pool")
+    reverted = ValueError("execution reverted")
+    assert read_pool({**dict.fromkeys(PROBES, reverted), **TOKENS}, OURS) == Refusal("unknown_pool")

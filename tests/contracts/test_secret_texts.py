@@ -76,7 +76,7 @@ def test_ordinary_texts_hold_no_secret(text):
 
 
 def private_keys() -> list[str]:
-    made = [
+    made: list[rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey] = [
         rsa.generate_private_key(public_exponent=65537, key_size=2048),
         ec.generate_private_key(ec.SECP256K1()),
         ed25519.Ed25519PrivateKey.generate(),

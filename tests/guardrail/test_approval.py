@@ -29,7 +29,7 @@ class Store:
 
 
 def approvals(**changed: object) -> Approvals:
-    return replace(Approvals(KEY, "local:anna", 1_000, Store()), **changed)  # type: ignore[arg-type]
+    return replace(Approvals(KEY, "local:anna", 1_000, Store()), **changed)
 
 
 def test_a_token_says_what_was_approved() -> None:

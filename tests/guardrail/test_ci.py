@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rounds import ROUNDS
 
-from guardrail.model import Call, Reading
+from guardrail.model import Call, Passage, Reading, Uncovered
 from guardrail.reading.ci import read_ci, read_dockerfile
 
 
@@ -134,7 +134,7 @@ def test_broken_yaml_is_uncovered_or_empty(text: str) -> None:
 
 
 def assert_within(reading: Reading, text: str) -> None:
-    parts = [*reading.calls, *reading.passages, *reading.uncovered]
+    parts: list[Call | Passage | Uncovered] = [*reading.calls, *reading.passages, *reading.uncovered]
     assert all(0 <= part.span.start <= part.span.end <= len(text) for part in parts)
 
 

@@ -429,7 +429,7 @@ WORDS = st.builds(
     glob=st.booleans(),
     if_empty=st.none() | st.just("/"),
 )
-CALLS = st.deferred(
+CALLS: st.SearchStrategy[Call] = st.deferred(
     lambda: st.builds(
         Call,
         program=st.sampled_from([*CATALOGUE, "", ":", "nobody", "python:x.y", "./x.sh"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -166,7 +167,8 @@ def test_each_word_of_the_guardrail_is_judged_alike_alone_and_before_a_name(engi
 
 
 signs = st.sampled_from(["", "", "", "", ",", "."])
-shapes = st.sampled_from([str, str, str.lower, str.capitalize, str.upper])
+SHAPES: list[Callable[[str], str]] = [str, str, str.lower, str.capitalize, str.upper]
+shapes = st.sampled_from(SHAPES)
 words = st.one_of(st.sampled_from(WORDS), st.sampled_from(COMMON), st.sampled_from(GIBBERISH))
 texts = st.lists(
     st.tuples(words, shapes, signs).map(lambda made: f"{made[1](made[0])}{made[2]}"), min_size=1, max_size=9

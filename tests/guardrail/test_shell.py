@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rounds import ROUNDS
 
-from guardrail.model import Call, Reading, Redirection, Word
+from guardrail.model import Call, Passage, Reading, Redirection, Uncovered, Word
 from guardrail.reading.shell import read
 from guardrail.vocabulary import EffectKind
 
@@ -400,9 +400,9 @@ def test_a_long_script_is_read_in_chunks() -> None:
 
 
 def assert_within(reading: Reading, text: str) -> None:
-    parts = [*reading.calls, *reading.passages, *reading.uncovered]
     words = [word for call in reading.calls for word in call.words]
-    assert all(0 <= part.span.start <= part.span.end <= len(text) for part in [*parts, *words])
+    parts: list[Call | Passage | Uncovered | Word] = [*reading.calls, *reading.passages, *reading.uncovered, *words]
+    assert all(0 <= part.span.start <= part.span.end <= len(text) for part in parts)
 
 
 def split(text: str) -> list[str]:

@@ -112,7 +112,8 @@ def test_where_all_is_configured_every_document_that_ages_has_a_freshness_policy
     graph = build_definitions(configured).resolve_asset_graph()
     for projection in PROJECTIONS:
         policy = graph.get(document_key(projection)).freshness_policy
-        assert (policy and policy.warn_window.to_timedelta().total_seconds()) == projection.max_age_s, projection.path
+        window = policy and policy.warn_window  # type: ignore[attr-defined]
+        assert (window and window.to_timedelta().total_seconds()) == projection.max_age_s, projection.path
     assert ageing(graph, "raw_", "core_", "out_") == {
         "raw_bidwall__balances", "out_market__eth_price", "out_market__token_price", "out_trust__scores",
         "out_trust__status", "core_trust__history", "core_trust__scores",
@@ -239,6 +240,7 @@ def test_every_job_has_a_schedule_that_runs_from_the_start_where_the_job_can_be_
 def test_every_job_runs_in_one_process(definitions: dg.Definitions):
     for job in JOBS:
         assert definitions.resolve_job_def(job.name).executor_def.name == "in_process"
+    assert isinstance(definitions.executor, dg.ExecutorDefinition)
     assert definitions.executor.name == "in_process"
 
 

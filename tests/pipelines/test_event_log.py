@@ -101,7 +101,8 @@ class Judged:
             return dg.AssetCheckResult(passed=judges())
 
         result = dg.materialize([asset, check], instance=self._instance, raise_on_error=False)
-        return (*seen, *[None] * (2 - len(seen)), result.run_id)
+        in_asset, in_check = [*seen, None, None][:2]
+        return in_asset, in_check, result.run_id
 
 
 def passes() -> bool:

@@ -46,7 +46,7 @@ from contracts.errors import PaymentNotSettled
 from contracts.settings import Settings
 from warehouse.access.claims import find_claim, payments_of_claim
 from warehouse.access.keys import alive_key_of_claim
-from warehouse.access.watch import apply_sightings, payments_to_watch
+from warehouse.access.watch import Outcome, apply_sightings, payments_to_watch
 
 
 @pytest.fixture
@@ -340,7 +340,7 @@ def test_a_first_payment_that_has_left_the_chain_makes_the_supplement_wait(sale_
     assert said(sale.claim(supplement, rest_paid)) == (201, "issued")
 
 
-def watch(sale: Sale) -> set[str]:
+def watch(sale: Sale) -> set[Outcome]:
     """Look once at every payment, as the watchers do."""
     found = set()
     for watched in payments_to_watch(sale.ledger, sale.service.rail):

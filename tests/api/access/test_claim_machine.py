@@ -15,8 +15,7 @@ from typing import Any, ClassVar
 import httpx
 import pytest
 from case_desk import offered_supplement, refund
-from claim_cases import KINDS
-from claim_payments import MISMATCHING, STRANGER, TREASURY, paying
+from claim_payments import KINDS, MISMATCHING, STRANGER, TREASURY, paying
 from claim_service import CONFIRMATIONS, Sale, api_key_of, due_of, new_payer, on_sale, said
 from claim_store import count, unsound
 from hypothesis import HealthCheck, seed, settings

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import rlp
-from eth_utils import keccak
+from eth_utils.crypto import keccak
 from paid_service import PAYER, STRANGER, TREASURY, PaidService, selling
 
 from cli.demo.anvil import PRUNED, Anvil

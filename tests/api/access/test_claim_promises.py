@@ -38,9 +38,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
-from claim_cases import KINDS
 from claim_mutants import MATCHING_BUGS, Replaced, seeded
-from claim_payments import MISMATCHING, STRANGER, paying
+from claim_payments import KINDS, MISMATCHING, STRANGER, paying
 from claim_service import CLAIM, QUOTE, Sale, api_key_of, body_of, due_of, new_payer, on_sale, said
 from claim_store import count, unsound
 from eth_account import Account

@@ -77,6 +77,7 @@ def test_a_tag_that_a_node_does_not_know_is_none_and_its_head_is_told_all_the_sa
     with Provider(chain, "lying") as node:
         node.lie = no_tags
         (view,) = views_of(node, transaction=transaction)
+    assert isinstance(view, View)
     assert (view.safe, view.finalized, view.head.number) == (None, None, 9)
 
 

@@ -23,7 +23,7 @@ from contracts.access.authorizations import Presented, read_presented
 from contracts.access.provider_views import read_block
 from contracts.access.watching import Sighting
 from contracts.settings import Settings
-from warehouse.access.watch import apply_sightings, payments_to_watch
+from warehouse.access.watch import Outcome, apply_sightings, payments_to_watch
 
 
 @pytest.fixture
@@ -359,7 +359,7 @@ def test_a_reorganised_payment_suspends_the_key_is_sent_again_and_reinstates_it(
     assert charged(service, payload) == 5_000_000
 
 
-def watched(service: Paying) -> list[str]:
+def watched(service: Paying) -> list[Outcome]:
     """Every payment of a claim is looked at once, as the watcher does; the outcomes."""
     outcomes = []
     for each in payments_to_watch(service.ledger, service.settlements.rail):

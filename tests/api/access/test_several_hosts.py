@@ -51,6 +51,11 @@ def hosts(postgres: TemporaryPostgres, anvil: Anvil, tmp_path: Path) -> Iterator
             yield Hosts(first, second)
 
 
+def watcher_of(service: KeyedService) -> Watcher:
+    providers = patient_providers(service.settings.rpc_urls)
+    return Watcher(rail_of(service.settings), providers, lambda: service.ledger)
+
+
 def test_a_quote_of_one_host_is_claimed_at_the_other_and_its_key_works_at_both(hosts: Hosts) -> None:
     quote = hosts.first.quoted(planId="api_basic_monthly")
     body = claim_body(quote, hosts.first.pay(quote))
@@ -75,10 +80,7 @@ def test_a_claim_that_one_host_sees_reversed_is_reversed_at_the_other(hosts: Hos
     key = answer.json()["data"]["activationPacket"]["apiKey"]
     assert hosts.works_at(hosts.second, key)
     hosts.first.rpc.call("anvil_reorg", 1, [])
-    watchers = [
-        Watcher(rail_of(each.settings), patient_providers(each.settings.rpc_urls), lambda each=each: each.ledger)
-        for each in (hosts.second, hosts.first.service)
-    ]
+    watchers = [watcher_of(hosts.second), watcher_of(hosts.first.service)]
 
     async def watched() -> list[dict[str, int]]:
         return [dict(each) for each in await asyncio.gather(*(watcher.watch_claims() for watcher in watchers))]

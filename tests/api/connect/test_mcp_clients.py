@@ -6,6 +6,7 @@ import json
 import pytest
 from mcp import Client, MCPError
 from mcp_service import LONGEST_RESOURCE, McpService
+from mcp_types import TextResourceContents
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 from postgres_fixtures import ENGINES
 from rounds import ROUNDS
@@ -96,6 +97,7 @@ def test_resources_are_what_is_published(service, mode):
             assert [each.uri for each in listed] == [each.uri for each in RESOURCES]
             for each in listed:
                 (contents,) = (await client.read_resource(each.uri)).contents
+                assert isinstance(contents, TextResourceContents)
                 assert (contents.uri, contents.mime_type) == (each.uri, each.mime_type)
                 assert 0 < len(contents.text) < LONGEST_RESOURCE
             with pytest.raises(MCPError) as refused:
@@ -108,7 +110,9 @@ def test_resources_are_what_is_published(service, mode):
 def test_the_index_of_operations_leads_to_the_page_of_each_and_to_the_whole_description(service):
     async def read():
         async with Client(service.url) as client:
-            return (await client.read_resource("svc://openapi")).contents[0].text
+            (contents,) = (await client.read_resource("svc://openapi")).contents
+            assert isinstance(contents, TextResourceContents)
+            return contents.text
 
     index = asyncio.run(read())
     base_url = service.settings.public_base_url

@@ -11,7 +11,7 @@ from connect_desk import PEPPER, Clock, Desk
 from intakes import HUMAN
 from pydantic import TypeAdapter
 
-from contracts.connect.messages import ReportStepArguments
+from contracts.connect.messages import HandshakeResult, ReportStepArguments
 from contracts.connect.tokens import new_token
 from contracts.connect.tool_problems import ToolProblem
 from contracts.intake.requests import IntakeRequest
@@ -197,7 +197,9 @@ def test_what_has_ended_is_deleted_after_thirty_days_and_its_code_stays_used_til
 
     with Desk(ledger_settings, clock) as desk:
         used, unused = desk.give(), desk.give()
-        token = desk.handshake(used).session_token
+        opened = desk.handshake(used)
+        assert isinstance(opened, HandshakeResult)
+        token = opened.session_token
         clock.ahead(timedelta(days=30))
         assert tidy(desk) == 0
         assert code_of(desk.session(token)) == "session_ended"

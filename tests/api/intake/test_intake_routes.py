@@ -17,6 +17,7 @@ from referencing.jsonschema import DRAFT4
 from rounds import ROUNDS
 
 from contracts.discovery.openapi import OPENAPI_FILE
+from contracts.intake.artifact_documents import TemplateArtifact
 from contracts.intake.artifacts import ARTIFACT_KINDS, Facts, artifact
 from contracts.intake.intake_documents import (
     IntakeLinks,
@@ -176,6 +177,7 @@ def test_links_lead_into_the_app_where_there_is_one(ledger_settings):
 
 def test_templates_of_the_published_artifact_can_be_sent(lasting):
     made = artifact("intake-template", Facts(BASE_URL, None, (), ()))
+    assert isinstance(made, TemplateArtifact)
     assert [template.lane.value for template in made.templates] == ["agent", "human", "enterprise"]
     for template in made.templates:
         registered(lasting, template.body)

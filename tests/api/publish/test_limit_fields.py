@@ -81,7 +81,9 @@ def test_what_is_deprecated_says_since_when_until_when_and_what_instead(service:
     (unchanged,) = asked(service, deprecation.path, **{"If-None-Match": fresh.headers["etag"]})
     assert unchanged.status_code == 304
     for answer in (fresh, unchanged):
-        since, _ = http_sf.parse(answer.headers["Deprecation"].encode(), tltype="item")
+        parsed = http_sf.parse(answer.headers["Deprecation"].encode(), tltype="item")
+        assert isinstance(parsed, tuple)
+        since, _ = parsed
         until = parsedate_to_datetime(answer.headers["Sunset"])
         assert isinstance(since, datetime)
         assert since.astimezone(UTC).date() == deprecation.since

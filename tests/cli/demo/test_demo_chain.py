@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -17,8 +17,9 @@ import pytest
 from patience import HANG_S, slowness
 
 from cli.demo import chain as demo_chain
-from cli.demo.anvil import CHAIN_DIR, Anvil, find_binary, install, platform_package
+from cli.demo.anvil import Anvil, find_binary, install, platform_package
 from cli.demo.chain import DUMP_AFTER_S, DUMP_EVERY_S, DemoChain, until_dump_s
+from cli.demo.compile import CHAIN_DIR
 from cli.demo.directory import DemoDirectory, command_of, running_demo
 from cli.demo.history import plan_history
 from cli.demo.rpc import Rpc, calldata
@@ -282,7 +283,9 @@ def test_traffic_keeps_the_price_fresh_trades_and_attests(data_dir):
     before = int(block(chain.rpc_url, "latest")["number"], 16)
     try:
         with Rpc(chain.rpc_url) as rpc:
-            for send in (traffic.set_price, *(partial(traffic.send_transfers, sent) for sent in range(24))):
+            transfers = [partial(traffic.send_transfers, sent) for sent in range(24)]
+            sends: list[Callable[[], object]] = [traffic.set_price, *transfers]
+            for send in sends:
                 send()
                 # seconds lie between them in a demo, while a node that is just mining may give a nonce twice
                 while int(rpc.call("txpool_status")["pending"], 16):

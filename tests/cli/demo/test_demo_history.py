@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.demo.history import HISTORY_S, NEWEST_AGE_S, Movement, balances_after, person, plan_history, plan_traffic
-from cli.demo.recorded import ZERO_ADDRESS
+from contracts.token.holders import ZERO_ADDRESS
 
 BIDWALL = "0x" + "bd" * 20
 

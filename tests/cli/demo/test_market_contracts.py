@@ -1,7 +1,7 @@
 """The stand-ins that prices are read from: feeds and a pool, on a real EVM."""
 
 import pytest
-from eth_abi import decode
+from eth_abi.abi import decode
 
 from cli.demo.anvil import Anvil
 from cli.demo.rpc import Rpc, RpcError, calldata

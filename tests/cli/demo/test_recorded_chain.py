@@ -7,14 +7,14 @@ from patience import HANG_S
 from recorded_material import RecordedMaterial
 
 from cli.demo.recorded import (
-    TRANSFER_TOPIC,
-    ZERO_ADDRESS,
     RecordedChain,
     RecordedNode,
     RpcFault,
     TokenMetadata,
     transfer_log,
 )
+from contracts.evm.codec import TRANSFER_TOPIC
+from contracts.token.holders import ZERO_ADDRESS
 
 TOKEN = "0x" + "aa" * 20
 ALICE = "0x" + "01" * 20

@@ -4,9 +4,11 @@ from cli.demo.anvil import Anvil
 from cli.demo.happenings import MAKER_TOKENS_RAW, NEWEST_USD, POOL_TOKENS_RAW, liquidity
 from cli.demo.history import LAUNCH, Movement, balances_after, plan_history
 from cli.demo.record import RECORDING_PATH, State, chain_of, load_recording, packed, record, unpacked_logs
-from cli.demo.recorded import TRANSFER_TOPIC, ZERO_ADDRESS, RecordedChain, RpcFault
+from cli.demo.recorded import RecordedChain, RpcFault
 from cli.demo.rpc import calldata
 from cli.demo.write import DemoContracts, deploy, mined_receipt, move_calldata
+from contracts.evm.codec import TRANSFER_TOPIC
+from contracts.token.holders import ZERO_ADDRESS
 
 ALICE, BOB = "0x" + "01" * 20, "0x" + "02" * 20
 
@@ -77,7 +79,7 @@ def small_history(anvil: Anvil) -> tuple[list[dict], list[dict], DemoContracts]:
     head = int(anvil.rpc.call("eth_blockNumber"), 16)
     blocks = anvil.rpc.batch([("eth_getBlockByNumber", [hex(number), False]) for number in range(head + 1)])
     logs = anvil.rpc.call("eth_getLogs", {"fromBlock": "0x0", "toBlock": hex(head)})
-    return blocks, logs, DemoContracts(token, *[ZERO_ADDRESS] * 8, token_start_block=1)
+    return blocks, logs, DemoContracts(token, *[ZERO_ADDRESS] * 8, token_start_block=1)  # type: ignore[misc]
 
 
 def test_packing_and_unpacking_gives_the_rows_of_the_node_back(small_history):

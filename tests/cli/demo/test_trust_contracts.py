@@ -3,8 +3,8 @@
 import random
 
 import pytest
-from eth_abi import decode, encode
-from eth_utils import keccak
+from eth_abi.abi import decode, encode
+from eth_utils.crypto import keccak
 
 from cli.demo.anvil import Anvil
 from cli.demo.compile import compile_sources
@@ -117,7 +117,9 @@ class Chain:
         return int(self.rpc.call("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
 
     def scores(self, agent: str = AGENT) -> tuple[int, int]:
-        return tuple(self.number(self.registry, f"{name}Score(address)", agent) for name in ("weighted", "average"))
+        names = ("weighted", "average")
+        weighted, average = (self.number(self.registry, f"{name}Score(address)", agent) for name in names)
+        return weighted, average
 
     def meets(self, least: int, agent: str = AGENT) -> tuple:
         types = ["bool", "uint256"]

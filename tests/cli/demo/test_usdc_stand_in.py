@@ -1,6 +1,6 @@
 import pytest
 from eth_account import Account
-from eth_utils import keccak
+from eth_utils.crypto import keccak
 
 from cli.demo.anvil import Anvil
 from cli.demo.rpc import RpcError, calldata

@@ -83,7 +83,7 @@ def quote_of(payer: str = ALICE, *, owner: str | None = None, amount: int = 9_00
 
 
 def transfer_of(amount: int = 8_000_000, sender: str = ALICE, **changed: object) -> Transfer:
-    return replace(Transfer(0, USDC, sender, TREASURY, amount), **changed)  # type: ignore[arg-type]
+    return replace(Transfer(0, USDC, sender, TREASURY, amount), **changed)
 
 
 STRANGERS = Filing(quote_of(MALLORY), proven=True)

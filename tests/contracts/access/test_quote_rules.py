@@ -74,7 +74,7 @@ def test_the_payer_is_payer_address_and_the_operator_a_label_each_standing_in_fo
     assert (both.payer, both.operator, both.names_operator) == (PAYER, OWNER, True)
     stated = json.loads(both.quote_json)
     assert (stated["owner"], stated["operator"]) == (PAYER, OWNER)
-    alone = QuoteRequest(operatorAddress=OWNER)
+    alone = QuoteRequest.model_validate({"operatorAddress": OWNER})
     assert (alone.payer, alone.operator) == (OWNER, OWNER)
 
 

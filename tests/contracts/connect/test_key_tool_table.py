@@ -10,7 +10,6 @@ from jsonschema import Draft202012Validator
 
 from contracts.connect.key_arguments import CorrectArguments, RememberArguments, SearchArguments
 from contracts.connect.key_results import (
-    RESULT_BYTES,
     build_result,
     fitting,
     node_result,
@@ -19,7 +18,7 @@ from contracts.connect.key_results import (
     shown_disputes,
     size_of,
 )
-from contracts.connect.key_server import KEY_INSTRUCTIONS, KEY_SERVER_DESCRIPTION
+from contracts.connect.key_server import KEY_INSTRUCTIONS, KEY_SERVER_DESCRIPTION, RESULT_BYTES
 from contracts.connect.key_tools import KEY_PROMPTS, KEY_TOOLS
 
 NAMES = [tool.name for tool in KEY_TOOLS]

@@ -170,7 +170,7 @@ def test_a_failed_step_says_how_it_is_undone_and_tried_again():
     assert "failed 2 times" in coming.guidance
     assert coming.step.rollback.commands
     undone = advance(PLAN, failed, report("workspace", "rolled_back"))
-    assert next_step(PLAN, undone).state == "rolled_back"  # type: ignore[union-attr]
+    assert next_step(PLAN, undone).state == "rolled_back"
     assert states(advance(PLAN, undone, report("workspace")))["environment"] == "active"
 
 

@@ -23,6 +23,7 @@ from contracts.discovery.capabilities import Status
 from contracts.discovery.encoding import reverse_dns
 from contracts.discovery.registry import Finding
 from contracts.discovery.texts import skill_md
+from contracts.intake.artifact_documents import TemplateArtifact
 from contracts.intake.artifacts import Facts, artifact
 
 EVERYWHERE = [installed(), bare(), bare("http://127.0.0.1:8000")]
@@ -171,7 +172,8 @@ def test_the_resolver_fetches_and_verifies_the_card_over_http():
 
 
 def test_a_client_of_a2a_finds_no_transport_which_is_true():
-    from a2a.client.client_factory import ClientConfig, ClientFactory
+    from a2a.client.client import ClientConfig
+    from a2a.client.client_factory import ClientFactory
 
     card = parsed(documents(installed())["agent_card"])
     with pytest.raises(ValueError, match="no compatible transports"):
@@ -180,7 +182,7 @@ def test_a_client_of_a2a_finds_no_transport_which_is_true():
 
 WORKS = {"payment_signature": Finding("payment_signature", Status.LIVE, None, "http", "HEAD /", NOON)}
 FAILS = {"payment_signature": Finding("payment_signature", Status.OFF, "http_401", "http", "HEAD /", NOON)}
-SOLD = {offer.id: offer.price for offer in [*load_calls().values(), *load_plans().values()]}
+SOLD = {call.id: call.price for call in load_calls().values()} | {plan.id: plan.price for plan in load_plans().values()}
 
 
 @pytest.mark.parametrize(
@@ -304,7 +306,9 @@ def test_the_schema_of_a_registration_takes_what_the_templates_send_and_no_reque
     schema = documents(installed())["schema_svc_intake_request"]
     assert documents(installed())["registration_contract"]["request"]["jsonSchema"] == schema
     check = Draft202012Validator(schema)
-    for template in artifact("intake-template", Facts(PREFIXED, None, (), ())).templates:
+    made = artifact("intake-template", Facts(PREFIXED, None, (), ()))
+    assert isinstance(made, TemplateArtifact)
+    for template in made.templates:
         body = template.body
         check.validate(body)
         assert not check.is_valid({name: value for name, value in body.items() if name != "consent"})

@@ -18,12 +18,12 @@ from llms_txt import parse_llms_file
 from protego import Protego
 
 from contracts.access import plans
+from contracts.access.rail import usd_of
 from contracts.connect.server import FIRST_TOOL, MCP_PATH
 from contracts.discovery.capabilities import Status, capability_states
 from contracts.discovery.checks import texts as checks
 from contracts.discovery.installation import Installation, installation_of
 from contracts.discovery.texts import (
-    COMPATIBILITY_PATH,
     MARKDOWN,
     PLAIN,
     SKILL_NAME,
@@ -35,13 +35,19 @@ from contracts.discovery.texts import (
     sitemap_xml,
     skill_md,
 )
-from contracts.publish.deprecations import DEPRECATED
+from contracts.publish.deprecations import COMPATIBILITY_PATH, DEPRECATED
 from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 
 AGENTS_SKILLS = Path(sys.executable).with_name("agentskills")
 MADE = {row.name: row.make for row in PROJECTIONS if row.make is not None and row.media_type in (MARKDOWN, PLAIN)}
 ADDRESS = re.compile(r"https?://[^\s)>\]`'\",;]+")
+
+
+def made(name: str, here: Installation) -> bytes:
+    text = MADE[name](here)
+    assert isinstance(text, bytes)
+    return text
 
 
 def installation(base_url="https://svc.example/under/it", **settings) -> Installation:
@@ -72,7 +78,7 @@ def test_every_address_lies_under_the_base_url_and_is_one_of_ours(name, here):
         for state in capability_states(here).values()
         for route in state.capability.routes
     }
-    for address in addresses(MADE[name](here).decode()):
+    for address in addresses(made(name, here).decode()):
         assert address == here.base_url or address.startswith(here.base_url + "/"), address
         path = address.removeprefix(here.base_url)
         known = path in {"", "/", MCP_PATH} | described or any(path.startswith(each) for each in routes)
@@ -81,10 +87,10 @@ def test_every_address_lies_under_the_base_url_and_is_one_of_ours(name, here):
 
 @pytest.mark.parametrize("name", MADE)
 def test_nothing_changes_while_nothing_changed(name):
-    assert MADE[name](HERE) == MADE[name](installation())
-    assert b"\r" not in MADE[name](HERE)
-    assert MADE[name](HERE).endswith(b"\n")
-    assert b"\n\n\n" not in MADE[name](HERE)
+    assert made(name, HERE) == made(name, installation())
+    assert b"\r" not in made(name, HERE)
+    assert made(name, HERE).endswith(b"\n")
+    assert b"\n\n\n" not in made(name, HERE)
 
 
 @pytest.mark.parametrize("here", [HERE, BARE])
@@ -125,7 +131,7 @@ def test_five_lines_say_what_is_free_what_costs_and_how_to_try(make, before, her
     assert "/api/token/holders" in free and here.url("/blink/guardrail?action=") in blinks
     assert here.url("/blink/worldmodel?search=") in blinks and "counted for the address" in blinks
     for plan in plans.load_plans().values():
-        assert f"{plan.id} {plans.usd_of(plan.price)} USD" in costs
+        assert f"{plan.id} {usd_of(plan.price)} USD" in costs
     if here is NO_TRIALS:
         assert trial == "- No trial keys are issued here."
         assert "/trials/" not in text
@@ -139,7 +145,7 @@ def test_prices_are_those_of_the_plans(monkeypatch):
     before = {name: make(HERE) for name, make in MADE.items()}
     monkeypatch.setattr(plans, "load_plans", lambda: dearer)
     for name in ("llms_txt", "skill_md"):
-        after = MADE[name](HERE).decode()
+        after = made(name, HERE).decode()
         assert after.encode() != before[name]
         for price in ("6.23", "10.23", "50.23"):
             assert price in after, name
@@ -201,7 +207,7 @@ def test_three_parsers_of_robots_txt_agree(here):
 
 @pytest.mark.parametrize("name", ["llms_txt", "skill_md", "agents_capabilities"])
 def test_what_is_recommended_is_not_disallowed(name):
-    for address in addresses(MADE[name](HERE).decode()):
+    for address in addresses(made(name, HERE).decode()):
         if "{" not in address:
             assert allowed_by(robots_txt(HERE).decode(), address) == (True, True, True), address
 
@@ -251,8 +257,8 @@ def test_the_sitemap_is_xml_of_absolute_addresses():
 def test_what_is_deprecated_says_since_when_until_when_and_what_instead():
     for each in DEPRECATED:
         headers = {name: value.format(prefix="/under") for name, value in each.headers.items()}
-        since = http_sf.parse(headers["Deprecation"].encode(), tltype="item")[0]
-        assert since == datetime.combine(each.since, datetime.min.time(), UTC)
+        parsed = http_sf.parse(headers["Deprecation"].encode(), tltype="item")
+        assert isinstance(parsed, tuple) and parsed[0] == datetime.combine(each.since, datetime.min.time(), UTC)
         assert parsedate_to_datetime(headers["Sunset"]).date() == each.until
         assert each.until - each.since >= timedelta(days=365)
         assert {rel: path for path, rel in re.findall(r'<([^>]*)>; rel="([^"]*)"', headers["Link"])} == {
@@ -266,10 +272,10 @@ def test_what_is_deprecated_says_since_when_until_when_and_what_instead():
 
 def test_who_reads_how_to_claim_reads_what_gives_the_key_again():
     for name in ("llms_txt", "skill_md"):
-        assert "Idempotency-Key" in MADE[name](HERE).decode()
+        assert "Idempotency-Key" in made(name, HERE).decode()
 
 
 def test_without_payments_the_texts_say_that_nothing_can_be_bought():
     for name in ("llms_txt", "skill_md"):
-        assert "nothing can be bought" in MADE[name](BARE).decode()
-        assert "nothing can be bought" not in MADE[name](HERE).decode()
+        assert "nothing can be bought" in made(name, BARE).decode()
+        assert "nothing can be bought" not in made(name, HERE).decode()

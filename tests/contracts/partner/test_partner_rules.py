@@ -15,6 +15,7 @@ from contracts.partner import (
     MAX_TEXT,
     MAX_VALUES,
     PartnerAnswer,
+    RevenueAnswer,
     bounds_broken,
     gives_away,
     host_of,
@@ -159,6 +160,7 @@ def test_the_marketplace_is_asked_for_one_agent(base, address):
 @pytest.mark.parametrize("wrap", [lambda facts: facts, lambda facts: {"data": facts}])
 def test_revenue_and_gross_are_kept_apart(agent_id, wrap):
     answer = marketplace.decode(wrap(FIGURES), agent_id=agent_id, now=NOW)
+    assert isinstance(answer, RevenueAnswer)
     assert (answer.revenue_usd, answer.gross_usd, answer.reason) == (
         Decimal("572787.33"),
         Decimal("218099220.98"),
@@ -200,6 +202,7 @@ def test_counts_that_are_no_whole_numbers_are_left_out():
     answer = marketplace.decode(
         FIGURES | {"successfulJobCount": 1.5, "uniqueBuyerCount": "7496", "successRate": 101}, agent_id="84", now=NOW
     )
+    assert isinstance(answer, RevenueAnswer)
     assert (answer.successful_jobs, answer.unique_buyers, answer.success_rate_percent) == (None, 7496, None)
 
 

@@ -128,7 +128,7 @@ def answers(**odd: object) -> ContractAnswers:
         "balances": (("0xa", 60, 60), ("0xb", 30, 30)),
         "block_hash": HASH,
     }
-    return ContractAnswers(**(facts | odd))  # type: ignore[arg-type]
+    return ContractAnswers(**(facts | odd))
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def metric_of(value: float | str) -> object:
 def test_a_metric_speaks_once_an_hour_or_when_it_passes_a_round_number(
     before: float | str, now: float | str, minutes: float, least_change: float, said: list[str] | None
 ) -> None:
-    proposed = metric_proposal(reading(now, minutes, least_change), metric_of(before))  # type: ignore[arg-type]
+    proposed = metric_proposal(reading(now, minutes, least_change), metric_of(before))
     assert (proposed and [node.type for node in proposed.nodes]) == said
 
 

@@ -7,9 +7,10 @@ from world_writes import ADA, BOB, at, case, fact, goal, held_edge, held_node, n
 
 from contracts.errors import BodyInvalid, RevisionConflict
 from contracts.standing import SourceClass
-from contracts.world.proposal import CONSTITUTION, PIPELINE, Act, Actor, NodeDraft, checked
+from contracts.world.proposal import CONSTITUTION, PIPELINE, Act, Actor, NodeDraft, Proposal, checked
 from contracts.world.records import Edge, Node
 from contracts.world.stages import (
+    Stage,
     authority,
     deduplication,
     immutability,
@@ -34,7 +35,7 @@ def public(draft: NodeDraft) -> NodeDraft:
     return NodeDraft(id=draft.id, type=draft.type, title=draft.title, properties=draft.properties, visibility="public")
 
 
-CASES = {
+CASES: dict[str, tuple[Stage, Proposal, list[Node | Edge], str, str]] = {
     # immutability
     "what is immutable can't be changed": (
         immutability, proposal(goal("value:proof", type="Value", title="Other"), actor=OPERATOR), [VALUE],

@@ -49,7 +49,8 @@ def test_sales_are_shown_by_day_and_waiting_money_warns(settings: Settings, ledg
     assert "9.000001" in said["out_access__revenue_daily"]["preview"]
     assert "api_basic_monthly" in said["out_access__funnel"]["preview"]
     assert (check.passed, check.severity) == (False, dg.AssetCheckSeverity.WARN)
-    assert "amount_mismatch" in check.metadata["waiting"].value
+    waiting = check.metadata["waiting"]
+    assert isinstance(waiting, dg.MarkdownMetadataValue) and "amount_mismatch" in waiting.value
     with ledger_here.transaction() as tx:
         (case,) = cases_in(tx)
         move_case(tx, case, "refunded", now=NOON, refund_transaction_hash="0x" + "11" * 32)

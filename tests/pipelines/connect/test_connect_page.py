@@ -12,6 +12,7 @@ from html_pages import Read
 
 from cli.demo.rpc import calldata
 from contracts.access import plans
+from contracts.access.rail import usd_of
 from contracts.access.trial_plan import trial_plan
 from contracts.canonical import canonical_json, sha256_hex
 from contracts.connect.tools import TOOLS
@@ -20,7 +21,7 @@ from contracts.discovery.connect_page import OUTCOMES
 from contracts.discovery.installation import Installation, installation_of
 from contracts.discovery.registry import registry
 from contracts.discovery.service import CAPABILITIES_PATH
-from contracts.publish.registry import PROJECTIONS
+from contracts.publish.registry import PROJECTIONS, ExpiringBody
 from contracts.settings import Settings
 from contracts.site.markdown import page_in_markdown
 from pipelines.publish.site import ASSETS, SITE, asset_path, filled
@@ -45,7 +46,9 @@ BARE = installation_of(Settings(_env_file=None, base_url="https://svc.example"))
 
 def page_of(here: Installation) -> str:
     known = registry(here, {}).model_dump_json(by_alias=True).encode()
-    return filled(PAGE, PAGE.describe(here, {CAPABILITIES_PATH: known})).fresh.decode()
+    page = filled(PAGE, PAGE.describe(here, {CAPABILITIES_PATH: known}))
+    assert isinstance(page, ExpiringBody)
+    return page.fresh.decode()
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +87,7 @@ def test_the_page_and_its_twin_say_the_same(here):
     facts += [fact for plan in plans.load_plans().values() for fact in (plan.id, plan.name, plan.description)]
     facts += [fact for each in OUTCOMES for fact in (str(each.status), each.meaning, each.next)]
     facts += [fact for each in capability_states(here).values() for fact in (each.capability.title, *each.missing)]
-    facts += [f"{plans.usd_of(plan.price)} USD" for plan in plans.load_plans().values()]
+    facts += [f"{usd_of(plan.price)} USD" for plan in plans.load_plans().values()]
     facts += ["nothing can be bought"] if here.rail.missing else ["in one transfer of exactly the quoted amount"]
     facts += [here.contact_email or "has named no address"]
     for fact in facts:
@@ -161,7 +164,9 @@ def test_names_of_assets_follow_their_content_and_the_icon_is_a_picture():
         digest = sha256_hex((SITE / "assets" / name).read_bytes())[:12]
         stem, suffix = name.split(".")
         assert asset_path(name) == f"{folder}{stem}.{digest}.{suffix}"
-    icon = filled(ICON, {}).decode()
+    body = filled(ICON, {})
+    assert isinstance(body, bytes)
+    icon = body.decode()
     assert icon.startswith("<svg ") and "http" not in icon.replace("http://www.w3.org/2000/svg", "")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from operator import sub
 from pathlib import Path
 
 from contracts.connect.pairing import code_digest
@@ -19,7 +21,7 @@ def test_upkeep_deletes_what_ended_a_month_ago(tmp_path: Path):
     settings, now = Settings(_env_file=None, data_dir=tmp_path), datetime.now(UTC)
     codes = {}
     for age in (timedelta(days=32), timedelta(days=29)):
-        with closing(open_ledger(settings, tmp_path, clock=lambda age=age: now - age)) as ledger:
+        with closing(open_ledger(settings, tmp_path, clock=partial(sub, now, age))) as ledger:
             with ledger.transaction() as tx:
                 codes[age.days] = issue_code(tx, PEPPER).code
             assert redeem_issued(ledger, code_digest(PEPPER, codes[age.days]), PEPPER, None) is not None

@@ -390,7 +390,8 @@ WETH, TOKEN = "0x4200000000000000000000000000000000000006", "0x" + "70" * 20
 @pytest.mark.parametrize("swapped", [False, True])
 def test_a_pool_against_ether_takes_its_price_in_dollars(swapped: bool) -> None:
     sides = (WETH, TOKEN) if swapped else (TOKEN, WETH)
-    found = read_pair(*(words(int(side, 16)) for side in sides), TOKEN)
+    token0, token1 = (words(int(side, 16)) for side in sides)
+    found = read_pair(token0, token1, TOKEN)
     assert isinstance(found, Pair)
     assert pool.usd_of_other(found, chain_id=8453, usdc=None, eth_usd=None) == Refusal("no_eth_price")
     held = (5 * 10**18, 10_000 * 10**6) if swapped else (10_000 * 10**6, 5 * 10**18)

@@ -214,7 +214,7 @@ def test_history_has_the_last_reading_of_each_day_and_what_is_old_is_forgotten(h
                 connection, "m.example", "84", Attempt("marketplace", at, 5, None, Quality.ESTIMATED), figures
             )
         serve_figures(connection, "m.example", "84")
-        (kept,) = connection.execute("select count(*) from raw_marketplace__figures").fetchone() or ()
+        (kept,) = connection.execute("select count(*) from raw_marketplace__figures").fetchone()
     assert kept == 4
     document = served(house, REVENUE_PATH)
     assert [point["revenueUsd"] for point in document["history"]] == ["0", "201", "4000"]

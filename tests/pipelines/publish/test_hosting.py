@@ -120,9 +120,9 @@ def test_the_headers_file_says_what_the_map_says(house):
             rule[name.lower()] = value
     used = set()
     for path, headers in (expected(house) | expected_of_indexes(house, for_all_readers=True)).items():
-        (rule,) = [rule for rule in read if rule == path or ("*" in rule and is_in_folder(rule, path))]
-        assert read[rule] == headers, path
-        used.add(rule)
+        (name,) = [name for name in read if name == path or ("*" in name and is_in_folder(name, path))]
+        assert read[name] == headers, path
+        used.add(name)
     assert used == set(read)
     assert all(len(line) <= 2000 for line in (house.current / "public/_headers").read_text().splitlines())
 

@@ -354,7 +354,7 @@ def test_a_run_that_is_killed_between_data_and_manifest_leaves_the_last_generati
     house.read_chain([(41, ZERO_ADDRESS, address(200), 7)], 50)
     pid = os.fork()
     if pid == 0:
-        open_data.signed_manifest = lambda *_: os._exit(9)
+        open_data.signed_manifest = lambda *_: os._exit(9)  # type: ignore[attr-defined]
         house.publish(HOLDERS)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9

@@ -15,7 +15,7 @@ from publishing import NOON, House, mint
 from api.connect.resources import RESOURCES
 from contracts.base import Quality
 from contracts.discovery.service import LLMS_PATH, SKILL_PATH
-from contracts.partner import PARTNER
+from contracts.partner import PARTNER, PartnerAnswer
 from contracts.publish.routes import file_of
 from contracts.token.holder_documents import Token
 from pipelines.partner.snapshot import as_text, decode
@@ -48,6 +48,7 @@ def house(tmp_path_factory) -> House:
     made.read_chain(mint(70), 20)
     made.read_chain(mint(1, first=100, block=30), 40)
     answer = decode(PARTNER_SNAPSHOT, chain_id=8453, secret=None, now=NOON)
+    assert isinstance(answer, PartnerAnswer)
     attempt = Attempt(PARTNER, NOON, 1, None, Quality.ESTIMATED)
     with Warehouse(made.data_dir).connect() as connection:
         record_partner(connection, "partner.example", attempt, as_text(answer.snapshot), answer.observed_at)

@@ -184,9 +184,12 @@ def test_pages_are_linked_and_not_made_again_while_the_description_stays_the_sam
     assert first is not None
     again: list[str] = []
     real = filled
-    monkeypatch.setattr(
-        "pipelines.publish.site.filled", lambda row, content: again.append(row.path) or real(row, content)
-    )
+
+    def noted(row, content):
+        again.append(row.path)
+        return real(row, content)
+
+    monkeypatch.setattr("pipelines.publish.site.filled", noted)
     house.publish()
     second = current_generation(house.data_dir)
     assert second is not None

@@ -6,8 +6,9 @@ import itertools
 import json
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 import yaml
@@ -324,7 +325,7 @@ def test_markdown_has_the_figures_of_the_page(bodies: dict[str, bytes]):
 
 
 def test_figures_are_what_people_write():
-    table = [
+    table: list[tuple[Callable[[Any], str], Any, str]] = [
         (figures.whole, "2321", "2,321"),
         (figures.short, 24_531_200, "24.5\u202fM"),
         (figures.short, "0.0247691", "0.0248"),

@@ -15,7 +15,7 @@ import pytest
 from fault_node import Fault, Reply, always, rpc_error, rpc_result, silent_node
 from holder_rows import address
 from ingest_helpers import ingest_once, logs_at, small_chain
-from lying_nodes import Lie, TokenChain, node, run, short_by_one
+from lying_nodes import Lie, Through, TokenChain, node, run, short_by_one
 from patience import HANG_S
 from rounds import chosen
 
@@ -167,6 +167,7 @@ def test_a_liar_that_falls_silent_settles_nothing(chain, anvil, connection, tmp_
         silent = run(connection, tmp_path, chain, liar, honest)[1]
         chain.bury()
         liar.faults.clear()
+        assert isinstance(liar.chain, Through)
         liar.chain.lie = lambda method, params, truth: truth
         honest_again = run(connection, tmp_path, chain, liar, honest)[1]
     assert silent.proof.verdict is Verdict.DISPUTED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -176,7 +177,7 @@ def test_whatever_happens_in_between_everything_stored_can_be_fetched(tmp_path_f
             case "prune":
                 prune(directory, size)
             case "prune within":
-                written(directory, partition, lambda size=size: prune(directory, size))
+                written(directory, partition, partial(prune, directory, size))
         assert fetched(directory) == sum(map(len, store_at(directory).names().values()))
     for partition in partitions_within(0, 39, size):
         store_partition(store_at(directory), directory, partition, LOGS)

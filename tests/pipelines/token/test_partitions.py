@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from ingest_helpers import ALICE, BOB, TOKEN
 from stored_partitions import FIRST, OTHER, SERVICE, ZERO, cut, read, store_at, store_partition
 
-from cli.demo.recorded import Log, transfer_log
+from cli.demo.log_index import Log
+from cli.demo.recorded import transfer_log
 from contracts.access.signing import key_text, new_private_key, parse_key_set
 from contracts.errors import NodesDisagree, PartitionBroken, PartitionNotSigned, SettingsInvalid
 from contracts.token.partitions import (

@@ -50,7 +50,7 @@ class GraphHouse(House):
             for state in states:
                 append_states(tx, [state], -tx.head())
 
-    def publish(self):
+    def publish(self):  # type: ignore[override]
         self.now += timedelta(minutes=1)
         with Warehouse(self.data_dir).connect() as connection:
             fold_events(connection, self.ledger)
@@ -117,8 +117,8 @@ def test_what_is_forgotten_leaves_the_snapshot_at_once(house):
 
 
 def test_a_change_of_owner_shows_over_the_snapshot_and_in_the_next_one(house):
-    moving = [node("n1", owner="0xaa"), node("n2", owner="0xaa"), edge("n1", "n2", owner="0xaa")]
-    house.accept(*moving, node("kept", owner="0xaa"), node("public"))
+    moving = edge("n1", "n2", owner="0xaa")
+    house.accept(node("n1", owner="0xaa"), node("n2", owner="0xaa"), moving, node("kept", owner="0xaa"), node("public"))
     house.publish()
 
     def seen_by(owner):
@@ -128,7 +128,7 @@ def test_a_change_of_owner_shows_over_the_snapshot_and_in_the_next_one(house):
 
     assert (seen_by("0xaa"), seen_by("0xbb")) == ((5, 0, {"n1", "n2", "kept"}, 1), (5, 0, set(), 0))
     with house.ledger.transaction() as tx:
-        states = [current_node(tx, "n1"), current_node(tx, "n2")], [current_edge(tx, moving[2].id)]
+        states = [current_node(tx, "n1"), current_node(tx, "n2")], [current_edge(tx, moving.id)]
         moved = hand_over(tx, *states, "0xbb", takes_over="0xaa", reason="a test")
     assert (moved.nodes, moved.edges, moved.left) == (2, 1, 0)
     assert (seen_by("0xaa")[1:], seen_by("0xbb")[1:]) == ((3, {"kept"}, 0), (3, {"n1", "n2"}, 1))

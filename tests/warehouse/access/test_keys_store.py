@@ -45,7 +45,7 @@ def found(settings: Settings, issued: IssuedKey, at: datetime = NOON) -> Caller 
     lookup = open_key_lookup(settings, PEPPER)
     held = lookup.find(issued.key.reveal(), at.timestamp())
     lookup.close()
-    return held and held.caller
+    return held.caller if held else None
 
 
 @pytest.mark.parametrize("tier", list(Tier))

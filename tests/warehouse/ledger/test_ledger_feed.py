@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from datetime import UTC, datetime
 
 import pytest
@@ -19,7 +19,7 @@ from world_writes import goal, no_rules, proposal
 
 from contracts.errors import StoreBusy
 from contracts.settings import Settings
-from warehouse.ledger.ledger import Ledger, open_ledger
+from warehouse.ledger.ledger import Ledger, Reader, open_ledger
 from warehouse.world.write import propose
 
 
@@ -195,7 +195,7 @@ class Feed(RuleBasedStateMachine):
         super().__init__()
         self.start = self.ledger.head()
         self.expected: list[tuple[str, str]] = []
-        self.reader: tuple[object, object, int] | None = None
+        self.reader: tuple[AbstractContextManager[Reader], Reader, int] | None = None
 
     @rule(changes=st.lists(st.tuples(st.sampled_from(["intake", "quote"]), entities), max_size=4))
     def commit(self, changes: list[tuple[str, str]]) -> None:

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
+import pysqlite3.dbapi2 as sqlite
 import pytest
 from ledger_process import hold_uncommitted, open_and_close, started, write_until_killed
 from patience import HANG_S
@@ -22,7 +23,7 @@ from sqlalchemy import text
 
 from contracts.errors import ForeignStore, SettingsInvalid, StoreTooNew, StoreUnusable
 from contracts.settings import Settings
-from warehouse.ledger.drivers import OLDEST_SQLITE, problem_of, sqlite
+from warehouse.ledger.drivers import OLDEST_SQLITE, problem_of
 from warehouse.ledger.ledger import Ledger, LedgerIdentity, open_ledger
 from warehouse.ledger.schema import revisions
 from warehouse.statements import dialect_statement, without_comments

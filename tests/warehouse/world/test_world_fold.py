@@ -33,7 +33,7 @@ def stores(tmp_path: Path) -> Iterator[tuple[Ledger, Connection]]:
 
 
 def write(ledger: Ledger, *drafts: object, **fields: object) -> None:
-    decision = propose(ledger, proposal(*drafts, **fields), alignment=no_rules)  # type: ignore[arg-type]
+    decision = propose(ledger, proposal(*drafts, **fields), alignment=no_rules)
     if decision.verdict == "escalated":
         decision = approve(ledger, decision.seq, "eve", alignment=no_rules)
     assert decision.verdict == "approved", decision.stages

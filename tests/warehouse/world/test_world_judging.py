@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -114,7 +115,7 @@ def perform(ledger: Ledger, clock: SetClock, written: list[Proposal | str]) -> N
         if isinstance(step, str):
             outcome(lambda: forget_owner(ledger, BOB.name, "op"))
         else:
-            outcome(lambda step=step: write(ledger, step))
+            outcome(partial(write, ledger, step))
 
 
 @settings(max_examples=12 * ROUNDS)
@@ -269,7 +270,7 @@ class WritesDuringJudging:
 def test_a_large_proposal_is_judged_again_until_it_holds(ledger: Ledger) -> None:
     write(ledger, KNOWN)
     busy = WritesDuringJudging(ledger, JUDGED_AT_MOST - 1)
-    assert write(busy, LARGE).verdict == "approved"  # type: ignore[arg-type]
+    assert write(busy, LARGE).verdict == "approved"
     assert busy.judged == JUDGED_AT_MOST
     assert {event.node.id for event in states(ledger) if event.node} >= {"part:0", "f"}
 
@@ -278,7 +279,7 @@ def test_a_large_proposal_that_is_overtaken_each_time_is_sent_away_and_writes_no
     write(ledger, KNOWN)
     busy = WritesDuringJudging(ledger, JUDGED_AT_MOST)
     with pytest.raises(StoreBusy, match="changed 3 times"):
-        write(busy, LARGE)  # type: ignore[arg-type]
+        write(busy, LARGE)
     assert {event.node.id for event in states(ledger) if event.node} == ALREADY
 
 
@@ -293,7 +294,7 @@ def test_others_write_while_a_large_proposal_is_judged(ledger: Ledger) -> None:
                 seen.append(write(self._ledger, proposal(goal("small"), actor=BOB)))
 
     write(ledger, KNOWN)
-    decision = write(Meanwhile(ledger, 0), LARGE)  # type: ignore[arg-type]
+    decision = write(Meanwhile(ledger, 0), LARGE)
     assert [small.verdict for small in seen] == ["approved"]
     assert decision.seq > seen[0].seq
 
@@ -302,5 +303,5 @@ def test_a_small_proposal_is_judged_under_the_lock_and_never_overtaken(ledger: L
     write(ledger, KNOWN)
     busy = WritesDuringJudging(ledger, JUDGED_AT_MOST)
     small: list[NodeDraft | EdgeDraft] = [*goals(JUDGED_UNDER_LOCK_AT_MOST - 1), tie("part:0", "RELATED_TO", "there")]
-    assert write(busy, proposal(*small)).verdict == "approved"  # type: ignore[arg-type]
+    assert write(busy, proposal(*small)).verdict == "approved"
     assert busy.judged == 0

@@ -145,7 +145,7 @@ def test_pages_put_together_are_the_whole(
 
 
 def _with(question: Query, **changes: object) -> Query:
-    return replace(question, **changes)  # type: ignore[arg-type]
+    return replace(question, **changes)
 
 
 def test_equal_matches_come_with_the_short_ones_first_and_then_by_id(tmp_path: Path) -> None:

@@ -93,8 +93,8 @@ def test_an_index_of_several_segments_knows_the_node_of_each_document(tmp_path: 
     write_numbers(directory)
     written = TextIndex(directory)
     assert written.searcher.num_segments == len(of_segments)
-    numbers, _, matched = written.best(tantivy.Query.all_query(), 10, counted=True)
-    assert (sorted(numbers.tolist()), matched) == ([1, 2, 4, 7, 9, 12], 6)
+    every, _, matched = written.best(tantivy.Query.all_query(), 10, counted=True)
+    assert (sorted(every.tolist()), matched) == ([1, 2, 4, 7, 9, 12], 6)
     odd, _, matched = written.best(tantivy.Query.term_query(written.schema, "type", 1), 10, counted=True)
     assert (sorted(odd.tolist()), matched) == ([1, 7, 9], 3)
 

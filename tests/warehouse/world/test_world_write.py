@@ -22,6 +22,7 @@ from contracts.settings import Settings
 from contracts.world.capsule import WorldModelCreateRequest
 from contracts.world.constitution import load_constitution_drafts
 from contracts.world.proposal import Actor, Decision, Proposal
+from contracts.world.records import Edge, Node
 from contracts.world.stages import Judgement
 from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.world.audit import newest_decisions, verify
@@ -312,7 +313,8 @@ def test_a_claimant_takes_over_a_capsule_and_nothing_else(ledger: Ledger) -> Non
     write(ledger, proposal(goal("his"), actor=BOB))
     claimant = Actor("claimant", "local:ada", takes_over="capsule:1")
     taken = write(ledger, proposal(goal("a"), goal("b", type="Task"), tie("b", "PURSUES", "a"), actor=claimant))
-    assert {state.owner for state in (*taken.nodes, *taken.edges)} == {"local:ada"}
+    states: list[Node | Edge] = [*taken.nodes, *taken.edges]
+    assert {state.owner for state in states} == {"local:ada"}
     with ledger.read() as reader:
         assert len(reader.rows("world_edges_of_owner", owner="capsule:1")) == 0
     assert write(ledger, proposal(goal("his"), actor=claimant)).verdict == "rejected"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.errors import BodyInvalid
-from contracts.world.extraction.build import BuildRequest, BuiltGraph, build_graph
+from contracts.world.extraction.build import BuildRequest, BuiltEdge, BuiltGraph, BuiltNode, build_graph
 from contracts.world.ontology import load_ontology
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -208,7 +208,8 @@ def test_any_text_gives_nodes_with_exact_spans_and_allowed_edges(contents, media
     ontology = load_ontology()
     types = {node.id: node.type for node in graph.nodes}
     assert len(types) == len(graph.nodes)
-    for spanned in (*graph.nodes, *graph.edges):
+    built: list[BuiltNode | BuiltEdge] = [*graph.nodes, *graph.edges]
+    for spanned in built:
         for span in spanned.spans:
             text = contents[int(span.document.removeprefix("document-")) - 1]
             assert text[span.start : min(span.end, span.start + 300)] == span.text

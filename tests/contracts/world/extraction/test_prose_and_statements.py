@@ -1,6 +1,7 @@
 """What prose and a caller's own statements give: literal texts in, literal passages, people, edges and refusals out."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -643,7 +644,7 @@ def test_every_form_gives_something_by_its_rule():
     for form in load_rules():
         document = {"text": form.example, "media_type": media_types.get(form.rule, "text/markdown")}
         graph = build_graph(BuildRequest(documents=[document]), ME, NOW)
-        assert form.rule in {found.rule for found in (*graph.nodes, *graph.edges)}, form
+        assert form.rule in {node.rule for node in graph.nodes} | {edge.rule for edge in graph.edges}, form
 
 
 def test_one_bad_statement_spoils_no_other():
@@ -715,7 +716,11 @@ def test_a_triple_names_nodes_of_the_request_by_id_or_title():
 
 
 def test_two_values_of_one_fact_from_one_instant_are_not_both_taken():
-    fact = {"type": "Observation", "title": "t", "properties": {"subject": "pump", "predicate": "status"}}
+    fact: dict[str, Any] = {
+        "type": "Observation",
+        "title": "t",
+        "properties": {"subject": "pump", "predicate": "status"},
+    }
     values = [{"id": f"n{value}", **fact, "properties": fact["properties"] | {"value": value}} for value in (1, 2)]
     assert [refused.pointer for refused in stated(nodes=values).refused] == ["/nodes/1/properties/value"]
 

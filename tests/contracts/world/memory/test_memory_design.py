@@ -232,9 +232,9 @@ def test_stricter_privacy_keeps_people_no_longer_and_asks_for_more(request, leve
     open_, strict = (plan(**request, constraints={"privacy": PRIVACY[level + n]}) for n in (0, 1))
     for before, after in zip(open_.stores, strict.stores, strict=True):
         assert kept(after.keep_for) <= kept(before.keep_for)
-    for before, after in zip(open_.write_rules, strict.write_rules, strict=True):
-        assert set(before.needs) <= set(after.needs)
-        assert before.least_confidence < after.least_confidence
+    for looser, stricter in zip(open_.write_rules, strict.write_rules, strict=True):
+        assert set(looser.needs) <= set(stricter.needs)
+        assert looser.least_confidence < stricter.least_confidence
 
 
 @given(requests, budgets)
