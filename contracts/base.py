@@ -3,12 +3,14 @@
 The models of a room are in the module of that room.
 """
 
+import re
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, FailFast, Field
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticKnownError
 
 
 def _utc_seconds(value: datetime) -> datetime:
@@ -38,6 +40,22 @@ Sha256Hex = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 AddressText = Annotated[str, Field(pattern=r"^0x[0-9a-f]{40}$")]
 """A 20-byte address as the service publishes it: lower case."""
 
+
+_DIGITS = re.compile(r"-?[0-9]+")
+
+
+def _digits(value: Any) -> Any:
+    """Returns `value`. Raises `int_parsing` for a text that Python reads as an integer and JSON does not."""
+    if isinstance(value, str) and _DIGITS.fullmatch(value) is None:
+        raise PydanticKnownError("int_parsing")
+    return value
+
+
+DIGITS = BeforeValidator(_digits)
+"""Validates an integer of a path or query: decimal digits, without `1_0`, `1.0`, a plus or spaces, which `int` accepts.
+
+It stands behind the bounds of the integer. Before them, pydantic does not describe them.
+"""
 
 T = TypeVar("T")
 Listed = Annotated[list[T], FailFast()]

@@ -1,12 +1,13 @@
 """Defines the contract-balance documents and their query parameters, and computes the progress to the trigger. Pure."""
 
 from enum import StrEnum
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from contracts.addresses import AskedAddress
 from contracts.base import (
+    DIGITS,
     AddressText,
     DecimalAmount,
     Document,
@@ -31,7 +32,7 @@ class BidwallEventsParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    limit: int = Field(default=20, ge=1, le=MAX_EVENTS, description="Newest events")
+    limit: Annotated[int, Field(ge=1, le=MAX_EVENTS), DIGITS] = Field(default=20, description="Newest events")
     scope: Scope = Field(default="all", description="`all`: of any token; `odai`: of the service token")
     token: AskedAddress | None = Field(default=None, description="Only of this ERC-20; overrides `scope`")
 
@@ -41,7 +42,7 @@ class BidwallSnapshotParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    events_limit: int = Field(default=8, ge=1, le=20, description="Newest events")
+    events_limit: Annotated[int, Field(ge=1, le=20), DIGITS] = Field(default=8, description="Newest events")
     scope: Scope = Field(default="all", description="`all`: of any token; `odai`: of the service token")
     token: AskedAddress | None = Field(default=None, description="Only of this ERC-20; overrides `scope`")
 

@@ -17,6 +17,7 @@ from api.stores import Stores
 from api.workers import CLIENT_LEFT, unless_disconnected
 from api.world.actors import actor_of
 from api.world.large import AppliedImport, apply_import, apply_import_in_worker
+from contracts.base import DIGITS
 from contracts.canonical import canonical_sha256
 from contracts.errors import (
     BodyInvalid,
@@ -133,7 +134,7 @@ def moving_router(stores: Stores) -> APIRouter:
         },
     )
     async def chunk(
-        request: Request, import_id: _ImportId, number: Annotated[int, Path(ge=1, le=MOST_CHUNKS)]
+        request: Request, import_id: _ImportId, number: Annotated[int, Path(ge=1, le=MOST_CHUNKS), DIGITS]
     ) -> Response:
         owner, body = caller_of(request).owner, await request.body()
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()

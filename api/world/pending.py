@@ -10,6 +10,7 @@ from api.deps import authenticated_router, caller_of
 from api.responses import private_document, problems
 from api.stores import Stores
 from api.world.shown import shown_stages
+from contracts.base import DIGITS
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,
@@ -37,7 +38,9 @@ from warehouse.world.write import PendingProposal, confirm, decline, owner_may_c
 
 MOST_SHOWN = 20
 
-_Decision = Annotated[int, Path(ge=1, le=HIGHEST_REVISION, description="`decision` of the answer that escalated")]
+_Decision = Annotated[
+    int, Path(ge=1, le=HIGHEST_REVISION, description="`decision` of the answer that escalated"), DIGITS
+]
 
 
 def pending_router(stores: Stores) -> APIRouter:

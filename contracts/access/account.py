@@ -14,7 +14,7 @@ from contracts.access.claims import ActivationPacket, receipt_url, recovery_url
 from contracts.access.plans import PLANS_PATH, QUOTE_PATH, Plan
 from contracts.access.tiers import Role, Tier
 from contracts.access.trial_plan import requests_a_day, trial_plan
-from contracts.base import Document, Timestamp
+from contracts.base import DIGITS, Document, Timestamp
 from contracts.canonical import canonical_json
 from contracts.publish.routes import ACCOUNT_PATH
 from contracts.standing import SourceClass
@@ -32,7 +32,7 @@ DEFAULT_DAYS = 30
 class AccountParameters(Document):
     """Parameters of the account."""
 
-    days: Annotated[int, Field(ge=1, le=MOST_DAYS)] = Field(
+    days: Annotated[int, Field(ge=1, le=MOST_DAYS), DIGITS] = Field(
         default=DEFAULT_DAYS, description="For how many UTC days, today included, to show the usage"
     )
 

@@ -1,10 +1,19 @@
 """Defines the documents about one address, the series of the holders, and the transfers among the largest."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from contracts.base import AddressText, DecimalAmount, Document, HexHash, Quality, TelemetryDocument, Timestamp
+from contracts.base import (
+    DIGITS,
+    AddressText,
+    DecimalAmount,
+    Document,
+    HexHash,
+    Quality,
+    TelemetryDocument,
+    Timestamp,
+)
 from contracts.token.history import EDGES_AMONG, EDGES_FOR
 from contracts.token.holder_documents import Basis, Links, MomentParameters, SizeCohort, Token
 from contracts.token.proof import AmountByEvents, Verdict
@@ -18,15 +27,19 @@ SIGNED = r"^-?(0|[1-9][0-9]*)$"
 class TokenHolderParameters(MomentParameters):
     """Selects the block of a holder's page, a page of its history, and how many snapshots its ranks go back."""
 
-    limit: int = Field(default=20, ge=1, le=500, description="Changes of the balance in one answer")
+    limit: Annotated[int, Field(ge=1, le=500), DIGITS] = Field(
+        default=20, description="Changes of the balance in one answer"
+    )
     cursor: str | None = Field(default=None, max_length=64, description="`nextCursor` of the answer before")
-    ranks: int = Field(default=0, ge=0, le=RANKS_AT_MOST, description="Newest snapshots at which to give its rank")
+    ranks: Annotated[int, Field(ge=0, le=RANKS_AT_MOST), DIGITS] = Field(
+        default=0, description="Newest snapshots at which to give its rank"
+    )
 
 
 class AddressTransfersParameters(MomentParameters):
     """Selects a page of an address's transfers up to a block."""
 
-    limit: int = Field(default=50, ge=1, le=500, description="Transfers in one answer")
+    limit: Annotated[int, Field(ge=1, le=500), DIGITS] = Field(default=50, description="Transfers in one answer")
     cursor: str | None = Field(default=None, max_length=64, description="`nextCursor` of the answer before")
 
 

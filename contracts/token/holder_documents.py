@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from contracts.base import (
+    DIGITS,
     AddressText,
     DecimalAmount,
     Document,
@@ -67,7 +68,7 @@ def _day(text: str) -> str:
     return text
 
 
-BlockNumber = Annotated[int, Field(ge=0, lt=10**18)]
+BlockNumber = Annotated[int, Field(ge=0, lt=10**18), DIGITS]
 Day = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), AfterValidator(_day)]
 """A UTC day, YYYY-MM-DD: it stands for the last block before its 24:00."""
 
@@ -205,7 +206,7 @@ class Holder(Document):
 class HoldersMapParameters(MomentParameters):
     """Selects a page of the holder map."""
 
-    limit: int = Field(default=100, ge=60, le=5000, description="Rows of a page")
+    limit: Annotated[int, Field(ge=60, le=5000), DIGITS] = Field(default=100, description="Rows of a page")
     cursor: str | None = Field(
         default=None, max_length=128, description="`nextCursor` of the page before; stays on that page's list"
     )

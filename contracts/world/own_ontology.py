@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, StrictInt, StringConstraints
 
-from contracts.base import Document
+from contracts.base import DIGITS, Document
 from contracts.canonical import canonical_json
 from contracts.errors import BodyInvalid
 from contracts.world.graph_documents import OneLine
@@ -165,7 +165,9 @@ class OntologyAnswer(Document):
 class OntologyParameters(Document):
     """Selects a version."""
 
-    version: int | None = Field(default=None, ge=0, le=HIGHEST_REVISION, description="A version; default the newest")
+    version: Annotated[int, Field(ge=0, le=HIGHEST_REVISION), DIGITS] | None = Field(
+        default=None, description="A version; default the newest"
+    )
 
 
 NO_WORDS = OwnOntology().text()

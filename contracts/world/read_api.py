@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
-from contracts.base import Document
+from contracts.base import DIGITS, Document
 from contracts.standing import SourceClass
 from contracts.times import normal_instant
 from contracts.world.graph_documents import DisputeDocument, EdgeDocument, Instant, NodeDocument, StageDocument
@@ -74,7 +74,9 @@ class PastParameters(Document):
 
     as_of: Instant | None = Field(default=None, description=_AS_OF)
     recorded_as_of: RecordedAsOf | None = Field(default=None, description=_RECORDED_AS_OF)
-    at_revision: int | None = Field(default=None, ge=0, le=HIGHEST_REVISION, description=_AT_REVISION)
+    at_revision: Annotated[int, Field(ge=0, le=HIGHEST_REVISION), DIGITS] | None = Field(
+        default=None, description=_AT_REVISION
+    )
 
     @property
     def beliefs(self) -> dict[str, int | str]:
@@ -120,7 +122,7 @@ class GraphQueryRequest(PastParameters):
 class LiveParameters(PastParameters):
     """Selects a part of the graph and its time."""
 
-    limit: int = Field(default=NODES_LIVE, ge=1, le=NODES_LIVE_AT_MOST)
+    limit: Annotated[int, Field(ge=1, le=NODES_LIVE_AT_MOST), DIGITS] = NODES_LIVE
     cursor: Cursor | None = Field(default=None, description=_CURSOR)
 
 

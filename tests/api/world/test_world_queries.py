@@ -200,7 +200,9 @@ def test_unknown_names_are_answered_with_those_that_are_known(service, mine):
     assert all(name in detail for name in load_ontology().node_types)
 
 
-@pytest.mark.parametrize("parameters", ["limit=0", "limit=20001", "limit=5&limit=6", "asOf=now", "unheard=1"])
+@pytest.mark.parametrize(
+    "parameters", ["limit=0", "limit=20001", "limit=1_0", "limit=5.0", "limit=5&limit=6", "asOf=now", "unheard=1"]
+)
 def test_bad_parameters_of_live_are_refused(service, mine, parameters):
     (answer,) = service.ask(("GET", f"{LIVE}?{parameters}", mine, {}))
     assert described(answer, LIVE, "get").status_code == 400
