@@ -60,7 +60,7 @@ PREFLIGHT = {
 _JSON = "application/json"
 _ACCEPT = b"application/json, text/event-stream"
 _VERSION = b"mcp-protocol-version"
-_OURS = (b"accept", b"content-length")
+_OURS = (b"accept", b"content-length", b"content-type")
 _OUR_ID = "id-of-the-edge"
 _PORTS = {"http": 80, "https": 443}
 
@@ -128,7 +128,8 @@ class Edge:
             message = {**message, "id": _OUR_ID}
         body = json.dumps(message).encode()
         length = (b"content-length", str(len(body)).encode())
-        headers = [*forwarded, (b"accept", _ACCEPT), length]
+        # The SDK compares the content type with its case, which no media type has.
+        headers = [*forwarded, (b"accept", _ACCEPT), (b"content-type", _JSON.encode()), length]
         inner = {**scope, "headers": headers, CLIENT: self._policy.client(scope)}
         await server(inner, _whole(body), send)
 

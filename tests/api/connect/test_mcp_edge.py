@@ -69,6 +69,7 @@ MATRIX = {
     "text/plain": ("POST", {"content-type": "text/plain"}, PING, 415, -32600, None),
     "no content type": ("POST", {}, PING, 415, -32600, None),
     "a form": ("POST", {"content-type": "application/x-www-form-urlencoded"}, PING, 415, -32600, None),
+    "JSON in capitals": ("POST", {"content-type": "Application/JSON; charset=UTF-8"}, PING, 200, None, 1),
     "nearly JSON": ("POST", {"content-type": "application/json-seq"}, PING, 415, -32600, None),
     "64 KiB": ("POST", JSON, PING + " " * (64 * 1024 - len(PING)), 200, None, 1),
     "a byte more": ("POST", JSON, PING + " " * (64 * 1024 - len(PING) + 1), 413, -32600, None),
