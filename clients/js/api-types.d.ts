@@ -1039,7 +1039,7 @@ export interface components {
                 [key: string]: unknown;
             })[] | components["schemas"]["Links_2"];
         };
-        /** @description Signatures that come with a claim: the payer's, and that of the operator that the quote names. */
+        /** @description Signatures that come with a claim: the payer's, and that of the operator that the quote names, or neither. */
         ClaimIntegrity: {
             /** @description Makes the operator that the quote names the owner of the key */
             operator?: components["schemas"]["OperatorProof"] | components["schemas"]["Links_2"];
@@ -1055,7 +1055,7 @@ export interface components {
             type: string;
         } | {
             operator: Record<string, never>;
-        };
+        } | Record<string, never>;
         /** @description The claim as it was issued. */
         ClaimRecord: {
             claimId: string;

@@ -29,7 +29,7 @@ Sha256Asked = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class ClaimIntegrity(Document):
-    """Signatures that come with a claim: the payer's, and that of the operator that the quote names."""
+    """Signatures that come with a claim: the payer's, and that of the operator that the quote names, or neither."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -39,6 +39,7 @@ class ClaimIntegrity(Document):
                     "properties": {"type": {"type": "string"}, "signature": {"type": "string"}},
                 },
                 {"required": ["operator"], "properties": {"operator": {"type": "object"}}},
+                {"type": "object", "maxProperties": 0},
             ]
         }
     )
@@ -53,8 +54,6 @@ class ClaimIntegrity(Document):
     def _is_complete(self) -> ClaimIntegrity:
         if (self.type is None) != (self.signature is None):
             raise ValueError("type and signature of the payer's proof belong together")
-        if self.type is None and self.operator is None:
-            raise ValueError("type and signature, or operator, are needed")
         return self
 
     @property

@@ -2045,7 +2045,13 @@ class ClaimIntegrity2(TypedDict):
     type: NotRequired[Literal['eip712', 'eip191', 'erc1271'] | None]
 
 
-ClaimIntegrity: TypeAlias = ClaimIntegrity1 | ClaimIntegrity2
+class ClaimIntegrity3(TypedDict):
+    operator: NotRequired[OperatorProof | Links2]
+    signature: NotRequired[str | None]
+    type: NotRequired[Literal['eip712', 'eip191', 'erc1271'] | None]
+
+
+ClaimIntegrity: TypeAlias = ClaimIntegrity1 | ClaimIntegrity2 | ClaimIntegrity3
 
 
 class ClaimRequest(TypedDict):

@@ -95,6 +95,7 @@ BAD_CLAIMS = {
     "quoteId empty": (changed(quoteId=""), 400, "body_invalid"),
     "quoteId of 10,000 characters": (changed(quoteId="q" * 10_000), 400, "body_invalid"),
     "a field that nobody knows": (changed(amount="0"), 400, "body_invalid"),
+    "integrity without the payer's signature": (changed(integrity={"type": "eip712"}), 400, "body_invalid"),
     "integrity a text": (changed(integrity="0x"), 400, "body_invalid"),
     "integrity of another kind": (changed(integrity={"type": "pgp", "signature": "0x00"}), 400, "body_invalid"),
     "signature of 10,000 bytes": (
@@ -103,6 +104,7 @@ BAD_CLAIMS = {
         "body_invalid",
     ),
     "1 MB": (changed(quoteId="q" * 1_000_000), 413, "body_too_large"),
+    "integrity with nothing in it": (changed(integrity={}), 402, "quote_mismatch"),
     "a quote that there is not": (changed(), 402, "quote_mismatch"),
     "SQL for a quote": (changed(quoteId="' or 1=1 --"), 402, "quote_mismatch"),
     "a null character": (changed(quoteId="quote\u0000"), 400, "body_invalid"),
