@@ -22,5 +22,8 @@ def address_of(text: str) -> str:
     return text.lower()
 
 
+AnyCaseAddress = Annotated[str, Field(pattern=PATTERN), AfterValidator(str.lower)]
+"""An address whose capitals mean nothing: where the service interface gives the pattern and no more."""
+
 AskedAddress = Annotated[str, Field(pattern=PATTERN), AfterValidator(address_of)]
 """An address as requests give it: lower case, upper case, or mixed case with a correct EIP-55 checksum."""

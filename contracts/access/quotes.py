@@ -17,7 +17,7 @@ from contracts.access.plans import CLAIM_PATH, DEFAULT_PLAN, SALT_UNITS, Plan
 from contracts.access.proofs import SignatureText
 from contracts.access.rail import ASSET_NAME, ASSET_VERSION, PaymentRail, usd_of
 from contracts.access.tiers import Tier
-from contracts.addresses import AskedAddress
+from contracts.addresses import AnyCaseAddress
 from contracts.base import Document, storable
 from contracts.canonical import canonical_json, canonical_sha256, sha256_hex
 from contracts.evm.codec import checksum_address
@@ -67,12 +67,12 @@ class QuoteRequest(Document):
         }
     )
 
-    operator_address: AskedAddress | None = Field(
+    operator_address: AnyCaseAddress | None = Field(
         default=None,
         description="Who may become the owner of the key and of what is written with it, by its signature. "
         "Until it has signed this is a label, and the payer is the owner",
     )
-    payer_address: AskedAddress | None = Field(
+    payer_address: AnyCaseAddress | None = Field(
         default=None, description="Who sends the transfer, and so owns the key; default operatorAddress"
     )
     plan_id: str = Field(default=DEFAULT_PLAN, max_length=100)
