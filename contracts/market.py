@@ -163,7 +163,7 @@ class TokenPriceData(Freshness):
     change_1h: float | None = Field(alias="change1h", description="Percent over one hour")
     buys_24h: int | None = Field(alias="buys24h", description="Buys in 24 hours, over all sound pools")
     sells_24h: int | None = Field(alias="sells24h", description="Sells in 24 hours, over all sound pools")
-    age_s: int | None = Field(description="Seconds from the observation to the tick that published it")
+    age_s: int | None = Field(description="Seconds from `fetchedAt` to the tick that published it")
     token: AddressText | None
     pool: str | None = Field(description="The pool that the price is from")
     pools: int | None = Field(description="Sound pools that volume and trades are summed over")
@@ -183,7 +183,7 @@ class EthPrice(TelemetryDocument):
     """ETH in USD: the answer of Chainlink's feed on the chain, or else a spot price."""
 
     price: DecimalAmount | None = Field(description="USD for one ETH")
-    age_s: int | None = Field(description="Seconds from the observation to the tick that published it")
+    age_s: int | None = Field(description="Seconds from `fetchedAt` to the tick that published it")
     block: int | None = Field(description="Block at which the chain's own feed was read")
     sources: list[PriceObservation] = Field(description="Every configured source's latest answer, in order of belief")
 

@@ -1811,7 +1811,7 @@ export interface components {
         };
         /** @description ETH in USD: the answer of Chainlink's feed on the chain, or else a spot price. */
         EthPrice: {
-            /** @description Seconds from the observation to the tick that published it */
+            /** @description Seconds from `fetchedAt` to the tick that published it */
             ageS: number | null;
             /** @description Block at which the chain's own feed was read */
             block: number | null;
@@ -5281,7 +5281,7 @@ export interface components {
         };
         /** @description The price of the service token and its market over the last 24 hours. */
         TokenPriceData: {
-            /** @description Seconds from the observation to the tick that published it */
+            /** @description Seconds from `fetchedAt` to the tick that published it */
             ageS: number | null;
             /** @description Block of a price read on the chain */
             block: number | null;
