@@ -20,8 +20,13 @@ LONGEST_EMAIL = 254
 LINE_PATTERN = r"^[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*$"
 """One line with at least one visible character."""
 
+OPTIONAL_LINE_PATTERN = r"^([^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*)?$"
+"""The same, or nothing: what an empty field of a form sends."""
+
 TEXT_PATTERN = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"
 """Lines and tabs with at least one visible character."""
+
+OPTIONAL_TEXT_PATTERN = r"^([^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*)?$"
 
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 _LABEL = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
@@ -107,6 +112,14 @@ def _instant(text: str) -> str:
     return text
 
 
+def _line_or_nothing(text: str) -> str | None:
+    return _line(text) if text else None
+
+
+def _text_or_nothing(text: str) -> str | None:
+    return _text(text) if text else None
+
+
 def _lines(shortest: int) -> Any:
     return Field(min_length=shortest, max_length=LONGEST_LINE, json_schema_extra={"pattern": LINE_PATTERN})
 
@@ -118,9 +131,19 @@ def _texts(shortest: int) -> Any:
 Line = Annotated[str, _lines(1), AfterValidator(_line)]
 Name = Annotated[str, _lines(2), AfterValidator(_line)]
 Identifier = Annotated[str, _lines(3), AfterValidator(_line)]
-Text = Annotated[str, _texts(1), AfterValidator(_text)]
 Offer = Annotated[str, _texts(8), AfterValidator(_text)]
 UseCase = Annotated[str, _texts(10), AfterValidator(_text)]
+LineOrNothing = Annotated[
+    str,
+    Field(max_length=LONGEST_LINE, json_schema_extra={"pattern": OPTIONAL_LINE_PATTERN}),
+    AfterValidator(_line_or_nothing),
+]
+"""An optional line; None for an empty one, which counts as left out."""
+TextOrNothing = Annotated[
+    str,
+    Field(max_length=LONGEST_TEXT, json_schema_extra={"pattern": OPTIONAL_TEXT_PATTERN}),
+    AfterValidator(_text_or_nothing),
+]
 Email = Annotated[
     str,
     Field(max_length=LONGEST_EMAIL, json_schema_extra={"format": "email", "pattern": EMAIL_PATTERN}),

@@ -3,21 +3,22 @@
 from enum import StrEnum
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from contracts.addresses import address_of
 from contracts.base import Document
 from contracts.intake.formats import (
-    LINE_PATTERN,
     LONGEST_LINE,
+    OPTIONAL_LINE_PATTERN,
     Email,
     Identifier,
     Instant,
     Line,
+    LineOrNothing,
     Name,
     Offer,
     ProofUri,
-    Text,
+    TextOrNothing,
     UseCase,
     WebUri,
 )
@@ -67,7 +68,7 @@ class GivenConsent(Document):
 
     accepted: Annotated[Literal[True], BeforeValidator(_must_be_true)]
     at: Instant | None = None
-    policy_version: Line | None = None
+    policy_version: LineOrNothing | None = None
 
 
 _NULLABLE = {"type": "null"}
@@ -85,7 +86,7 @@ _CONSENT_SCHEMA = {
                 "at": {"anyOf": [{"type": "string", "format": "date-time"}, _NULLABLE]},
                 "policyVersion": {
                     "anyOf": [
-                        {"type": "string", "minLength": 1, "maxLength": LONGEST_LINE, "pattern": LINE_PATTERN},
+                        {"type": "string", "maxLength": LONGEST_LINE, "pattern": OPTIONAL_LINE_PATTERN},
                         _NULLABLE,
                     ]
                 },
@@ -100,8 +101,12 @@ Consent = Annotated[GivenConsent, BeforeValidator(_as_object), WithJsonSchema(_C
 class _Intake(Document):
     consent: Consent
     consent_at: Instant | None = Field(default=None, description="When consent was given; default: on receipt")
-    consent_version: Line | None = Field(default=None, description="Of what was agreed to; default: the published one")
-    source: Line = Field(default=DEFAULT_SOURCE, description="Where the request comes from")
+    consent_version: LineOrNothing | None = Field(
+        default=None, description="Of what was agreed to; default: the published one"
+    )
+    source: Annotated[LineOrNothing, AfterValidator(lambda line: line or DEFAULT_SOURCE)] = Field(
+        default=DEFAULT_SOURCE, description="Where the request comes from"
+    )
 
 
 class AgentIntake(_Intake):
@@ -111,15 +116,15 @@ class AgentIntake(_Intake):
     agent_id: Identifier
     service_offer: Offer
     endpoint: WebUri
-    runtime: Line | None = None
-    wallet: Line | None = Field(
+    runtime: LineOrNothing | None = None
+    wallet: LineOrNothing | None = Field(
         default=None, description="Taken as it is; `normalized.unverified` says when it is no address"
     )
-    rail: Line | None = None
-    domain: Line | None = None
-    type: Line | None = None
-    sector: Line | None = None
-    agent_contact: Line | None = None
+    rail: LineOrNothing | None = None
+    domain: LineOrNothing | None = None
+    type: LineOrNothing | None = None
+    sector: LineOrNothing | None = None
+    agent_contact: LineOrNothing | None = None
     proof: ProofUri | None = None
 
 
@@ -130,18 +135,18 @@ class HumanIntake(_Intake):
     name: Name
     use_case: UseCase
     telegram: Name = Field(description="A messaging handle")
-    agent_name: Line | None = None
-    role: Line | None = None
-    workspace_name: Line | None = None
-    operator_scope: Line | None = None
-    model_provider: Line | None = None
-    model_access: Line | None = None
-    governance_mode: Line | None = None
-    runtime_profile: Line | None = None
-    activation_preference: Line | None = None
-    billing_readiness: Line | None = None
-    first_mission: Text | None = None
-    twitter: Line | None = None
+    agent_name: LineOrNothing | None = None
+    role: LineOrNothing | None = None
+    workspace_name: LineOrNothing | None = None
+    operator_scope: LineOrNothing | None = None
+    model_provider: LineOrNothing | None = None
+    model_access: LineOrNothing | None = None
+    governance_mode: LineOrNothing | None = None
+    runtime_profile: LineOrNothing | None = None
+    activation_preference: LineOrNothing | None = None
+    billing_readiness: LineOrNothing | None = None
+    first_mission: TextOrNothing | None = None
+    twitter: LineOrNothing | None = None
     assistant_id: Assistant | None = None
     experience_path: ExperiencePath | None = None
     launch_path: LaunchPath | None = None
@@ -160,8 +165,8 @@ class EnterpriseIntake(_Intake):
     contact_email: Email
     use_case: UseCase
     contact_name: Name | None = None
-    team_size: Line | None = None
-    telegram: Line | None = None
+    team_size: LineOrNothing | None = None
+    telegram: LineOrNothing | None = None
 
 
 IntakeRequest = Annotated[AgentIntake | HumanIntake | EnterpriseIntake, Field(discriminator="lane")]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from contracts.base import Document, Listed
-from contracts.world.graph_documents import DecisionFields, OneLine
+from contracts.world.graph_documents import DecisionFields, OneLine, one_line
 from contracts.world.proposal import LONGEST_TITLE, Actor, EdgeDraft, NodeDraft, Proposal
 from contracts.world.records import Visibility
 
@@ -22,6 +22,14 @@ Line = Annotated[
     Field(json_schema_extra={"pattern": r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$"}),
 ]
 
+LineOrNothing = Annotated[
+    str,
+    StringConstraints(max_length=LONGEST_TITLE, strip_whitespace=True),
+    AfterValidator(lambda line: one_line(line) if line else None),
+    Field(json_schema_extra={"pattern": r"^[^\x00-\x1f\x7f-\x9f]*$"}),
+]
+"""An optional line; None for one without anything to read, which counts as left out."""
+
 
 ClaimTokenState = Literal["shown", "no_longer_shown", "used"]
 
@@ -34,7 +42,7 @@ class WorldModelCreateRequest(Document):
     is_ai: bool | None = Field(
         default=None, strict=True, alias="isAI", description="Whether an agent starts, or a person"
     )
-    display_name: Line | None = None
+    display_name: LineOrNothing | None = None
     visibility: Visibility = Field(default="private", description="`public` waits for an operator")
     values: Listed[Line] = Field(default=[], max_length=32)
 

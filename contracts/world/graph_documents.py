@@ -24,13 +24,14 @@ Instant = Annotated[
 """A time that a client sends: RFC 3339 with its offset, stored in the form of `contracts.times`."""
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Returns `text`. Raises `ValueError` for what can't be a title."""
     if fault := fault_of_title(text, len(text)):
         raise ValueError(fault)
     return text
 
 
-OneLine = AfterValidator(_one_line)
+OneLine = AfterValidator(one_line)
 """Validates a client's text that becomes a title or a property, so that the error points to the client's own field."""
 
 

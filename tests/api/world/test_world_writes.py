@@ -347,6 +347,11 @@ def test_the_owner_of_a_published_capsule_sees_each_edge_once(service, ada, clai
     assert {edge.owner for edge in live} == {None}
 
 
+def test_a_founder_whose_display_name_is_empty_goes_by_its_name(lasting):
+    answer = ask(lasting, "POST", CREATE, json={"ownerId": "a", "name": "Ada", "displayName": ""})
+    assert (answer.status_code, answer.json()["identity"]["displayName"]) == (201, "Ada")
+
+
 @pytest.mark.parametrize(
     ("body", "pointer"),
     [

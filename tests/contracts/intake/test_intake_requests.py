@@ -61,7 +61,9 @@ OPTIONAL = {
 @pytest.mark.parametrize(("body", "name"), [(body, name) for body, names in OPTIONAL.values() for name in names])
 def test_an_optional_text_may_be_short_or_left_out_and_is_a_text(body, name):
     assert taken(body | {name: "x"})
-    assert taken({key: value for key, value in body.items() if key != name})
+    without = {key: value for key, value in body.items() if key != name}
+    assert taken(without)
+    assert REQUESTS.validate_python(body | {name: ""}) == REQUESTS.validate_python(without)
     assert not taken(body | {name: 5})
     assert not taken(body | {name: ["x"]})
     assert not taken(body | {name: " "})
@@ -121,6 +123,15 @@ def test_a_lane_is_one_of_three(lane):
 def test_a_field_of_another_lane_is_refused():
     assert not taken(AGENT | {"orgName": "Example"})
     assert not taken(HUMAN | {"agentId": "abc"})
+
+
+@pytest.mark.parametrize("name", ["source", "consentVersion"])
+def test_an_empty_source_or_version_is_left_out(name):
+    assert REQUESTS.validate_python(AGENT | {name: ""}) == REQUESTS.validate_python(AGENT)
+    consent = {"accepted": True}
+    assert REQUESTS.validate_python(AGENT | {"consent": {**consent, "policyVersion": ""}}) == (
+        REQUESTS.validate_python(AGENT | {"consent": consent})
+    )
 
 
 @pytest.mark.parametrize("consent", [True, {"accepted": True}, {"accepted": True, "at": "2026-01-01T00:00:00Z"}])
