@@ -5266,7 +5266,7 @@ export interface components {
             ok: components["schemas"]["Ok"];
             quality: components["schemas"]["Quality"];
             reason: components["schemas"]["Reason"];
-            /** @description What `from` and `to` may name, newest first */
+            /** @description What `from` and `to` may name, newest first. They may also name a list that an answer shows */
             snapshots: components["schemas"]["SnapshotRef"][];
             source: components["schemas"]["Source"];
             stale: components["schemas"]["Stale"];

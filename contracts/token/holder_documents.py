@@ -335,4 +335,6 @@ class TokenHoldersTemporal(TelemetryDocument):
     churn: Churn | None
     movers: Movers | None
     cohorts: Cohorts | None
-    snapshots: list[SnapshotRef] = Field(description="What `from` and `to` may name, newest first")
+    snapshots: list[SnapshotRef] = Field(
+        description="What `from` and `to` may name, newest first. They may also name a list that an answer shows"
+    )

@@ -194,7 +194,8 @@ def _side(view: TokenView, name: str, snapshot: str | None, block: int | None, d
     """Returns the block of one side, None where the request leaves it open. Raises as `TokenView.block_of`, and
     `SnapshotUnknown`."""
     if snapshot is not None:
-        if all(str(taken.block) != snapshot for taken in view.snapshots):
+        # An answer may show the id of a list that is no snapshot, and what it shows can be asked for.
+        if all(str(taken.block) != snapshot for taken in view.lists):
             raise SnapshotUnknown(
                 f"No readable snapshot has the id {snapshot}.", errors=[(f"/query/{name}", "is not among `snapshots`")]
             )

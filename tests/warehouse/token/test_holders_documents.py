@@ -212,6 +212,8 @@ def test_until_there_are_two_snapshots_the_first_and_the_latest_list_are_compare
     answer = body("token_holders_map_temporal", context)
     assert [each["id"] for each in answer["snapshots"]] == ["5"]
     assert (answer["from"]["id"], answer["to"]["id"], answer["churn"]["entered"]) == ("5", "9", 4)
+    by_its_ids = HoldersTemporalParameters(from_=answer["from"]["id"], to=answer["to"]["id"])
+    assert body("token_holders_map_temporal", context, by_its_ids)["churn"] == answer["churn"]
 
 
 def test_one_list_is_compared_with_any_block_before_it(context: DocumentContext) -> None:
