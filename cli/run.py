@@ -184,8 +184,6 @@ class _Service:
         self._children.start("dagster web server", web, environment, logs / "dagster-webserver.log")
         log = logs / "dagster-daemon.log"
         self._children.start("dagster daemon", daemon(workspace, settings), environment, log, restarted=True)
-        if self._demo:
-            self._demo.start_traffic()
         self._until_answering(f"{self._dagster_url}/server_info", LISTENING_WITHIN_S)
         if self._dagster_launch:
             may = "and launches runs for anybody on this machine"
@@ -207,6 +205,7 @@ class _Service:
                 held_blocks=lambda: held_blocks(self._settings, demo_dir),
             )
         self._settings = self._settings.model_copy(update=self._demo.settings)
+        self._demo.start_traffic()  # before the API looks: it takes a chain that stands still for a wrong clock
 
     def _publish(self, environment: Mapping[str, str]) -> bool:
         """Runs `svc publish` to its end, what it says among our milestones; a signal to us ends it too.
