@@ -14,7 +14,7 @@ import yaml
 from guardrail.model import Call, Effect, Passage, Reading, Span, Uncovered, Word
 from guardrail.reading.decoding import Normalised, normalise
 from guardrail.reading.shell import read_script
-from guardrail.reading.shell_text import Budget
+from guardrail.reading.shell.text import Budget
 from guardrail.vocabulary import Language
 
 BUILD_HOST = "image:build"  # the host of RUN: the image that is being built
