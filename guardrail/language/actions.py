@@ -107,6 +107,21 @@ def objects_in(tokens: Sequence[Token]) -> list[Hit]:
     return found
 
 
+def _describes_text(tokens: Sequence[Token], number: int) -> bool:
+    """Decides whether the words from `number` name a part of code or of a document, which the thing before them only
+    describes: "the customer list component", "the antivirus section"."""
+    words = _tables().words
+    for token in tokens[number : number + _LONGEST_COMPOUND]:
+        if token.after or token.text in words["prepositions"] or token.text in words["clauses"]:
+            return False
+        if token.text in words["parts_of_texts"]:
+            return True
+    return False
+
+
+_LONGEST_COMPOUND = 2
+"""The most words that a thing in front of a compound can be away from its head."""
+
 _MEMBERSHIPS = {"add": EffectKind.GRANT, "delete": EffectKind.REVOKE}
 _WHAT_HAS_MEMBERS = frozenset((ObjectKind.PROJECT, ObjectKind.REPOSITORY, ObjectKind.PERMISSION))
 
@@ -145,8 +160,11 @@ def meanings_in_sentence(tokens: Sequence[Token]) -> list[Meaning]:
         after = [
             thing
             for thing in things[bisect_left(firsts, verb.last) : bisect_left(firsts, end)]
-            if tokens[thing.first].sentence == sentence
+            if tokens[thing.first].sentence == sentence and not _describes_text(tokens, thing.last)
         ]
+        if not after:  # "turn the firewall off"
+            inside = things[bisect_left(firsts, verb.first + 1) : bisect_left(firsts, verb.last)]
+            after = [thing for thing in inside if thing.last < verb.last]
         meanings.append(meaning_of(verb, *_thing_and_destination(tokens, verb, after)))
     return meanings
 
@@ -159,10 +177,17 @@ def _end_of_clause(tokens: Sequence[Token], verb: Hit, end: int) -> int:
 
 
 def is_negated(tokens: Sequence[Token], meaning: Meaning) -> bool:
-    """Decides whether a "not" precedes the verb, in its clause and near it."""
-    clause, negations = tokens[meaning.first].clause, _tables().words["negations"]
+    """Decides whether a "not" precedes the verb, in its clause and near it, or follows it as in German: "lösche die
+    Datei nicht", "schalte sie nicht aus", "lösche keine Dateien"."""
+    clause, words = tokens[meaning.first].clause, _tables().words
     before = range(max(0, meaning.first - _NEGATION_REACH), meaning.first)
-    return any(tokens[number].clause == clause and tokens[number].text in negations for number in before)
+    if any(tokens[number].clause == clause and tokens[number].text in words["negations"] for number in before):
+        return True
+    first = meaning.first + 1
+    last = next((number for number in range(first, len(tokens)) if tokens[number].clause != clause), len(tokens))
+    return any(token.text in words["negations_of_objects"] for token in tokens[first : min(first + 1, last)]) or any(
+        token.text in words["negations_at_the_end"] for token in tokens[max(first, last - 2) : last]
+    )
 
 
 _NEGATION_REACH = 4

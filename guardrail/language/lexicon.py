@@ -10,8 +10,11 @@ from typing import NamedTuple
 _WORD = re.compile(r"([^\W_]+(?:'[^\W_]+)*)|[.!?]+(?=[\s\"')\]]|$)|[;:\n]+|[,()\"“”`]")
 _ENDS = frozenset(".!?\n;")
 _SHORTEST_STEM = 3
-_GAP = "~"
-_LONGEST_GAP = 4
+_GAPS = {"~": 4, "~~": 12}
+"""The most words between two parts of a phrase. A separable verb has its second part at the end of its clause: "schalte
+die Firewall auf allen Servern aus"."""
+_ELIDED = re.compile(r"(?:[ldjmtsnc]|qu|lorsqu|puisqu|jusqu|un|dell|all|nell|dall|sull|quell)'(?=[^\W_])")
+"""Articles and pronouns that lose their vowel before the next word: "l'antivirus", "dell'utente"."""
 _MOST_KNOWN, _LONGEST_KNOWN = 20_000, 30
 """The most words whose rows are cached, since texts share most words, and the most characters of such a word."""
 
@@ -50,7 +53,10 @@ def tokens_of(text: str) -> tuple[Token, ...]:
     for match in _WORD.finditer(lower):
         if match.lastindex:
             start, end = match.span()
-            add(make(Token, (match[0], start, end, sentence, clause, after)))
+            word = match[0]
+            if "'" in word and (elided := _ELIDED.match(word)) is not None:
+                word, start = word[elided.end() :], start + elided.end()
+            add(make(Token, (word, start, end, sentence, clause, after)))
             after = ""
             continue
         after = text[match.start()]
@@ -60,18 +66,22 @@ def tokens_of(text: str) -> tuple[Token, ...]:
 
 
 class Lexicon:
-    """Classes of words. An entry that ends in `*` matches all words with that beginning. Several words are a phrase, in
-    which `~` matches up to four words."""
+    """Classes of words. An entry that ends in `*` matches all words with that beginning, and one that begins with `*`
+    all longer words with that end. Several words are a phrase, in which `~` matches up to four words, and `~~` up to
+    twelve."""
 
     def __init__(self, classes: Mapping[str, Iterable[str]]) -> None:
         self._exact: dict[str, list[tuple[tuple[str, ...], str]]] = {}
         self._stems: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        self._tails: dict[str, list[tuple[tuple[str, ...], str]]] = {}
         for name, entries in classes.items():
             for entry in entries:
                 first, *rest = str(entry).lower().replace("-", " ").split()
                 row = (tuple(rest), name)
                 if first.endswith("*"):
                     self._stems.setdefault(first[:-1], []).append(row)
+                elif first.startswith("*"):
+                    self._tails.setdefault(first[1:], []).append(row)
                 else:
                     self._exact.setdefault(first, []).append(row)
         # Most words begin no stem, so only the lengths of stems with the same first letters are tried.
@@ -79,6 +89,7 @@ class Lexicon:
         for stem in self._stems:
             lengths.setdefault(stem[:_SHORTEST_STEM], set()).add(len(stem))
         self._lengths = {start: tuple(sorted(found)) for start, found in lengths.items()}
+        self._ends = tuple(sorted({len(tail) for tail in self._tails}))
         self._known: dict[str, list[tuple[tuple[str, ...], str]]] = {}
 
     def hits(self, tokens: Sequence[Token]) -> list[Hit]:
@@ -112,6 +123,9 @@ class Lexicon:
             for length in lengths:
                 if length <= len(word):
                     rows = rows + self._stems.get(word[:length], _NO_ROWS)
+        for length in self._ends:
+            if length < len(word):
+                rows = rows + self._tails.get(word[-length:], _NO_ROWS)
         return rows
 
 
@@ -121,11 +135,12 @@ _NO_ROWS: list[tuple[tuple[str, ...], str]] = []
 def _end_of(tokens: Sequence[Token], at: int, rest: tuple[str, ...]) -> int | None:
     """Returns the end of the rest of a phrase if it is at this position, in the same sentence."""
     for place, part in enumerate(rest):
-        if part == _GAP:
+        longest = _GAPS.get(part)
+        if longest is not None:
             return next(
                 (
                     end
-                    for start in range(at, min(at + _LONGEST_GAP, len(tokens) - 1) + 1)
+                    for start in range(at, min(at + longest, len(tokens) - 1) + 1)
                     if (end := _end_of(tokens, start, rest[place + 1 :])) is not None
                 ),
                 None,
