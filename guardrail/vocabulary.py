@@ -160,4 +160,6 @@ class Language(StrEnum):
     HTTP = "http"  # a request line with header fields and body
     DOCKERFILE = "dockerfile"
     CI = "ci"  # YAML of a workflow
+    MANIFEST = "manifest"  # YAML for Kubernetes, Compose or Ansible
+    HCL = "hcl"  # resources of Terraform and OpenTofu
     PROSE = "prose"

@@ -30,6 +30,7 @@ INNER_LANGUAGES = (
     "cmd",
     "http",
     "javascript",
+    "manifest",
     "powershell",
     "python",
     "self",

@@ -29,6 +29,7 @@ from guardrail.interpret.work import Part, Work
 from guardrail.model import Call, Effect, Reading, Target, Uncovered, Word
 from guardrail.options import Parsed, parse
 from guardrail.paths import is_nowhere
+from guardrail.reading import is_sql
 from guardrail.reading.decoding import constant_output
 from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible, Scope
 
@@ -185,7 +186,9 @@ class InnerActions(Part):
                     self.findings.add_generic(EffectKind.READ, ObjectKind.PATH, (target,), call, {}, True)
                 continue
             if found.kind == "command":
-                if self.is_command_line(found.text):
+                if is_sql(found.text):
+                    self.text(found.text, "sql", call, frame)
+                elif self.is_command_line(found.text):
                     self.text(found.text, "bash", call, frame)
                 continue
             kind = EffectKind.WRITE if found.kind == "write" else EffectKind.DELETE
@@ -236,6 +239,8 @@ class InnerActions(Part):
             else:
                 self.text(output, language, call, frame)
             return
+        if language == "manifest":
+            return  # what another program generates is the cluster's to check, as a file is
         urls = self.memory.fed(source).urls
         if language == "bash" and (connection := connection_of(source)) is not None:
             self.network_shell(connection, call)

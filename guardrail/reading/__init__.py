@@ -39,6 +39,8 @@ _READERS: Mapping[Language, tuple[str, str]] = {
     Language.HTTP: ("guardrail.reading.http", "read"),
     Language.DOCKERFILE: ("guardrail.reading.ci", "read_dockerfile"),
     Language.CI: ("guardrail.reading.ci", "read_ci"),
+    Language.MANIFEST: ("guardrail.reading.manifests", "read"),
+    Language.HCL: ("guardrail.reading.terraform", "read"),
     Language.PROSE: ("guardrail.reading.sentences", "read"),
 }
 
@@ -201,8 +203,15 @@ def _certain(action: str, text: str) -> Language | None:
             return Language.HTTP
     if first.isupper() and _is_dockerfile(text):
         return Language.DOCKERFILE
+    if ":" in text and "\n" in text and _MANIFEST_BEGINS.match(text) is not None:
+        from guardrail.reading.manifests import is_manifest
+
+        if is_manifest(text):
+            return Language.MANIFEST
     if ":" in text and _CI_KEYS.search(text) and _CI_STEPS.search(text):
         return Language.CI
+    if "{" in text and _HCL.match(text) is not None:
+        return Language.HCL
     if first in "{[<" or _CALL_BEGINS.match(text):
         name = text.partition("(")[0]
         if first not in "{[<" and (name in _PYTHON_NAMES or name.partition(".")[0] in _PYTHON_MODULES):
@@ -232,6 +241,7 @@ _FENCES = {
     **dict.fromkeys(("javascript", "js", "typescript", "ts", "node"), Language.JAVASCRIPT),
     **dict.fromkeys(("sql", "mysql", "postgresql", "psql", "sqlite", "tsql"), Language.SQL),
     **dict.fromkeys(("dockerfile", "docker"), Language.DOCKERFILE),
+    **dict.fromkeys(("hcl", "terraform", "tf"), Language.HCL),
     "http": Language.HTTP,
     "json": Language.TOOL_CALL,
 }
@@ -272,11 +282,20 @@ _SPOKEN = frozenset(("agent_action", "action", "robot", "household_robot"))
 """Names that harnesses give to tools that accept an action in plain words."""
 
 _SHELLS = frozenset((Language.BASH, Language.POWERSHELL, Language.CMD))
-_FILES = frozenset((Language.DOCKERFILE, Language.CI))
+_FILES = frozenset((Language.DOCKERFILE, Language.CI, Language.MANIFEST, Language.HCL))
 """Languages of files, which nobody types: a shell that receives such a text runs its lines."""
 
 _CALL_BEGINS = re.compile(r"[A-Za-z_][\w.:-]{0,120}\s?[({]")
-_CI_KEYS = re.compile(r"(?m)^(?:on|jobs|stages|steps|pipelines|image|name|\"on\"|[\w.-]{1,60}):(?:\s|$)")
+_MANIFEST_BEGINS = re.compile(
+    r"(?:---[^\n]*\n|#[^\n]*\n|\s*\n)*"
+    r"(?:(?:apiVersion|kind|metadata|spec|services|version|name|volumes|networks):|- (?:name|hosts):)"
+)
+_HCL = re.compile(
+    r"(?:\s|#[^\n]*\n|//[^\n]*\n|/\*.{0,500}?\*/)*(?:(?:resource|data|module|provider|variable|output|ephemeral)"
+    r"\s+\"[\w.-]+\"(?:\s+\"[\w.-]+\")?|locals|terraform|moved|removed)\s*\{\s*(?:\n|[\w-]+\s*=|\})",
+    re.DOTALL,
+)
+_CI_KEYS = re.compile(r"(?m)^(?:- )?(?:on|jobs|stages|steps|pipelines|image|name|\"on\"|[\w.-]{1,60}):(?:\s|$)")
 _CI_STEPS = re.compile(r"(?m)^\s*(?:- )?(?:run|script|before_script|after_script|commands|uses|steps|bash):(?:\s|$)")
 _DOCKER_LINE = re.compile(
     r"(?m)^(FROM|RUN|COPY|ADD|CMD|ENTRYPOINT|ENV|ARG|WORKDIR|USER|EXPOSE|VOLUME|LABEL|SHELL|HEALTHCHECK)[ \t]+\S"

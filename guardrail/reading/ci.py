@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import NamedTuple
@@ -54,20 +54,25 @@ class _Build:
     directory: Word | None = None
     shell: Language | None = Language.BASH
     budget: Budget = field(default_factory=Budget)
-    found: _Found = field(default_factory=lambda: _Found(Language.DOCKERFILE))
+    found: Found = field(default_factory=lambda: Found(Language.DOCKERFILE))
 
 
 def _on_host(calls: Sequence[Call], sure: bool, host: str | None) -> Iterator[Call]:
-    """Yields the calls as running on a host, surely or not. A pipe between them connects the changed calls."""
+    """Yields the calls as running on a host, surely or not."""
+    return changed(calls, lambda call: replace(call, sure=call.sure and sure, host=call.host or host))
+
+
+def changed(calls: Sequence[Call], change: Callable[[Call], Call]) -> Iterator[Call]:
+    """Yields the calls after a change. A pipe between them connects the changed calls."""
     moved: dict[int, Call] = {}
     for call in calls:
         stdin = moved.get(id(call.stdin), call.stdin) if isinstance(call.stdin, Call) else call.stdin
-        moved[id(call)] = replace(call, sure=call.sure and sure, host=call.host or host, stdin=stdin)
+        moved[id(call)] = replace(change(call), stdin=stdin)
         yield moved[id(call)]
 
 
 @dataclass(slots=True)
-class _Found:
+class Found:
     """The parts that have been read so far."""
 
     language: Language
@@ -190,7 +195,7 @@ def _read_as(build: _Build, language: Language | None, script: Normalised, span:
         reading = read_script(script, variables=build.variables, directory=build.directory, budget=build.budget)
         build.found.add(reading, sure=sure, host=BUILD_HOST)
     else:
-        build.found.add(_at(span, _read_other(language, script.text)), sure=sure, host=BUILD_HOST)
+        build.found.add(moved_to(span, read_other(language, script.text)), sure=sure, host=BUILD_HOST)
 
 
 def _exec_form(text: str) -> list[str] | None:
@@ -362,17 +367,17 @@ _SHELLS: Mapping[str, Language] = {
 
 
 @dataclass(slots=True)
-class _Node:
+class Node:
     """A node of the YAML text: a scalar with its value, a list or a mapping."""
 
     start: int
     end: int = 0
     value: str = ""
     style: str | None = None
-    items: list[_Node] | None = None
-    pairs: list[tuple[str, _Node]] | None = None
+    items: list[Node] | None = None
+    pairs: list[tuple[str, Node]] | None = None
 
-    def get(self, key: str) -> _Node | None:
+    def get(self, key: str) -> Node | None:
         """Returns the node under a key of a mapping."""
         return next((node for name, node in self.pairs or () if name == key), None)
 
@@ -391,20 +396,20 @@ class _Place(NamedTuple):
     variables: Mapping[str, str] = {}
 
 
-class _Broken(Exception):
+class Broken(Exception):
     """The YAML text nests too deeply or has too many nodes."""
 
 
 def read_ci(text: str, *, offset: int = 0) -> Reading:
     """Returns the commands that a workflow runs (GitHub, GitLab, CircleCI, Azure, Travis, Bitbucket and similar), and
     the actions that it uses."""
-    found = _Found(Language.CI)
+    found = Found(Language.CI)
     normal = normalise(text)
     workflow = _Workflow(normal, offset, found)
     try:
-        for document in _documents(normal.text):
+        for document in documents_of(normal.text):
             workflow.walk(document, _Place(), 0)
-    except _Broken:
+    except Broken:
         reason = "more YAML than is read of one file"
         found.uncovered.append(Uncovered(workflow.span(0, len(normal.text)), reason, stopped=True))
     except (yaml.YAMLError, ValueError):
@@ -416,7 +421,7 @@ def read_ci(text: str, *, offset: int = 0) -> Reading:
 class _Workflow:
     normal: Normalised
     offset: int
-    found: _Found
+    found: Found
     budget: Budget = field(default_factory=Budget)
     visited: int = 0
     scripts: int = 0
@@ -425,11 +430,11 @@ class _Workflow:
         """Returns the span in the action."""
         return Span(self.offset + self.normal.origin(start), self.offset + self.normal.origin(end))
 
-    def walk(self, node: _Node, place: _Place, depth: int) -> None:
+    def walk(self, node: Node, place: _Place, depth: int) -> None:
         """Reads the steps below a node."""
         self.visited += 1
         if depth > MAX_DEPTH or self.visited > MAX_NODES:
-            raise _Broken
+            raise Broken
         if node.items is not None:
             for item in node.items:
                 self.walk(item, place, depth + 1)
@@ -444,7 +449,7 @@ class _Workflow:
             elif key not in _VARIABLES and (value.pairs is not None or value.items is not None):
                 self.walk(value, place, depth + 1)
 
-    def _placed(self, node: _Node, place: _Place) -> _Place:
+    def _placed(self, node: Node, place: _Place) -> _Place:
         """Returns the settings for the steps below a mapping, including its own."""
         run = (node.get("defaults") or node).get("run")
         settings = run if run is not None and run.pairs is not None else node
@@ -466,7 +471,7 @@ class _Workflow:
                 variables = {**variables, **values}
         return _Place(shell, windows, directory, variables)
 
-    def _scripts(self, key: str, value: _Node, place: _Place, depth: int) -> bool:
+    def _scripts(self, key: str, value: Node, place: _Place, depth: int) -> bool:
         """Reads the commands under a key; returns False if it contains something else."""
         if value.pairs is not None:
             return False
@@ -483,11 +488,11 @@ class _Workflow:
             return Language.POWERSHELL if place.windows else Language.BASH
         return _language_of_shell(place.shell.split()[0]) if place.shell.split() else Language.BASH
 
-    def _script(self, node: _Node, language: Language | None, place: _Place) -> None:
+    def _script(self, node: Node, language: Language | None, place: _Place) -> None:
         self.scripts += 1
         span = self.span(node.start, node.end)
         if self.scripts > MAX_SCRIPTS:
-            raise _Broken
+            raise Broken
         if node.value.startswith("#!"):
             language = _language_of_shebang(node.value)
         if language is None:
@@ -498,9 +503,9 @@ class _Workflow:
                 read_script(script, variables=place.variables, directory=place.directory, budget=self.budget)
             )
         else:
-            self.found.add(_at(span, _read_other(language, node.value)))
+            self.found.add(moved_to(span, read_other(language, node.value)))
 
-    def _uses(self, step: _Node, value: _Node) -> None:
+    def _uses(self, step: Node, value: Node) -> None:
         """Records the action that a step uses, with its inputs."""
         words = [Word(value.value, self.span(value.start, value.end))]
         given = step.get("with")
@@ -511,7 +516,7 @@ class _Workflow:
         span = self.span(value.start, value.end)
         self.found.calls.append(Call("ci:uses", tuple(words), span, language=Language.CI))
 
-    def _located(self, node: _Node) -> Normalised:
+    def _located(self, node: Node) -> Normalised:
         """Returns a script with the positions of its lines."""
         text = self.normal.text
         end = self.offset + self.normal.origin(node.end)
@@ -529,27 +534,27 @@ class _Workflow:
         return _assembled(parts or [("", end)], end)
 
 
-def _flattened(node: _Node, depth: int) -> Iterator[_Node]:
+def _flattened(node: Node, depth: int) -> Iterator[Node]:
     """Yields the entries of a list of scripts, and of lists inside it."""
     if node.items is None:
         yield node
     elif depth >= MAX_DEPTH:
-        raise _Broken
+        raise Broken
     else:
         for item in node.items:
             yield from _flattened(item, depth + 1)
 
 
-def _documents(text: str) -> Iterator[_Node]:
+def documents_of(text: str) -> Iterator[Node]:
     """Yields the documents of a YAML text. It is built from events and without recursion, so that no text is too deep
     for it."""
-    root: _Node | None = None
-    stack: list[_Node] = []
+    root: Node | None = None
+    stack: list[Node] = []
     keys: list[str | None] = []
-    anchors: dict[str, _Node] = {}
+    anchors: dict[str, Node] = {}
     for count, event in enumerate(yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))):
         if count > MAX_NODES or len(stack) > MAX_DEPTH:
-            raise _Broken
+            raise Broken
         if isinstance(event, yaml.DocumentEndEvent) and root is not None:
             yield root
             root = None
@@ -573,16 +578,16 @@ def _documents(text: str) -> Iterator[_Node]:
             keys.append(None)
 
 
-def _node(event: yaml.NodeEvent, anchors: dict[str, _Node]) -> _Node:
+def _node(event: yaml.NodeEvent, anchors: dict[str, Node]) -> Node:
     start, end = (mark.index if mark else 0 for mark in (event.start_mark, event.end_mark))
     if isinstance(event, yaml.AliasEvent):
-        return anchors.get(event.anchor or "") or _Node(start, end)
+        return anchors.get(event.anchor or "") or Node(start, end)
     if isinstance(event, yaml.ScalarEvent):
-        node = _Node(start, end, event.value, event.style)
+        node = Node(start, end, event.value, event.style)
     elif isinstance(event, yaml.SequenceStartEvent):
-        node = _Node(start, end, items=[])
+        node = Node(start, end, items=[])
     else:
-        node = _Node(start, end, pairs=[])
+        node = Node(start, end, pairs=[])
     if event.anchor:
         anchors[event.anchor] = node
     return node
@@ -601,17 +606,17 @@ def _language_of_shebang(text: str) -> Language | None:
     return _language_of_shell(names[0]) if names else Language.BASH
 
 
-def _read_other(language: Language, text: str) -> Reading:
+def read_other(language: Language, text: str) -> Reading:
     """Reads a script of another language; its reader is imported when needed."""
     reading: Reading = import_module("guardrail.reading").reader_of(language)(text)
     return reading
 
 
-def _at(span: Span, reading: Reading) -> Reading:
+def moved_to(span: Span, reading: Reading) -> Reading:
     """Moves all parts of a reading whose positions are unknown to the span of the text that contains it."""
     return replace(
         reading,
-        calls=tuple(replace(call, span=span) for call in reading.calls),
+        calls=tuple(changed(reading.calls, lambda call: replace(call, span=span))),
         effects=tuple(replace(effect, span=span) for effect in reading.effects),
         passages=tuple(replace(passage, span=span) for passage in reading.passages),
         uncovered=tuple(replace(uncovered, span=span) for uncovered in reading.uncovered),
