@@ -15,11 +15,13 @@ from guardrail.interpret.frame import MAX_CALLS, MAX_DEPTH, MAX_INNER_CHARS, Fra
 from guardrail.interpret.inner_words import (
     found_by_search,
     host_of_inner,
+    listed_commands,
     mounts_of,
     read_as,
     replaced,
     substitution,
     typed,
+    with_parameters,
     with_piped,
     words_of_inner,
 )
@@ -99,6 +101,8 @@ class InnerActions(Part):
                 self.command(words, call, deeper)
             else:
                 text = typed(words) if inner.typed else " ".join(word.text for word in words)
+                if inner.language == "bash":
+                    text = with_parameters(text, parsed) if call.program in SHELLS else listed_commands(text)
                 self.text(text, inner.language, call, deeper)
 
     def command(self, words: Sequence[Word], call: Call, frame: Frame) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from shlex import quote
 
 from guardrail.catalogue.loader import Catalogue, Inner, option_name
 from guardrail.facts import Facts
@@ -54,6 +55,40 @@ def words_of_inner(inner: Inner, parsed: Parsed) -> Iterator[Sequence[Word]]:
             yield from ([word] for word in found)
         else:
             yield found[inner.skip :]
+
+
+_PARAMETER = re.compile(r"\"\$(?:\{(\d|[@*])\}|(\d|[@*]))\"|\$(?:\{(\d|[@*])\}|(\d|[@*]))")
+
+
+def with_parameters(text: str, parsed: Parsed) -> str:
+    """Returns the script of `sh -c` with the words behind it in place of its parameters: `sh -c 'rm "$1"' _ file`. A
+    parameter without a word stays."""
+    words = parsed.part("operands")
+    if not words or "$" not in text:
+        return text
+
+    def value(match: re.Match[str]) -> str:
+        name = next(filter(None, match.groups()))
+        given = words[1:] if name in "@*" else words[int(name) : int(name) + 1]
+        # A pattern that stands for what a search finds has to stay one.
+        return " ".join(word.text if word.glob else quote(word.text) for word in given) or match[0]
+
+    return _PARAMETER.sub(value, text)
+
+
+_LIST_OF_COMMANDS = re.compile(r"\s*(?:\{\s*)?[\"']?commands?[\"']?\s*[=:]\s*(\[.*\]|[\"'].*[\"'])[\s}]*", re.DOTALL)
+_LISTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'([^']*)'")
+
+
+def listed_commands(text: str) -> str:
+    """Returns the commands that a parameter of a cloud's agent lists, `{"commands": ["uptime", "df"]}` or
+    `commands=["uptime"]`, one a line; otherwise the text itself."""
+    listed = _LIST_OF_COMMANDS.fullmatch(text)
+    if listed is None:
+        return text
+    return "\n".join(
+        found[1].replace('\\"', '"') if found[1] is not None else found[2] for found in _LISTED.finditer(listed[1])
+    )
 
 
 def _after_assignments(words: Sequence[Word]) -> Sequence[Word]:

@@ -60,6 +60,11 @@ def can_begin_verb(word: str) -> bool:
     return bool(_tables().verbs.begun_by(word))
 
 
+def words_before_verbs() -> frozenset[str]:
+    """Returns the words after which a verb can stand."""
+    return _tables().words["before_verbs"]
+
+
 def verbs_in(tokens: Sequence[Token]) -> list[Hit]:
     """Returns the verbs of a sentence. A word that may also be a noun counts where a verb is possible: first, after
     "to" or "you"."""

@@ -107,7 +107,7 @@ def decide(action: str, facts: Facts, programs: Container[str] | None = None) ->
         least = 5 if said in _SHELLS else 3
         return Language.PROSE if _is_prose(text, known, least) else said
     if tool in _ANY_SHELL:
-        return Language.PROSE if _is_prose(text, known, least=4) else _shell_of(text, facts)
+        return Language.PROSE if _is_prose(text, known, least=4) else shell_of(text, facts)
     if is_sql(text):
         return Language.SQL
     if _calls_of_python(text) and _JAVASCRIPT.points(text) < 3:
@@ -181,7 +181,7 @@ _NOT_CMD = re.compile(r";\s*[A-Za-z]|\$[A-Za-z{(]")
 """Separators of commands and names of variables in other shells. If cmd read the text, the rest would be operands."""
 
 
-def _shell_of(text: str, facts: Facts) -> Language:
+def shell_of(text: str, facts: Facts) -> Language:
     """Decides which shell a line is for that some shell will run."""
     scores = _windows_points(text, facts)
     best = max(scores, key=lambda language: scores[language])
@@ -480,7 +480,7 @@ _POWERSHELL = _marks(
         4,
         "\n|;{(=&",
         ("-",),
-        r"(?im)(?:^|[|;{(=&])\s*(?:get|set|new|remove|add|clear|start|stop|restart|invoke|import|export|out|write|test|select|where|foreach"
+        r"(?im)(?:^|[|{(=&]|(?<!\\);)\s*(?:get|set|new|remove|add|clear|start|stop|restart|invoke|import|export|out|write|test|select|where|foreach"
         r"|copy|move|rename|enable|disable|register|unregister|install|uninstall|update|convertto|convertfrom|format|measure"
         r"|sort|group|send|receive|connect|disconnect|enter|exit|expand|compress|join|split|resolve|wait|suspend|resume"
         r"|grant|revoke|protect|unprotect|unblock|block|mount|dismount|initialize|reset|restore|backup|checkpoint|debug"

@@ -78,6 +78,11 @@ def effects_of_steps(steps: Sequence[str], span: Span) -> tuple[Effect, ...]:
     return tuple(_effect(deed, hazard) for hazard, deed in found) or tuple(_effect(deed, None) for deed in deeds[:1])
 
 
+def can_begin_verb(word: str) -> bool:
+    """Decides whether a verb of the household is this word or begins with it."""
+    return bool(_tables().verbs.begun_by(word))
+
+
 def can_begin_thing(word: str) -> bool:
     """Decides whether a household object is this word or begins with it. Without one, no sentence has a hazard."""
     return bool(_tables().things.begun_by(word))

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import islice
 
 from guardrail.language import ACTION
-from guardrail.language.actions import Meaning, is_negated, meanings_in_sentence
+from guardrail.language.actions import Meaning, can_begin_verb, is_negated, meanings_in_sentence, words_before_verbs
 from guardrail.language.data import data_of
 from guardrail.language.lexicon import Hit, Lexicon, Token, tokens_of
 from guardrail.model import Effect, Passage, Reading, Span, Target, Uncovered
@@ -33,7 +33,7 @@ _IRREVERSIBLE = frozenset((EffectKind.DELETE, EffectKind.DISCARD, EffectKind.PAY
 def read(text: str, *, offset: int = 0) -> Reading:
     """Returns the effects that sentences ask for; the whole text is a passage."""
     whole = Span(offset, offset + len(text))
-    looked_at = text[:LONGEST_TEXT]
+    looked_at = _without_names(text[:LONGEST_TEXT])
     quoted = [(match.start(), match.end()) for match in _QUOTED.finditer(looked_at)]
     tokens = tuple(_without(tokens_of(looked_at), quoted))
     effects = list(islice(_effects(looked_at, tokens, offset), MAX_EFFECTS + 1))
@@ -46,6 +46,30 @@ def read(text: str, *, offset: int = 0) -> Reading:
         passages=(Passage(text, whole, ACTION),),
         uncovered=uncovered,
     )
+
+
+_CAPITALISED = re.compile(r"(?<![\w.@/-])[A-Z][a-zß-ÿ]+(?![\w@/-])")
+_WORD_BEFORE = re.compile(r"([^\W_]+)(\.?)([ ,]+)\Z")
+_LONGEST_WORD = 40
+
+
+def _without_names(text: str) -> str:
+    """Returns the text with the names of people and places blanked that may be verbs: "add Cook to the list", "Mrs.
+    Grant". A capitalised word where a verb can stand stays one, and so do all words of a title."""
+    words = re.findall(r"[^\W\d_]+", text)
+    if sum(word[0].isupper() for word in words) * 2 > len(words) + 2:
+        return text
+    titles, before_verbs = _words()["titles"], words_before_verbs()
+    parts, at = [], 0
+    for name in _CAPITALISED.finditer(text):
+        before = _WORD_BEFORE.search(text, max(0, name.start() - _LONGEST_WORD), name.start())
+        if before is None or not (can_begin_verb(name[0].lower()) or household.can_begin_verb(name[0].lower())):
+            continue
+        word, point, between = before[1].lower(), before[2], before[3]
+        if word in titles or not (point or "," in between or word in before_verbs):
+            parts += [text[at : name.start()], "_" * len(name[0])]
+            at = name.end()
+    return "".join((*parts, text[at:]))
 
 
 def _without(tokens: Sequence[Token], quoted: Sequence[tuple[int, int]]) -> Iterator[Token]:

@@ -115,6 +115,35 @@ class _Statement:
         return _Statement(self.tokens[at:])
 
 
+_AUDIT = re.compile(r"audit_?(?:logs?|trails?|events?|records?|entries|history)?")
+"""Tables that record what was done, to which rows are only added."""
+
+_COMPUTED = "computed"
+"""Stands for a name that a statement computes, in the statement that it is composed into."""
+
+
+def _composed(tokens: Sequence[_Token]) -> str | None:
+    """Returns the statement that `'DROP TABLE ' || name || ' CASCADE'` or `format('DROP TABLE %I', name)` composes, or
+    None if the tokens don't begin with a text or compose nothing."""
+    tokens = [token for token in tokens if token.text not in ("(", ")", "N", "IMMEDIATE")]
+    if tokens and tokens[0].kind == "w" and tokens[0].text == "FORMAT" and len(tokens) > 1 and tokens[1].kind == "s":
+        return _FORMATTED.sub(_COMPUTED, _plain(tokens[1]))
+    if len(tokens) < 2 or tokens[0].kind != "s" or tokens[1].text not in ("||", "|", "+"):
+        return None
+    parts: list[str] = []
+    for token in tokens:
+        if token.kind == "s":
+            parts.append(_plain(token))
+        elif token.kind == "w" and token.text == "USING":
+            break
+        elif (not parts or parts[-1] != _COMPUTED) and token.kind != "p":
+            parts.append(_COMPUTED)
+    return "".join(parts)
+
+
+_FORMATTED = re.compile(r"%(?:\d+\$)?-?\d*[IsL]")
+
+
 class _Reader:
     """One pass over a text."""
 
@@ -313,6 +342,9 @@ class _Reader:
             self.uncovered.append(Uncovered(span, "half a statement that changes rows"))
             return
         self._rows(EffectKind.ALTER, [name], span, self._reach(statement, statement.find(at, "JOIN") > 0))
+        if _AUDIT.fullmatch(_bare(name)):
+            says = {"says": "rewrites a record of what was done"}
+            self._add(EffectKind.DISABLE, ObjectKind.DATABASE, [name], span, detail=says)
 
     def _reach(self, statement: _Statement, joined: bool) -> Scope:
         """Returns the share of the rows that the condition leaves."""
@@ -566,8 +598,13 @@ class _Reader:
             self._add(EffectKind.DELETE, ObjectKind.ACCOUNT, given[:1], span)
         elif member == "sp_dropserver" or member == "sp_delete_job":
             self._add(EffectKind.DELETE, ObjectKind.SCHEDULED_TASK, given[:1], span)
-        elif member == "sp_msforeachtable" or member in ("sp_executesql", "immediate", "") or member.startswith("@"):
-            for text in given[:2]:
+        elif (
+            member == "sp_msforeachtable"
+            or member in ("sp_executesql", "immediate", "format", "")
+            or member.startswith("@")
+        ):
+            composed = _composed(statement.tokens[1:])
+            for text in [composed] if composed is not None else given[:2]:
                 self._inner(text, span)
             if not given:
                 self.uncovered.append(Uncovered(span, "a statement of SQL that is computed"))
@@ -647,6 +684,15 @@ class _Reader:
     def _attach(self, statement: _Statement, span: Span) -> None:
         for path in statement.strings()[:1]:
             self._path(EffectKind.READ, path, span)
+
+    def _loop(self, statement: _Statement, span: Span) -> None:
+        """Reads `FOR row IN SELECT … LOOP …`: the query, and the first statement of its body."""
+        body = statement.find(1, "LOOP")
+        if body > 0:
+            self._use(_Statement(statement.tokens[:body]), span)
+            self._statement(statement.behind(body + 1), span)
+        else:
+            self._use(statement, span)
 
     def _use(self, statement: _Statement, span: Span) -> None:
         """Reads `DECLARE … EXEC …` and `IF … DROP TABLE …`: T-SQL needs no semicolon between statements."""
@@ -1000,7 +1046,7 @@ _HANDLERS = {
     "WHILE": _Reader._use,
     "ELSE": _Reader._use,
     "PRINT": _Reader._use,
-    "FOR": _Reader._use,
+    "FOR": _Reader._loop,
     "LOOP": _Reader._use,
 }
 _STARTS = frozenset(

@@ -29,6 +29,7 @@ from guardrail.reading import (
     language_named,
     parses_as_python,
     reader_of,
+    shell_of,
 )
 from guardrail.record import record
 from guardrail.vocabulary import EffectKind, Language, ObjectKind, Place, Reversible, Scope, Sensitivity
@@ -376,6 +377,8 @@ _IDENTIFIER = re.compile(
 _AMOUNT = re.compile(r"(?i)^(?:amount|total|price|sum|value|quantity_?usd|amount_.*|.*_amount|.*_price|budget.*)$")
 _NO_LIMIT = ("unlimited", "infinite", "max")
 _CURRENCY = re.compile(r"(?i)^(?:currency|currency_code|token|asset|symbol)$")
+_NAMES_ALL = re.compile(r"(?i)\*|@?(?:all|everyone|everybody|everything)(?:[_-][\w-]{1,40}(?:@[\w.-]{1,80})?)?")
+"""Values that stand for every recipient or thing: `all`, `all_contacts`, `all-customers@example.com`."""
 _PLURAL = re.compile(r"(?i)^(?:all|bulk|batch|every|everything|mass|many|recursive)$")
 _SQL_START = re.compile(
     r"(?i)^\s*(?:--[^\n]*\n\s*)*(?:select|insert|update|delete|drop|alter|create|truncate|grant|revoke|merge|replace|with"
@@ -419,6 +422,8 @@ def _reading_by_name(
     if _is_in_memory(call):
         unknown = Uncovered(call.span, f"a method of {call.name.rpartition('.')[0][:40]}", executable=False)
         return Reading(Language.TOOL_CALL, passages=passages, uncovered=(unknown,))
+    passed_on = _passed_on(tokens, leaves)
+    tokens = (*passed_on, *tokens)
     meaning = meaning_of_name(tokens) or _meaning_of_arguments(tokens, leaves)
     patched = tuple(_patched_files(tail, leaves, call))
     if patched:
@@ -449,12 +454,26 @@ def _is_in_memory(call: _ToolCall) -> bool:
         return False
     if words[-1] in memory["values"]:
         return True
-    return _plain(method) in memory["methods"] and not objects_in(_tokens_of_name(owner))
+    if _plain(method) not in memory["methods"]:
+        return False
+    return owner in memory["values_by_method"] or not objects_in(_tokens_of_name(owner))
 
 
 @cache
 def _memory() -> dict[str, frozenset[str]]:
     return {kind: frozenset(words) for kind, words in data_of(TABLE)["memory"].items()}
+
+
+def _passed_on(tokens: tuple[Token, ...], leaves: list[_Leaf]) -> tuple[Token, ...]:
+    """Returns the words of the deed that an argument names, if the tool only passes it on to something that another one
+    names: `call_service(domain="lock", service="unlock")`."""
+    if not any(token.text in ("call", "invoke", "perform", "trigger") for token in tokens):
+        return ()
+    deed = next((leaf.value for leaf in leaves if leaf.name in ("service", "action", "operation", "method")), None)
+    thing = next((leaf.value for leaf in leaves if leaf.name in ("domain", "resource", "entity_type", "device")), None)
+    if not isinstance(deed, str) or not isinstance(thing, str) or len(deed) + len(thing) > _LONGEST_VERB:
+        return ()
+    return _tokens_of_name(f"{deed} {thing}")
 
 
 def _meaning_of_arguments(tokens: tuple[Token, ...], leaves: list[_Leaf]) -> Meaning | None:
@@ -560,7 +579,13 @@ def _inner_reading(
         or (names & _tools()["python"] and spoken in ("bash", "sh", "shell"))
         or (not call.name and _has(arguments, _COMMAND_NAMES))
     ):
-        run = _inner(Language.BASH, arguments, (*_COMMAND_NAMES, "code", "input", "chars", "0"), call, text, offset)
+        given = (*_COMMAND_NAMES, "code", "input", "chars", "0")
+        shell = Language.BASH
+        if names.isdisjoint(_POSIX_SHELLS):
+            shell = _SHELLS_NAMED.get(str(arguments.get("shell", "")).lower().removesuffix(".exe"), shell)
+            if shell is Language.BASH and "shell" not in arguments and (command := _first_text(arguments, given)):
+                shell = shell_of(command[:LOOKED_AT], Facts())
+        run = _inner(shell, arguments, given, call, text, offset)
     elif names & _tools()["javascript"] or (
         names & _tools()["python"] and spoken.startswith(("javascript", "js", "node"))
     ):
@@ -573,6 +598,13 @@ def _inner_reading(
     if query is not None and _SQL_START.match(query):
         return _inner(Language.SQL, arguments, _QUERY_NAMES, call, text, offset)
     return _programs_of_arguments(tokens, call, text, offset)
+
+
+_POSIX_SHELLS = frozenset(("bash", "sh", "zsh", "bashtool", "runbash", "executebash"))
+_SHELLS_NAMED = {
+    **dict.fromkeys(("powershell", "pwsh"), Language.POWERSHELL),
+    **dict.fromkeys(("cmd", "batch"), Language.CMD),
+}
 
 
 def _at_the_screen(call: _ToolCall, text: str, offset: int) -> Reading:
@@ -1012,7 +1044,7 @@ def _scope(tokens: tuple[Token, ...], leaves: list[_Leaf]) -> Scope:
     if any(_PLURAL.match(token.text) for token in tokens):
         return Scope.ALL
     if any(leaf.value is True and _PLURAL.match(leaf.name) for leaf in leaves) or any(
-        leaf.value in ("*", "all") for leaf in leaves
+        isinstance(leaf.value, str) and _NAMES_ALL.fullmatch(leaf.value) for leaf in leaves
     ):
         return Scope.ALL
     paths = [
