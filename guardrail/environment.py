@@ -9,6 +9,9 @@ from collections.abc import Iterator, Sequence
 WHOLE = "os.environ"
 """The name that the readers of code give to the whole environment."""
 
+COOKIES = "$DOCUMENT_COOKIES"
+"""The name that the reader of JavaScript gives to the cookies of a page."""
+
 _PRINTERS = {
     "env": ("-0", "--null"),
     "printenv": ("-0", "--null"),
@@ -25,10 +28,10 @@ _VARIABLE = re.compile(r"\$(?:\{!?([A-Za-z]\w{2,60})[}:]|\$?([A-Za-z]\w{2,60}))"
 _SECRET = re.compile(
     r"(?:^|_)(?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|CREDENTIALS?|PAT|MNEMONIC|SEED_PHRASE"
     r"|(?:API|ACCESS|PRIVATE|SECRET|ENCRYPTION|MASTER|SIGNING|AUTH)_?KEY)(?:_|$)"
-    r"|^(?:DATABASE|REDIS|MONGO(?:DB)?|POSTGRES(?:QL)?|MYSQL)_(?:URL|URI|DSN)$"
+    r"|^DOCUMENT_COOKIES$|^(?:DATABASE|REDIS|MONGO(?:DB)?|POSTGRES(?:QL)?|MYSQL)_(?:URL|URI|DSN)$"
 )
 _NOBODYS = re.compile(
-    r"^(?:AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|MASTER_KEY|JWT_SECRET|SESSION_SECRET|SECRET_KEY(?:_BASE)?"
+    r"^(?:DOCUMENT_COOKIES|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|MASTER_KEY|JWT_SECRET|SESSION_SECRET|SECRET_KEY(?:_BASE)?"
     r"|ROOT_PASSWORD|(?:DB|DATABASE|POSTGRES|PG|MYSQL|MONGO|REDIS|SSH|SUDO|VAULT|KUBE)_?\w*"
     r"|.*(?:PRIVATE_KEY|SIGNING_KEY|ENCRYPTION_KEY|MNEMONIC|SEED_PHRASE))$"
 )

@@ -65,7 +65,7 @@ class Call:
     similar program; `host` is the other machine that it runs on (`ssh:db1`, `container:web`, `pod:web`). `directory` is
     the one that an earlier `cd` of the action changed to. `path` is the program's spelling if that contains a directory
     (`./build.sh`, `/tmp/x/run`), else empty. `chained` is true if it runs only after the call before it succeeded
-    (`a && b`).
+    (`a && b`). `repeated` is true if a loop runs it for each of some things that the action does not list.
     """
 
     program: str
@@ -80,6 +80,7 @@ class Call:
     directory: Word | None = None
     path: str = ""
     chained: bool = False
+    repeated: bool = False
 
 
 @record

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -20,11 +21,12 @@ from guardrail.interpret.programs import (
     shortened,
 )
 from guardrail.interpret.work import Part, Work
+from guardrail.language.actions import meaning_of_name, tokens_of_name
 from guardrail.language.data import names
 from guardrail.model import Call, Effect, Span, Target, Uncovered, Word
 from guardrail.paths import consequence_of_write
 from guardrail.reading.decoding import constant_output
-from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible
+from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible, Scope
 
 _COMMAND_OPTIONS = frozenset(("-c", "-e", "--command", "--exec", "--cmd", "--execute", "--eval", "--shell", "-exec"))
 _SCRIPT_SUFFIXES = (
@@ -46,6 +48,10 @@ _CMDLETS = {
     "revoke": Effect(EffectKind.REVOKE, ObjectKind.PERMISSION, _NOWHERE, ""),
 }
 """The effects of cmdlets with these verbs on the thing that their noun names."""
+_TAKES_AWAY = frozenset(
+    (EffectKind.DELETE, EffectKind.CANCEL, EffectKind.REVOKE, EffectKind.DISABLE, EffectKind.EXPOSE)
+)
+"""Kinds of effects that a method of a service's client has by its name."""
 _CARRIED = 4
 _FILE_OPTIONS = frozenset(("-f", "-F", "--file", "-b", "-a", "-E", "-r", "--"))
 _OUTPUT_OPTIONS = frozenset(("-o", "-O", "--output", "--out", "--output-file", "--outfile", "--log-file", "--logfile"))
@@ -145,9 +151,38 @@ class GeneralRules(Part):
             named = next((word.text for word in call.words if not word.text.startswith("-")), "")
             target = (Target(named, self.targets.placed(Place.REMOTE, ObjectKind.RESOURCE)),)
             self.findings.add(replace(_CMDLETS[verb], span=call.span, source=name, targets=target, sure=call.sure))
+        self._of_a_service(call)
         executable = not name.startswith((*_MEMBERS_OF_CODE, *_READING_VERBS))
         self.findings.uncovered.append(
             Uncovered(call.span, f"the catalogue lacks {shortened(name)}", executable=executable)
+        )
+
+    def _of_a_service(self, call: Call) -> None:
+        """Adds what a method of a service's client does, by the words of its name: `CoreV1Api.delete_namespace`,
+        `octokit.repos.delete`."""
+        language, _, name = call.program.partition(":")
+        segments = [segment for segment in re.split(r"[./]", name.lstrip("@")) if segment]
+        if language not in ("python", "js") or len(segments) < 2 or segments[0] not in names("clients_of_services"):
+            return
+        tokens = tokens_of_name(segments[-1])
+        meaning = meaning_of_name(tokens)
+        if meaning is None or meaning.first or meaning.kind not in _TAKES_AWAY:
+            return
+        if meaning.object is None:
+            meaning = meaning_of_name(tokens_of_name(f"{segments[-2]} {segments[-1]}")) or meaning
+        targets = tuple(Target(word.text, Place.REMOTE) for word in call.words[:4]) or (Target("", Place.REMOTE),)
+        thing = meaning.object if meaning.object not in (None, ObjectKind.PATH) else ObjectKind.RESOURCE
+        self.findings.add(
+            Effect(
+                kind=meaning.kind,
+                object=thing or ObjectKind.RESOURCE,
+                span=call.span,
+                source=segments[0],
+                targets=targets,
+                scope=Scope.MANY if call.repeated else Scope.ONE,
+                reversible=Reversible.NO,
+                sure=call.sure,
+            )
         )
 
     def _break_in(self, call: Call) -> None:

@@ -29,6 +29,11 @@ _UNDOES = frozenset((EffectKind.DELETE, EffectKind.DISCARD, EffectKind.ALTER, Ef
 FILE_WRITERS = frozenset(("tee", "sponge"))
 """Programs that write their input to a file."""
 _KEEPS_LINES = frozenset(("grep", "egrep", "sort", "uniq", "head", "tail", "shuf"))
+_REPEATED = {
+    (EffectKind.PAY, ObjectKind.PAYMENT): Scope.MANY,
+    (EffectKind.SEND, ObjectKind.MESSAGE): Scope.ALL,
+}
+"""What a loop over things that the action does not list makes of one payment or message."""
 _HTTP_CLIENTS = frozenset(("curl", "wget", "nc", "ncat", "netcat", "http", "https", "socat"))
 
 
@@ -99,6 +104,8 @@ class Rows(Part):
         if not targets and place is not None:
             targets = [Target("", self.targets.placed(place, row.object))]
         scope = self._scope(row, parsed, call, words)
+        if call.repeated and scope is Scope.ONE and not any(word.known for word in words):
+            scope = _REPEATED.get((row.kind, row.object), scope)
         if row.object is ObjectKind.PATH and row.kind in _REACHES_EMPTY:
             targets, scope = self._if_empty(words, targets, scope, call)
         detail = _detail(row, parsed)

@@ -3,8 +3,10 @@ effects."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -58,6 +60,17 @@ def _tables() -> _Tables:
 def can_begin_verb(word: str) -> bool:
     """Decides whether a verb is this word or begins with it."""
     return bool(_tables().verbs.begun_by(word))
+
+
+def tokens_of_name(name: str) -> tuple[Token, ...]:
+    """Returns the words of a name in snake_case, camelCase or kebab-case; of `mcp__server__tool` only those of the
+    tool."""
+    if name.startswith("mcp__"):
+        name = name.rpartition("__")[2]
+    return tuple(Token(match[0].lower(), match.start(), match.end(), 0, 0) for match in PARTS_OF_NAMES.finditer(name))
+
+
+PARTS_OF_NAMES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def words_before_verbs() -> frozenset[str]:
@@ -152,6 +165,14 @@ def meaning_of(verb: Hit, thing: Hit | None, destination: Hit | None = None) -> 
     named = ObjectKind(thing.name)
     kind, what = tables.pairs.get((verb.name, named), (tables.kinds[verb.name], named))
     return Meaning(kind, what, verb.name, verb.first, last)
+
+
+def with_object(meaning: Meaning, thing: ObjectKind | None) -> Meaning:
+    """Returns what the verb means for a thing that a pronoun stands for."""
+    if thing is None:
+        return meaning
+    kind, what = _tables().pairs.get((meaning.verb, thing), (meaning.kind, thing))
+    return replace(meaning, kind=kind, object=what)
 
 
 def meanings_in_sentence(tokens: Sequence[Token]) -> list[Meaning]:

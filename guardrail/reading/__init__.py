@@ -376,7 +376,7 @@ _SQL = (
     r"(?:if\s+not\s+exists\s+)?"
     + _NAME
     + r"\s*(?:\(|as\b|on\b|identified|with\b|returns|;|$|password|before|after|using)"
-    r"|grant\s+.{1,200}?\s(?:on|to)\s+.{1,200}?(?:;|$)"
+    r"|grant\s+(?!.{0,200}?\s(?:the|an?|my|our|his|her|their|this|that)\s).{1,200}?\s(?:on|to)\s+.{1,200}?(?:;|$)"
     r"|revoke\s+.{1,200}?\sfrom\s+" + _NAME + r"\s*(?:;|$|cascade)"
     r"|with\s+(?:recursive\s+)?\w+\s*(?:\([^)]{0,200}\)\s*)?as\s*\("
     r"|merge\s+into\s|copy\s+" + _NAME + r"\s*(?:\([^)]{0,400}\)\s*)?(?:from|to)\s+(?:program\s|stdin|stdout|'|s3)"

@@ -93,6 +93,7 @@ _QUIET = frozenset(
         *("status", "listen", "use", "end", "write", "log", "setEncoding", "unref", "setTimeout", "exports"),
     )
 )
+_FOR_EACH = frozenset(("map", "forEach", "flatMap"))
 _CALLBACKS = frozenset(("map", "filter", "forEach", "flatMap", "some", "every", "find", "then", "reduce", "catch"))
 _SAME_TEXT = frozenset(
     ("String", "path.resolve", "path.normalize", "util.promisify", "Promise.resolve", "JSON.stringify", "Array.from")
@@ -132,6 +133,7 @@ class _Reader:
         self.work = 0
         self.depth = 0
         self.sure = True
+        self.loops = 0  # loops around the statement whose things are not listed in the text
         self.full = False
 
     def run(self) -> None:
@@ -282,11 +284,13 @@ class _Reader:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         body = node.child_by_field_name("body")
         values = self._value(right) if right is not None else unknown("item")
+        self.loops += values.items is None
         for turn in _turns(values):
             if left is not None:
                 self._bind(left, turn)
             if body is not None:
                 self._statement(body)
+        self.loops -= values.items is None
 
     def _bind(self, target: Node, value: Value) -> None:
         kind = target.type
@@ -474,6 +478,8 @@ class _Reader:
             full = _canonical(f"{owner.names}.{name}")
             if full == "process.env":
                 return Value(environment.WHOLE, known=False, names=full)
+            if full == "document.cookie":
+                return Value(environment.COOKIES, known=False, names=full)
             if full == "path.sep":
                 return constant("/")
             return Value(f"${{{name if name.isidentifier() else 'value'}:?}}", known=False, names=full)
@@ -656,6 +662,7 @@ class _Reader:
                 language=Language.JAVASCRIPT,
                 sure=self.sure,
                 directory=self.directory,
+                repeated=self.loops > 0,
             )
         )
 
@@ -666,9 +673,12 @@ class _Reader:
             if not argument.names or self.full:
                 continue
             if argument.names.startswith("local:"):
+                open_ended = value.items is None and method in _FOR_EACH
+                self.loops += open_ended
                 for turn in turns:
                     given = [turn] if method in _CALLBACKS else [unknown("error"), turn]
                     self._local(argument.names.removeprefix("local:"), given)
+                self.loops -= open_ended
             elif method in _CALLBACKS and (_is_module(argument.names) or argument.names in ("eval", "Function")):
                 span = self.calls[-1].span if self.calls else Span(self.offset, self.offset + len(self.text))
                 for turn in turns:

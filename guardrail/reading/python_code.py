@@ -180,6 +180,7 @@ class _Reader:
         self.work = 0
         self.depth = 0
         self.sure = True
+        self.loops = 0  # loops around the statement whose things are not listed in the text
         self.full = False
         self.shift = 0  # characters that were inserted before the text to make it parse
         self.starts: list[int] = []
@@ -431,9 +432,13 @@ class _Reader:
                 self.variables.setdefault(name, value)
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
-        for value in self._turns(self._value(node.iter), node.iter):
+        values = self._value(node.iter)
+        open_ended = values.items is None and not values.entries
+        self.loops += open_ended
+        for value in self._turns(values, node.iter):
             self._bind(node.target, value)
             self._statements(node.body)
+        self.loops -= open_ended
         self._statements(node.orelse)
 
     def _turns(self, values: Value, node: ast.expr) -> list[Value]:
@@ -688,6 +693,8 @@ class _Reader:
             turns = tuple(constant(char) for char in values.text)
         before = dict(self.variables)
         made: list[Value] = []
+        open_ended = values.items is None and not values.is_text
+        self.loops += open_ended
         for turn in turns or (unknown(),):
             self._bind(first.target, turn)
             for condition in first.ifs:
@@ -697,6 +704,7 @@ class _Reader:
             made.append(self._value(element))
             if self.full:
                 break
+        self.loops -= open_ended
         self.variables = before
         glob = values.glob or (values.items is None and not values.known)
         if glob and len(made) == 1:
@@ -854,6 +862,7 @@ class _Reader:
                 language=Language.PYTHON,
                 sure=self.sure,
                 directory=self.directory,
+                repeated=self.loops > 0,
             )
         )
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import islice
 
 from guardrail.language import ACTION
-from guardrail.language.actions import Meaning, can_begin_verb, is_negated, meanings_in_sentence, words_before_verbs
+from guardrail.language.actions import (
+    Meaning,
+    can_begin_verb,
+    is_negated,
+    meanings_in_sentence,
+    with_object,
+    words_before_verbs,
+)
 from guardrail.language.data import data_of
 from guardrail.language.lexicon import Hit, Lexicon, Token, tokens_of
 from guardrail.model import Effect, Passage, Reading, Span, Target, Uncovered
@@ -104,8 +110,8 @@ def _effects(text: str, tokens: Sequence[Token], offset: int) -> Iterator[Effect
     for meaning in meanings:
         sentence = tokens[meaning.first].sentence
         hits = marks.get(sentence, [])
-        if meaning.object is None and meaning.last < len(tokens) and tokens[meaning.last].text in _words()["pronouns"]:
-            meaning = replace(meaning, object=before)
+        if meaning.object is None and _reaches_pronoun(tokens, meaning):
+            meaning = with_object(meaning, before)
         before = meaning.object or before
         if meaning.kind in (EffectKind.READ, EffectKind.ACTUATE):
             continue
@@ -121,6 +127,12 @@ def _effects(text: str, tokens: Sequence[Token], offset: int) -> Iterator[Effect
         if _is_question(text, ends[sentence], starts[sentence], hits):
             continue
         yield _effect(text, tokens, meaning, thing, hits, (ends[sentence], offset))
+
+
+def _reaches_pronoun(tokens: Sequence[Token], meaning: Meaning) -> bool:
+    """Decides whether a pronoun follows the verb, or its first part: "remove it", "lade sie hoch"."""
+    pronouns = _words()["pronouns"]
+    return any(at < len(tokens) and tokens[at].text in pronouns for at in (meaning.first + 1, meaning.last))
 
 
 _LONGEST_CLAUSE = 400
@@ -214,9 +226,15 @@ def _effect(
     place, broad = _place(names, thing), "broad" in names
     if thing is ObjectKind.CREDENTIAL and _OWN.search(text[start : tokens[meaning.last - 1].end]):
         place = Place.UNKNOWN  # the person's own password, mentioned by that person
-    sensitivity = _sensitivity({hit.name for hit in hits if meaning.first <= hit.first < meaning.last}, thing)
+    reach = meaning.last
+    if reach < len(tokens) and tokens[reach].text in _words()["genitives"]:  # "the file of passwords"
+        reach += _LONGEST_GENITIVE
+    sensitivity = _sensitivity({hit.name for hit in hits if meaning.first <= hit.first < reach}, thing)
     if thing is ObjectKind.MESSAGE and tokens[meaning.first].text in _words()["addresses"]:
         sensitivity = Sensitivity.NONE
+    raised = meaning.kind is EffectKind.GRANT and "raised" in clause
+    if raised:
+        thing = ObjectKind.ACCOUNT
     if meaning.kind in _LEAVES and thing in _HOLDERS:
         thing = _CONTENTS.get(sensitivity, thing)
     targets = tuple(
@@ -241,8 +259,13 @@ def _effect(
         else Scope.ONE,
         Reversible.WITH_BACKUP if "backup_first" in names else Reversible.NO if irreversible else Reversible.YES,
         sure=meaning.first == 0 or tokens[meaning.first - 1].text not in ("that", "which", "who"),
+        elevated=raised,
         detail=detail,
     )
+
+
+_LONGEST_GENITIVE = 3
+"""The most words after a thing, "of" included, that say what it contains."""
 
 
 def _object_words(text: str, tokens: Sequence[Token], meaning: Meaning, end: int) -> str:

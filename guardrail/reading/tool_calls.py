@@ -17,7 +17,7 @@ from typing import Any
 
 from guardrail.catalogue.http import effects_of_request
 from guardrail.facts import Environment, Facts, environment_of
-from guardrail.language.actions import TABLE, Meaning, meaning_of_name, objects_in
+from guardrail.language.actions import PARTS_OF_NAMES, TABLE, Meaning, meaning_of_name, objects_in, tokens_of_name
 from guardrail.language.data import data_of
 from guardrail.language.lexicon import Token
 from guardrail.model import Call, Effect, Passage, Reading, Span, Target, Uncovered, Word
@@ -49,7 +49,6 @@ _PARAMETER = re.compile(r"<(?:\w+:)?parameter name=[\"']([\w.-]{1,80})[\"'][^>\n
 _KEYWORD = re.compile(r"\s*([A-Za-z_][\w-]*)\s*(?:=(?!=)|:(?!/))\s*")
 _PIECE = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[\[({]|[\])}]|,|[^'"\[\](){},]+|.""", re.DOTALL)
 _UNKNOWN_ESCAPE = re.compile(r"""\\[^\\'"abfnrtvxuU0-7\n]""")
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 _NAME_KEYS = (
     "tool",
@@ -388,7 +387,7 @@ _IRREVERSIBLE = frozenset((EffectKind.DELETE, EffectKind.PAY, EffectKind.SEND))
 
 
 def _read_call(call: _ToolCall, text: str, offset: int) -> Reading:
-    tokens = _tokens_of_name(call.name)
+    tokens = tokens_of_name(call.name)
     tail = _plain(re.split(r"__|[./:]", call.name)[-1])
     leaves = list(_leaves(call.arguments))
     passages = _passages(leaves, call, text, offset)
@@ -422,8 +421,7 @@ def _reading_by_name(
     if _is_in_memory(call):
         unknown = Uncovered(call.span, f"a method of {call.name.rpartition('.')[0][:40]}", executable=False)
         return Reading(Language.TOOL_CALL, passages=passages, uncovered=(unknown,))
-    passed_on = _passed_on(tokens, leaves)
-    tokens = (*passed_on, *tokens)
+    tokens = _passed_on(tokens, leaves) or tokens
     meaning = meaning_of_name(tokens) or _meaning_of_arguments(tokens, leaves)
     patched = tuple(_patched_files(tail, leaves, call))
     if patched:
@@ -456,7 +454,7 @@ def _is_in_memory(call: _ToolCall) -> bool:
         return True
     if _plain(method) not in memory["methods"]:
         return False
-    return owner in memory["values_by_method"] or not objects_in(_tokens_of_name(owner))
+    return owner in memory["values_by_method"] or not objects_in(tokens_of_name(owner))
 
 
 @cache
@@ -473,7 +471,7 @@ def _passed_on(tokens: tuple[Token, ...], leaves: list[_Leaf]) -> tuple[Token, .
     thing = next((leaf.value for leaf in leaves if leaf.name in ("domain", "resource", "entity_type", "device")), None)
     if not isinstance(deed, str) or not isinstance(thing, str) or len(deed) + len(thing) > _LONGEST_VERB:
         return ()
-    return _tokens_of_name(f"{deed} {thing}")
+    return tokens_of_name(f"{deed} {thing}")
 
 
 def _meaning_of_arguments(tokens: tuple[Token, ...], leaves: list[_Leaf]) -> Meaning | None:
@@ -484,7 +482,7 @@ def _meaning_of_arguments(tokens: tuple[Token, ...], leaves: list[_Leaf]) -> Mea
     if not named or len(str(named[0].value)) > _LONGEST_VERB:
         return None
     words = [str(leaf.value) for leaf in (*named[:1], *things[:1])]
-    return meaning_of_name((*_tokens_of_name(" ".join(words)), *tokens))
+    return meaning_of_name((*tokens_of_name(" ".join(words)), *tokens))
 
 
 _SAYS_VERB = ("verb", "action", "operation", "op", "method", "command", "subcommand")
@@ -667,7 +665,7 @@ def _row_of(call: _ToolCall, spoken: str) -> _Runs | None:
 
 @lru_cache(maxsize=256)
 def _words_of_name(name: str) -> frozenset[str]:
-    return frozenset((*re.split(r"[\W_]+", name.lower()), *(token.text for token in _tokens_of_name(name))))
+    return frozenset((*re.split(r"[\W_]+", name.lower()), *(token.text for token in tokens_of_name(name))))
 
 
 def _runs_its_argument(tokens: tuple[Token, ...]) -> bool:
@@ -750,7 +748,7 @@ def _program_of_argument(row: _Runs | None, spoken: str, name: str, code: str, c
 
 def _subcommand_of(name: str, row: _Runs) -> Iterator[str]:
     """Yields the words behind the program's in a tool's name: `clean` in `git_clean {"args": ["-fdx"]}`."""
-    words = [token.text for token in _tokens_of_name(name)]
+    words = [token.text for token in tokens_of_name(name)]
     at = next((at for at, word in enumerate(words) if word in row.words), len(words))
     said = ("run", "execute", "command", "cmd", "cli", *(() if row.inside else ("exec",)))
     yield from (word for word in words[at + 1 :] if word not in said)
@@ -939,7 +937,7 @@ def _role_given(call: _ToolCall, meaning: Meaning, leaves: list[_Leaf]) -> Itera
     if meaning.kind not in _GIVES:
         return
     role = next((leaf for leaf in leaves if _ROLE.search(leaf.name) and _RAISED.fullmatch(str(leaf.value))), None)
-    named = next((token.text for token in _tokens_of_name(call.name) if _RAISED.fullmatch(token.text)), None)
+    named = next((token.text for token in tokens_of_name(call.name) if _RAISED.fullmatch(token.text)), None)
     given = str(role.value) if role is not None else named if meaning.kind is EffectKind.GRANT else None
     if given is not None:
         target = (Target(given, Place.REMOTE),)
@@ -1001,7 +999,7 @@ _SAYS_WHERE = frozenset(
 def _object_of_arguments(leaves: list[_Leaf]) -> ObjectKind | None:
     """Returns the kind of object that a tool acts on, from the names of its arguments: `remove(file_id=3)`."""
     for leaf in leaves:
-        meaning = meaning_of_name((Token("get", 0, 0, 0, 0), *_tokens_of_name(leaf.path)))
+        meaning = meaning_of_name((Token("get", 0, 0, 0, 0), *tokens_of_name(leaf.path)))
         if meaning is not None and meaning.object is not None:
             return meaning.object
     return None
@@ -1087,12 +1085,4 @@ def _span_of(value: str, call: _ToolCall, text: str, offset: int) -> Span:
 
 
 def _plain(name: str) -> str:
-    return "".join(match[0].lower() for match in _PARTS.finditer(name))
-
-
-def _tokens_of_name(name: str) -> tuple[Token, ...]:
-    """Returns the words of a name in snake_case, camelCase or kebab-case; of `mcp__server__tool` only those of the
-    tool."""
-    if name.startswith("mcp__"):
-        name = name.rpartition("__")[2]
-    return tuple(Token(match[0].lower(), match.start(), match.end(), 0, 0) for match in _PARTS.finditer(name))
+    return "".join(match[0].lower() for match in PARTS_OF_NAMES.finditer(name))

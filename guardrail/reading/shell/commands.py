@@ -195,6 +195,7 @@ class Commands(Functions):
             sure=self.sure,
             directory=self.state.directory,
             path=path,
+            repeated=self.loops > 0,
         )
         if len(self.calls) > MANY_CALLS:
             key = call.program, call.words, call.redirections, call.sure, call.directory, span, id(stdin)

@@ -77,6 +77,7 @@ class Reader(ABC):
         self.checked: set[str] = set()
         self.nounset = False
         self.sure = True
+        self.loops = 0  # loops around the statement whose things are not listed in the text
         self.depth = 0
         self.texts = 0
         self.scripts = 0  # the number of enclosing scripts that the action itself wrote and runs

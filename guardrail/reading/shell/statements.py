@@ -21,6 +21,7 @@ MAX_TEXTS = 8  # nested texts of `eval`, `trap` and aliases
 _OPERATORS = frozenset(
     {"&", "&&", "||", "|", "|&", ";;", ";&", ";;&", "((", "))", '"', "'", "`", "\n", "$(", "$", "\\"}
 )
+_READS_LINES = re.compile(r"while\s[^;\n]{0,40}\bread\b")
 _ENDLESS = re.compile(
     r"(?:while\s+(?:true|:|1|\[+\s*(?:1|true)\s*\]+|\(\(\s*1\s*\)\))|until\s+false|for\s*\(\(\s*;\s*;\s*\)\))\s*[;\n{]"
 )
@@ -221,6 +222,8 @@ class Statements(Commands):
     def _loop(self, node: Node, stdin: Call | Word | None) -> list[Call]:
         printed: list[Call] = []
         before = self._copied()
+        reads = _READS_LINES.match(self._text(node)) is not None
+        self.loops += reads
         if never_waits(node) and _ENDLESS.match(self._text(node)):
             self._add_effect(EffectKind.DISRUPT, ObjectKind.PROCESS, "this machine", self._span(node))
         for child in node.children:
@@ -230,6 +233,7 @@ class Statements(Commands):
                 self._statement(child, stdin)
             elif child.is_named:
                 self._substitutions(child)
+        self.loops -= reads
         self._merge([before, self.state])
         return printed
 
@@ -247,9 +251,12 @@ class Statements(Commands):
             self.assign(self._text(variable), *(alternatives or (Value(((Piece(""),),)),)))
         before = self._copied()
         printed: list[Call] = []
+        open_ended = any(not word.known or word.glob for word in values)
+        self.loops += open_ended
         for child in node.children:
             if child.type in ("do_group", "compound_statement"):
                 printed += self._statement(child)
+        self.loops -= open_ended
         self._merge([before, self.state])
         return printed
 
