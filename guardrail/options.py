@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from guardrail.catalogue.loader import Condition, Inner, Program, Subcommand, beginnings, option_name, pattern
+from guardrail.catalogue.entries import Condition, Inner, Program, Subcommand, beginnings, option_name, pattern
 from guardrail.model import Call, Word
 from guardrail.record import record
 

@@ -10,15 +10,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from guardrail.catalogue.checking import Fault, check_source
 from guardrail.catalogue.examples import effects_of
-from guardrail.catalogue.loader import (
-    PROGRAMS,
-    Catalogue,
-    Fault,
-    check_source,
-    collect,
-    source_files,
-)
+from guardrail.catalogue.loader import PROGRAMS, Catalogue, collect, source_files
 from guardrail.model import Effect
 from guardrail.vocabulary import EffectKind, Place, Scope
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from shlex import quote
 from typing import Protocol
 
-from guardrail.catalogue.loader import Inner
+from guardrail.catalogue.entries import Inner
 from guardrail.foreign import look, runs_what_it_receives, starts_shell
 from guardrail.interpret.frame import MAX_CALLS, MAX_DEPTH, MAX_INNER_CHARS, Frame, directory_of
 from guardrail.interpret.inner_words import (

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from shlex import quote
 
-from guardrail.catalogue.loader import Catalogue, Inner, option_name
+from guardrail.catalogue.entries import Inner, option_name
+from guardrail.catalogue.loader import Catalogue
 from guardrail.facts import Facts
 from guardrail.model import Reading, Word
 from guardrail.options import Parsed

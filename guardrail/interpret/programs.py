@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from guardrail.catalogue.loader import Catalogue, Program
+from guardrail.catalogue.entries import Program
+from guardrail.catalogue.loader import Catalogue
 from guardrail.circumstances import is_break_in
 from guardrail.paths import care_of
 from guardrail.vocabulary import EffectKind, Sensitivity

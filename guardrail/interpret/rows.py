@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from guardrail import environment
-from guardrail.catalogue.loader import EffectRow, Request
+from guardrail.catalogue.entries import EffectRow, Request
 from guardrail.circumstances import host_of, is_local_host
 from guardrail.facts import Environment, environment_of
 from guardrail.interpret.consequences import of_registry_keys, of_removal

@@ -9,17 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from guardrail.catalogue.checking import check_source, part_is_spelled_right
+from guardrail.catalogue.entries import beginnings
 from guardrail.catalogue.lint import lint
-from guardrail.catalogue.loader import (
-    PROGRAMS,
-    Catalogue,
-    CatalogueInvalid,
-    beginnings,
-    check_source,
-    load,
-    part_is_spelled_right,
-    plain_catalogue,
-)
+from guardrail.catalogue.loader import PROGRAMS, Catalogue, CatalogueInvalid, load, plain_catalogue
 
 RIGHT = b"""
 - program: tidy

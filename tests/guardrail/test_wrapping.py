@@ -11,7 +11,8 @@ from shlex import quote
 import pytest
 from rounds import ROUNDS
 
-from guardrail.catalogue.loader import PROGRAMS, check_source, default_catalogue, source_files
+from guardrail.catalogue.checking import check_source
+from guardrail.catalogue.loader import PROGRAMS, default_catalogue, source_files
 from guardrail.facts import Facts, parse_context
 from guardrail.interpret import interpret
 from guardrail.loading import default_guardrail
