@@ -18,15 +18,33 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice
 
 from markdown_it import MarkdownIt
 
 from contracts.world.extraction.figures import amounts_in, dates_in, is_figure
 from contracts.world.extraction.findings import Findings, FoundNode, Part, Span, clean_text
-from contracts.world.extraction.people import called, given_first, handles_in, named_in, people_in
-from contracts.world.extraction.sentences import ABBREVIATIONS, Depends, decided_in, depends_in, is_proper, is_undecided
+from contracts.world.extraction.people import (
+    CAPITAL,
+    addressed_in,
+    called,
+    firms_in,
+    given_first,
+    handles_in,
+    named_in,
+    people_in,
+    without_post,
+)
+from contracts.world.extraction.sentences import (
+    ABBREVIATIONS,
+    Depends,
+    decided_in,
+    depends_in,
+    is_proper,
+    is_undecided,
+    with_reason,
+)
 from contracts.world.extraction.vocabulary import Relation, Vocabulary, plain_words, singular
 from contracts.world.proposal import LONGEST_TITLE
 from contracts.world.text import is_blank
@@ -45,14 +63,31 @@ MOST_DEPENDENCIES = 200
 
 _MENTION = re.compile(r"(?<![\w@/.`])@([A-Za-z0-9][A-Za-z0-9_-]{0,38})(?![\w@]|\.\w)")
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,200})\]\((https?://[^\s)<>\[]{1,2000})(?:\s+\"[^\"\n]*\")?\)")
+_IMAGE = r"!\[(?P<alt>[^\[\]\n]{0,200})\]\([^\s()]{1,2000}(?:\s+\"[^\"\n]*\")?\)"
+_PICTURE = re.compile(_IMAGE)
+_BADGE = re.compile(rf"\[{_IMAGE}\]\((?P<url>https?://[^\s)<>\[]{{1,2000}})\)")
+_WIKILINK = re.compile(r"(?<!!)\[\[([^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\|([^\[\]\n]{1,200}))?\]\]")
+"""A link to another note: "[[Name]]", "[[folder/name#part|as it is shown]]"."""
+_TAG = re.compile(
+    r"</?(?:a|abbr|b|big|br|center|code|del|details|div|em|font|i|img|ins|kbd|mark|p|s|small|span|strong|sub|summary|sup|u)\b"
+    r"[^<>]*>",
+    re.IGNORECASE,
+)
 _URL = re.compile(r"https?://[^\s<>()\[\]\"'`|]{1,2000}")
 _CODE = re.compile(r"(?<!`)(`{1,3})(?!`).{1,1000}?(?<!`)\1(?!`)", re.DOTALL)
 _DUE = re.compile(r"(?:\bdue|\bby|\buntil|\bbefore|\bdeadline)\W{0,4}$", re.IGNORECASE)
-_SEVERAL = re.compile(r"\s*(?:;|,\s(?!(?i:inc|ltd|llc|llp|plc|gmbh|corp)\b)|\band\b)\s*")
+_SEVERAL = re.compile(
+    rf"\s*(?:[;、]|,(?:\s|(?={CAPITAL}))(?!\s?(?i:inc|ltd|llc|llp|plc|gmbh|corp)\b)|\b(?:and|und)\b)\s*(?:\band\s+)?"
+)
 """What separates names. Many names of firms and products contain "&" or "/"."""
 _SEMICOLON = re.compile(r"\s*;\s*")
-_NAME_WORD = r"(?:[A-ZÀ-ÖØ-Þ][\w.’'-]*|van|von|de|der|den|da|di|la|le|bin|ibn)"
+_NAME_WORD = rf"(?:{CAPITAL}[\w.’'-]*|van|von|de|der|den|da|di|la|le|bin|ibn)"
 _NAME = re.compile(rf"{_NAME_WORD}(?: {_NAME_WORD}){{0,3}}")
+_HAN_NAME = re.compile("[\u4e00-\u9fff々]{2,4}")
+_BEHIND_NAME = re.compile(r"(?P<name>[^()@（）]+?)\s*(?:[(（](?P<said>[^()@（）]{1,60})[)）]\s*)+")
+"""A name with what is said of whom it calls in brackets: "Floyd (CTO)"."""
+_ADDRESS = re.compile(r"\s*[<(]?[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+[>)]?$")
+_HONOURED = re.compile("(?<=[\u4e00-\u9fff々])(?:氏|さん|様)$")
 _FIRM_WORD = r"[A-ZÀ-ÖØ-Þ][\w.’'-]*(?:&[A-Z][\w.’'-]*)?"
 _LEGAL = r"(?i:inc|ltd|llc|llp|plc|gmbh|ag|kg|corp|co)\b\.?"
 _GROUP = "(?:team|group|department|crew|squad|foundation|committee|council)"
@@ -199,6 +234,44 @@ class Reading:
         self._open.append((subject, relation, label, part, title))
         return []
 
+    def relate_each(self, subject: FoundNode, relation: Relation, label: str, parts: Sequence[Part]) -> None:
+        """Adds an edge from `subject` to whom each element of a list names. All others are one text property."""
+        others = []
+        for part in parts:
+            names = self._names_in(part, relation, label, is_one=True)
+            people = [node for named in names if (node := self._party(*named, relation.to or "Person")) is not None]
+            for node in people:
+                self._tie(subject, node, relation, part)
+            if not people:
+                others.append(self.quote(part))
+        if others:
+            self.describe(subject, label, ", ".join(others))
+
+    def relate_one(self, subject: FoundNode, relation: Relation, part: Part, name: str) -> list[FoundNode]:
+        """Adds an edge from `subject` to whom a part names, and returns that one. `name` is how the name is spoken."""
+        node = self._party(part, name, relation.to or "Person")
+        if node is None:
+            return []
+        self._tie(subject, node, relation, part)
+        return [node]
+
+    def assign(self, task: FoundNode, person: FoundNode, part: Part) -> None:
+        """Adds the edge from a task to a known person, whom a part calls."""
+        self._tie(task, person, self.vocabulary.relations["assignee"], part)
+
+    def names_people(self, part: Part) -> bool:
+        """Decides whether a part is nothing but full names of people."""
+        names = [plain(self.quote(piece)) for piece in _several(self.text, part, _SEVERAL)]
+        return bool(names) and all(
+            " " in name and _NAME.fullmatch(name) and self.party_type(name, "Person") == "Person" for name in names
+        )
+
+    def set_due(self, node: FoundNode, part: Part) -> None:
+        """Sets the day by which something is to be done, if a part names exactly one."""
+        days = [day for day, _ in dates_in(self.text, part)]
+        if len(days) == 1:
+            node.properties.setdefault("due_on", days[0])
+
     def finish(self) -> None:
         """Resolves the references by name. All names are known by now."""
         for subject, relation, label, part, title in self._open:
@@ -219,6 +292,11 @@ class Reading:
             self._depend(depends)
         self._mention_people()
 
+    def person_called(self, name: str) -> FoundNode | None:
+        """Returns the person whom the text named before and calls so by the full name, the first or the last one."""
+        title = called([person.title for person in self.findings.people(self.document)]).get(name)
+        return None if title is None else self.findings.known(self.document, "Person", title)
+
     def names_nothing(self, part: Part) -> bool:
         """Decides whether a part stands where a name would, and says that there is none: "N/A", "to be decided"."""
         return self.vocabulary.names_nothing(plain(self.quote(part)))
@@ -228,6 +306,8 @@ class Reading:
 
         Of a decision "postponed to May" and a question state none either.
         """
+        if node_type == "Decision":
+            part, _ = with_reason(self.text, part)
         return self.names_nothing(part) or (node_type == "Decision" and is_undecided(plain(self.quote(part))))
 
     def _keep_value(self, subject: FoundNode, label: str, part: Part, spelt: str | None) -> None:
@@ -254,6 +334,8 @@ class Reading:
         """Returns a node for a target that is surely a name, if the relation says of what type it is."""
         name_part = Part(part.start, part.end).trimmed(self.text, " .")
         text = self.text[name_part.start : name_part.end]
+        if (wikilink := _WIKILINK.fullmatch(text)) is not None:
+            return self._linked_note(wikilink)
         marked = self.text[name_part.start - 1 : name_part.end + 1]
         if relation.named is None or not (is_proper(text) or is_proper(marked)):
             return None
@@ -265,8 +347,9 @@ class Reading:
         if not prose:
             return
         text = "\n".join(self.quote(part) for _, part in prose)
-        known = {person.title: person for person in self.findings.people(self.document)}
-        names = called([*known, *(name for name in people_in(text) if name not in known)])
+        known = [person.title for person in self.findings.people(self.document)]
+        surnames = {name.split()[-1] for name in known if " " in name}
+        names = called([*known, *(name for name in people_in(text) if name not in known and name not in surnames)])
         for node, part in prose:
             if not self.findings.has_room_for_mentions:
                 return
@@ -274,6 +357,10 @@ class Reading:
                 span = self.span(Part(part.start + where.start, part.start + where.end))
                 person = self.findings.refer("person", self.document, "Person", name, [span])
                 self.findings.tie("person", node, person, "MENTIONS", span)
+            for name, where in firms_in(self.quote(part)):
+                span = self.span(Part(part.start + where.start, part.start + where.end))
+                firm = self.findings.refer("firm", self.document, "Organization", name, [span])
+                self.findings.tie("firm", node, firm, "MENTIONS", span)
 
     def read_as(self, rule: str, part: Part) -> None:
         """Records that a part was understood, although it made no node of its own."""
@@ -311,12 +398,22 @@ class Reading:
                 self.findings.tie(
                     "mention", node, person, "ASSIGNED_TO" if carries_out else "MENTIONS", self.span(where)
                 )
+        for where, address in addressed_in(self.text, part):
+            person = self.findings.refer("person", self.document, "Person", self.quote(where), [self.span(where)])
+            person.properties.setdefault("email", address)
+            self.findings.tie("person", node, person, "MENTIONS", self.span(where))
+        for match in _WIKILINK.finditer(self.text, part.start, part.end):
+            note = None if _within(quiet, match.start()) else self._linked_note(match)
+            if note is not None:
+                self.findings.tie("wikilink", node, note, "MENTIONS", self.span(Part(*match.span())))
         for title, url, where in self._links(part, quiet):
             link = self.findings.refer("link", EVERYWHERE, "Resource", title, [self.span(where)], address=url)
             link.properties.setdefault("url", url)
             self.findings.tie("link", node, link, "MENTIONS", self.span(where))
         dates = dict.fromkeys(node.properties.get("dates", ()))
         for date, start in dates_in(self.text, part):
+            if _within(quiet, start):
+                continue
             if _DUE.search(self.text, max(part.start, start - 14), start):
                 node.properties.setdefault("due_on", date)
             dates[date] = None
@@ -324,6 +421,20 @@ class Reading:
         for name, found in (("dates", dates), ("amounts", amounts)):
             if found:
                 node.properties[name] = list(found)[:MOST_DATES]
+
+    def _linked_note(self, wikilink: re.Match[str]) -> FoundNode | None:
+        """Returns what a link to another note names. A link to the note of a day, or to a person, names nothing new."""
+        title = wikilink[1].rpartition("/")[2].strip()
+        if (
+            self.vocabulary.names_nothing(title)
+            or any(dates_in(title, Part(0, len(title))))
+            or self.findings.known(self.document, "Person", plain(wikilink[0]))
+        ):
+            return None
+        span = self.span(Part(*wikilink.span()))
+        note = self.findings.refer("wikilink", EVERYWHERE, "Concept", title, [span])
+        self.name(note, title)
+        return note
 
     def _named(self, part: Part) -> FoundNode | None:
         return self._by_name.get(plain_words(plain(self.quote(part))))
@@ -340,11 +451,16 @@ class Reading:
         return link
 
     def _links(self, part: Part, quiet: list[Part]) -> Iterator[tuple[str, str, Part]]:
-        seen: list[Part] = []
+        seen = [Part(*match.span()) for match in _PICTURE.finditer(self.text, part.start, part.end)]
+        for match in _BADGE.finditer(self.text, part.start, part.end):
+            if not _within(quiet, match.start()):
+                seen.append(Part(*match.span()))
+                yield match["alt"] or match["url"], match["url"], Part(*match.span("url"))
         for match in _LINK.finditer(self.text, part.start, part.end):
             if not _within(quiet, match.start()):
                 seen.append(Part(match.start(), match.end()))
                 yield plain(match[1]) or match[2], match[2], Part(match.start(1), match.end(1))
+        seen.sort()
         for match in _URL.finditer(self.text, part.start, part.end):
             if not _within(quiet, match.start()) and not _within(seen, match.start()):
                 url = match[0].rstrip(".,;:!?*_")
@@ -384,19 +500,32 @@ class Reading:
         """Returns the type of whom a name calls: Organization if that is sure, or None if it is the name of a post."""
         if self.vocabulary.is_post(name):
             return None
+        last = singular(name.rpartition(" ")[2])
+        if expected == "Person" and " " in name and self.vocabulary.types.get(last) == "Agent":
+            return "Agent"
         is_organization = name[:1].isupper() and (_TEAM.search(name) is not None or self.vocabulary.is_part(name))
         return "Organization" if is_organization else expected
 
     def _party(self, part: Part, name: str, expected: str) -> FoundNode | None:
         if _MENTION.fullmatch(self.quote(part)):
             return self._handle(part)
+        role = None
+        if expected == "Person":
+            if (behind := _BEHIND_NAME.fullmatch(_ADDRESS.sub("", name))) is not None:
+                name, role = behind["name"], behind["said"] if self.vocabulary.is_post(behind["said"]) else None
+            spoken, post = without_post(_ADDRESS.sub("", name))
+            name, role = _HONOURED.sub("", spoken), post or role
         party_type = self.party_type(name, expected)
         form = _NAME if party_type == "Person" else _FIRM
-        if party_type is None or self.names_nothing(part) or form.fullmatch(name) is None:
+        is_name = form.fullmatch(name) is not None or (party_type == "Person" and _HAN_NAME.fullmatch(name) is not None)
+        if party_type is None or not is_name or self.vocabulary.names_nothing(name):
             return None
         if name.split()[0].lower() in self.vocabulary.determiners:
             return None
-        return self.findings.refer("relation", self.document, party_type, name, [self.span(part)])
+        party = self.findings.refer("relation", self.document, party_type, name, [self.span(part)])
+        if party_type == "Person" and role is not None:
+            self.describe(party, "role", role)
+        return party
 
     def _tie(self, subject: FoundNode, node: FoundNode, relation: Relation, part: Part) -> None:
         source, target = (node, subject) if relation.reversed else (subject, node)
@@ -417,8 +546,16 @@ def plain(text: str) -> str:
     """Returns a text without its inline markup. Long texts are cut."""
     if not _MARKUP.search(text):
         return text.strip()
-    children = _PLAIN.parseInline(text[:LONGEST_TEXT])[0].children or []
-    return "".join(" " if child.type in ("softbreak", "hardbreak") else child.content for child in children).strip()
+    shown = _WIKILINK.sub(lambda link: link[2] or link[1], text[:LONGEST_TEXT])
+    children = _PLAIN.parseInline(shown)[0].children or []
+    return "".join(
+        " "
+        if child.type in ("softbreak", "hardbreak")
+        else child.content
+        if child.type == "code_inline"
+        else _TAG.sub("", child.content)
+        for child in children
+    ).strip()
 
 
 LONGEST_PASSAGE = 1_200
@@ -484,7 +621,7 @@ def _several(text: str, part: Part, between: re.Pattern[str]) -> list[Part]:
     start = part.start
     for match in [*between.finditer(text, part.start, part.end), None]:
         end = part.end if match is None else match.start()
-        name_part = Part(start, end).trimmed(text).trimmed(text, "*_`.")
+        name_part = Part(start, end).trimmed(text).trimmed(text, "*_`.,")
         if text[name_part.start : name_part.start + 1] == "(" or text.count("(", *name_part) != text.count(
             ")", *name_part
         ):

@@ -1,6 +1,7 @@
 """Finds dates and amounts of money in a text, where their form leaves no doubt. Pure.
 
-"2026-03-12", "12 March 2026", "March 12, 2026" and "12.03.2026" are dates; "03/04/2026" is one of two, so it is none.
+"2026-03-12", "12 March 2026", "March 12, 2026", "12. März 2026" and "12.03.2026" are dates; "03/04/2026" is one of two,
+so it is none, and so is what stands in the name of a file, "log_2026-03-12.txt".
 """
 
 from __future__ import annotations
@@ -16,11 +17,34 @@ MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
     r"|Nov(?:ember)?|Dec(?:ember)?)"
 )
+_MONTHS_ELSEWHERE = (
+    "januar jänner janvier enero gennaio janeiro",
+    "februar février fevrier febrero febbraio fevereiro",
+    "märz mars marzo março",
+    "april avril abril aprile",
+    "mai mayo maggio maio",
+    "juni juin junio giugno junho",
+    "juli juillet julio luglio julho",
+    "august août aout agosto",
+    "september septembre septiembre setiembre settembre setembro",
+    "oktober octobre octubre ottobre outubro",
+    "november novembre noviembre novembro",
+    "dezember décembre decembre diciembre dicembre dezembro",
+)
+"""Names of the months, from January on, in German, French, Spanish, Italian and Portuguese."""
+_MONTH_NUMBERS = {name: number for number, names in enumerate(_MONTHS_ELSEWHERE, 1) for name in names.split()}
+_MONTH_ELSEWHERE = "|".join(sorted(_MONTH_NUMBERS, key=len, reverse=True))
+_HYPHEN = "[-\u2010\u2011]"
+_FIRST_REIWA_YEAR = 2019
 _DATE = re.compile(
-    r"(?<![\d-])(?P<y1>\d{4})-(?P<m1>\d\d)-(?P<d1>\d\d)(?![\d-])"
+    rf"(?<![^\W_])(?<!\w_)(?<!\D/)(?<!-)(?P<y1>\d{{4}}){_HYPHEN}(?P<m1>\d\d){_HYPHEN}(?P<d1>\d\d)(?![\d-])"
     r"|(?<![\d.])(?P<d2>\d{1,2})\.\s?(?P<m2>\d{1,2})\.\s?(?P<y2>\d{4})(?!\d)"
-    rf"|(?<![\w.])(?P<d3>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<m3>{MONTH})\.?,? (?P<y3>\d{{4}})(?!\d)"
+    rf"|(?<![\w.])(?P<d3>\d{{1,2}})(?:st|nd|rd|th)?[ -](?:of )?(?P<m3>{MONTH})\.?,?[ -](?P<y3>\d{{4}})(?!\d)"
     rf"|(?<!\w)(?P<m4>{MONTH})\.? (?P<d4>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y4>\d{{4}})(?!\d)"
+    rf"|(?<![\w.])(?P<d5>\d{{1,2}})(?:(?i:er)|[.º°])? (?:de )?(?P<m5>(?i:{_MONTH_ELSEWHERE}))"
+    r" (?:del? )?(?P<y5>\d{4})(?!\d)"
+    r"|(?<![\w/])(?P<y6>\d{4})/(?P<m6>\d{1,2})/(?P<d6>\d{1,2})(?![\d/])"
+    r"|(?<!\d)(?P<y7>\d{4}|令和(?:\d{1,2}|元))年(?P<m7>\d{1,2})月(?P<d7>\d{1,2})日"
 )
 _SPACE = "[ \u00a0\u202f]"
 _NUMBER = rf"(?:\d{{1,3}}(?:{_SPACE}\d{{3}})++(?!\d)(?:[.,]\d{{1,2}}(?!\d))?+|\d[\d,.’']{{0,20}}+)"
@@ -31,7 +55,7 @@ _SIGN = "(?:(?<![^\\s(])[-\u2212])?+"
 _AMOUNT = re.compile(
     rf"(?<![\w.,=$-])(?<!\u2212)(?<!\d[–—])(?<!\d{_SPACE}){_SIGN}"
     rf"(?:(?:US\$|[$€£¥]|{_CODE}\s)\s?[-\u2212]?{_NUMBER}(?!{_SPACE}\d{{3}}){_SCALE}(?![\w$€£¥])"
-    rf"|{_NUMBER}{_SCALE}\s?(?:[$€£¥]|{_CODE}(?!\w)|(?:euros?|dollars?|pounds)(?!\w)))",
+    rf"|{_NUMBER}(?:(?<=,)(?:--?|[–—]))?{_SCALE}\s?(?:[$€£¥円]|{_CODE}(?!\w)|(?:euros?|dollars?)(?!\w)))",
     re.IGNORECASE,
 )
 _FIGURE = re.compile(
@@ -46,13 +70,25 @@ _OPERATOR = re.compile(r"[=\\^_<>{}+*/]")
 def dates_in(text: str, part: Part) -> Iterator[tuple[str, int]]:
     """Yields the dates of a part as ISO 8601, each with its offset."""
     for match in _DATE.finditer(text, part.start, part.end):
-        form = next(number for number in "1234" if match[f"y{number}"] is not None)
-        month = match[f"m{form}"]
-        number = int(month) if month.isdigit() else _MONTHS.index(month[:3].lower()) + 1
+        form = next(number for number in "1234567" if match[f"y{number}"] is not None)
         try:
-            yield date(int(match[f"y{form}"]), number, int(match[f"d{form}"])).isoformat(), match.start()
+            day = date(_year(match[f"y{form}"]), _month(match[f"m{form}"]), int(match[f"d{form}"]))
+            yield day.isoformat(), match.start()
         except ValueError:
             continue  # there is no such day
+
+
+def _year(text: str) -> int:
+    if text.isdecimal():
+        return int(text)
+    year = text.removeprefix("令和")
+    return _FIRST_REIWA_YEAR - 1 + (1 if year == "元" else int(year))
+
+
+def _month(text: str) -> int:
+    if text.isdecimal():
+        return int(text)
+    return _MONTH_NUMBERS.get(text.lower()) or _MONTHS.index(text[:3].lower()) + 1
 
 
 def is_figure(text: str) -> bool:

@@ -185,6 +185,10 @@ class Findings:
                 return bool(node.properties.setdefault(name, fitting) == fitting)
         return bool(node.properties.setdefault(f"{name}_text", value) == value)
 
+    def known(self, scope: str, node_type: str, name: str) -> FoundNode | None:
+        """Returns the node that a name identifies within `scope`, or None."""
+        return self._referred.get((scope, node_type, clean_title(name).casefold()))
+
     def people(self, scope: str) -> list[FoundNode]:
         """Returns the people that were referred to by name within `scope`."""
         return [

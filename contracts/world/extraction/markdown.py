@@ -21,6 +21,8 @@ _BLOCK_MARKS = frozenset({None, "", "|", "|-", "|+", ">", ">-", ">+"})
 _FLOW_ITEM = re.compile(r"[^\s,](?:[^,]*[^\s,])?")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _DEEPEST = 20
+_LONGEST_UNDERLINED = 120
+_SENTENCE_ENDS = (".", ":", ";", ",", "\\")
 
 
 @dataclass(frozen=True)
@@ -82,9 +84,16 @@ def blocks_of(text: str) -> Iterator[Block]:
             parts = tuple(_inline_parts(body, lines, token))
             opened = tokens[number - 1]
             if parts:
-                is_heading = opened.type == "heading_open"
+                is_heading = opened.type == "heading_open" and not _is_before_rule(body, opened, parts)
                 yield Heading(int(opened.tag[1]), parts[0]) if is_heading else Entry(depth, parts)
         number += 1
+
+
+def _is_before_rule(text: str, heading: Token, parts: Sequence[Part]) -> bool:
+    """Decides whether a heading is a paragraph before a rule, "---", which would need an empty line between them."""
+    last = text[parts[-1].start : parts[-1].end]
+    is_sentence = len(parts) > 1 or len(last) > _LONGEST_UNDERLINED or last.endswith(_SENTENCE_ENDS)
+    return heading.markup in ("-", "=") and is_sentence
 
 
 def _without_front_matter(text: str) -> tuple[str, Part | None]:

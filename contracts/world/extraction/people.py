@@ -1,8 +1,8 @@
 """Finds names of people in prose where the words around them leave no doubt, and the names of their handles. Pure.
 
-A name is one of a person after a title ("Dr. Eva Sand"), beside a role ("Wei Zhang, our CFO", "her brother Tom"), or
-before a verb that only people do ("Ada Lovelace said"), or by the surname of somebody so found. Two capitalised words
-alone may be a town or a product.
+A name is one of a person after a title ("Dr. Eva Sand"), beside a role ("Wei Zhang, our CFO", "CFO Wei Zhang", "her
+brother Tom"), before an address ("Wei Zhang <wei@a.example>") or a verb that only people do ("Ada Lovelace said"), or
+by the surname of somebody so found. Two capitalised words alone may be a town or a product.
 """
 
 from __future__ import annotations
@@ -17,11 +17,30 @@ from contracts.world.extraction.vocabulary import load_vocabulary
 MOST_PEOPLE = 100
 """Most people whom the prose of one document introduces."""
 
-_WORD = r"[A-ZÀ-ÖØ-Þ][\w’'-]{1,30}"
+CAPITAL = "[A-ZÀ-ÖØ-ÞĀ-ſΑ-ΩЀ-Я]"
+"""A letter that a name begins with."""
+_WORD = rf"{CAPITAL}[\w’'-]{{1,30}}"
+_INITIALS = rf"(?:{CAPITAL}\.? ?){{0,2}}"
 _PARTICLES = "(?:(?:van|von|de|der|den|da|di|la|le|bin|ibn|al) ){0,2}"
 _FULL = rf"{_WORD}(?: {_PARTICLES}{_WORD}){{1,3}}"
 _CAPITALS = re.compile(rf"(?<![\w@]){_WORD}(?: (?:(?:van|von|de|der|den|da|di|la|le|bin|ibn|al) )?{_WORD}){{0,3}}")
+_INITIALLED = re.compile(rf"(?:{CAPITAL}\.? ){{1,2}}{_WORD}")
+"""A name that the surname alone calls, too: "Mr D. Berry", "Mr Berry". A full name may be one of a family."""
 _SURNAME_FIRST = re.compile(rf"(?P<surname>{_PARTICLES}{_WORD}), (?P<given>{_WORD}(?: {_WORD})?)")
+_SURNAMES_FIRST = re.compile(
+    rf"(?P<surname>{_PARTICLES}{_WORD}(?: {_WORD})?), (?P<given>{_WORD}(?: (?:{_WORD}|{CAPITAL}\.))?)"
+)
+_MAILED = re.compile(
+    rf"(?<![\w@])(?P<name>{_FULL}) ?(?:<|&lt;|\()(?P<mail>[\w.+-]{{1,64}}@[\w-]+(?:\.[\w-]+)+)(?:>|&gt;|\))"
+)
+_FIRM = re.compile(
+    rf"(?<![\w@])(?P<name>{CAPITAL}[\w’'&-]{{1,30}}(?:(?: &)? {CAPITAL}[\w’'&-]{{1,30}}){{0,3}},? "
+    r"(?:Inc|Ltd|LLC|LLP|PLC|plc|GmbH|Corp|Corporation)(?!\w))"
+)
+_HEADS = (
+    "(?:CEO|CFO|CTO|COO|CIO|CISO|CMO|CPO|CRO|CHRO|President|Chancellor|Minister|Mayor|Senator|Governor|Headteacher)"
+)
+"""Posts before a name: "CTO Ada Lovelace". Other posts begin names of things, too: "Editor Visual Studio"."""
 _HANDLE = r"@(?P<handle>[A-Za-z0-9][A-Za-z0-9_-]{0,38})"
 _PAIRS = tuple(
     re.compile(pattern)
@@ -29,6 +48,7 @@ _PAIRS = tuple(
         rf"(?<![\w@])(?P<name>{_FULL})\s?[(\[]{_HANDLE}[)\]]",
         rf"(?<![\w@])(?P<name>{_FULL}), (?:aka )?{_HANDLE}(?![\w@])",
         rf"(?<![\w@/.]){_HANDLE}\s?(?:[(\[]|(?:is|=|:|–|—|-)\s|=)(?P<name>{_FULL})",
+        rf"(?m)^\s*(?:[-*+]|\d+[.)])\s+(?P<name>{_FULL}) {_HANDLE}(?=\s*(?:$|[(,–—]))",
     )
 )
 _TEAM = re.compile(r"\b(?:team|group|department|crew|squad|inc|ltd|llc|gmbh|ag|corp|foundation|co|university)\b", re.I)
@@ -48,15 +68,24 @@ def people_in(text: str) -> list[str]:
     names: dict[str, None] = {}
     for pattern in _patterns():
         for match in pattern.finditer(text):
-            name = _without_openers(match["name"])
+            name, _ = without_post(_without_openers(match["name"]))
             if name and (" " in name or name == match["name"]) and not _names_no_person(name):
                 names[name] = None
             if len(names) >= MOST_PEOPLE:
                 return list(names)
+    initialled = [name.split()[-1] for name in names if _INITIALLED.fullmatch(name)]
+    names = {name: None for name in names if initialled.count(name) != 1}
     surnames = {name.split()[-1] for name in names}
     for match in _CAPITALS.finditer(text) if names else ():
-        name = _without_openers(match[0])
-        if " " in name and name.split()[-1] in surnames and len(names) < MOST_PEOPLE and not _names_no_person(name):
+        name, _ = without_post(_without_openers(match[0]))
+        is_known = any(" " in known and name.endswith(f" {known}") for known in names)
+        if (
+            not is_known
+            and " " in name
+            and name.split()[-1] in surnames
+            and len(names) < MOST_PEOPLE
+            and not _names_no_person(name)
+        ):
             names[name] = None
     return list(names)
 
@@ -66,9 +95,42 @@ def _names_no_person(name: str) -> bool:
     return _TEAM.search(name) is not None or vocabulary.is_post(name) or vocabulary.is_part(name)
 
 
-def given_first(name: str) -> str | None:
-    """Returns a name that is written with the surname first, "Müller, Hans", as it is spoken; None for any other."""
-    match = _SURNAME_FIRST.fullmatch(name)
+def addressed_in(text: str, part: Part) -> Iterator[tuple[Part, str]]:
+    """Yields each person's name that stands before an address, with the address: "Wei Zhang <wei@a.example>"."""
+    for match in _MAILED.finditer(text, *part):
+        words = match["name"].lower().split()
+        vocabulary = load_vocabulary()
+        if not _TEAM.search(match["name"]) and not any(word in vocabulary.posts | vocabulary.parts for word in words):
+            yield Part(*match.span("name")), match["mail"]
+
+
+def without_post(name: str) -> tuple[str, str | None]:
+    """Returns a name without the title and the post before it, and the post: "CTO Ada Lovelace" is Ada Lovelace."""
+    vocabulary = load_vocabulary()
+    words = name.split()
+    titled = (number for number, word in enumerate(words[:-1]) if word.rstrip(".").lower() in vocabulary.titles)
+    last = max(titled, default=-1)
+    del words[: last + 1]
+    for length in range(len(words) - 2, 0, -1):
+        post = " ".join(words[:length])
+        if vocabulary.is_post(post) and not any(vocabulary.is_part(word) for word in words[length:]):
+            return " ".join(words[length:]), post
+    return " ".join(words), None
+
+
+def firms_in(text: str) -> Iterator[tuple[str, Part]]:
+    """Yields the names of firms, which their legal form marks: "Acme GmbH"."""
+    for match in _FIRM.finditer(text):
+        name = _without_openers(match["name"])
+        yield name, Part(match.end() - len(name), match.end())
+
+
+def given_first(name: str, *, is_one: bool = False) -> str | None:
+    """Returns a name that is written with the surname first, "Müller, Hans", as it is spoken; None for any other.
+
+    What is one name for sure may have two surnames: "García Ruiz, Ana".
+    """
+    match = (_SURNAMES_FIRST if is_one else _SURNAME_FIRST).fullmatch(name)
     return None if match is None else f"{match['given']} {match['surname']}"
 
 
@@ -109,7 +171,7 @@ _POSSESSIVE = re.compile(r"[’']s?$")
 def _without_openers(name: str) -> str:
     """Returns a name without words that only begin a sentence: "Yesterday Ada Lovelace" names "Ada Lovelace"."""
     words = name.split()
-    while words and words[0].lower() in load_vocabulary().openers:
+    while words and words[0].rstrip(".").lower() in load_vocabulary().openers:
         words.pop(0)
     return _POSSESSIVE.sub("", " ".join(words))
 
@@ -126,7 +188,8 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
     return tuple(
         re.compile(pattern)
         for pattern in (
-            rf"\b{one_of(vocabulary.honorifics)}\.? (?P<name>{_WORD}(?: {_WORD}){{0,2}})",
+            rf"\b{one_of(vocabulary.honorifics)}\.? (?P<name>{_INITIALS}{_WORD}(?: {_WORD}){{0,2}})",
+            rf"(?<![\w@])(?:{_HEADS}) (?P<name>{_FULL})",
             rf"(?<![\w@])(?P<name>{_FULL})(?:, | \(){qualified}{one_of(vocabulary.roles)}\b",
             rf"{whose}{one_of(vocabulary.roles)},? (?P<name>{_FULL})",
             rf"{whose}{one_of(vocabulary.kin)},? (?P<name>{_WORD}(?: {_WORD}){{0,2}})",

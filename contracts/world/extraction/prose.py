@@ -13,14 +13,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
+from unicodedata import category
 
 from contracts.world.extraction.document_reading import NAMED_OWNER, Reading, first_sentence, plain
-from contracts.world.extraction.figures import dates_in
+from contracts.world.extraction.figures import amounts_in, dates_in, is_figure
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.markdown import Entry, Field, Heading, Table, blocks_of
+from contracts.world.extraction.people import CAPITAL, given_first
 from contracts.world.extraction.sentences import DAY, with_reason
 from contracts.world.extraction.tables import read_table
-from contracts.world.extraction.vocabulary import Announced
+from contracts.world.extraction.vocabulary import Announced, singular
 
 _CHECKBOX = re.compile(r"\[([ xX])\]\s+")
 _BRACKET = r"(?:\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\])"
@@ -52,11 +54,38 @@ _WHO_AND_WHEN = re.compile(r"@[\w-]+|\d{4}-\d{2}-\d{2}|\b(?:due|by|until|owner|a
 _KINDED = re.compile(r"(?P<kind>[A-Za-z][A-Za-z -]{1,30}?)(?:\s+[#A-Z]?\d[\w.-]*)?\s*[:–—]\s+(?=\S)")
 _MOST_LABEL_WORDS = 5
 _LONGEST_TITLE_LINE = 80
+_NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]?)\s+")
+_LONGEST_STATE = 40
+"""Most characters of a paragraph below "Status" that is one."""
 _LONGEST_FIELD = 200
 """Most characters of the value of a paragraph "label: value"; a longer one is prose."""
+_IDENTIFIER = re.compile(r"[A-Z]{1,5}[-#. ]?\d{1,4}|#?\d{1,3}")
+"""A label that only numbers an entry: "D1: sell the boat"."""
+_MOST_VALUE_WORDS = 3
+_VERBS = frozenset({"is", "are", "was", "were", "be"})
+"""Words at whose end no label stands: "The site is: ..."."""
 _STATED = frozenset({"Decision", "Vision", "Strategy", "Outcome", "Goal", "Aspiration", "Pattern"})
 """Types that a paragraph below the word for the type states."""
 
+
+_LISTED_BY_TITLE = frozenset({"Decision", "Task", "Risk", "Goal", "Principle"})
+"""Types of what stands below the title of a document that names many: "Decision log"."""
+_QUOTED = re.compile(r"[\"“”„][^\"“”„]+[\"“”]")
+_BOLD = re.compile(r"\*\*[^*]+\*\*")
+_CODE_ONLY = re.compile(r"`[^`]*`")
+_WILL = re.compile(
+    r"(?:We|It|The(?: [\w-]+){1,3}) (?:will|shall|must|have (?:decided|agreed)|has decided|are going to)\b"
+)
+_NAME_BEFORE = rf"{CAPITAL}[\w’'-]*(?: {CAPITAL}[\w’'-]*){{0,2}}"
+_ASSIGNED = re.compile(
+    rf"(?:\*\*|__)?(?:(?P<handle>@[\w-]{{1,39}})|(?P<name>{_NAME_BEFORE}))(?:\*\*|__)?"
+    r"(?:(?P<colon>\s*:(?:\*\*|__)?\s+|\s+[–—-]{1,2}\s+)|\s+(?:to|will|shall)\s)"
+)
+"""Who does a task, at its beginning: "@ada: order tablets", "Ada to order tablets"."""
+
+_FIRST_PICTURE = "\u2190"
+"""Below it are signs of texts such as the degree, which are no pictures."""
+_JOINERS = frozenset("\ufe0f\u200d \t")
 
 _Place = Literal["item", "field", "paragraph"]
 """The position of a statement: a list item, one of several labelled lines, or a paragraph."""
@@ -70,6 +99,8 @@ class _Section:
     heading: str | None = None
     day: Part | None = None
     """The day that its heading is, if that is nothing else."""
+    is_stated: bool = False
+    """Whether a paragraph of it was read already."""
 
 
 @dataclass
@@ -85,6 +116,8 @@ class _Labelled:
     """Names and values in a bracket: "impact: high"."""
     is_one: bool = False
     """True if the rest is an element of a list."""
+    is_dashed: bool = False
+    """True if a dash or a verb stands between a term and its definition, and no colon."""
 
 
 def read_prose(reading: Reading, title: str | None) -> None:
@@ -109,7 +142,10 @@ class _Prose:
         reading.begin(title or (plain(reading.quote(part)) if is_named else reading.document), part)
         if title is not None and self._title is not None:
             reading.describe(reading.root, "heading", reading.quote(part))
-        self._sections = [_Section(0, reading.root, None)]
+        announced = None if self._title is None else reading.vocabulary.announced(plain(reading.quote(part)))
+        is_list = announced is not None and announced.many and announced.type in _LISTED_BY_TITLE
+        self._sections = [_Section(0, reading.root, announced if is_list else None)]
+        self._decisions: list[FoundNode] = []
         self._items: list[FoundNode | None] = []
         self._below: Announced | None = None
         self._below_depth = 0
@@ -121,12 +157,13 @@ class _Prose:
         The first line of a text that comes with its title is a line like any other.
         """
         first = next((block for block in self._blocks if isinstance(block, Heading)), None)
-        if first is not None:
-            return first if first.level == 1 else None
+        if first is not None and first.level == 1:
+            names_a_part = self._reading.vocabulary.names_a_part(plain(self._reading.quote(first.part)))
+            return None if names_a_part else first
         match self._blocks:
             case [Entry(0, (line,)), *rest] if not is_titled and not self._labelled(line):
-                text = self._reading.quote(line)
-                if len(text) <= _LONGEST_TITLE_LINE and text[-1] not in ".,;:!?":
+                text = plain(self._reading.quote(line))
+                if text and len(text) <= _LONGEST_TITLE_LINE and text[-1] not in ".,;:!?":
                     title = Heading(1, line)
                     if rest:
                         self._blocks[0] = title
@@ -135,14 +172,12 @@ class _Prose:
 
     def _title_field(self) -> Field | None:
         """Returns the title of the front matter, or None."""
-        return next(
-            (
-                block
-                for block in self._blocks
-                if isinstance(block, Field) and self._reading.quote(block.key) == "title" and len(block.values) == 1
-            ),
-            None,
-        )
+        fields = {
+            self._reading.quote(block.key): block
+            for block in self._blocks
+            if isinstance(block, Field) and len(block.values) == 1
+        }
+        return fields.get("title") or fields.get("subject")
 
     def _repeated_labels(self) -> frozenset[tuple[int, str]]:
         """Returns the labels that name nothing and come several times in one section, each with its section's number:
@@ -198,6 +233,7 @@ class _Prose:
         while self._sections[-1].level >= heading.level:
             self._sections.pop()
         above = self._sections[-1]
+        heading = Heading(heading.level, _undecorated(self._reading.text, heading.part))
         text = self._reading.quote(heading.part)
         vocabulary = self._reading.vocabulary
         kinded = _KINDED.match(text)
@@ -207,15 +243,17 @@ class _Prose:
             self._reading.read_as("heading", heading.part)
             self._sections.append(_Section(heading.level, above.node, announced, plain(text)))
             return
-        part = Part(heading.part.start + kinded.end(), heading.part.end) if kinded and kind else heading.part
         below_many = above.announced.type if above.announced and above.announced.many else None
+        is_day = below_many is not None and _ONLY_DAY.fullmatch(plain(text)) is not None
+        if above.level == 0 and not is_day:
+            below_many = None
         if below_many is not None and self._reading.states_none(below_many, heading.part):
             below_many = None
         day, part = None, heading.part
-        if kinded and kind:
+        if kinded and kind and not is_figure(text[kinded.end() :]):
             part = Part(part.start + kinded.end(), part.end)
         elif below_many is not None:
-            if _ONLY_DAY.fullmatch(plain(text)):
+            if is_day:
                 self._reading.read_as("heading", part)
                 self._sections.append(_Section(heading.level, above.node, above.announced, plain(text), part))
                 return
@@ -232,6 +270,13 @@ class _Prose:
             reading.scan(reading.root, field.whole)
             return
         label = reading.quote(field.key)
+        relation = reading.vocabulary.relation_of(label)
+        if relation is None and reading.vocabulary.type_of(label) == "Person":
+            relation = reading.vocabulary.relations["attendee"]
+        if len(values) > 1 and relation is not None and relation.to in ("Person", "Organization"):
+            reading.relate_each(reading.root, relation, label, values)
+            reading.scan(reading.root, field.whole)
+            return
         if len(values) == 1 or self._is_known(label):
             reading.read_as("label", field.key)
             for value in values:
@@ -259,6 +304,8 @@ class _Prose:
         below = self._below
         self._below = below if entry.depth else None
         place: _Place = "item" if entry.depth else "field" if len(pieces) > 1 else "paragraph"
+        if place == "paragraph":
+            self._state_of_section(pieces[0], above)
         for part in pieces:
             if is_below_none and self._describes(part, below):
                 made = self._keep(part, above)
@@ -270,6 +317,16 @@ class _Prose:
                 self._items.append(made)
         if self._below is not below:
             self._below_depth = entry.depth
+
+    def _state_of_section(self, part: Part, above: FoundNode) -> None:
+        """Reads the paragraph below "Status" as a property, and that below "Rationale" as the reason of the decision
+        before it, if there is one."""
+        reading, section = self._reading, self._sections[-1]
+        word = singular(_NUMBERING.sub("", section.heading or ""))
+        if word in reading.vocabulary.states and part.end - part.start <= _LONGEST_STATE:
+            reading.describe(above, word, reading.quote(_undecorated(reading.text, part)))
+        elif word in reading.vocabulary.reasons and len(self._decisions) == 1:
+            reading.describe(self._decisions[0], "rationale", reading.quote(part))
 
     def _describes(self, part: Part, below: Announced | None) -> bool:
         """Decides whether an entry states something of the entry above it. `below` announces what is below that one."""
@@ -289,6 +346,14 @@ class _Prose:
         if all(labels):
             yield from entry.lines
             return
+        if labels[0] is not None and sum(map(bool, labels)) > 1 and not any(map(self._is_speaker, labels)):
+            start = entry.lines[0].start
+            for line, label in zip(entry.lines[1:], labels[1:], strict=True):
+                if label is not None or _BOLD.fullmatch(self._reading.text[start : line.start].strip()):
+                    yield Part(start, line.start).trimmed(self._reading.text)
+                    start = line.start
+            yield Part(start, entry.lines[-1].end)
+            return
         starts = [line.start for line, label in zip(entry.lines, labels, strict=True) if self._is_speaker(label)]
         ends = [line.end for line in entry.lines]
         start = entry.lines[0].start
@@ -304,8 +369,7 @@ class _Prose:
         nested = place == "item" and above is not self._node
         box = _CHECKBOX.match(reading.text, part.start, part.end) if place == "item" else None
         if box is not None:
-            rest = Part(box.end(), part.end)
-            node = self._add_node("checkbox", "Task", first_sentence(reading.text, rest), rest, above)
+            node = self._task("checkbox", Part(box.end(), part.end), above)
             node.properties["status"] = "open" if box[1] == " " else "done"
             return node
         under = None if nested or announced is None else announced
@@ -317,25 +381,62 @@ class _Prose:
                 return made
             if day is not None:
                 return self._keep(part, above)
-        labelled = self._labelled(part)
+        bare = _undecorated(reading.text, part) if place == "item" else part
+        labelled = self._labelled(bare)
         if labelled is not None:
             return self._labelled_statement(labelled, part, above, under, place)
-        stated = under is not None and ((place == "item" and under.many) or (not under.many and under.type in _STATED))
+        stated = under is not None and (
+            (place == "item" and under.many)
+            or (not under.many and under.type in _STATED and self._goes_on(under.type, part))
+        )
         if (
             under is not None
             and stated
-            and not (reading.states_none(under.type, part) or reading.quote(part).endswith(":"))
+            and not (reading.states_none(under.type, bare) or reading.quote(part).endswith(":"))
+            and not (under.type in _STATED and _CODE_ONLY.fullmatch(reading.quote(bare)))
         ):
-            sentence = first_sentence(reading.text, part)
+            if under.type == "Task" and place == "item":
+                return self._task("announced", bare, above)
+            sentence = first_sentence(reading.text, bare)
             if under.type == "Resource" and (link := reading.link(part, above)) is not None:
                 return link
             if under.type != "Person":
                 return self._add_node("announced", under.type, sentence, part, above)
-            attendee, name = reading.vocabulary.relations["attendee"], _leading_name(reading.text, part)
-            people = reading.relate(above, attendee, "people", name)
-            reading.scan(above, part)
-            return people[0] if len(people) == 1 else None
+            return self._person(bare, above)
         return self._keep(part, above)
+
+    def _person(self, part: Part, above: FoundNode) -> FoundNode | None:
+        """Reads an entry that names a person: "Ada Lovelace (lead)", "García Ruiz, Ana"."""
+        reading = self._reading
+        relation = reading.vocabulary.relations["attendee"]
+        turned = given_first(plain(reading.quote(part)), is_one=True)
+        if turned is not None:
+            people = reading.relate_one(above, relation, part, turned)
+        else:
+            people = reading.relate(above, relation, "people", _leading_name(reading.text, part))
+        reading.scan(above, part)
+        return people[0] if len(people) == 1 else None
+
+    def _task(self, rule: str, part: Part, above: FoundNode) -> FoundNode:
+        """Reads a task with whom its beginning names: "@ada: order tablets", or "Ada: ..." if the text named an Ada."""
+        reading = self._reading
+        part = _undecorated(reading.text, part)
+        match = _ASSIGNED.match(reading.text, part.start, part.end)
+        person = reading.person_called(match["name"]) if match and match["name"] else None
+        is_prefix = match is not None and match["colon"] is not None and (match["handle"] or person is not None)
+        done = Part(match.end(), part.end) if match and is_prefix and match.end() < part.end else part
+        node = self._add_node(
+            rule, "Task", first_sentence(reading.text, done), part if match and match["handle"] else done, above
+        )
+        if person is not None and match is not None:
+            reading.assign(node, person, Part(*match.span("name")))
+        return node
+
+    def _goes_on(self, node_type: str, part: Part) -> bool:
+        """Decides whether a paragraph below the word for a type states one: the first, and any "We will ..."."""
+        section = self._sections[-1]
+        is_first, section.is_stated = not section.is_stated, True
+        return is_first or _WILL.match(self._reading.text, part.start, part.end) is not None
 
     def _keep(self, part: Part, above: FoundNode) -> FoundNode | None:
         return self._reading.keep(part, above, self._sections[-1].heading)
@@ -378,6 +479,8 @@ class _Prose:
         reading, vocabulary = self._reading, self._reading.vocabulary
         empty = labelled.rest.start >= labelled.rest.end
         relation = vocabulary.relation_of(labelled.head)
+        if labelled.is_dashed and singular(labelled.head) not in vocabulary.relations:
+            relation = None
         named_type = vocabulary.type_of(labelled.head)
         if labelled.day is not None and labelled.head.lower() in _AGREED:
             named_type = "Decision"
@@ -393,10 +496,15 @@ class _Prose:
             return None
         if self._is_speaker(labelled):
             return self._keep(part, above)
-        if labelled.head.lower() in vocabulary.reasons and above.type == "Decision":
+        if singular(labelled.head) in vocabulary.reasons and above.type == "Decision":
             reading.describe(above, "rationale", reading.quote(labelled.rest))
             reading.scan(above, part)
             return None
+        if singular(labelled.head) in vocabulary.dues and above.type != "Passage":
+            reading.set_due(above, labelled.rest)
+        is_of_person = under is not None and under.type == "Person" and place == "item"
+        if is_of_person and relation is not None and relation.type in ("ASSIGNED_TO", "OWNED_BY"):
+            return self._held(labelled, part, above)
         if relation is not None and (relation.to in ("Person", "Organization") or named_type is None):
             people = reading.relate(above, relation, labelled.head, labelled.rest, is_one=labelled.is_one)
             reading.scan(above, labelled.rest)
@@ -415,8 +523,18 @@ class _Prose:
                 source, target = (node, above) if relation.reversed else (above, node)
                 reading.findings.tie("label", source, target, relation.type, reading.span(labelled.rest))
             return node
-        if (labelled.is_term and place != "field") or (under is not None and under.many and place == "item"):
-            node_type = under.type if under is not None and under.many else "Concept"
+        if vocabulary.is_held(labelled.label) and reading.names_people(labelled.rest):
+            return self._held(labelled, part, above)
+        listed = under if under is not None and under.many and place == "item" else None
+        if listed is not None and listed.type != "Person" and _IDENTIFIER.fullmatch(labelled.label):
+            sentence = first_sentence(reading.text, labelled.rest)
+            node = self._add_node("announced", listed.type, sentence, labelled.rest, above)
+            reading.name(node, labelled.label)
+            reading.describe(node, "number", labelled.label)
+            return node
+        is_nested = place == "item" and above is not self._node
+        if (labelled.is_term and place != "field" and not self._is_attribute(labelled, is_nested=is_nested)) or listed:
+            node_type = listed.type if listed is not None else "Concept"
             if node_type == "Person" and reading.party_type(labelled.label, "Person") != "Person":
                 return self._held(labelled, part, above)
             if reading.states_none(node_type, labelled.rest) or (
@@ -435,6 +553,14 @@ class _Prose:
             reading.describe(above, labelled.label, reading.quote(labelled.rest))
         return self._keep(part, above)
 
+    def _is_attribute(self, labelled: _Labelled, *, is_nested: bool) -> bool:
+        """Decides whether a bold label with a value behind a colon says something of what it stands below, and defines
+        no term: "**Severity:** minor". What costs something is a thing."""
+        text = self._reading.text
+        words = len(self._reading.quote(labelled.rest).split())
+        is_short = words <= _MOST_VALUE_WORDS or any(dates_in(text, labelled.rest))
+        return not labelled.is_dashed and (is_nested or is_short) and not any(amounts_in(text, labelled.rest))
+
     def _held(self, labelled: _Labelled, part: Part, above: FoundNode) -> FoundNode | None:
         """Reads an entry about people whose label names a post or a part: "CTO: Ada Lovelace"."""
         reading = self._reading
@@ -452,10 +578,14 @@ class _Prose:
         why = None
         if node_type == "Decision":
             sentence, why = with_reason(reading.text, sentence)
+            if _QUOTED.fullmatch(reading.quote(sentence)):
+                sentence = Part(sentence.start + 1, sentence.end - 1)
         if label is None:
             node = reading.add(rule, node_type, sentence, above)
         else:
             node = reading.add_labelled(rule, node_type, label, sentence, above)
+        if node_type == "Decision":
+            self._decisions.append(node)
         if why is not None:
             reading.describe(node, "rationale", reading.quote(why))
         told = sentence if why is None else why
@@ -477,8 +607,15 @@ class _Prose:
                 continue
             label_part = Part(match.start("label"), max(match.end("label"), match.end("behind"))).trimmed(text)
             rest = Part(match.end(), part.end).trimmed(text)
-            labelled = self._qualified(label_part, rest, is_term=match["mark"] is not None)
-            if labelled is not None and len(_IN_BRACKETS.sub("", labelled.head).split()) <= _MOST_LABEL_WORDS:
+            mark = match["mark"]
+            is_term = mark is not None and mark in text[match.end("label") : match.end()]
+            if mark is not None and not is_term and text.endswith(mark, rest.start, rest.end):
+                rest = Part(rest.start, rest.end - len(mark)).trimmed(text)
+            labelled = self._qualified(label_part, rest, is_term=is_term)
+            if labelled is None or labelled.label.rpartition(" ")[2].lower() in _VERBS:
+                continue
+            labelled.is_dashed = pattern is _TERM
+            if len(_IN_BRACKETS.sub("", labelled.head).split()) <= _MOST_LABEL_WORDS:
                 return labelled
         return None
 
@@ -507,7 +644,18 @@ class _Prose:
         return _Labelled(whole, part, rest, is_term, head if head and self._is_known(head) else whole)
 
 
+def _undecorated(text: str, part: Part) -> Part:
+    """Returns a part without the pictures at its beginning: "✅ Ship it"."""
+    start = part.start
+    while start < part.end and (
+        text[start] in _JOINERS or (text[start] >= _FIRST_PICTURE and category(text[start]) == "So")
+    ):
+        start += 1
+    rest = Part(start, part.end).trimmed(text)
+    return rest if rest.start < rest.end else part
+
+
 def _leading_name(text: str, part: Part) -> Part:
     """Returns the name at the start of an entry such as `Ada Lovelace (lead)` or `Ada — backend`."""
-    end = re.compile(r"\s*[(,:–—]|\s+-\s").search(text, part.start, part.end)
+    end = re.compile(r"\s*[(（,:–—]|\s+-\s|\s+(?=@)").search(text, part.start, part.end)
     return Part(part.start, end.start() if end else part.end)

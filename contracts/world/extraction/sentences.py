@@ -29,7 +29,7 @@ _UNSURE = (
 )
 """Words with which a sentence begins that does not say what somebody decided."""
 _NOUN = r"(?!(?:never|not|hardly|barely|almost|nearly|that|who|which)\b)[\w-]{1,30}"
-_BECAUSE = re.compile(r",?\sbecause\s", re.IGNORECASE)
+_BECAUSE = re.compile(r",?\s(?:because|weil|parce que|porque)\s", re.IGNORECASE)
 _BUT = re.compile(r"\b(?:but|however|though|although|only to)\b", re.IGNORECASE)
 """Words in a decision behind which it may turn out that it was not carried out: "to move but stayed"."""
 _HAD = re.compile(r"\shad\s")
@@ -68,8 +68,12 @@ class Depends(NamedTuple):
 
 def decided_in(text: str, part: Part) -> Iterator[Decided]:
     """Yields what the sentences of a part say was decided."""
-    if not any(word in text[part.start : part.end] for word in ("decided", "agreed", "resolved")):
+    yield from _decided_elsewhere_in(text, part)
+    if not any(word in text[part.start : part.end].lower() for word in ("decided", "agreed", "resolved")):
         return
+    for match in _RESOLVED.finditer(text, part.start, part.end):
+        group = "what" if match["what"] is not None else "also"
+        yield Decided(None, Part(*match.span(group)).trimmed(text), None)
     for match in _decided().finditer(text[part.start : part.end]):
         when, what, why = (
             None if match.start(name) < 0 else Part(part.start + match.start(name), part.start + match.end(name))
@@ -78,6 +82,37 @@ def decided_in(text: str, part: Part) -> Iterator[Decided]:
         follows = _YET.match(text, part.start + match.end())
         if what is not None and not _BUT.search(text, *what) and not (follows and _HAD.search(match[0])):
             yield Decided(when, what.trimmed(text), why and why.trimmed(text))
+
+
+_REST = r"(?P<what>(?:[^.!?。]|[.](?=\w)){3,300}?)(?=[.!](?:\s|$)|$)"
+_RESOLVED = re.compile(
+    rf"\bRESOLVED(?:\s?[–—:-])?\s+(?i:to|that)\s+{_REST}"
+    r"|(?<=\band\s)it\swas\s(?:unanimously\s)?(?:decided|agreed|resolved)\s(?:to|that)\s"
+    rf"{_REST.replace('what', 'also')}",
+)
+"""A resolution of minutes: "RESOLVED - To order the signs", or one behind its reason: "and it was resolved that"."""
+_BEGINS = r"(?:(?<=^)|(?<=[.!?]\s)|(?<=\n))"
+_DECIDED_ELSEWHERE = tuple(
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (
+        rf"{_BEGINS}(?:(?:Der|Die|Das)(?:\s\w[\w-]*){{1,3}}?|Wir|Es)\s(?:(?:hat|haben|wurde|wird|einstimmig|gemeinsam|daher|auch)\s)*"
+        r"(?:beschließt|beschließen|beschloss|beschlossen|entschied|entschieden),?\s(?:dass\s)?"
+        rf"(?!(?:nicht|nichts|noch|erst|über|ob|kein\w*|sich)\b){_REST}",
+        rf"{_BEGINS}(?:Le\s[Cc]onseil(?:\s\w+)?|L['’]assemblée(?:\s\w+)?|Nous\savons|Il\sa\sété|Il\sest)\s"
+        rf"(?:décide|décidé|convenu)\s(?:à\sl['’]unanimité\s|,\s)*(?:de\s|d['’]|que\s|qu['’]){_REST}",
+        rf"{_BEGINS}(?:Se|Se\sha|Hemos|La\s[Jj]unta|El\s[Cc]onsejo)\s(?:acuerda|acordó|acordado|decide|decidió|decidido)\s"
+        rf"(?:por\sunanimidad\s)?(?!de\s)(?:que\s)?{_REST}",
+        r"(?:^|(?<=[。\n]))(?P<what>(?![^。\n]*(?:まだ|未定|ない))[^。\n]{3,120}?)(?:こと)?(?:[にを]決定|に決め|に決まり?)(?:した|しました|た|ました|った)。",
+    )
+)
+"""What German, French, Spanish and Japanese sentences say was decided."""
+
+
+def _decided_elsewhere_in(text: str, part: Part) -> Iterator[Decided]:
+    for form in _DECIDED_ELSEWHERE:
+        for match in form.finditer(text, part.start, part.end):
+            what, why = with_reason(text, Part(*match.span("what")).trimmed(text))
+            yield Decided(None, what.trimmed(text, " ,"), why)
 
 
 @cache
@@ -94,8 +129,8 @@ def _decided() -> re.Pattern[str]:
         rf"(?:(?<=^)|(?<=[.!?]\s)|(?<=\n))(?!{_UNSURE})"
         r"(?:(?:On|In|At|Yesterday|Today|So)\b(?![^,.!?\n]{0,40}\b(?i:nobody|none|neither|if|when|unless|whether)\b)"
         rf"[^,.!?\n]{{0,40}},? )?(?!{_UNSURE})"
-        rf"(?:We|It was|The(?: {_NOUN}){{1,3}}|[A-Z][\w’'-]{{1,30}}(?: [A-Z][\w’'-]{{1,30}}){{0,2}})"
-        r"\s(?:(?:have|has|had|also|then|finally|all|therefore)\s){0,3}(?:decided|agreed|resolved)"
+        rf"(?:We|It\swas|The(?: {_NOUN}){{1,3}}|[A-Z][\w’'-]{{1,30}}(?: [A-Z][\w’'-]{{1,30}}){{0,2}})"
+        r"\s(?:(?:have|has|had|also|then|finally|all|therefore|unanimously)\s){0,3}(?:decided|agreed|resolved)"
         rf"(?:,?\son\s(?P<when>{DAY}(?:, {DAY})?),?(?=\s(?:to|that|on)\s))?"
         rf"\s(?:to|that|on(?!\s(?:{DAY}|nothing|none|no)\b))\s(?P<what>{words})"
         rf"(?:,?\sbecause\s(?P<why>{words}))?(?=[.!](?:\s|$)|$)(?!{short})"

@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 
 from contracts.world.extraction.document_reading import Reading, plain
+from contracts.world.extraction.figures import is_figure
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.people import given_first
-from contracts.world.extraction.vocabulary import Vocabulary, singular
+from contracts.world.extraction.vocabulary import singular
 
 DELIMITERS = ",;\t|"
 _NUMBER = re.compile(r"[<>~≈±+-]?\s*[\d.,_]*\d[\d.,_]*\s*(?:%|[a-zA-Zµ]{1,3})?")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp]\.?[Mm]\.?)?")
+_BRACKET = re.compile(r"\s*\([^()]*\)\s*")
 _FIELD = r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<bare>[^{0}\r\n]*))[ ]*(?P<end>{0}|\r\n|\n|\r|\Z)'
 
 
@@ -29,7 +32,7 @@ def read_table(
     columns = [plain(reading.quote(part)) for part in header]
     if len(columns) < 2 or not rows:
         return
-    name = _name_column(reading.vocabulary, columns)
+    name = _name_column(reading, columns, rows)
     announced = row_type or reading.vocabulary.type_of(columns[name]) or _type_of_rows(reading, columns, rows, name)
     for cells in rows:
         if cells[name].start < cells[name].end:
@@ -65,14 +68,18 @@ def _read_row(
         node_type = reading.party_type(title, "Person") or "Concept"
     if node_type == "Person":
         node = reading.findings.refer(
-            "table_row", reading.document, "Person", given_first(title) or title, [reading.span(cells[name])]
+            "table_row",
+            reading.document,
+            "Person",
+            given_first(title, is_one=True) or title,
+            [reading.span(cells[name])],
         )
         reading.findings.tie("table_row", node, within, "PART_OF", reading.span(cells[name]))
         reading.name(node, node.title)
     else:
         node = reading.add("table_row", node_type, cells[name], within)
     for number, (column, cell) in enumerate(zip(columns, cells, strict=False)):
-        word, relation = singular(column), vocabulary.relation_of(column)
+        word, relation = _without_unit(column), vocabulary.relation_of(column)
         if number == name or (number == of_type and own_type) or cell.start >= cell.end:
             continue
         if word in vocabulary.numbers:
@@ -81,7 +88,10 @@ def _read_row(
         elif relation is not None:
             reading.relate(node, relation, column, cell)
         else:
-            described = "description" if word in vocabulary.descriptions else column
+            if word in vocabulary.dues:
+                reading.set_due(node, cell)
+            is_reason = node_type == "Decision" and word in vocabulary.reasons
+            described = "rationale" if is_reason else "description" if word in vocabulary.descriptions else column
             reading.describe(node, described, reading.quote(cell))
     reading.scan(node, whole)
 
@@ -94,18 +104,32 @@ def _is_open(reading: Reading, columns: Sequence[str], cells: Sequence[Part]) ->
     return any(cell.start < cell.end and reading.states_none("Decision", cell) for cell in states)
 
 
-def _name_column(vocabulary: Vocabulary, columns: Sequence[str]) -> int:
+def _name_column(reading: Reading, columns: Sequence[str], rows: Sequence[Sequence[Part]]) -> int:
     """Returns the column that names a row.
 
-    It is a column called like a name, or else like a type, or else the first one that is not a number.
+    It is a column called like a name, or else like a type, or else the first one whose cells are no numbers, days or
+    times.
     """
-    words = [singular(column) for column in columns]
+    vocabulary = reading.vocabulary
+    words = [_without_unit(column) for column in columns]
     for name in vocabulary.names:
         if name in words:
             return words.index(name)
     typed = (i for i, word in enumerate(words) if word in vocabulary.types and word not in vocabulary.relations)
-    unnumbered = (i for i, word in enumerate(words) if word not in vocabulary.numbers)
-    return next(typed, next(unnumbered, 0))
+    unnumbered = [i for i, word in enumerate(words) if word not in vocabulary.numbers]
+    telling = (i for i in unnumbered if not _has_figures(reading, rows, i) and words[i] not in vocabulary.relations)
+    return next(typed, next(telling, next(iter(unnumbered), 0)))
+
+
+def _without_unit(column: str) -> str:
+    """Returns the word of a column without what stands in brackets behind it: "Due (YYYY-MM-DD)"."""
+    return singular(_BRACKET.sub("", column) or column)
+
+
+def _has_figures(reading: Reading, rows: Sequence[Sequence[Part]], column: int) -> bool:
+    texts = [plain(reading.quote(row[column])) for row in rows if row[column].start < row[column].end]
+    figures = sum(1 for text in texts if _NUMBER.fullmatch(text) or is_figure(text) or _TIME.fullmatch(text))
+    return 2 * figures > len(texts)
 
 
 def _type_of_rows(reading: Reading, columns: Sequence[str], rows: Sequence[Sequence[Part]], name: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +23,11 @@ _FOR_NOW = re.compile(
 )
 _CASES = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORDS = re.compile(r"[^\W_]+(?:-[^\W_]+)*|#")
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_JOINT = re.compile(r"\s+(?:and|und|et|y)\s+|\s*[&/,+]\s*")
+"""What stands between the parts of a heading: "Decisions and next steps"."""
+_PLACEHOLDER = re.compile(r"\[[^\[\]]*\]|\{+[^{}]*\}+|<[^<>]*>|\([.…]+\)|[YMDT:/-]{8,}")
+"""A value that stands in a template until somebody writes one: "[Name]", "YYYY-MM-DD"."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,8 @@ class Vocabulary:
 
     types: dict[str, str]
     groups: dict[str, str]
+    lists: frozenset[str]
+    alone: frozenset[str]
     untyped: frozenset[str]
     structure: frozenset[str]
     relations: dict[str, Relation]
@@ -60,6 +67,7 @@ class Vocabulary:
     numbers: frozenset[str]
     states: frozenset[str]
     reasons: frozenset[str]
+    dues: frozenset[str]
     nothing: frozenset[str]
     unsettled: frozenset[str]
     undecided: frozenset[str]
@@ -100,7 +108,12 @@ class Vocabulary:
         return plain_words(_NUMBERING.sub("", heading)) in self.structure
 
     def names_nothing(self, value: str) -> bool:
-        """Decides whether a value only says that there is none yet, "TBD by May", or has no letter and no digit."""
+        """Decides whether a value only says that there is none yet, "TBD by May", or has no letter and no digit.
+
+        So does one that waits for a value: "[Name]".
+        """
+        if _PLACEHOLDER.fullmatch(value.strip(' "“”')):
+            return True
         words = _STILL.sub("", plain_words(value))
         if not words or _FOR_NOW.sub("", words) in self.nothing:
             return True
@@ -109,8 +122,21 @@ class Vocabulary:
     def is_post(self, name: str) -> bool:
         """Decides whether a name is one of a post, whoever holds it: "CTO", "Product Manager"."""
         words = _name_words(name)
-        held = self.posts | {word for role in self.roles for word in role.split()}
+        held = self._words_of_posts
         return any(word in held for word in words) and all(word in held or word in self.parts for word in words)
+
+    @cached_property
+    def _words_of_posts(self) -> frozenset[str]:
+        return self.posts | {word for role in self.roles for word in role.split()}
+
+    @cached_property
+    def titles(self) -> frozenset[str]:
+        """Returns the titles before a name, in lower case."""
+        return frozenset(title.lower() for title in self.honorifics)
+
+    def is_held(self, name: str) -> bool:
+        """Decides whether a name is one of a post that only people have. A sponsor may be a firm."""
+        return self.is_post(name) and "sponsor" not in _name_words(name)
 
     def is_part(self, name: str) -> bool:
         """Decides whether a name is one of a part of an organisation: "QA", "Human Resources"."""
@@ -132,26 +158,52 @@ class Vocabulary:
         return self.types.get(word) or self.groups.get(word)
 
     def relation_of(self, label: str) -> Relation | None:
-        """Returns the relation for a label, column or key, or None."""
-        return self.relations.get(singular(label))
+        """Returns the relation for a label, column or key, or None.
+
+        The last word of several decides if it is one for people: "Risk owner", "Councillors present". The name of a
+        post, such as "Product owner", is none.
+        """
+        word = singular(label)
+        relation = self.relations.get(word)
+        if relation is None and " " in word and not self.is_post(label):
+            relation = self.relations.get(word.rpartition(" ")[2])
+            return relation if relation is not None and relation.to == "Person" else None
+        return relation
 
     def announced(self, heading: str) -> Announced | None:
-        """Returns the announcement of a heading such as `Open risks`, `3. Goals for 2026` or `Decision`, or None."""
-        words = _WORDS.findall(_NUMBERING.sub("", heading).lower())
-        plain = " ".join(words)
-        if not words or plain in self.untyped or len(words) > _HEADING_WORDS:
+        """Returns the announcement of a heading such as `Open risks`, `3. Goals for 2026` or `Decision`, or None.
+
+        A heading that names decisions beside things of another type announces neither: what is below may be either.
+        """
+        text = _BRACKETS.sub("", _NUMBERING.sub("", heading.lower()))
+        if plain_words(text) in self.untyped or len(_WORDS.findall(text)) > _HEADING_WORDS:
             return None
-        is_undecided = any(f" {word} " in f" {plain} " for word in self.undecided)
+        relation = self.relations.get(singular(text))
+        if relation is not None and relation.type == "MENTIONS" and relation.to == "Person":
+            return Announced("Person", many=True)
+        parts = [_WORDS.findall(part) for part in _JOINT.split(text)]
+        found = [announced for words in parts if (announced := self._announced(words, is_whole=len(parts) == 1))]
+        types = {announced.type for announced in found}
+        return found[0] if found and (len(types) == 1 or "Decision" not in types) else None
+
+    def _announced(self, words: list[str], *, is_whole: bool) -> Announced | None:
+        """Returns the announcement of the words of a heading, or of a part of it."""
+        is_undecided = any(f" {word} " in f" {' '.join(words)} " for word in self.undecided)
         for length in range(min(_LONGEST_WORDS, len(words)), 0, -1):
             for first in range(len(words) - length + 1):
-                phrase = words[first : first + length]
-                node_type = self.type_of_each(" ".join(phrase))
+                phrase = " ".join(words[first : first + length])
+                node_type = self.type_of_each(phrase)
+                is_named = length == len(words)
                 if node_type is None or (node_type == "Decision" and is_undecided):
                     continue
-                if _is_plural(phrase[-1]):
+                if singular(phrase) in self.alone and not is_named:
+                    continue
+                is_list = len(words) == first + length + 1 and words[-1] in self.lists
+                is_group = phrase in self.groups and (node_type != "Person" or len(words) == first + length)
+                if _is_plural(words[first + length - 1]) or is_group or is_list:
                     return Announced(node_type, many=True)
                 # Otherwise the heading names one thing of that type, as in `Project Apollo`.
-                if length == len(words):
+                if is_named and is_whole:
                     return Announced(node_type, many=node_type in _COLLECTIVE)
         return None
 
@@ -197,6 +249,8 @@ def load_vocabulary() -> Vocabulary:
     return Vocabulary(
         types,
         {singular(word): name for name, words in raw["groups"].items() for word in words},
+        frozenset(raw["lists"]),
+        frozenset(raw["alone"]),
         frozenset(map(plain_words, raw["untyped"])),
         frozenset(map(plain_words, raw["structure"])),
         {singular(word): Relation(**fields) for word, fields in raw["relations"].items()},
@@ -206,6 +260,7 @@ def load_vocabulary() -> Vocabulary:
         frozenset(map(singular, raw["numbers"])),
         frozenset(map(singular, raw["states"])),
         frozenset(map(singular, raw["reasons"])),
+        frozenset(map(singular, raw["dues"])),
         *(frozenset(map(plain_words, raw[name])) for name in ("nothing", "unsettled", "undecided")),
         *(
             frozenset(raw[name])
