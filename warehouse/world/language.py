@@ -34,7 +34,16 @@ LANGUAGES = (
     "swedish",
 )
 DEFAULT = ("english",)
-"""The language of nodes whose function words show none."""
+"""The language of nodes of which neither function words nor letters show one."""
+
+_MARKS = {
+    "french": re.compile("[éèêîôûœ]"),
+    "german": re.compile("[äöüß]|.{3}(?:ung|ungen|keit|keiten|heit|heiten|schaft|schaften)$"),
+    "portuguese": re.compile("[ãõ]"),
+    "spanish": re.compile("ñ|.{3}(?:ción|ciones)$"),
+    "swedish": re.compile("å"),
+}
+"""Letters and endings of words by which a text may be in a language."""
 
 _ENGLISH_FUNCTION_WORDS = Path(__file__).with_name("english_function_words.txt").read_text().split()
 """Articles, pronouns, auxiliaries, prepositions and their like: tantivy's own list for English has 33 words only."""
@@ -115,6 +124,13 @@ def languages_of(words: Iterable[str]) -> tuple[str, ...]:
         return ()
     most = max(counts.values())
     return tuple(name for name in LANGUAGES if counts.get(name) == most)
+
+
+def languages_of_text(words: Sequence[str]) -> tuple[str, ...]:
+    """Returns the languages of a text: that of its function words, or else the default one and all those of which its
+    words have marks. So a short title, "Rechnungen Müller", has stems of each language that it may be in."""
+    marked = (name for name, mark in _MARKS.items() if any(map(mark.search, words)))
+    return languages_of(words) or (*DEFAULT, *marked)
 
 
 def content_words(words: Iterable[str], languages: Sequence[str]) -> list[str]:

@@ -16,7 +16,15 @@ from typing import Any
 from rapidfuzz.distance import OSA
 
 from contracts.world.records import Edge, Node
-from warehouse.world.language import DEFAULT, LANGUAGES, content_words, folded, languages_of, split_words, stems
+from warehouse.world.language import (
+    LANGUAGES,
+    content_words,
+    folded,
+    languages_of,
+    languages_of_text,
+    split_words,
+    stems,
+)
 
 ORIGIN = ("spans", "rule")
 """Properties of a node that was read from a document: where, and by which rule."""
@@ -81,7 +89,7 @@ def words_of(node: Node) -> NodeWords:
 def words_of_text(title: str, properties: Mapping[str, Any]) -> NodeWords:
     """Returns the words of a title and of every value within the properties."""
     in_title, below = split_words(title), split_words("\n".join(_values(_told(properties))))
-    languages = languages_of((*in_title, *below)) or DEFAULT
+    languages = languages_of_text((*in_title, *below))
     forms_of = _forms_in(languages)
     of_title = _NONE.union(*map(forms_of, in_title))
     written = (*map(folded, in_title), *map(folded, below))
@@ -149,7 +157,7 @@ def _words_of_types(types: tuple[str, ...]) -> EdgeWords:
 
 def _content_of(text: str) -> EdgeWords:
     words = split_words(text)
-    languages = languages_of(words) or DEFAULT
+    languages = languages_of_text(words)
     content = content_words(set(words), languages)
     written = frozenset(map(folded, content))
     return EdgeWords(written, written.union(*(stems(word, languages) for word in content)))

@@ -227,7 +227,7 @@ class Reading:
             parts = self._names_in(part, relation, label, is_one=is_one)
             people = [node for named in parts if (node := self._party(*named, relation.to)) is not None]
             for node in people:
-                self._tie(subject, node, relation, part)
+                self._tie(subject, node, relation, part, label)
             if not parts or len(people) < len(parts):
                 self._keep_value(subject, label, part, title)
             return people
@@ -241,23 +241,23 @@ class Reading:
             names = self._names_in(part, relation, label, is_one=True)
             people = [node for named in names if (node := self._party(*named, relation.to or "Person")) is not None]
             for node in people:
-                self._tie(subject, node, relation, part)
+                self._tie(subject, node, relation, part, label)
             if not people:
                 others.append(self.quote(part))
         if others:
             self.describe(subject, label, ", ".join(others))
 
-    def relate_one(self, subject: FoundNode, relation: Relation, part: Part, name: str) -> list[FoundNode]:
+    def relate_one(self, subject: FoundNode, relation: Relation, label: str, part: Part, name: str) -> list[FoundNode]:
         """Adds an edge from `subject` to whom a part names, and returns that one. `name` is how the name is spoken."""
         node = self._party(part, name, relation.to or "Person")
         if node is None:
             return []
-        self._tie(subject, node, relation, part)
+        self._tie(subject, node, relation, part, label)
         return [node]
 
     def assign(self, task: FoundNode, person: FoundNode, part: Part) -> None:
         """Adds the edge from a task to a known person, whom a part calls."""
-        self._tie(task, person, self.vocabulary.relations["assignee"], part)
+        self._tie(task, person, self.vocabulary.relations["assignee"], part, self.quote(part))
 
     def names_people(self, part: Part) -> bool:
         """Decides whether a part is nothing but full names of people."""
@@ -282,12 +282,13 @@ class Reading:
                 if (node := self._named(name_part) or self._proper(name_part, relation)) is not None
             ]
             for name_part, node in named:
-                self._tie(subject, node, relation, name_part)
+                self._tie(subject, node, relation, name_part, label)
             if len(named) < len(parts) and (named or relation.to is None or self.names_nothing(part)):
                 self._keep_value(subject, label, part, title)
             elif not named and relation.to is not None:
                 sentence = first_sentence(self.text, part)
-                self._tie(subject, self.add("relation", relation.to, sentence, self.root, title), relation, sentence)
+                node = self.add("relation", relation.to, sentence, self.root, title)
+                self._tie(subject, node, relation, sentence, label)
         for depends in self._dependencies:
             self._depend(depends)
         self._mention_people()
@@ -395,9 +396,8 @@ class Reading:
                 where = Part(match.start(), match.end())
                 person = self._handle(where)
                 carries_out = node.type in _CARRIED_OUT
-                self.findings.tie(
-                    "mention", node, person, "ASSIGNED_TO" if carries_out else "MENTIONS", self.span(where)
-                )
+                edge_type, label = ("ASSIGNED_TO", match[1]) if carries_out else ("MENTIONS", None)
+                self.findings.tie("mention", node, person, edge_type, self.span(where), label)
         for where, address in addressed_in(self.text, part):
             person = self.findings.refer("person", self.document, "Person", self.quote(where), [self.span(where)])
             person.properties.setdefault("email", address)
@@ -527,9 +527,10 @@ class Reading:
             self.describe(party, "role", role)
         return party
 
-    def _tie(self, subject: FoundNode, node: FoundNode, relation: Relation, part: Part) -> None:
+    def _tie(self, subject: FoundNode, node: FoundNode, relation: Relation, part: Part, label: str) -> None:
         source, target = (node, subject) if relation.reversed else (subject, node)
-        self.findings.tie("relation", source, target, relation.type, self.span(part))
+        says_more = plain_words(label) != plain_words(relation.type.replace("_", " "))
+        self.findings.tie("relation", source, target, relation.type, self.span(part), label if says_more else None)
 
 
 _CARRIED_OUT = frozenset({"Task", "Action", "Deliverable", "Assignment"})

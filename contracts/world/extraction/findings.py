@@ -146,14 +146,20 @@ class Findings:
         known.spans += [span for span in spans if len(known.spans) < MOST_SPANS and span not in known.spans]
         return known
 
-    def tie(self, rule: str, source: FoundNode, target: FoundNode, edge_type: str, span: Span) -> None:
+    def tie(
+        self, rule: str, source: FoundNode, target: FoundNode, edge_type: str, span: Span, label: str | None = None
+    ) -> None:
         """Adds an edge, or the general one if the ontology does not allow this type here.
 
-        It adds no edge from a node to itself.
+        It adds no edge from a node to itself. `label` is what the text calls the relation, so that a search for it
+        finds both ends.
         """
         if source.id != target.id:
             name = self._fitting(source, target, edge_type)
-            self._edges.setdefault((source.id, target.id, name), FoundEdge(source.id, target.id, name, span, rule))
+            edge = FoundEdge(source.id, target.id, name, span, rule)
+            edge = self._edges.setdefault((source.id, target.id, name), edge)
+            if label is not None and edge.rule != "statement":
+                edge.properties.setdefault("label", clean_title(label))
 
     def state(self, source: FoundNode, target: FoundNode, edge_type: str) -> FoundEdge:
         """Returns the edge of a statement, or the general one as in `tie`. Its ends differ."""

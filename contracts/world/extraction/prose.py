@@ -146,6 +146,7 @@ class _Prose:
         is_list = announced is not None and announced.many and announced.type in _LISTED_BY_TITLE
         self._sections = [_Section(0, reading.root, announced if is_list else None)]
         self._decisions: list[FoundNode] = []
+        self._is_kept = False
         self._items: list[FoundNode | None] = []
         self._below: Announced | None = None
         self._below_depth = 0
@@ -306,6 +307,10 @@ class _Prose:
         place: _Place = "item" if entry.depth else "field" if len(pieces) > 1 else "paragraph"
         if place == "paragraph":
             self._state_of_section(pieces[0], above)
+        is_mixed = place == "field" and not all(map(self._labelled, entry.lines))
+        if is_mixed:
+            self._keep(Part(entry.lines[0].start, entry.lines[-1].end), above)
+            self._is_kept = True
         for part in pieces:
             if is_below_none and self._describes(part, below):
                 made = self._keep(part, above)
@@ -315,6 +320,7 @@ class _Prose:
                 self._date(made, self._sections[-1].day)
             if entry.depth:
                 self._items.append(made)
+        self._is_kept = False
         if self._below is not below:
             self._below_depth = entry.depth
 
@@ -382,6 +388,8 @@ class _Prose:
             if day is not None:
                 return self._keep(part, above)
         bare = _undecorated(reading.text, part) if place == "item" else part
+        if under is not None and under.type == "Task" and place == "item" and self._is_assigned(bare):
+            return self._task("announced", bare, above)
         labelled = self._labelled(bare)
         if labelled is not None:
             return self._labelled_statement(labelled, part, above, under, place)
@@ -409,11 +417,12 @@ class _Prose:
         """Reads an entry that names a person: "Ada Lovelace (lead)", "García Ruiz, Ana"."""
         reading = self._reading
         relation = reading.vocabulary.relations["attendee"]
+        label = self._sections[-1].heading or "people"
         turned = given_first(plain(reading.quote(part)), is_one=True)
         if turned is not None:
-            people = reading.relate_one(above, relation, part, turned)
+            people = reading.relate_one(above, relation, label, part, turned)
         else:
-            people = reading.relate(above, relation, "people", _leading_name(reading.text, part))
+            people = reading.relate(above, relation, label, _leading_name(reading.text, part))
         reading.scan(above, part)
         return people[0] if len(people) == 1 else None
 
@@ -422,15 +431,25 @@ class _Prose:
         reading = self._reading
         part = _undecorated(reading.text, part)
         match = _ASSIGNED.match(reading.text, part.start, part.end)
-        person = reading.person_called(match["name"]) if match and match["name"] else None
-        is_prefix = match is not None and match["colon"] is not None and (match["handle"] or person is not None)
-        done = Part(match.end(), part.end) if match and is_prefix and match.end() < part.end else part
-        node = self._add_node(
-            rule, "Task", first_sentence(reading.text, done), part if match and match["handle"] else done, above
-        )
-        if person is not None and match is not None:
+        if match is None or match.end() == part.end:
+            return self._add_node(rule, "Task", first_sentence(reading.text, part), part, above)
+        person = reading.person_called(match["name"]) if match["name"] else None
+        is_prefix = match["colon"] is not None and (match["handle"] is not None or person is not None)
+        done = Part(match.end(), part.end) if is_prefix else part
+        whole = done if match["handle"] is None else part
+        node = self._add_node(rule, "Task", first_sentence(reading.text, done), whole, above)
+        if person is not None:
             reading.assign(node, person, Part(*match.span("name")))
+        if is_prefix:
+            reading.describe(node, "text", reading.quote(part))
         return node
+
+    def _is_assigned(self, part: Part) -> bool:
+        """Decides whether an entry begins with a handle or a person whom the text named before."""
+        match = _ASSIGNED.match(self._reading.text, part.start, part.end)
+        return match is not None and (
+            match["handle"] is not None or self._reading.person_called(match["name"]) is not None
+        )
 
     def _goes_on(self, node_type: str, part: Part) -> bool:
         """Decides whether a paragraph below the word for a type states one: the first, and any "We will ..."."""
@@ -439,6 +458,9 @@ class _Prose:
         return is_first or _WILL.match(self._reading.text, part.start, part.end) is not None
 
     def _keep(self, part: Part, above: FoundNode) -> FoundNode | None:
+        """Keeps a part as a passage, unless that of its whole paragraph has it."""
+        if self._is_kept:
+            return None
         return self._reading.keep(part, above, self._sections[-1].heading)
 
     def _labelled_statement(

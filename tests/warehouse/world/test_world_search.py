@@ -45,6 +45,7 @@ def titled(*titles: str, owner: str | None = None) -> list[Node]:
         ("Invoice 17", "invoices"),
         ("Paying invoices", "invoice"),
         ("Die Rechnung ist bezahlt", "Rechnungen"),
+        ("Rechnungen Müller", "Rechnung Meier"),
         ("Les factures sont payées", "la facture"),
         ("Las facturas de la empresa", "factura"),
         ("Zürich office", "zurich"),

@@ -245,6 +245,7 @@ def test_a_task_is_of_whom_its_beginning_names_if_the_text_named_one(entry):
 def test_a_handle_before_a_task_is_no_part_of_its_title():
     graph = read("# T\n\n- [ ] @ada: order tablets")
     assert edges(graph, "ASSIGNED_TO") == {("order tablets", "ASSIGNED_TO", "@ada")}
+    assert properties(graph, "order tablets")["text"] == "@ada: order tablets"
 
 
 def test_a_row_is_named_by_words_and_not_by_its_day_time_or_quantity():
@@ -275,10 +276,10 @@ def test_a_bold_label_with_a_short_value_says_something_of_its_section_and_defin
     assert properties(graph, "Tent") == {"amounts": ["$700"], "description": "$700", "status": "paid"}
 
 
-def test_labelled_lines_are_statements_of_their_own_although_one_of_them_is_none():
+def test_labelled_lines_are_statements_of_their_own_and_one_passage_if_one_of_them_is_none():
     graph = read("# T\n\n**Ja: 16**\n**Nein: 0**\nDer Antrag wird angenommen.")
     assert properties(graph, "T") == {"ja": "16", "nein": "0"}
-    assert titles(graph, "Passage", "Concept") == ["Der Antrag wird angenommen."]
+    assert titles(graph, "Passage", "Concept") == ["Ja: 16 Nein: 0 Der Antrag wird angenommen."]
 
 
 def test_a_sentence_before_a_rule_is_no_heading():
@@ -332,3 +333,18 @@ def test_links_to_other_notes_lead_to_what_they_name():
 
 def test_an_agent_is_no_person():
     assert titles(read("# T\n\nReviewer: Code Review Agent"), "Person") == []
+
+
+def test_what_a_text_calls_a_relation_is_on_the_edge_unless_its_type_says_it():
+    graph = read(
+        "# T\n\nSecrétaire de séance : Ada Lovelace\nDepends on: SAP\n\n## Present\n\n- Bo Li\n\n"
+        "## Tasks\n\n- Bo: order tablets\n- @cy: pay"
+    )
+    labels = [(edge.type, edge.properties.get("label")) for edge in graph.edges if edge.type != "PART_OF"]
+    assert labels == [
+        ("MENTIONS", "Secrétaire de séance"),
+        ("MENTIONS", "Present"),
+        ("ASSIGNED_TO", "Bo"),
+        ("ASSIGNED_TO", "cy"),
+        ("DEPENDS_ON", None),
+    ]
