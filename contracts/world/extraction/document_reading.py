@@ -61,7 +61,8 @@ MOST_DATES = 1_000
 MOST_DEPENDENCIES = 200
 """Most sentences "X depends on Y" of one document: the first ones."""
 
-_MENTION = re.compile(r"(?<![\w@/.`])@([A-Za-z0-9][A-Za-z0-9_-]{0,38})(?![\w@]|\.\w)")
+_MENTION = re.compile(r"(?<![\w@/.`])@([A-Za-z0-9][A-Za-z0-9_-]{0,38})(?![\w@]|[./]\w)")
+"""A handle. "@acme/builders" is one of a team."""
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,200})\]\((https?://[^\s)<>\[]{1,2000})(?:\s+\"[^\"\n]*\")?\)")
 _IMAGE = r"!\[(?P<alt>[^\[\]\n]{0,200})\]\([^\s()]{1,2000}(?:\s+\"[^\"\n]*\")?\)"
 _PICTURE = re.compile(_IMAGE)
@@ -309,6 +310,8 @@ class Reading:
         """
         if node_type == "Decision":
             part, _ = with_reason(self.text, part)
+        if node_type is not None and self.vocabulary.states_no(node_type, plain(self.quote(part))):
+            return True
         return self.names_nothing(part) or (node_type == "Decision" and is_undecided(plain(self.quote(part))))
 
     def _keep_value(self, subject: FoundNode, label: str, part: Part, spelt: str | None) -> None:
@@ -529,8 +532,11 @@ class Reading:
 
     def _tie(self, subject: FoundNode, node: FoundNode, relation: Relation, part: Part, label: str) -> None:
         source, target = (node, subject) if relation.reversed else (subject, node)
-        says_more = plain_words(label) != plain_words(relation.type.replace("_", " "))
-        self.findings.tie("relation", source, target, relation.type, self.span(part), label if says_more else None)
+        edge_type = relation.type
+        if edge_type == "ASSIGNED_TO" and not self.findings.fits(source, target, edge_type):
+            edge_type = "OWNED_BY"  # nobody carries out a thing such as a team: who leads it answers for it
+        says_more = plain_words(label) != plain_words(edge_type.replace("_", " "))
+        self.findings.tie("relation", source, target, edge_type, self.span(part), label if says_more else None)
 
 
 _CARRIED_OUT = frozenset({"Task", "Action", "Deliverable", "Assignment"})

@@ -161,6 +161,10 @@ class Findings:
             if label is not None and edge.rule != "statement":
                 edge.properties.setdefault("label", clean_title(label))
 
+    def fits(self, source: FoundNode, target: FoundNode, edge_type: str) -> bool:
+        """Decides whether the ontology allows an edge of this type between two nodes."""
+        return self._ontology.edge_types[edge_type].allows(source.type, target.type)
+
     def state(self, source: FoundNode, target: FoundNode, edge_type: str) -> FoundEdge:
         """Returns the edge of a statement, or the general one as in `tie`. Its ends differ."""
         name = self._fitting(source, target, edge_type)

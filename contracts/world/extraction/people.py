@@ -92,16 +92,19 @@ def people_in(text: str) -> list[str]:
 
 def _names_no_person(name: str) -> bool:
     vocabulary = load_vocabulary()
+    if " " in name and name.isupper():  # a line of a licence: "THE AUTHOR BE LIABLE FOR ANY"
+        return True
     return _TEAM.search(name) is not None or vocabulary.is_post(name) or vocabulary.is_part(name)
 
 
 def addressed_in(text: str, part: Part) -> Iterator[tuple[Part, str]]:
     """Yields each person's name that stands before an address, with the address: "Wei Zhang <wei@a.example>"."""
     for match in _MAILED.finditer(text, *part):
-        words = match["name"].lower().split()
+        name = _without_openers(match["name"])
+        words = name.lower().split()
         vocabulary = load_vocabulary()
         if not _TEAM.search(match["name"]) and not any(word in vocabulary.posts | vocabulary.parts for word in words):
-            yield Part(*match.span("name")), match["mail"]
+            yield Part(match.end("name") - len(name), match.end("name")), match["mail"]
 
 
 def without_post(name: str) -> tuple[str, str | None]:
@@ -183,12 +186,13 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
     def one_of(words: frozenset[str]) -> str:
         return "(?i:" + "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word))) + ")"
 
+    titled = one_of(vocabulary.honorifics).replace("?i:", "?:", 1)  # "MS Word" is no lady
     qualified = r"(?:(?:our|the|a|an|its|her|his|their|head|chief|vice|senior|lead|former|new) ){0,3}"
     whose = r"\b(?i:our|the|my|your|his|her|their)\s(?:[a-z]{2,15} ){0,2}"
     return tuple(
         re.compile(pattern)
         for pattern in (
-            rf"\b{one_of(vocabulary.honorifics)}\.? (?P<name>{_INITIALS}{_WORD}(?: {_WORD}){{0,2}})",
+            rf"\b{titled}\.? (?P<name>{_INITIALS}{_WORD}(?: {_WORD}){{0,2}})",
             rf"(?<![\w@])(?:{_HEADS}) (?P<name>{_FULL})",
             rf"(?<![\w@])(?P<name>{_FULL})(?:, | \(){qualified}{one_of(vocabulary.roles)}\b",
             rf"{whose}{one_of(vocabulary.roles)},? (?P<name>{_FULL})",

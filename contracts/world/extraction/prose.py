@@ -72,6 +72,7 @@ _LISTED_BY_TITLE = frozenset({"Decision", "Task", "Risk", "Goal", "Principle"})
 """Types of what stands below the title of a document that names many: "Decision log"."""
 _QUOTED = re.compile(r"[\"“”„][^\"“”„]+[\"“”]")
 _BOLD = re.compile(r"\*\*[^*]+\*\*")
+_ENUMERATED = re.compile(r"\d{1,3}\\?[.)]\s+(?=\S)")
 _CODE_ONLY = re.compile(r"`[^`]*`")
 _WILL = re.compile(
     r"(?:We|It|The(?: [\w-]+){1,3}) (?:will|shall|must|have (?:decided|agreed)|has decided|are going to)\b"
@@ -248,6 +249,10 @@ class _Prose:
         is_day = below_many is not None and _ONLY_DAY.fullmatch(plain(text)) is not None
         if above.level == 0 and not is_day:
             below_many = None
+        if below_many == "Person" and not self._reading.names_people(heading.part):
+            self._reading.read_as("heading", heading.part)
+            self._sections.append(_Section(heading.level, above.node, above.announced, plain(text)))
+            return
         if below_many is not None and self._reading.states_none(below_many, heading.part):
             below_many = None
         day, part = None, heading.part
@@ -331,7 +336,7 @@ class _Prose:
         word = singular(_NUMBERING.sub("", section.heading or ""))
         if word in reading.vocabulary.states and part.end - part.start <= _LONGEST_STATE:
             reading.describe(above, word, reading.quote(_undecorated(reading.text, part)))
-        elif word in reading.vocabulary.reasons and len(self._decisions) == 1:
+        elif word in reading.vocabulary.reasons and len(self._decisions) == 1 and not reading.quote(part).endswith(":"):
             reading.describe(self._decisions[0], "rationale", reading.quote(part))
 
     def _describes(self, part: Part, below: Announced | None) -> bool:
@@ -430,6 +435,8 @@ class _Prose:
         """Reads a task with whom its beginning names: "@ada: order tablets", or "Ada: ..." if the text named an Ada."""
         reading = self._reading
         part = _undecorated(reading.text, part)
+        if (number := _ENUMERATED.match(reading.text, part.start, part.end)) is not None:
+            part = Part(number.end(), part.end)
         match = _ASSIGNED.match(reading.text, part.start, part.end)
         if match is None or match.end() == part.end:
             return self._add_node(rule, "Task", first_sentence(reading.text, part), part, above)
@@ -510,7 +517,10 @@ class _Prose:
             named_type = None
         if empty:
             self._below = vocabulary.announced(labelled.head)
-            if self._below is None and place == "item" and under is not None:
+            is_entry = place == "item" and under is not None and not vocabulary.names_a_part(labelled.label)
+            if under is not None and under.type == "Person":
+                is_entry = is_entry and reading.names_people(labelled.label_part)
+            if self._below is None and under is not None and is_entry:
                 return self._add_node("announced", under.type, labelled.label_part, labelled.label_part, above)
             if self._below is None:
                 return self._keep(part, above)

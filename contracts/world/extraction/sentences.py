@@ -132,6 +132,7 @@ def _decided() -> re.Pattern[str]:
         rf"(?:We|It\swas|The(?: {_NOUN}){{1,3}}|[A-Z][\w’'-]{{1,30}}(?: [A-Z][\w’'-]{{1,30}}){{0,2}})"
         r"\s(?:(?:have|has|had|also|then|finally|all|therefore|unanimously)\s){0,3}(?:decided|agreed|resolved)"
         rf"(?:,?\son\s(?P<when>{DAY}(?:, {DAY})?),?(?=\s(?:to|that|on)\s))?"
+        r"(?!\sto\s(?:an?|the|its|their|null|undefined|true|false)\b(?<!agreed\s))"
         rf"\s(?:to|that|on(?!\s(?:{DAY}|nothing|none|no)\b))\s(?P<what>{words})"
         rf"(?:,?\sbecause\s(?P<why>{words}))?(?=[.!](?:\s|$)|$)(?!{short})"
     )

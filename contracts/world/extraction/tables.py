@@ -14,6 +14,9 @@ from contracts.world.extraction.vocabulary import singular
 DELIMITERS = ",;\t|"
 _NUMBER = re.compile(r"[<>~≈±+-]?\s*[\d.,_]*\d[\d.,_]*\s*(?:%|[a-zA-Zµ]{1,3})?")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp]\.?[Mm]\.?)?")
+_CODE_ONLY = re.compile(r"`[^`]*`")
+_STATED_BY_SENTENCES = frozenset({"Decision", "Risk", "Goal", "Principle", "Value"})
+"""Types of things that a name in code is none of."""
 _BRACKET = re.compile(r"\s*\([^()]*\)\s*")
 _FIELD = r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<bare>[^{0}\r\n]*))[ ]*(?P<end>{0}|\r\n|\n|\r|\Z)'
 
@@ -63,6 +66,8 @@ def _read_row(
     if reading.states_none(node_type, cells[name]) or (node_type == "Decision" and _is_open(reading, columns, cells)):
         reading.keep(whole, within, None)
         return
+    if node_type in _STATED_BY_SENTENCES and _CODE_ONLY.fullmatch(reading.quote(cells[name])):
+        node_type = "Concept"
     title = plain(reading.quote(cells[name]))
     if node_type == "Person":
         node_type = reading.party_type(title, "Person") or "Concept"

@@ -26,6 +26,13 @@ _WORDS = re.compile(r"[^\W_]+(?:-[^\W_]+)*|#")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _JOINT = re.compile(r"\s+(?:and|und|et|y)\s+|\s*[&/,+]\s*")
 """What stands between the parts of a heading: "Decisions and next steps"."""
+_NO = re.compile(
+    r"(?:there (?:are|is|were|was) )?no (?P<what>(?:[\w-]+ ){0,2}?[\w-]+?)"
+    r"(?:\W*$| (?:was|were|is|are|has|have|yet|so far|for|this|today|captured|recorded|identified|planned)\b)",
+    re.IGNORECASE,
+)
+_WITHIN_POSTS = frozenset(["", "&", "and", "of", "und", "for", "the", "der", "die", "le", "la", "el"])
+"""Words that stand within names of posts and parts, and say nothing of them."""
 _PLACEHOLDER = re.compile(r"\[[^\[\]]*\]|\{+[^{}]*\}+|<[^<>]*>|\([.…]+\)|[YMDT:/-]{8,}")
 """A value that stands in a template until somebody writes one: "[Name]", "YYYY-MM-DD"."""
 
@@ -58,6 +65,7 @@ class Vocabulary:
     groups: dict[str, str]
     lists: frozenset[str]
     alone: frozenset[str]
+    behind: frozenset[str]
     untyped: frozenset[str]
     structure: frozenset[str]
     relations: dict[str, Relation]
@@ -119,6 +127,14 @@ class Vocabulary:
             return True
         return any(words == start or words.startswith(f"{start} ") for start in self.unsettled)
 
+    def states_no(self, node_type: str, text: str) -> bool:
+        """Decides whether an entry only says that there is no thing of a type: "No action items were captured"."""
+        match = _NO.match(text)
+        if match is None:
+            return False
+        what = match["what"]
+        return node_type in (self.type_of_each(what), self.type_of_each(what.rpartition(" ")[2]))
+
     def is_post(self, name: str) -> bool:
         """Decides whether a name is one of a post, whoever holds it: "CTO", "Product Manager"."""
         words = _name_words(name)
@@ -173,7 +189,8 @@ class Vocabulary:
     def announced(self, heading: str) -> Announced | None:
         """Returns the announcement of a heading such as `Open risks`, `3. Goals for 2026` or `Decision`, or None.
 
-        A heading that names decisions beside things of another type announces neither: what is below may be either.
+        A heading that names decisions beside things of another type announces neither: what is below may be either. So
+        does one that names people beside anything else.
         """
         text = _BRACKETS.sub("", _NUMBERING.sub("", heading.lower()))
         if plain_words(text) in self.untyped or len(_WORDS.findall(text)) > _HEADING_WORDS:
@@ -184,7 +201,9 @@ class Vocabulary:
         parts = [_WORDS.findall(part) for part in _JOINT.split(text)]
         found = [announced for words in parts if (announced := self._announced(words, is_whole=len(parts) == 1))]
         types = {announced.type for announced in found}
-        return found[0] if found and (len(types) == 1 or "Decision" not in types) else None
+        is_either = len(types) > 1 and "Decision" in types
+        is_beside = "Person" in types and len(found) < len(parts)
+        return found[0] if found and not is_either and not is_beside else None
 
     def _announced(self, words: list[str], *, is_whole: bool) -> Announced | None:
         """Returns the announcement of the words of a heading, or of a part of it."""
@@ -193,13 +212,16 @@ class Vocabulary:
             for first in range(len(words) - length + 1):
                 phrase = " ".join(words[first : first + length])
                 node_type = self.type_of_each(phrase)
-                is_named = length == len(words)
+                is_named = all(word in self.determiners for word in words[:first]) and len(words) == first + length
                 if node_type is None or (node_type == "Decision" and is_undecided):
                     continue
                 if singular(phrase) in self.alone and not is_named:
                     continue
+                behind = words[first + length] if first + length < len(words) else None
                 is_list = len(words) == first + length + 1 and words[-1] in self.lists
-                is_group = phrase in self.groups and (node_type != "Person" or len(words) == first + length)
+                if behind is not None and not (is_list or behind[0].isdecimal() or behind in self.behind):
+                    continue  # it only qualifies another word: "DNS promises API"
+                is_group = phrase in self.groups and (node_type != "Person" or is_named)
                 if _is_plural(words[first + length - 1]) or is_group or is_list:
                     return Announced(node_type, many=True)
                 # Otherwise the heading names one thing of that type, as in `Project Apollo`.
@@ -210,7 +232,7 @@ class Vocabulary:
 
 def _name_words(name: str) -> list[str]:
     words = (word.strip(".,()") for word in name.lower().split())
-    return [word for word in words if word not in ("", "&", "and", "of", "und", "for")]
+    return [word for word in words if word not in _WITHIN_POSTS]
 
 
 def plain_words(text: str) -> str:
@@ -251,6 +273,7 @@ def load_vocabulary() -> Vocabulary:
         {singular(word): name for name, words in raw["groups"].items() for word in words},
         frozenset(raw["lists"]),
         frozenset(raw["alone"]),
+        frozenset(raw["behind"]),
         frozenset(map(plain_words, raw["untyped"])),
         frozenset(map(plain_words, raw["structure"])),
         {singular(word): Relation(**fields) for word, fields in raw["relations"].items()},

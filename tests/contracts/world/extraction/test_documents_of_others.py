@@ -111,10 +111,13 @@ def test_a_heading_for_decisions_and_something_else_announces_neither():
     assert (titles(graph, "Decision"), titles(graph, "Task")) == ([], ["Call Bo"])
 
 
-@pytest.mark.parametrize("heading", ["Release notes", "Architecture Decision Records (ADRs)", "Team sync"])
+@pytest.mark.parametrize(
+    "heading",
+    ["Release notes", "Architecture Decision Records (ADRs)", "Team sync", "Place/Attendees", "DNS promises API"],
+)
 def test_headings_that_only_contain_a_word_announce_nothing(heading):
     graph = read(f"# T\n\n## {heading}\n\n- Ada Lovelace is here")
-    assert titles(graph, "Observation", "Decision", "Person") == []
+    assert titles(graph, "Observation", "Decision", "Person", "Agreement") == []
 
 
 def test_a_number_before_an_entry_is_no_title_and_still_finds_it():
@@ -175,6 +178,7 @@ def test_code_below_a_word_for_goals_states_none():
         ("Attendees: You", []),
         ("Sponsor: Red Hat", []),
         ("欠席者: なし", []),
+        ("Présents : Monsieur Claude DUPONT, Maire, Messieurs DAGORT", ["Claude DUPONT", "DAGORT"]),
     ],
 )
 def test_people_behind_labels_are_called_by_their_names(text, people):
@@ -222,6 +226,7 @@ def test_who_has_an_address_is_a_person_unless_the_name_is_one_of_a_team():
         ("Mr D. Berry spoke. Mr Berry left.", ["D. Berry"]),
         ("CTO Ada Lovelace came.", ["Ada Lovelace"]),
         ("Editor Visual Studio came.", []),
+        ("It needs MS Crypto API on Windows.", []),
     ],
 )
 def test_initials_belong_to_a_name_and_a_post_does_not(text, people):
@@ -348,3 +353,44 @@ def test_what_a_text_calls_a_relation_is_on_the_edge_unless_its_type_says_it():
         ("ASSIGNED_TO", "cy"),
         ("DEPENDS_ON", None),
     ]
+
+
+@pytest.mark.parametrize("text", ["No action items were captured.", "No tasks", "There are no next steps for now"])
+def test_an_entry_that_says_that_there_is_no_task_is_none(text):
+    assert titles(read(f"# T\n\nAction items: {text}\n\n## Tasks\n\n- {text}\n- No phase is left out"), "Task") == [
+        "No phase is left out"
+    ]
+
+
+def test_a_team_is_no_person_and_who_leads_it_answers_for_it():
+    graph = read(
+        "# T\n\n## Platform Team\n\n**Team Lead:** David Kim\n**Members:** 12 engineers\n\nAsk @acme/builders."
+    )
+    assert titles(graph, "Concept", "Person") == ["Platform Team", "David Kim"]
+    assert edges(graph, "OWNED_BY") == {("Platform Team", "OWNED_BY", "David Kim")}
+
+
+def test_a_heading_below_people_names_a_group_of_them_unless_it_is_a_name():
+    graph = read("# T\n\n## Members\n\n### Triagers\n\n- Ada Lovelace\n- Create a team:\n  - now\n\n### Bo Li\n\nCook")
+    assert titles(graph, "Person") == ["Ada Lovelace", "Bo Li"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The promise resolved to an array of results.",
+        "IN NO EVENT SHALL THE AUTHOR BE LIABLE FOR ANY damages.",
+        "Copyright Julian Gruber <julian@a.example>",
+    ],
+)
+def test_code_and_licences_state_no_decision_and_name_only_people(text):
+    assert titles(read(f"# T\n\n{text}"), "Decision", "Person") == (["Julian Gruber"] if "Gruber" in text else [])
+
+
+def test_the_number_of_a_task_is_no_sentence():
+    assert titles(read("# T\n\n- [ ] 1\\. Call Bo. Soon.\n- [ ] 2. Pay"), "Task") == ["Call Bo", "Pay"]
+
+
+def test_a_row_that_is_named_by_code_is_no_rule():
+    graph = read("# T\n\n## Rules\n\n| Name | Meaning |\n|--|--|\n| `RULE_PATH` | a path |\n| Be kind | always |")
+    assert (titles(graph, "Principle"), titles(graph, "Concept")) == (["Be kind"], ["RULE_PATH"])
