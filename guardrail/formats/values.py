@@ -7,7 +7,7 @@ import re
 from collections import Counter
 
 _PREFIX = re.compile(r"^[A-Za-z0-9.]{1,12}[_-](?=.{12})")
-_WORDLIKE = re.compile(r"^(?:[A-Za-z]+\d?|\d{0,2})(?:[._-](?:[A-Za-z]+\d?|\d{0,2}))*$|^\d{1,5}$")
+_WORDLIKE = re.compile(r"^(?:[A-Za-z]+\d?|\d{0,2})(?:[._:-](?:[A-Za-z]+\d?|\d{0,2}))*$|^\d{1,5}$")
 _DOTTED = re.compile(r"^[A-Za-z_$][\w-]{0,30}(?:\.[A-Za-z_][\w-]{0,24})+(?::\d{1,5})?$")
 _HEX = re.compile(r"^(?:0x)?[0-9a-fA-F]+$")
 _UUID = re.compile(r"(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")

@@ -438,6 +438,7 @@ def _reading_by_name(
             *_role_given(call, meaning, leaves),
             *_checks_skipped(call, leaves),
             *_opened(call, meaning, leaves),
+            *_by_flags(call, leaves),
         )
     return Reading(Language.TOOL_CALL, calls, effects or (), passages)
 
@@ -568,6 +569,8 @@ def _inner_reading(
         return run
     if any(name.rstrip("0123456789") in _tools()["computer"] for name in names):
         return _at_the_screen(call, text, offset)
+    if names & _tools()["clicker"] and (clicked := _clicked(call, text, offset)) is not None:
+        return clicked
     spoken = _spoken(arguments)
     run = None
     if names & _tools()["powershell"] or (names & _tools()["shell"] and spoken in ("powershell", "pwsh")):
@@ -593,11 +596,33 @@ def _inner_reading(
     if run is not None:
         return run
     query = _first_text(arguments, _QUERY_NAMES)
-    if query is not None and _SQL_START.match(query):
+    searches = any(token.text in _SEARCHES for token in tokens)
+    if query is not None and _SQL_START.match(query) and not searches:
         return _inner(Language.SQL, arguments, _QUERY_NAMES, call, text, offset)
     return _programs_of_arguments(tokens, call, text, offset)
 
 
+def _clicked(call: _ToolCall, text: str, offset: int) -> Reading | None:
+    """Returns what a button or link says that it does: "Delete account permanently". What quotes in it name is only the
+    page around it. None if the words say nothing."""
+    label = _first_text(call.arguments, _LABELS)
+    if label is None or len(label) > _LONGEST_LABEL:
+        return None
+    words = re.sub(r"[#.\[\]=_-]+", " ", label) if re.match(r"[#.\[]|\w+[#.\[]", label) else label
+    # A tool's description puts the role of the element first or last: "button 'Pay now'", "Pay now button".
+    quoted = re.fullmatch(r"(?i)\s*(?:the\s+)?(?:button|link|menu ?item)\s*[:\s]\s*['\"“](.+)['\"”]\s*", words)
+    words = quoted[1] if quoted else re.sub(r"(?i)\s+(?:button|link|menu ?item)\s*$", "", words)
+    reading = reader_of(Language.PROSE)(words)
+    if not reading.effects:
+        return None
+    span = _span_of(label, call, text, offset)
+    return Reading(Language.TOOL_CALL, effects=tuple(replace(effect, span=span) for effect in reading.effects))
+
+
+_LABELS = ("element", "text", "label", "name", "description", "selector")
+_LONGEST_LABEL = 200
+_SEARCHES = frozenset(("search", "find", "grep", "lookup", "suggest"))
+"""Words of tools that look for the text they are given."""
 _POSIX_SHELLS = frozenset(("bash", "sh", "zsh", "bashtool", "runbash", "executebash"))
 _SHELLS_NAMED = {
     **dict.fromkeys(("powershell", "pwsh"), Language.POWERSHELL),
@@ -913,6 +938,10 @@ def _tool_effect(call: _ToolCall, meaning: Meaning, tokens: tuple[Token, ...], l
         thing = ObjectKind.PAYMENT
     if thing is ObjectKind.ACCOUNT and tokens and tokens[0].text in ("export", "upload", "dump", "leak", "exfiltrate"):
         thing = ObjectKind.PERSONAL_DATA
+    kind = meaning.kind
+    detail = _detail(leaves)
+    if kind is EffectKind.SEND and "amount" in detail and ("currency" in detail or _WALLET.search(call.name)):
+        kind, thing = EffectKind.PAY, ObjectKind.PAYMENT
     targets = _targets(thing, leaves)
     if meaning.object is None and any(token.text in _memory()["made_again"] for token in tokens):
         targets = tuple(replace(target, place=Place.REBUILDABLE) for target in targets or (Target(""),))
@@ -921,14 +950,14 @@ def _tool_effect(call: _ToolCall, meaning: Meaning, tokens: tuple[Token, ...], l
             replace(target, place=Place.PRODUCTION) if target.place is Place.REMOTE else target for target in targets
         ) or (Target("", Place.PRODUCTION),)
     return Effect(
-        meaning.kind,
+        kind,
         thing,
         call.span,
         f"tool {call.name}",
         targets,
         _scope(tokens, leaves),
-        Reversible.NO if meaning.kind in _IRREVERSIBLE else Reversible.YES,
-        detail=_detail(leaves) | ({"does": "unlock"} if any(token.text == "unlock" for token in tokens) else {}),
+        Reversible.NO if kind in _IRREVERSIBLE else Reversible.YES,
+        detail=detail | ({"does": "unlock"} if any(token.text == "unlock" for token in tokens) else {}),
     )
 
 
@@ -955,6 +984,12 @@ def _checks_skipped(call: _ToolCall, leaves: list[_Leaf]) -> Iterator[Effect]:
 
 def _opened(call: _ToolCall, meaning: Meaning, leaves: list[_Leaf]) -> Iterator[Effect]:
     """Adds an exposure to everybody if a network rule names all addresses."""
+    if meaning.kind in _GIVES and not (meaning.kind is EffectKind.CREATE and meaning.object in _MADE_PUBLIC):
+        public = next(filter(_makes_public, leaves), None)
+        if public is not None:
+            thing = meaning.object if meaning.object not in (None, ObjectKind.PERMISSION) else ObjectKind.RESOURCE
+            target = _targets(meaning.object or ObjectKind.RESOURCE, leaves)[:1] or (Target(public.name, Place.REMOTE),)
+            yield Effect(EffectKind.EXPOSE, thing or ObjectKind.RESOURCE, call.span, f"tool {call.name}", target)
     everybody = next((leaf for leaf in leaves if leaf.value in ("0.0.0.0/0", "::/0")), None)
     if everybody is not None and meaning.kind in _GIVES:
         denies = any(str(leaf.value).lower() in ("deny", "drop", "reject", "block") for leaf in leaves)
@@ -964,16 +999,56 @@ def _opened(call: _ToolCall, meaning: Meaning, leaves: list[_Leaf]) -> Iterator[
             yield Effect(EffectKind.EXPOSE, ObjectKind.NETWORK, call.span, source, target)
 
 
+def _makes_public(leaf: _Leaf) -> bool:
+    """Decides whether an argument opens something to everybody: `private=false`, `acl="public-read"`,
+    `anyone_with_link=true`."""
+    if isinstance(leaf.value, bool):
+        return bool(_PRIVATE.fullmatch(leaf.name) if leaf.value is False else _PUBLIC.fullmatch(leaf.name))
+    return isinstance(leaf.value, str) and bool(_AUDIENCE.search(leaf.name) and _EVERYBODY.fullmatch(leaf.value))
+
+
+_PRIVATE = re.compile(r"(?i)(?:is_?)?private")
+_PUBLIC = re.compile(
+    r"(?i)(?:is_?)?public(?:ly_?accessible|_?access)?|anyone_?(?:with_?(?:the_?)?link|can_?\w+)|allow_?public_?access"
+)
+_AUDIENCE = re.compile(r"(?i)(?:^|_)(?:acl|visibility|audience|type|access|scope|shared?_?with|grantee|principal)$")
+_EVERYBODY = re.compile(r"(?i)public(?:-read(?:-write)?)?|anyone(?:_?with_?(?:the_?)?link)?|all_?users|world|everyone")
+_MADE_PUBLIC = frozenset((ObjectKind.REPOSITORY, ObjectKind.MESSAGE, ObjectKind.EVENT, ObjectKind.ISSUE))
+"""Things that are made for everybody as a matter of course."""
+
+
+def _by_flags(call: _ToolCall, leaves: list[_Leaf]) -> Iterator[Effect]:
+    """Adds what an argument asks for beside the tool's own deed: `apply(destroy=true)`, `scale(replicas=0)`, an address
+    to which all mail is passed on."""
+    for leaf in leaves:
+        source = f"tool {call.name}"
+        if leaf.value is True and leaf.name.lower() in _DESTROYS:
+            target = (Target(call.name, Place.REMOTE),)
+            yield Effect(EffectKind.DELETE, ObjectKind.RESOURCE, call.span, source, target, Scope.MANY, Reversible.NO)
+        elif isinstance(leaf.value, int) and leaf.value == 0 and _REPLICAS.fullmatch(leaf.name):
+            place = Place.PRODUCTION if _is_production(leaves) else Place.REMOTE
+            yield Effect(EffectKind.STOP, ObjectKind.SERVICE, call.span, source, (Target(call.name, place),))
+        elif isinstance(leaf.value, str) and "@" in leaf.value and _FORWARDS.search(leaf.name):
+            target = (Target(leaf.value, Place.REMOTE),)
+            yield Effect(EffectKind.SEND, ObjectKind.MESSAGE, call.span, source, target, Scope.ALL)
+
+
+_DESTROYS = frozenset(
+    ("destroy", "delete", "purge", "wipe", "drop", "delete_all", "drop_all", "remove_all", "wipe_all")
+)
+_REPLICAS = re.compile(r"(?i)(?:min_?|max_?)?(?:replicas|desired_?(?:capacity|count|replicas)|instance_?count)")
+_FORWARDS = re.compile(r"(?i)(?:^|_)(?:auto_?)?forward(?:ing)?(?:_?(?:to|address|email))?(?:_smtp_address)?$")
 _SKIPS = re.compile(
     r"(?i)^(?:bypass|skip|ignore|disable|override)_?\w*(?:check|protection|approval|review|safety|security|verification"
     r"|validation|policy|policies|limit|auth|guard|ssl|tls)"
 )
+_WALLET = re.compile(r"(?i)wallet|pay|bank|coin|crypto")
 _GIVES = frozenset(
     (EffectKind.ALTER, EffectKind.CREATE, EffectKind.GRANT, EffectKind.OVERWRITE, EffectKind.WRITE, EffectKind.SEND)
 )
-_ROLE = re.compile(r"(?i)(?:^|_)(?:roles?|permissions?|access(?:_?level)?|privileges?|rights|group)s?$")
+_ROLE = re.compile(r"(?i)(?:^|_)(?:roles?|polic(?:y|ies)|permissions?|access(?:_?level)?|privileges?|rights|group)s?$")
 _RAISED = re.compile(
-    r"(?i)(?:super|sys|org|site|global|tenant|cluster)?[ _-]?admin(?:istrator)?s?|owner|root|superuser"
+    r"(?i)(?:super|sys|org|site|global|tenant|cluster)?[ _-]?admin(?:istrator)?s?(?:[ _-]?access)?|owner|root|superuser"
     r"|full[ _-]?(?:access|control)"
 )
 
@@ -1016,9 +1091,18 @@ def _targets(thing: ObjectKind, leaves: list[_Leaf]) -> tuple[Target, ...]:
             targets.setdefault(value, Target(value, Place.REMOTE, sensitivity))
         elif leaf.name in _PATH_NAMES and thing is ObjectKind.PATH:
             targets.setdefault(value, Target(value, Place.UNKNOWN, sensitivity))
-        elif _RECIPIENT.match(leaf.name) or _IDENTIFIER.search(leaf.name) or leaf.name.isdigit():
+        elif (
+            _RECIPIENT.match(leaf.name)
+            or _IDENTIFIER.search(leaf.name)
+            or leaf.name.isdigit()
+            or (thing in _IN_SERVICES and any(hit.name == thing for hit in objects_in(tokens_of_name(leaf.name))))
+        ):
             targets.setdefault(value, Target(value, Place.REMOTE, sensitivity))
     return tuple(targets.values())
+
+
+_IN_SERVICES = frozenset((ObjectKind.PROJECT, ObjectKind.RESOURCE, ObjectKind.SERVICE, ObjectKind.ACCOUNT))
+"""Things of a service on the network, which an argument may name by its own name: `project="shop"`."""
 
 
 def _detail(leaves: list[_Leaf]) -> dict[str, str]:

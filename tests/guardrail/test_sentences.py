@@ -29,7 +29,7 @@ def _effects(text: str) -> list[str]:
         ("Find all log files and remove them", ["delete path one unknown"]),
         ("Could you delete the old backups?", ["delete snapshot_or_backup many remote"]),
         ("Please shut down the production server", ["stop service one production"]),
-        ("Give everyone admin rights", ["grant permission all remote"]),
+        ("Give everyone admin rights", ["grant account all remote"]),
         ("Change the permission of all files in this folder to 755", ["alter permission all workspace"]),
         ("Change the role of Eve to admin", ["grant permission one remote"]),
         ("Format the disk", ["delete volume one system"]),
