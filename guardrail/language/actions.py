@@ -190,7 +190,7 @@ def meanings_in_sentence(tokens: Sequence[Token]) -> list[Meaning]:
         ]
         if not after:  # "turn the firewall off"
             inside = things[bisect_left(firsts, verb.first + 1) : bisect_left(firsts, verb.last)]
-            after = [thing for thing in inside if thing.last < verb.last]
+            after = [thing for thing in inside if thing.last <= verb.last]
         meanings.append(meaning_of(verb, *_thing_and_destination(tokens, verb, after)))
     return meanings
 
@@ -198,8 +198,15 @@ def meanings_in_sentence(tokens: Sequence[Token]) -> list[Meaning]:
 def _end_of_clause(tokens: Sequence[Token], verb: Hit, end: int) -> int:
     """Returns the position at which another clause begins: "reply that the meeting is over" replies, and names no
     event."""
-    stops = _tables().words["clauses"]
-    return next((number for number in range(verb.last, end) if tokens[number].text in stops), end)
+    stops, relative = _tables().words["clauses"], _tables().words["relative_after_comma"]
+    return next(
+        (
+            number
+            for number in range(verb.last, end)
+            if tokens[number].text in stops or (tokens[number].after == "," and tokens[number].text in relative)
+        ),
+        end,
+    )
 
 
 def is_negated(tokens: Sequence[Token], meaning: Meaning) -> bool:

@@ -88,7 +88,7 @@ class Lexicon:
         lengths: dict[str, set[int]] = {}
         for stem in self._stems:
             lengths.setdefault(stem[:_SHORTEST_STEM], set()).add(len(stem))
-        self._lengths = {start: tuple(sorted(found)) for start, found in lengths.items()}
+        self._lengths = {start: tuple(sorted(found, reverse=True)) for start, found in lengths.items()}
         self._ends = tuple(sorted({len(tail) for tail in self._tails}))
         self._known: dict[str, list[tuple[tuple[str, ...], str]]] = {}
 
