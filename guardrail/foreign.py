@@ -4,25 +4,54 @@ that it deletes or writes."""
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from itertools import chain
 from typing import Literal
 
 from guardrail.record import record
 
-_QUOTED = r"(?:'([^']{2,2000})'|\"([^\"]{2,2000})\")"
+_QUOTED = r"[@rR]?(?:'([^']{2,2000})'|\"([^\"]{2,2000})\")"
 _STARTS = re.compile(
     r"\b(?:system|exec|execve|popen|proc_open|passthru|shell_exec|spawn|spawn_sync|run|capture|capture2e?|capture3"
     r"|execute|shell|sh|cmd|call|do shell script|do script|start)\s?[({]?\s?[\[(]?\s?" + _QUOTED
 )
+_STATEMENTS = re.compile(
+    r"\.(?:Exec|ExecContext|MustExec|Query|QueryRow|executeUpdate|executeQuery|prepare|raw|select_all|exec_query"
+    r"|ExecuteSqlRaw|ExecuteSqlCommand)\s?\(\s?(?:\w+,\s?)?" + _QUOTED
+)
+_ARGUMENTS = re.compile(
+    r"\b(?:Command|CommandContext|ProcessBuilder|Process\.Start|execlp?|execvp?)\s?"
+    r"\(((?:[^()\"']|\"(?:[^\"\\]|\\.)*\"|'[^']*'){2,2000})\)"
+)
+_BUILDER = re.compile(r"\bCommand::new\(((?:[^;\"]|\"(?:[^\"\\]|\\.)*\"){2,2000})")
+_TEXT = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'([^']*)'")
+_RECORDS = re.compile(r"(?m)(?:^|[\s;(])([A-Z]\w{1,60})(?:\.all|\.unscoped)?\.(?:delete_all|destroy_all)\b")
+_HOME_TREE = re.compile(
+    r"\b(?:RemoveAll|remove_dir_all|rm_rf|rm_r|remove_tree|rmtree|deleteRecursively|deleteDirectory)\s?\(?\s?&?"
+    r"(?:filepath\.Join\(|path\.Join\(|Path\.Combine\(|File\.join\()?\s?"
+    r"(?:Dir\.home|home|homeDir|home_dir|userHome|ENV\[['\"]HOME['\"]\]|os\.Getenv\(\"HOME\"\))(?![\w])"
+)
 _TICKS = re.compile(r"`([^`]{2,2000})`|(?:%x|\bqx)[({\[/|]([^)}\]/|]{2,2000})[)}\]/|]")
 _FILES = re.compile(
-    r"\b(unlink|rmtree|remove_tree|rm_rf|rm_r|rm_f|rmdir|remove_dir|remove_entry|delete|deltree|remove|remove_dir_all"
+    r"\b(unlink|Directory\.Delete|File\.Delete|rmtree|remove_tree|rm_rf|rm_r|rm_f|rmdir|remove_dir|remove_entry|delete|deltree|remove|remove_dir_all"
     r"|remove_file|rm|RemoveAll|Remove|file_put_contents|write_file|WriteFile)\s?[({]?\s?[\[(]?\s?" + _QUOTED
 )
 _PATH = re.compile(r"[~/.\w$*][^\n]{0,400}\Z")
 _WRITES = frozenset(("file_put_contents", "write_file", "WriteFile"))
-_TREES = frozenset(("rmtree", "remove_tree", "rm_rf", "rm_r", "remove_dir_all", "RemoveAll", "deltree", "remove_entry"))
+_TREES = frozenset(
+    (
+        "Directory.Delete",
+        "rmtree",
+        "remove_tree",
+        "rm_rf",
+        "rm_r",
+        "remove_dir_all",
+        "RemoveAll",
+        "deltree",
+        "remove_entry",
+    )
+)
 
 _OPENED = re.compile(
     r"\b(?:open|fopen|file|File\.open|io\.open|IO\.open|openFile|File\.new|file_open)\s?\(?\s?"
@@ -58,8 +87,16 @@ class Found:
 def look(code: str) -> Iterator[Found]:
     """Yields commands and files that the code contains in quotes: commands and written files first, then deleted
     files."""
-    for found in chain(_STARTS.finditer(code), _TICKS.finditer(code)):
+    for found in chain(_STARTS.finditer(code), _TICKS.finditer(code), _STATEMENTS.finditer(code)):
         yield Found("command", found[1] or found[2])
+    for found in chain(_ARGUMENTS.finditer(code), _BUILDER.finditer(code)):
+        words = [text[1] or text[2] or "" for text in _TEXT.finditer(found[1])]
+        if len(words) > 1:
+            yield Found("command", _line(words))
+    for found in _RECORDS.finditer(code):
+        yield Found("command", " ".join(("DELETE FROM", found[1])))
+    if _HOME_TREE.search(code) is not None:
+        yield Found("delete_tree", "~")
     for found in _OPENED.finditer(code):
         path = next(group for group in found.groups() if group is not None)
         if _PATH.match(path):
@@ -70,6 +107,34 @@ def look(code: str) -> Iterator[Found]:
         path = found[2] or found[3]
         if _PATH.match(path):
             yield Found(_kind(found[1]), path)
+
+
+def _line(words: list[str]) -> str:
+    """Returns the command line that a program and its arguments make, or the script that a shell gets."""
+    name = words[0].rpartition("/")[2].lower().removesuffix(".exe")
+    if name in _SHELLS and len(words) > 2 and words[1].startswith("-"):
+        return words[2].replace('\\"', '"')
+    if name == "cmd" and words[1].lower().startswith("/c"):
+        return words[1][2:].strip() or " ".join(words[2:])
+    return shlex.join(words)
+
+
+_SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh"))
+
+
+def is_code(text: str) -> bool:
+    """Decides whether a text is a program in a language without a reader, by a line that only such programs have."""
+    return _PROGRAM.search(text) is not None
+
+
+_PROGRAM = re.compile(
+    # behind comments, so that no script that writes such a program to a file is taken for one
+    r"\A(?:\s|//[^\n]*\n|/\*[^\0]{0,4000}?\*/|#(?!!|include|ifndef|pragma)[^\n]*\n|#![^\n]*\n)*"
+    r"(?:<\?php\b|package [\w:]+;?\s*\n|use std::|(?:pub )?fn main\(\)|import javax?\.[\w.*]+;|using System(?:\.\w+)*;"
+    r"|#include\s*[<\"]|#ifndef \w+\s*\n\s*#\s*define|#pragma once|use strict;|require ['\"][\w/]+['\"]\s*\n"
+    r"|(?:public |final )*class \w+[^\n]{0,80}\{\s*\n(?=[^\0]{0,400}\bstatic void main\b)"
+    r"|[A-Z]\w{1,60}(?:\.all|\.unscoped)?\.(?:delete_all|destroy_all)\s*$)"
+)
 
 
 def runs_what_it_receives(code: str) -> bool:

@@ -162,4 +162,5 @@ class Language(StrEnum):
     CI = "ci"  # YAML of a workflow
     MANIFEST = "manifest"  # YAML for Kubernetes, Compose or Ansible
     HCL = "hcl"  # resources of Terraform and OpenTofu
+    CODE = "code"  # a program in a language without a reader
     PROSE = "prose"

@@ -63,6 +63,7 @@ class GeneralRules(Part):
     def __init__(self, work: Work, inner: InnerActions) -> None:
         super().__init__(work)
         self.inner = inner
+        self._uses_service = False  # an earlier call of the action reached a client of a service
 
     def unstated(self, call: Call, harmless: bool) -> None:
         """Adds effects on operands that the program's entry does not mention. Any program shows secrets in a file that
@@ -162,14 +163,21 @@ class GeneralRules(Part):
         `octokit.repos.delete`."""
         language, _, name = call.program.partition(":")
         segments = [segment for segment in re.split(r"[./]", name.lstrip("@")) if segment]
-        if language not in ("python", "js") or len(segments) < 2 or segments[0] not in names("clients_of_services"):
+        if language not in ("python", "js") or not segments:
             return
-        tokens = tokens_of_name(segments[-1])
-        meaning = meaning_of_name(tokens)
+        of_service = segments[0].lower() in names("clients_of_services")
+        self._uses_service = self._uses_service or of_service
+        method = segments[-1].removesuffix("Command") if language == "js" else segments[-1]
+        if method == segments[-1] and (len(segments) < 2 or not self._uses_service):
+            return
+        method = method.removeprefix("begin_")
+        meaning = meaning_of_name(tokens_of_name(method))
         if meaning is None or meaning.first or meaning.kind not in _TAKES_AWAY:
             return
-        if meaning.object is None:
-            meaning = meaning_of_name(tokens_of_name(f"{segments[-2]} {segments[-1]}")) or meaning
+        if meaning.object is None and len(segments) > 1:
+            meaning = meaning_of_name(tokens_of_name(f"{segments[-2]} {method}")) or meaning
+        if meaning.object is None and not of_service and method not in ("delete", "destroy", "terminate"):
+            return  # `items.remove(3)` may as well change a list
         targets = tuple(Target(word.text, Place.REMOTE) for word in call.words[:4]) or (Target("", Place.REMOTE),)
         thing = meaning.object if meaning.object not in (None, ObjectKind.PATH) else ObjectKind.RESOURCE
         self.findings.add(

@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from guardrail.catalogue.loader import default_catalogue
+from guardrail.foreign import is_code
 from guardrail.model import Passage, Reading, Span
 from guardrail.record import record
 from guardrail.vocabulary import Language
@@ -41,6 +42,7 @@ _READERS: Mapping[Language, tuple[str, str]] = {
     Language.CI: ("guardrail.reading.ci", "read_ci"),
     Language.MANIFEST: ("guardrail.reading.manifests", "read"),
     Language.HCL: ("guardrail.reading.terraform", "read"),
+    Language.CODE: ("guardrail.reading.other_code", "read"),
     Language.PROSE: ("guardrail.reading.sentences", "read"),
 }
 
@@ -195,6 +197,8 @@ def _certain(action: str, text: str) -> Language | None:
     if text.startswith("#!"):
         line = text.partition("\n")[0]
         return next((language for name, language in _INTERPRETERS.items() if name in line), Language.BASH)
+    if _OF_CODE.search(text) is not None and is_code(text):
+        return Language.CODE
     first = text[0]
     if text[:3].isupper():
         from guardrail.reading.http import is_request
@@ -225,6 +229,10 @@ def _certain(action: str, text: str) -> Language | None:
     return None
 
 
+_OF_CODE = re.compile(
+    r"<\?php|package |use std|fn main|import java|using System|#include|#ifndef|#pragma|static void|use strict|require ['\"]|_all\b"
+)
+"""Parts of the lines by which a program in a language without a reader is recognised, for a quick look."""
 _INTERPRETERS = {
     "python": Language.PYTHON,
     "node": Language.JAVASCRIPT,
@@ -232,6 +240,7 @@ _INTERPRETERS = {
     "bun": Language.JAVASCRIPT,
     "pwsh": Language.POWERSHELL,
     "powershell": Language.POWERSHELL,
+    **dict.fromkeys(("ruby", "perl", "php", "lua", "Rscript", "julia", "tclsh"), Language.CODE),
 }
 _FENCES = {
     **dict.fromkeys(("bash", "sh", "shell", "zsh", "console", "shell-session", "terminal", "fish"), Language.BASH),
@@ -282,7 +291,7 @@ _SPOKEN = frozenset(("agent_action", "action", "robot", "household_robot"))
 """Names that harnesses give to tools that accept an action in plain words."""
 
 _SHELLS = frozenset((Language.BASH, Language.POWERSHELL, Language.CMD))
-_FILES = frozenset((Language.DOCKERFILE, Language.CI, Language.MANIFEST, Language.HCL))
+_FILES = frozenset((Language.DOCKERFILE, Language.CI, Language.MANIFEST, Language.HCL, Language.CODE))
 """Languages of files, which nobody types: a shell that receives such a text runs its lines."""
 
 _CALL_BEGINS = re.compile(r"[A-Za-z_][\w.:-]{0,120}\s?[({]")

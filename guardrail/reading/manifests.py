@@ -194,8 +194,9 @@ def _lines_of_module(module: str, fields: Mapping[str, Any]) -> Iterator[list[st
     state = str(fields.get("state", ""))
     absent = state == "absent"
     match module:
-        case "file" if absent:
-            yield ["rm", "-rf", path]
+        case "file" if absent and path:
+            # Only a directory's name has no ending, as a rule.
+            yield ["rm", "-f" if "." in path.rpartition("/")[2].lstrip(".") else "-rf", path]
         case "service" | "systemd" | "systemd_service":
             if state == "stopped":
                 yield ["systemctl", "stop", name]
