@@ -45,7 +45,7 @@ from contracts.world.extraction.sentences import (
     is_undecided,
     with_reason,
 )
-from contracts.world.extraction.vocabulary import Relation, Vocabulary, plain_words, singular
+from contracts.world.extraction.vocabulary import Relation, Vocabulary, plain_words, singular, without_unit
 from contracts.world.proposal import LONGEST_TITLE
 from contracts.world.text import is_blank
 
@@ -61,7 +61,7 @@ MOST_DATES = 1_000
 MOST_DEPENDENCIES = 200
 """Most sentences "X depends on Y" of one document: the first ones."""
 
-_MENTION = re.compile(r"(?<![\w@/.`])@([A-Za-z0-9][A-Za-z0-9_-]{0,38})(?![\w@]|[./]\w)")
+_MENTION = re.compile(r"(?<![\w@/.`])@([A-Za-z0-9][A-Za-z0-9_-]{0,38}+)(?![\w@]|[./]\w)")
 """A handle. "@acme/builders" is one of a team."""
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,200})\]\((https?://[^\s)<>\[]{1,2000})(?:\s+\"[^\"\n]*\")?\)")
 _IMAGE = r"!\[(?P<alt>[^\[\]\n]{0,200})\]\([^\s()]{1,2000}(?:\s+\"[^\"\n]*\")?\)"
@@ -247,6 +247,21 @@ class Reading:
                 others.append(self.quote(part))
         if others:
             self.describe(subject, label, ", ".join(others))
+
+    def describe_field(self, node: FoundNode, name: str, text: str) -> bool:
+        """Sets the property that a column or key names: the reason of a decision, the description, or its own.
+
+        The day by which something is to be done is `due_on`, too.
+        """
+        word = without_unit(name)
+        days = [day for day, _ in dates_in(text, Part(0, len(text)))] if word in self.vocabulary.dues else []
+        if len(days) == 1:
+            node.properties.setdefault("due_on", days[0])
+        if node.type == "Decision" and word in self.vocabulary.reasons:
+            name = "rationale"
+        elif word in self.vocabulary.descriptions:
+            name = "description"
+        return self.describe(node, name, text)
 
     def relate_one(self, subject: FoundNode, relation: Relation, label: str, part: Part, name: str) -> list[FoundNode]:
         """Adds an edge from `subject` to whom a part names, and returns that one. `name` is how the name is spoken."""

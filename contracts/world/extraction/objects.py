@@ -73,7 +73,7 @@ class _Objects:
         elif named_type is not None and part.start < part.end and not reading.states_none(named_type, part):
             self._add_node(named_type, words, part, value, node)
         elif word not in vocabulary.type_words:
-            reading.describe(node, "description" if word in vocabulary.descriptions else words, value)
+            reading.describe_field(node, words, value)
         reading.scan(node, part)
 
     def _element(self, tree: Any, value: Any, node: FoundNode, key: str | None) -> None:

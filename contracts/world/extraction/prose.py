@@ -508,8 +508,9 @@ class _Prose:
         reading, vocabulary = self._reading, self._reading.vocabulary
         empty = labelled.rest.start >= labelled.rest.end
         relation = vocabulary.relation_of(labelled.head)
-        if labelled.is_dashed and singular(labelled.head) not in vocabulary.relations:
-            relation = None
+        is_of_people = relation is not None and relation.to in ("Person", "Organization")
+        if labelled.is_dashed and not (is_of_people and singular(labelled.head) in vocabulary.relations):
+            relation = None  # a definition: "`require` - matches modules"
         named_type = vocabulary.type_of(labelled.head)
         if labelled.day is not None and labelled.head.lower() in _AGREED:
             named_type = "Decision"

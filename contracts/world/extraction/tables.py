@@ -9,7 +9,7 @@ from contracts.world.extraction.document_reading import Reading, plain
 from contracts.world.extraction.figures import is_figure
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.people import given_first
-from contracts.world.extraction.vocabulary import singular
+from contracts.world.extraction.vocabulary import singular, without_unit
 
 DELIMITERS = ",;\t|"
 _NUMBER = re.compile(r"[<>~≈±+-]?\s*[\d.,_]*\d[\d.,_]*\s*(?:%|[a-zA-Zµ]{1,3})?")
@@ -17,7 +17,6 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\d{1,2}:\d\d(?::\d\d)?(?: ?[Aa
 _CODE_ONLY = re.compile(r"`[^`]*`")
 _STATED_BY_SENTENCES = frozenset({"Decision", "Risk", "Goal", "Principle", "Value"})
 """Types of things that a name in code is none of."""
-_BRACKET = re.compile(r"\s*\([^()]*\)\s*")
 _FIELD = r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<bare>[^{0}\r\n]*))[ ]*(?P<end>{0}|\r\n|\n|\r|\Z)'
 
 
@@ -70,7 +69,7 @@ def _read_row(
         node_type = "Concept"
     title = plain(reading.quote(cells[name]))
     if node_type == "Person":
-        node_type = reading.party_type(title, "Person") or "Concept"
+        node_type = "Concept" if "/" in title else reading.party_type(title, "Person") or "Concept"
     if node_type == "Person":
         node = reading.findings.refer(
             "table_row",
@@ -84,7 +83,7 @@ def _read_row(
     else:
         node = reading.add("table_row", node_type, cells[name], within)
     for number, (column, cell) in enumerate(zip(columns, cells, strict=False)):
-        word, relation = _without_unit(column), vocabulary.relation_of(column)
+        word, relation = without_unit(column), vocabulary.relation_of(column)
         if number == name or (number == of_type and own_type) or cell.start >= cell.end:
             continue
         if word in vocabulary.numbers:
@@ -93,11 +92,7 @@ def _read_row(
         elif relation is not None:
             reading.relate(node, relation, column, cell)
         else:
-            if word in vocabulary.dues:
-                reading.set_due(node, cell)
-            is_reason = node_type == "Decision" and word in vocabulary.reasons
-            described = "rationale" if is_reason else "description" if word in vocabulary.descriptions else column
-            reading.describe(node, described, reading.quote(cell))
+            reading.describe_field(node, column, reading.quote(cell))
     reading.scan(node, whole)
 
 
@@ -116,7 +111,7 @@ def _name_column(reading: Reading, columns: Sequence[str], rows: Sequence[Sequen
     times.
     """
     vocabulary = reading.vocabulary
-    words = [_without_unit(column) for column in columns]
+    words = [without_unit(column) for column in columns]
     for name in vocabulary.names:
         if name in words:
             return words.index(name)
@@ -124,11 +119,6 @@ def _name_column(reading: Reading, columns: Sequence[str], rows: Sequence[Sequen
     unnumbered = [i for i, word in enumerate(words) if word not in vocabulary.numbers]
     telling = (i for i in unnumbered if not _has_figures(reading, rows, i) and words[i] not in vocabulary.relations)
     return next(typed, next(telling, next(iter(unnumbered), 0)))
-
-
-def _without_unit(column: str) -> str:
-    """Returns the word of a column without what stands in brackets behind it: "Due (YYYY-MM-DD)"."""
-    return singular(_BRACKET.sub("", column) or column)
 
 
 def _has_figures(reading: Reading, rows: Sequence[Sequence[Part]], column: int) -> bool:

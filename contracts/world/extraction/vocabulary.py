@@ -255,6 +255,11 @@ def singular(label: str) -> str:
     return " ".join([*words[:-1], last])
 
 
+def without_unit(name: str) -> str:
+    """Returns the word of a column or key without what stands in brackets behind it: "Due (YYYY-MM-DD)"."""
+    return singular(_BRACKETS.sub("", name) or name)
+
+
 def _is_plural(word: str) -> bool:
     return word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 2
 

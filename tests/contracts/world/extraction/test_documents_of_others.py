@@ -364,7 +364,7 @@ def test_an_entry_that_says_that_there_is_no_task_is_none(text):
 
 def test_a_team_is_no_person_and_who_leads_it_answers_for_it():
     graph = read(
-        "# T\n\n## Platform Team\n\n**Team Lead:** David Kim\n**Members:** 12 engineers\n\nAsk @acme/builders."
+        "# T\n\n## Platform Team\n\n**Team Lead:** David Kim\n**Members:** 12 engineers\n\nAsk @acme-inc/builders."
     )
     assert titles(graph, "Concept", "Person") == ["Platform Team", "David Kim"]
     assert edges(graph, "OWNED_BY") == {("Platform Team", "OWNED_BY", "David Kim")}
@@ -394,3 +394,18 @@ def test_the_number_of_a_task_is_no_sentence():
 def test_a_row_that_is_named_by_code_is_no_rule():
     graph = read("# T\n\n## Rules\n\n| Name | Meaning |\n|--|--|\n| `RULE_PATH` | a path |\n| Be kind | always |")
     assert (titles(graph, "Principle"), titles(graph, "Concept")) == (["Be kind"], ["RULE_PATH"])
+
+
+def test_a_defined_word_relates_nothing_and_a_cell_of_two_names_is_no_person():
+    graph = read("# T\n\n- `require` - JSON\n- **Owner** - Bo Li\n\n| Person | Week |\n|--|--|\n| Ada / Cy | 1 |")
+    assert edges(graph, "DEPENDS_ON", "OWNED_BY") == {("T", "OWNED_BY", "Bo Li")}
+    assert titles(graph, "Person", "Concept") == ["require", "Bo Li", "Ada / Cy"]
+
+
+def test_keys_of_reasons_and_days_are_read_as_columns_are():
+    decision, task = '{"title": "Sell", "rationale": "It leaks"}', '{"title": "Pay", "deadline": "2026-03-01"}'
+    text = f'{{"decisions": [{decision}], "tasks": [{task}]}}'
+    request = BuildRequest(documents=[{"id": "d", "text": text, "mediaType": "application/json"}])
+    graph = build_graph(request, "local:ada", NOW)
+    assert properties(graph, "Sell") == {"rationale": "It leaks"}
+    assert properties(graph, "Pay")["due_on"] == "2026-03-01"
