@@ -221,15 +221,19 @@ class Reading:
     ) -> list[FoundNode]:
         """Adds an edge from `subject` to each node that a part names, and returns the people and organisations.
 
-        The text becomes a property if it contains more than names. `title` is the meaning of the part if its spelling
-        differs, for example by escapes; `is_one` says that the part is an element of a list, and so one name.
+        The text becomes a property if it contains more than names, or if the label says more than the edge, as "Team
+        lead" does. `title` is the meaning of the part if its spelling differs, for example by escapes; `is_one` says
+        that the part is an element of a list, and so one name.
         """
         if relation.to in ("Person", "Organization"):
             parts = self._names_in(part, relation, label, is_one=is_one)
             people = [node for named in parts if (node := self._party(*named, relation.to)) is not None]
             for node in people:
                 self._tie(subject, node, relation, part, label)
-            if not parts or len(people) < len(parts):
+            says_more = (
+                singular(label) not in self.vocabulary.relations and self.vocabulary.relation_of(label) is not None
+            )
+            if not parts or len(people) < len(parts) or says_more:
                 self._keep_value(subject, label, part, title)
             return people
         self._open.append((subject, relation, label, part, title))

@@ -368,6 +368,7 @@ def test_a_team_is_no_person_and_who_leads_it_answers_for_it():
     )
     assert titles(graph, "Concept", "Person") == ["Platform Team", "David Kim"]
     assert edges(graph, "OWNED_BY") == {("Platform Team", "OWNED_BY", "David Kim")}
+    assert properties(graph, "Platform Team") == {"team_lead": "David Kim", "members": "12 engineers"}
 
 
 def test_a_heading_below_people_names_a_group_of_them_unless_it_is_a_name():
