@@ -116,6 +116,10 @@ class Reading:
         self._handles = handles_in(text)
         self._scanned: list[tuple[FoundNode, Part]] = []
         self._dependencies: list[Depends] = []
+        self._called: dict[str, FoundNode | None] = {}
+        """The people by their first and last names; None for a name of several."""
+        self._people_called = 0
+        """How many people `_called` has."""
         self._open: list[tuple[FoundNode, Relation, str, Part, str | None]] = []
 
     def begin(self, title: str, part: Part) -> None:
@@ -315,8 +319,13 @@ class Reading:
 
     def person_called(self, name: str) -> FoundNode | None:
         """Returns the person whom the text named before and calls so by the full name, the first or the last one."""
-        title = called([person.title for person in self.findings.people(self.document)]).get(name)
-        return None if title is None else self.findings.known(self.document, "Person", title)
+        people = self.findings.people(self.document)
+        for person in people[self._people_called :]:
+            words = person.title.split()
+            for word in {words[0], words[-1]}:
+                self._called[word] = person if self._called.get(word, person) is person else None
+        self._people_called = len(people)
+        return self.findings.known(self.document, "Person", name) or self._called.get(name)
 
     def names_nothing(self, part: Part) -> bool:
         """Decides whether a part stands where a name would, and says that there is none: "N/A", "to be decided"."""

@@ -102,6 +102,7 @@ class Findings:
         self._single: dict[tuple[str, str], str] = {}
         self._numbers: dict[tuple[str, ...], int] = {}
         self._referred: dict[tuple[str, ...], FoundNode] = {}
+        self._people: dict[str, list[FoundNode]] = {}
         self._contradictions: dict[Contradiction, None] = {}
 
     @property
@@ -143,6 +144,8 @@ class Findings:
         known = self._referred.get(named)
         if known is None:
             known = self._referred[named] = self._new(content_id("kg", self._graph_id, *named), node_type, name, rule)
+            if node_type == "Person":
+                self._people.setdefault(scope, []).append(known)
         known.spans += [span for span in spans if len(known.spans) < MOST_SPANS and span not in known.spans]
         return known
 
@@ -201,9 +204,7 @@ class Findings:
 
     def people(self, scope: str) -> list[FoundNode]:
         """Returns the people that were referred to by name within `scope`."""
-        return [
-            node for (within, node_type, *_), node in self._referred.items() if (within, node_type) == (scope, "Person")
-        ]
+        return self._people.setdefault(scope, [])
 
     def _new(self, node_id: str, node_type: str, title: str, rule: str) -> FoundNode:
         if len(self._nodes) >= MOST_NODES:
