@@ -133,7 +133,7 @@ _PROGRAM = re.compile(
     r"(?:<\?php\b|package [\w:]+;?\s*\n|use std::|(?:pub )?fn main\(\)|import javax?\.[\w.*]+;|using System(?:\.\w+)*;"
     r"|#include\s*[<\"]|#ifndef \w+\s*\n\s*#\s*define|#pragma once|use strict;|require ['\"][\w/]+['\"]\s*\n"
     r"|(?:public |final )*class \w+[^\n]{0,80}\{\s*\n(?=[^\0]{0,400}\bstatic void main\b)"
-    r"|[A-Z]\w{1,60}(?:\.all|\.unscoped)?\.(?:delete_all|destroy_all)\s*$)"
+    r"|[A-Z]\w{1,60}(?:\.all|\.unscoped)?\.(?:delete_all|destroy_all)\s*(?:\n|$))"
 )
 
 

@@ -25,6 +25,7 @@ from guardrail.language.actions import meaning_of_name, tokens_of_name
 from guardrail.language.data import names
 from guardrail.model import Call, Effect, Span, Target, Uncovered, Word
 from guardrail.paths import consequence_of_write
+from guardrail.reading import is_sql
 from guardrail.reading.decoding import constant_output
 from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible, Scope
 
@@ -48,6 +49,8 @@ _CMDLETS = {
     "revoke": Effect(EffectKind.REVOKE, ObjectKind.PERMISSION, _NOWHERE, ""),
 }
 """The effects of cmdlets with these verbs on the thing that their noun names."""
+_RUNS_STATEMENTS = frozenset(("query", "execute", "raw", "exec", "run", "unsafe"))
+"""Methods that run the statement of SQL that they are given, whatever they belong to."""
 _TAKES_AWAY = frozenset(
     (EffectKind.DELETE, EffectKind.CANCEL, EffectKind.REVOKE, EffectKind.DISABLE, EffectKind.EXPOSE)
 )
@@ -152,6 +155,9 @@ class GeneralRules(Part):
             named = next((word.text for word in call.words if not word.text.startswith("-")), "")
             target = (Target(named, self.targets.placed(Place.REMOTE, ObjectKind.RESOURCE)),)
             self.findings.add(replace(_CMDLETS[verb], span=call.span, source=name, targets=target, sure=call.sure))
+        if name.rpartition(".")[2] in _RUNS_STATEMENTS and call.words and is_sql(call.words[0].text):
+            self.inner.text(call.words[0].text, "sql", call, frame)
+            return
         self._of_a_service(call)
         executable = not name.startswith((*_MEMBERS_OF_CODE, *_READING_VERBS))
         self.findings.uncovered.append(

@@ -25,7 +25,7 @@ from guardrail.interpret.inner_words import (
     with_piped,
     words_of_inner,
 )
-from guardrail.interpret.pipes import connection_of, decodes
+from guardrail.interpret.pipes import connection_of, decodes, prints_environment
 from guardrail.interpret.programs import CARES, SHELLS, entry_of, program_name
 from guardrail.interpret.work import Part, Work
 from guardrail.model import Call, Effect, Reading, Target, Uncovered, Word
@@ -142,6 +142,8 @@ class InnerActions(Part):
         output = source.text if isinstance(source, Word) else constant_output(source)
         if output is not None:
             return [Word(text, call.span) for text in output.split()]
+        if prints_environment(source):
+            return [Word("$(env)", call.span, known=False)]
         while isinstance(source, Call) and isinstance(source.stdin, Call):
             source = source.stdin
         if isinstance(source, Call) and source.program in _SEARCHES:

@@ -125,6 +125,16 @@ def objects_in(tokens: Sequence[Token]) -> list[Hit]:
     return found
 
 
+def _takes_out(tokens: Sequence[Token], verb: Hit, place: Hit | None) -> bool:
+    """Decides whether something is taken out of files that stay: "remove trailing whitespace from all files"."""
+    if place is None or place.name != ObjectKind.PATH:
+        return False
+    words = _tables().words
+    between = tokens[verb.last : place.first]
+    at = next((number for number, token in enumerate(between) if token.text in words["prepositions"]), len(between))
+    return any(token.text not in words["no_things"] for token in between[:at])
+
+
 def _describes_text(tokens: Sequence[Token], number: int) -> bool:
     """Decides whether the words from `number` name a part of code or of a document, which the thing before them only
     describes: "the customer list component", "the antivirus section"."""
@@ -191,7 +201,11 @@ def meanings_in_sentence(tokens: Sequence[Token]) -> list[Meaning]:
         if not after:  # "turn the firewall off"
             inside = things[bisect_left(firsts, verb.first + 1) : bisect_left(firsts, verb.last)]
             after = [thing for thing in inside if thing.last <= verb.last]
-        meanings.append(meaning_of(verb, *_thing_and_destination(tokens, verb, after)))
+        thing, destination = _thing_and_destination(tokens, verb, after)
+        meaning = meaning_of(verb, thing, destination)
+        if meaning.kind is EffectKind.DELETE and thing is None and _takes_out(tokens, verb, destination):
+            meaning = replace(meaning, kind=EffectKind.ALTER)
+        meanings.append(meaning)
     return meanings
 
 

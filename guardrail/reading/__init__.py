@@ -222,6 +222,8 @@ def _certain(action: str, text: str) -> Language | None:
             return Language.PYTHON
         if first not in "{[<" and name.partition(".")[0] in _JAVASCRIPT_MODULES:
             return Language.JAVASCRIPT
+        if first not in "{[<" and "=>" in text and _JAVASCRIPT.points(_QUOTED.sub(" ", text)) >= 3:
+            return Language.JAVASCRIPT
         from guardrail.reading.tool_calls import is_call
 
         if is_call(action):
@@ -230,7 +232,8 @@ def _certain(action: str, text: str) -> Language | None:
 
 
 _OF_CODE = re.compile(
-    r"<\?php|package |use std|fn main|import java|using System|#include|#ifndef|#pragma|static void|use strict|require ['\"]|_all\b"
+    r"<\?php|package |use std|fn main|import java|using System|#include|#ifndef|#pragma|static void|use strict"
+    r"|require ['\"]|_all\b"
 )
 """Parts of the lines by which a program in a language without a reader is recognised, for a quick look."""
 _INTERPRETERS = {
@@ -296,7 +299,7 @@ _FILES = frozenset((Language.DOCKERFILE, Language.CI, Language.MANIFEST, Languag
 
 _CALL_BEGINS = re.compile(r"[A-Za-z_][\w.:-]{0,120}\s?[({]")
 _MANIFEST_BEGINS = re.compile(
-    r"(?:---[^\n]*\n|#[^\n]*\n|\s*\n)*"
+    r"(?:---[^\n]*\n|#[^\n]*\n|[ \t]*\n)*"
     r"(?:(?:apiVersion|kind|metadata|spec|services|version|name|volumes|networks):|- (?:name|hosts):)"
 )
 _HCL = re.compile(
@@ -619,7 +622,7 @@ _JAVASCRIPT = _marks(
         3,
         None,
         ("=>", "function", "await"),
-        r"=>\s*[{(\w]|\bfunction\s*\w*\([^)]{0,80}\)\s*\{|\bawait\s+\w[\w.]*\(",
+        r"=>\s*[{(\w]|\bfunction\s*\w*\([^)]{0,80}\)\s*\{|\bawait\s+\w[\w.$]*[(`]",
     ),
     (3, None, (".",), r"\b(?:fs|fsPromises|child_process|process|console|document|window|axios|JSON)\.\w+\("),
     (2, None, (";",), r"(?m);\s*$"),

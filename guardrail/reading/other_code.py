@@ -7,8 +7,6 @@ from guardrail.catalogue.loader import default_catalogue
 from guardrail.model import Call, Reading, Span, Word
 from guardrail.vocabulary import Language
 
-MAX_LINES = 2_000
-
 
 def read(text: str, *, offset: int = 0) -> Reading:
     """Returns the running of the program as one call, and the lines that only a shell would understand: to a shell, the
@@ -19,7 +17,7 @@ def read(text: str, *, offset: int = 0) -> Reading:
     span = Span(offset, offset + len(text))
     calls = [Call("tool:code.run", (Word(text, span),), span, Language.CODE)]
     at = offset
-    for line in text.split("\n")[:MAX_LINES]:
+    for line in text.split("\n"):
         first, _, rest = line.strip().partition(" ")
         if rest[:1] in _OPERANDS and first in programs and first not in _OF_LANGUAGES:
             calls += read_shell(line, offset=at).calls

@@ -27,6 +27,10 @@ LONGEST_TEXT = 24 * 1024
 MAX_EFFECTS = 256
 _TABLE = "reading/sentences.yaml"
 _QUOTED = re.compile(r"\"[^\"\n]{0,400}\"|“[^”\n]{0,400}”|`[^`\n]{0,400}`|(?<![\w])'[^'\n]{1,200}'(?!\w)")
+_SOURCES = re.compile(
+    r"(?<![\w/.~-])(?:src|lib|app|apps|pkg|packages|internal|cmd|components|modules|tests?|docs|scripts)(?:/[\w.-]+)+"
+)
+"""Paths of source code, whose names say what the code is about: `src/payments`."""
 _NAMED = re.compile(
     r"(?P<quoted>\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|`[^`\n]{1,200}`|(?<!\w)'[^'\n]{1,200}'(?!\w))"
     r"|(?P<word>(?:https?://|www\.)[^\s,;'\"<>]{1,200}|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}|~?/[\w./*-]{1,200}"
@@ -40,7 +44,7 @@ def read(text: str, *, offset: int = 0) -> Reading:
     """Returns the effects that sentences ask for; the whole text is a passage."""
     whole = Span(offset, offset + len(text))
     looked_at = _without_names(text[:LONGEST_TEXT])
-    quoted = [(match.start(), match.end()) for match in _QUOTED.finditer(looked_at)]
+    quoted = sorted(match.span() for pattern in (_QUOTED, _SOURCES) for match in pattern.finditer(looked_at))
     tokens = tuple(_without(tokens_of(looked_at), quoted))
     effects = list(islice(_effects(looked_at, tokens, offset), MAX_EFFECTS + 1))
     uncovered: tuple[Uncovered, ...] = ()
@@ -122,6 +126,8 @@ def _effects(text: str, tokens: Sequence[Token], offset: int) -> Iterator[Effect
             thing = ObjectKind.MESSAGE  # the addressee of a message is not data that leaves
         if is_negated(tokens, meaning) or _is_participle(tokens, meaning) or _is_spoken_of(tokens, meaning, hits):
             continue
+        if _is_left_to_the_person(tokens, meaning):
+            continue
         if meaning.first > last_run and _is_done_by_code(tokens, meaning, hits):
             continue
         if _is_question(text, ends[sentence], starts[sentence], hits):
@@ -174,6 +180,16 @@ def _is_spoken_of(tokens: Sequence[Token], meaning: Meaning, hits: Sequence[Hit]
     return False
 
 
+def _is_left_to_the_person(tokens: Sequence[Token], meaning: Meaning) -> bool:
+    """Decides whether the person says that they do it: "I will send it myself"."""
+    clause = tokens[meaning.first].clause
+    return any(
+        token.clause == clause and token.text in _words()["themselves"]
+        for token in tokens[meaning.first + 1 : meaning.last + _NEAR]
+    )
+
+
+_NEAR = 3
 _RUNS = frozenset((EffectKind.EXECUTE, EffectKind.PUBLISH, EffectKind.INSTALL))
 
 

@@ -129,7 +129,9 @@ def _calls_of(text: str, offset: int) -> Iterator[_ToolCall]:
     stripped = text.strip()
     whole = Span(offset, offset + len(text))
     if stripped[:1] in ("{", "["):
-        yield from _from_value(_json(stripped), whole)
+        value = _json(stripped)
+        for item in [value] if value is not None else _json_lines(stripped):
+            yield from _from_value(item, whole)
         return
     for match in _INVOKE.finditer(text):
         end = text.find("</", match.end())
@@ -230,6 +232,15 @@ def _json(text: str) -> Any:
         raise _Stopped("values nested too deeply") from None
     except ValueError:
         return None
+
+
+def _json_lines(text: str) -> Iterator[Any]:
+    """Yields the values of a text that has one on each line; none if a line is something else."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if 1 < len(lines) <= MAX_CALLS:
+        values = [_json(line) for line in lines]
+        if all(isinstance(value, dict | list) for value in values):
+            yield from values
 
 
 def _json_at(text: str, at: int) -> tuple[Any, int]:
@@ -612,13 +623,32 @@ def _clicked(call: _ToolCall, text: str, offset: int) -> Reading | None:
     # A tool's description puts the role of the element first or last: "button 'Pay now'", "Pay now button".
     quoted = re.fullmatch(r"(?i)\s*(?:the\s+)?(?:button|link|menu ?item)\s*[:\s]\s*['\"“](.+)['\"”]\s*", words)
     words = quoted[1] if quoted else re.sub(r"(?i)\s+(?:button|link|menu ?item)\s*$", "", words)
+    words = _CONFIRMED.sub(lambda match: _CONFIRMS[match[1].lower()], words)
     reading = reader_of(Language.PROSE)(words)
     if not reading.effects:
         return None
     span = _span_of(label, call, text, offset)
-    return Reading(Language.TOOL_CALL, effects=tuple(replace(effect, span=span) for effect in reading.effects))
+    return Reading(Language.TOOL_CALL, effects=tuple(_on_the_page(effect, span) for effect in reading.effects))
 
 
+def _on_the_page(effect: Effect, span: Span) -> Effect:
+    """Returns the effect of a button: what it names lies with the page's service."""
+    near = (Place.UNKNOWN, Place.WORKSPACE)
+    targets = tuple(
+        replace(target, place=Place.REMOTE) if target.place in near else target for target in effect.targets
+    )
+    return replace(effect, targets=targets, span=span)
+
+
+_CONFIRMS = {
+    **dict.fromkeys(("deletion", "removal"), "delete"),
+    "cancellation": "cancel",
+    **dict.fromkeys(("payment", "transfer", "purchase", "wire transfer", "bank transfer"), "pay"),
+}
+_CONFIRMED = re.compile(
+    rf"(?i)^(?:button\s+)?confirm\s+(?:the\s+|and\s+)?(?:permanent\s+)?({'|'.join(_CONFIRMS)})\b(?:\s+of)?"
+)
+"""What the noun after "confirm" on a button does."""
 _LABELS = ("element", "text", "label", "name", "description", "selector")
 _LONGEST_LABEL = 200
 _SEARCHES = frozenset(("search", "find", "grep", "lookup", "suggest"))
@@ -977,6 +1007,16 @@ def _role_given(call: _ToolCall, meaning: Meaning, leaves: list[_Leaf]) -> Itera
 def _checks_skipped(call: _ToolCall, leaves: list[_Leaf]) -> Iterator[Effect]:
     """Adds that a check is skipped if an argument with such a name is true: `merge(bypass_checks=true)`."""
     skipped = next((leaf for leaf in leaves if leaf.value is True and _SKIPS.search(leaf.name)), None)
+    if skipped is None and any(token.text == "protection" for token in tokens_of_name(call.name)):
+        skipped = next(
+            (
+                leaf
+                for leaf in leaves
+                if (leaf.value is True and leaf.name.startswith("allow_"))
+                or (leaf.value in (None, False) and leaf.name.startswith(("enforce_", "require")))
+            ),
+            None,
+        )
     if skipped is not None:
         source = f"tool {call.name}"
         yield Effect(EffectKind.DISABLE, ObjectKind.RESOURCE, call.span, source, (Target(skipped.name),))

