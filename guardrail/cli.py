@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, NoReturn
 
+    from guardrail.engine import Guardrail
     from guardrail.user_policy import UserPolicy
     from guardrail.verdict import Verdict
 
@@ -113,7 +114,7 @@ def _parser(program: str) -> ArgumentParser:
     command.add_argument("paths", nargs="+", metavar="PATH")
     command.add_argument("--severity", choices=SEVERITIES, default="medium", help="the impact of the files")
     command.add_argument("--sarif", action="store_true", help="answer as SARIF 2.1.0")
-    command = add("lint", _lint, "check catalogue files and their examples", "programs/git.yaml")
+    command = add("lint", _lint, "check catalogue files with their examples, and the policy", "programs/git.yaml")
     command.add_argument("files", nargs="*", metavar="FILE", help="default: all files of this installation")
     command = add(
         "daemon", _daemon, "run the warm process that hooks ask; hooks start it by themselves", "--idle-minutes 5"
@@ -153,9 +154,8 @@ def _judged(known: Namespace) -> tuple[Verdict, Mapping[str, Any] | None]:
     """Returns the verdict and the context that it was reached in. A person is present, so uncovered parts become a
     question."""
     from guardrail.engine import Options
-    from guardrail.loading import default_guardrail
 
-    guardrail, context = default_guardrail(), _context(known.context)
+    guardrail, context = _guardrail(), _context(known.context)
     policy = _policy_here()
     if known.here:
         context = _facts_here(guardrail, _action(known), known.severity, context, policy)
@@ -164,8 +164,20 @@ def _judged(known: Namespace) -> tuple[Verdict, Mapping[str, Any] | None]:
     return verdict, context
 
 
+def _guardrail() -> Guardrail:
+    """Returns the guardrail. Raises `Fault` where a file of its catalogue or policy has a mistake."""
+    from guardrail.catalogue.loader import CatalogueInvalid
+    from guardrail.loading import default_guardrail
+    from guardrail.policy_file import PolicyInvalid
+
+    try:
+        return default_guardrail()
+    except (CatalogueInvalid, PolicyInvalid) as invalid:
+        raise Fault(f"the guardrail can't be loaded: {invalid}") from None
+
+
 def _facts_here(
-    guardrail: Any, action: str, severity: str, context: Mapping[str, Any] | None, policy: UserPolicy | None
+    guardrail: Guardrail, action: str, severity: str, context: Mapping[str, Any] | None, policy: UserPolicy | None
 ) -> Mapping[str, Any]:
     from pathlib import Path
 
@@ -435,7 +447,6 @@ def _report(known: Namespace, text: str, **members: Any) -> int:
 def _scan(known: Namespace) -> int:
     from pathlib import Path
 
-    from guardrail.loading import default_guardrail
     from guardrail.scan import plain_finding, sarif, scan, scannable
     from guardrail.vocabulary import Severity
 
@@ -443,7 +454,7 @@ def _scan(known: Namespace) -> int:
     missing = next((path for path in paths if not path.exists()), None)
     if missing is not None:
         raise Fault(f"there is no file {missing}")
-    guardrail = default_guardrail()
+    guardrail = _guardrail()
     files = list(scannable(paths))
     findings = [finding for file in files for finding in scan(file, guardrail, Severity(known.severity))]
     if known.sarif:
@@ -464,19 +475,37 @@ def _lint(known: Namespace) -> int:
 
     from guardrail.catalogue.lint import lint
     from guardrail.catalogue.loader import PROGRAMS
+    from guardrail.policy import POLICY_FILE
 
-    paths = [Path(file) for file in known.files] or sorted(PROGRAMS.glob("*.yaml"))
+    paths = [Path(file) for file in known.files] or [*sorted(PROGRAMS.glob("*.yaml")), *_existing(POLICY_FILE)]
     if not paths:
         raise Fault("this installation has the catalogue compiled; name the files to check")
+    policies = [path for path in paths if path.name == POLICY_FILE.name]
     try:
-        faults = lint(paths)
+        faults = [str(fault) for fault in lint(path for path in paths if path not in policies)]
+        faults += [fault for path in policies for fault in _policy_faults(path)]
     except OSError as error:
         raise Fault(f"{error.filename} can't be read: {error.strerror}") from None
     if known.json:
-        _write_json({"files": len(paths), "faults": [str(fault) for fault in faults]})
+        _write_json({"files": len(paths), "faults": faults})
     else:
-        _write([*map(str, faults), f"{len(paths)} files, {len(faults)} faults"])
+        _write([*faults, f"{len(paths)} files, {len(faults)} faults"])
     return FAULT if faults else PASSED
+
+
+def _existing(file: Path) -> list[Path]:
+    return [file] if file.is_file() else []
+
+
+def _policy_faults(file: Path) -> list[str]:
+    """Returns the first mistake of a file of the guardrail's own policy, if it has one."""
+    from guardrail.policy_file import PolicyInvalid, plain_policy
+
+    try:
+        plain_policy(file.read_text("utf-8"), file.name)
+    except PolicyInvalid as invalid:
+        return [str(invalid)]
+    return []
 
 
 # --- output ---

@@ -6,7 +6,7 @@ other bodies too; `reader`, a function of a room of the warehouse; else the stat
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache, partial
 from typing import Any
@@ -79,7 +79,7 @@ from contracts.publish.deprecations import COMPATIBILITY_PATH, DEPRECATED
 from contracts.publish.overview import OVERVIEW_MAX_AGE_S, ContextSnapshot, OverviewMode, ServiceContext, SiteMetrics
 from contracts.publish.routes import ACTION_HEADERS, Cache
 from contracts.site.markdown import page_in_markdown
-from contracts.site.page import Page, PageContent, markdown_content, page_content
+from contracts.site.page import Page, PageContent, Shown, markdown_content, page_content
 from contracts.site.pages import NOT_FOUND, OPERATION_PAGES, PAGES
 from contracts.token.history_documents import (
     AddressTransfers,
@@ -348,7 +348,19 @@ def _page_rows(page: Page, collection: str | None = None) -> tuple[Projection, P
     return row, twin
 
 
-PROJECTIONS: tuple[Projection, ...] = (
+def _with_ageing(page: Page, rows: Iterable[Projection]) -> Page:
+    """Returns a page that `shows_ageing` with those of `rows` that age: as other pages show them, then all others by
+    their rows. Returns any other page as it is."""
+    if not page.shows_ageing:
+        return page
+    ageing = {
+        row.path: Shown(row.name, row.summary, row.path, row.model) for row in rows if row.model and row.freshness
+    }
+    named = {shown.path: shown for other in PAGES for shown in other.shows if shown.path in ageing}
+    return replace(page, shows=(*(named | {**ageing, **named}).values(), *page.shows))
+
+
+_DOCUMENTS: tuple[Projection, ...] = (
     Projection(
         name="token_price",
         path="/api/token/price",
@@ -911,7 +923,12 @@ PROJECTIONS: tuple[Projection, ...] = (
         description="The part of the OpenAPI 3.0.3 description that is under `/api/v2`, in YAML.",
         media_type="application/yaml",
     ),
-    *(row for page in PAGES for row in _page_rows(page)),
+)
+"""The rows of all documents but the pages."""
+
+PROJECTIONS: tuple[Projection, ...] = (
+    *_DOCUMENTS,
+    *(row for page in PAGES for row in _page_rows(_with_ageing(page, _DOCUMENTS))),
     *(row for page in OPERATION_PAGES for row in _page_rows(page, OPERATIONS)),
     Projection(
         name=f"page_{NOT_FOUND.name}",

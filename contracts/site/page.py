@@ -28,7 +28,8 @@ Model = TypeVar("Model", bound=BaseModel)
 class Shown(Generic[Model]):
     """A document that pages show: its id in the page, its title for people, its path and its model.
 
-    `tables` are those whose checks speak for its numbers; `command` proves them again, where one does.
+    `tables` are those whose checks speak for its numbers, by default all that a document which ages is read from;
+    `command` proves them again, where one does.
     """
 
     id: str
@@ -38,17 +39,24 @@ class Shown(Generic[Model]):
     tables: tuple[str, ...] = ()
     command: str | None = None
 
+    @property
+    def ages(self) -> bool:
+        """Returns whether the document says until when its numbers are fresh."""
+        return issubclass(self.model, Freshness | TelemetryEnvelope)
+
 
 CHECKS = Shown("checks", "Checks", CHECKS_PATH, PublishedChecks)
 
 
 @dataclass
 class Documents:
-    """The documents that a page is made of, as of `now`; None before any of them has expired."""
+    """The documents that a page is made of, as of `now`; None before any of them has expired. `shows` are those of its
+    row."""
 
     installation: Installation
     bodies: Bodies
     now: datetime | None = None
+    shows: tuple[Shown[Any], ...] = ()
     sources: dict[str, Source] = field(default_factory=dict)
     """The sources that were used, by id, in order."""
 
@@ -60,12 +68,14 @@ class Documents:
     def source(self, shown: Shown[Any], *, block: int | None = None) -> Source:
         """Returns the source of a document's figures, which the page then explains at its end."""
         made = source_of(shown.id, shown.title, shown.path, self.read(shown), self.now, block=block)
-        checks = self.read(CHECKS) if shown.tables else None
+        record = lineage().by_name.get(shown.path)
+        tables = shown.tables or (record.from_ if record is not None and shown.ages else ())
+        checks = self.read(CHECKS) if tables else None
         made = replace(
             made,
-            checks=tuple(table for table in (checks.tables if checks else ()) if table.table in shown.tables),
+            checks=tuple(table for table in (checks.tables if checks else ()) if table.table in tables),
             proved_by=shown.command and f"{shown.command} {self.installation.base_url}",
-            lineage=number_id(shown.path) if shown.path in lineage().by_name else None,
+            lineage=None if record is None else number_id(shown.path),
         )
         self.sources[shown.id] = made
         return made
@@ -79,10 +89,11 @@ View = Callable[[Documents], Mapping[str, Any]]
 class Page:
     """One page for people. `navigation` is its name in the header; None keeps it out of there.
 
-    `styles` and `scripts` are assets that it loads beside those of the shell. `drawn_as` names the template that it
-    shares with others of its kind, which then also makes its Markdown; the template has its own name by default.
-    `programs` is the path of the file that programs are answered at its address, who were there first; browsers are
-    answered the page. `is_error`: it answers where there is no page, so it has no address to link to and no twin.
+    `styles` and `scripts` are assets that it loads beside those of the shell. `shows_ageing`: it shows every document
+    that ages too; the registry adds them. `drawn_as` names the template that it shares with others of its kind, which
+    then also makes its Markdown; the template has its own name by default. `programs` is the path of the file that
+    programs are answered at its address, who were there first; browsers are answered the page. `is_error`: it answers
+    where there is no page, so it has no address to link to and no twin.
     """
 
     name: str
@@ -91,6 +102,7 @@ class Page:
     description: str
     view: View
     shows: tuple[Shown[Any], ...] = ()
+    shows_ageing: bool = False
     navigation: str | None = None
     styles: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
@@ -101,7 +113,7 @@ class Page:
     @property
     def inputs(self) -> tuple[str, ...]:
         """Returns the paths of all documents that it is made of: those it shows, and the checks of their tables."""
-        checks = (CHECKS_PATH,) if any(shown.tables for shown in self.shows) else ()
+        checks = (CHECKS_PATH,) if any(shown.tables or shown.ages for shown in self.shows) else ()
         return (*(shown.path for shown in self.shows), *checks)
 
     @property
@@ -134,8 +146,9 @@ def page_content(page: Page, pages: tuple[Page, ...], installation: Installation
     """Returns the content of a page, from the bodies of the documents by path."""
     ends = [end for shown in page.shows if (end := _stale_after(shown, bodies)) is not None]
     first_end = min(ends, default=None)
-    stale = None if first_end is None else _filled(page, pages, Documents(installation, bodies, first_end))
-    return PageContent(page.template, _filled(page, pages, Documents(installation, bodies)), stale, first_end)
+    stale = None if first_end is None else _filled(page, pages, Documents(installation, bodies, first_end, page.shows))
+    fresh = _filled(page, pages, Documents(installation, bodies, shows=page.shows))
+    return PageContent(page.template, fresh, stale, first_end)
 
 
 def markdown_content(
@@ -145,7 +158,7 @@ def markdown_content(
     if page.drawn_as is None:
         return None
     template = f"pages/{page.drawn_as}.md.j2"
-    return PageContent(template, _filled(page, pages, Documents(installation, bodies)))
+    return PageContent(template, _filled(page, pages, Documents(installation, bodies, shows=page.shows)))
 
 
 def _filled(page: Page, pages: tuple[Page, ...], documents: Documents) -> Mapping[str, Any]:

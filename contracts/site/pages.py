@@ -18,7 +18,6 @@ from contracts.site.guardrail_page import guardrail_page
 from contracts.site.page import Page
 from contracts.site.room_pages import bidwall_page, connect_page, holder_page, home_page, status_page, trust_page
 from contracts.site.shown import (
-    AGING,
     BALANCE,
     BALANCE_DAYS,
     BALANCE_HOURS,
@@ -227,7 +226,8 @@ PAGES: tuple[Page, ...] = (
         title="Status",
         description="What is live here, how fresh each number is, and what is switched off.",
         view=status_page,
-        shows=(*AGING, CAPABILITIES),
+        shows=(CAPABILITIES,),
+        shows_ageing=True,
         navigation="Status",
         scripts=("charts.js",),
     ),

@@ -28,7 +28,6 @@ from contracts.site.figures import (
 from contracts.site.page import Documents, Shown
 from contracts.site.plots import Chart, chart, line_panel
 from contracts.site.shown import (
-    AGING,
     BALANCE,
     BALANCE_DAYS,
     BALANCE_HOURS,
@@ -249,8 +248,9 @@ def connect_page(documents: Documents) -> Mapping[str, Any]:
 def status_page(documents: Documents) -> Mapping[str, Any]:
     """Returns what is live and how that is known, and how fresh every number is."""
     registry = documents.read(CAPABILITIES)
-    for shown in AGING:
-        documents.source(shown)
+    for shown in documents.shows:
+        if shown.ages:
+            documents.source(shown)
     entries = registry.capabilities if registry else []
     return {
         "by_status": [

@@ -1,18 +1,14 @@
 """The documents that several pages show."""
 
-from typing import Any
-
-from contracts.bidwall import BidwallBalance, BidwallEvents, BidwallSnapshot, ContractBalanceSeries
+from contracts.bidwall import BidwallEvents, BidwallSnapshot, ContractBalanceSeries
 from contracts.discovery.checks_document import CHECKS_PATH, PublishedChecks
 from contracts.discovery.registry import CapabilityRegistry
 from contracts.discovery.service import CAPABILITIES_PATH, OPENAPI_PATH
 from contracts.feed import JsonFeed
-from contracts.market import EthPrice, TokenPrice
+from contracts.market import TokenPrice
 from contracts.open_data.datasets import DataIndex
 from contracts.open_data.first_rows import FIRST_ROWS_PATH, PublishedFirstRows
 from contracts.open_data.names import INDEX_PATH, TOKENS_INDEX_PATH
-from contracts.partner import MarketplaceRevenue, PartnerSnapshot
-from contracts.publish.overview import ContextSnapshot, SiteMetrics
 from contracts.site.api_description import ApiDescription
 from contracts.site.page import Shown
 from contracts.token.further_tokens import TokenIndex
@@ -58,9 +54,6 @@ BALANCE_HOURS = Shown(
 )
 TRUST = Shown("trust", "Trust registry", "/api/v2/trust/registry", TrustRegistry, _TRUST_TABLES)
 TRUST_RULES = Shown("rules", "Trust rules", "/api/v2/trust/protocol", TrustProtocol, _TRUST_TABLES)
-METRICS = Shown("metrics", "All live metrics", "/api/site-metrics", SiteMetrics)
-CONTEXT = Shown("context", "Context snapshot", "/api/context", ContextSnapshot)
-ETH_PRICE = Shown("eth", "ETH in USD", "/api/bidwall/eth-price", EthPrice, ("out_market__eth_price",))
 EDGES = Shown(
     "edges",
     "Transfers among the largest holders",
@@ -68,34 +61,9 @@ EDGES = Shown(
     TokenHolderEdges,
     ("raw_chain__transfers",),
 )
-NATIVE_BALANCE = Shown("native", "Native balance", "/api/bidwall/balance", BidwallBalance, _BALANCE_TABLES)
 CONTRACT_TRANSFERS = Shown(
     "events", "Transfers of the contract", "/api/bidwall/events", BidwallEvents, ("raw_chain__contract_transfers",)
 )
-PARTNER = Shown("partner", "Partner snapshot", "/api/integrations/partner/base-snapshot", PartnerSnapshot)
-REVENUE = Shown("revenue", "Marketplace revenue", "/api/revenue/marketplace", MarketplaceRevenue)
-AGING: tuple[Shown[Any], ...] = (
-    HOLDERS,
-    PRICE,
-    BALANCE,
-    TRUST,
-    METRICS,
-    CONTEXT,
-    ETH_PRICE,
-    HOLDER_LIST,
-    COMPARISON,
-    EDGES,
-    DAYS,
-    HOURS,
-    NATIVE_BALANCE,
-    CONTRACT_TRANSFERS,
-    BALANCE_DAYS,
-    BALANCE_HOURS,
-    TRUST_RULES,
-    PARTNER,
-    REVENUE,
-)
-"""Every document that says until when its numbers are fresh."""
 CAPABILITIES = Shown("capabilities", "Capabilities", CAPABILITIES_PATH, CapabilityRegistry)
 DESCRIPTION = Shown("description", "Description of the API", OPENAPI_PATH, ApiDescription)
 CHECKS = Shown("checks", "Results of the data checks", CHECKS_PATH, PublishedChecks)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import time
@@ -14,8 +15,13 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from guardrail import loading
+from guardrail.catalogue.loader import PROGRAMS
 from guardrail.cli import main
+from guardrail.engine import Guardrail
 from guardrail.hooks.audit import audit_line, write_audit
+from guardrail.policy import POLICY_FILE
+from guardrail.policy_file import PolicyInvalid
 
 ROOT = Path(__file__).parents[2]
 
@@ -199,6 +205,34 @@ def test_catalogue_files_are_linted(capsys: pytest.CaptureFixture[str], tmp_path
     assert run(capsys, "lint", str(file))[:2] == (0, "1 files, 0 faults\n")
     file.write_text(file.read_text().replace("delete path one", "send message"))
     assert run(capsys, "lint", str(file))[0] == 1
+
+
+def test_the_policy_of_the_guardrail_is_linted_with_the_catalogue(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run(capsys, "lint", str(POLICY_FILE))[:2] == (0, "1 files, 0 faults\n")
+    files = len([POLICY_FILE, *PROGRAMS.glob("*.yaml")])
+    assert run(capsys, "lint")[:2] == (0, f"{files} files, 0 faults\n")
+    broken = tmp_path / "policy.yaml"
+    broken.write_text(POLICY_FILE.read_text().replace("      severity: critical", "      severity: dreadful", 1))
+    code, shown, _ = run(capsys, "lint", str(broken))
+    assert code == 1
+    assert re.search(r"^policy\.yaml:\d+: .*'dreadful'", shown) and shown.endswith("1 files, 1 faults\n")
+
+
+@pytest.mark.parametrize("arguments", [("check", "ls"), ("explain", "ls"), ("scan", ".")], ids=lambda words: words[0])
+def test_a_mistake_in_the_policy_is_named_with_its_line(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> Guardrail:
+        raise PolicyInvalid("policy.yaml", 3, "there is no key 'fact'; did you mean facts?")
+
+    monkeypatch.setattr(loading, "default_guardrail", broken)
+    code, _, error = run(capsys, *arguments)
+    assert code == 1
+    assert error == (
+        "svc-guardrail: the guardrail can't be loaded: policy.yaml:3: there is no key 'fact'; did you mean facts?\n"
+    )
 
 
 def test_a_policy_file_is_checked_and_its_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -238,6 +238,15 @@ def test_the_source_of_a_number_names_its_checks_and_the_command_that_proves_it(
     assert "Checks" not in Read(page_of("/holders/", {**bodies, **NO_CHECKS}).fresh.decode()).text
 
 
+def test_the_status_tells_the_checks_of_what_a_document_is_read_from_that_no_other_page_shows(bodies: dict[str, bytes]):
+    check = _check("out_market__eth_price", "what_is_served_was_answered", passed=False)
+    checked = json.dumps({"ok": True, "failed": 1, "tables": [check]}).encode()
+    page = page_of("/status/", {**bodies, "/checks.json": checked}).fresh.decode()
+    sources = re.findall(r'<details class="source .*?</details>', page, re.DOTALL)
+    (ether,) = (source for source in sources if "/api/bidwall/eth-price" in source)
+    assert "What is served was answered: failed" in " ".join(Read(ether).text.split())
+
+
 def test_a_number_leads_to_the_sources_and_tables_that_it_is_made_of(bodies: dict[str, bytes]):
     lineage = {
         str(attributes.get("id")) for _, attributes in Read(page_of("/data/lineage/", bodies).fresh.decode()).elements
