@@ -23,7 +23,7 @@ import duckdb
 from contracts.errors import DiskFull, ForeignStore, OperatorProblem, RunBusy, StoreUnusable
 from warehouse.duck.instances import give_back, take_instance
 from warehouse.duck.rows import insert, replace_all
-from warehouse.duck.tables import schema
+from warehouse.duck.tables import missing_columns, schema
 from warehouse.file_modes import make_data_directory, write_private_file
 from warehouse.statements import read_sql
 
@@ -229,6 +229,8 @@ def _apply_schema(connection: duckdb.DuckDBPyConnection) -> None:
     except duckdb.CatalogException:
         pass  # a new file, or one from before this was noted
     with transaction(connection):
+        columns = connection.execute(read_sql("warehouse_columns")).fetchall()
+        connection.execute(missing_columns(columns))
         connection.execute(schema())
         replace_all(connection, "schema_applied", {"schema_sha256": digest})
 

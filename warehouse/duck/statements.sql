@@ -58,3 +58,9 @@ from out_checks__results order by table_name, fact;
 -- What each column of a checked table is like.
 select table_name, column_name, rows, nulls, distinct_about, least, greatest, deciles
 from out_checks__columns order by table_name, column_name;
+
+-- name: warehouse_columns
+-- One row per column of the database in use: its table and its name.
+select table_name, column_name
+from duckdb_columns()
+where database_name = current_database() and not internal

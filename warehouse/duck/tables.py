@@ -14,7 +14,7 @@ Only rooms that read nothing but the chain and public feeds can publish tables.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -38,7 +38,7 @@ _ROWS = re.compile(r"(?P<words>.*\n(?:--.*\n)*)(?P<query>\w(?s:.+))")
 _CHECKS = re.compile(rf"\((?P<on_failure>blocking|warning)\)(?: (?P<name>\w+))?:{_ROWS.pattern}")
 _BOUNDS = re.compile(r"(?<![\w.])(-?\d+)\.\.(-?\d+)(?![\w.])")
 UNNAMED = "rows_are_as_declared"
-_COLUMN = re.compile(r"^    (?P<name>\w+) [^\n]+?  (?P<meaning>--.*\n(?:    --.*\n)*)", re.MULTILINE)
+_COLUMN = re.compile(r"^    (?P<name>\w+) (?P<type>[^\n]+?),?  (?P<meaning>--.*\n(?:    --.*\n)*)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -80,14 +80,15 @@ class Publication:
 
 @dataclass(frozen=True)
 class Table:
-    """One declared table. `sql` creates it; `meanings` has an entry per column, in order; `public` is None where the
-    table stays within the service."""
+    """One declared table. `sql` creates it; `meanings` and `types` (without `not null`) have an entry per column, in
+    order; `public` is None where the table stays within the service."""
 
     name: str
     grain: str
     public: Publication | None
     sql: str
     meanings: Mapping[str, str]
+    types: Mapping[str, str]
     rows: Rows | None
     checks: Checks | None
 
@@ -126,9 +127,32 @@ def room_of(table: str) -> str:
 
 @cache
 def schema() -> str:
-    """Returns statements that bring a database to the declared state, whatever part of it exists."""
-    types = (ROOMS / "duck" / "schema.sql").read_text()
-    return "\n".join((types, *(table.sql for table in tables().values())))
+    """Returns statements that bring a database to the declared state after `missing_columns`."""
+    return "\n".join((_types(), *(table.sql for table in tables().values())))
+
+
+def missing_columns(columns: Iterable[tuple[str, str]]) -> str:
+    """Returns statements that add the declared columns which tables of a database lack. `columns` are its own, as table
+    and column.
+
+    In rows that are there an added column is null until the table's declaration or a run fills it: DuckDB adds none
+    that is `not null`.
+    """
+    existing: dict[str, set[str]] = {}
+    for table, column in columns:
+        existing.setdefault(table, set()).add(column)
+    added = (
+        f"alter table {name} add column {column} {kind};"
+        for name, table in tables().items()
+        for column, kind in table.types.items()
+        if name in existing and column not in existing[name]
+    )
+    return "\n".join((_types(), *added))
+
+
+@cache
+def _types() -> str:
+    return (ROOMS / "duck" / "schema.sql").read_text()
 
 
 def read_table(text: str, *, room: str) -> Table:
@@ -142,6 +166,7 @@ def read_table(text: str, *, room: str) -> Table:
     if file is None or (rows_opening and rows is None) or (checks_opening and checks is None):
         raise ValueError(f"This is not the declaration of a table:\n{text}")
     columns = {column["name"]: _prose(column["meaning"]) for column in _COLUMN.finditer(file["columns"])}
+    types = {column["name"]: column["type"].removesuffix(" not null") for column in _COLUMN.finditer(file["columns"])}
     undescribed = without_comments(_COLUMN.sub("", file["columns"])).strip()
     if undescribed:
         raise ValueError(f"A column of {file['name']} has no meaning: {undescribed}")
@@ -155,6 +180,7 @@ def read_table(text: str, *, room: str) -> Table:
         None if file["public"] is None else _publication(file["name"], file["public"], columns),
         file["sql"],
         columns,
+        types,
         rows and Rows(_prose(rows["words"]), rows["query"]),
         checks
         and Checks(

@@ -175,17 +175,18 @@ def names_of_examples(described: dict) -> set[tuple[str, ...]]:
 
 def test_every_example_stays_when_plans_are_added_and_the_catalog_is_whole(tmp_path, monkeypatch):
     names = {}
-    for count in (3, 4):
+    now, one_more = len(load_plans()), len(load_plans()) + 1
+    for count in (now, one_more):
         with with_plans(tmp_path, monkeypatch, count) as house:
             described = description_of(house)
         names[count] = names_of_examples(described)
         assert len(shown(described, PLANS_PATH)["published"]["value"]["plans"]) == count
-    with with_plans(tmp_path, monkeypatch, 10) as house:
+    with with_plans(tmp_path, monkeypatch, 3 * now) as house:
         house.publish(*DESCRIBED)
     described = json.loads((house.current / "public" / OPENAPI_PATH.strip("/")).read_bytes())
-    assert len(shown(described, PLANS_PATH)["published"]["value"]["plans"]) == 10
-    assert names_of_examples(described) == names[4] == names[3]
-    assert {name for name, *_ in names[3]} >= {"agent_access_quote", "agent_access_claim", "agent_access_receipt"}
+    assert len(shown(described, PLANS_PATH)["published"]["value"]["plans"]) == 3 * now
+    assert names_of_examples(described) == names[one_more] == names[now]
+    assert {name for name, *_ in names[now]} >= {"agent_access_quote", "agent_access_claim", "agent_access_receipt"}
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ import pytest
 
 from contracts.errors import RunBusy, StoreUnusable
 from warehouse.duck.connection import Warehouse, large_commits
+from warehouse.duck.inspection import derived_tables
+from warehouse.duck.rows import refill
 from warehouse.duck.tables import tables
 from warehouse.publish.generations import current_generation
 
@@ -67,6 +69,22 @@ def test_a_table_that_another_version_lacked_is_made_at_the_next_opening(tmp_pat
         with Warehouse(tmp_path).connect() as connection:
             assert connection.execute("select count(*) from raw_feeds__attempts").fetchall() == [(0,)]
             assert connection.execute("select count(*) from schema_applied").fetchall() == [(1,)]
+
+
+def test_columns_that_another_version_lacked_are_added_with_their_types_at_the_next_opening(tmp_path: Path):
+    read = "select table_name, column_name, data_type from duckdb_columns() where not internal order by all"
+    with Warehouse(tmp_path).connect() as connection:
+        declared = connection.execute(read).fetchall()
+        for table, columns in ((name, list(table.meanings)) for name, table in tables().items()):
+            for column in columns[1:]:
+                connection.execute(f"alter table {table} drop column {column}")
+        connection.execute("insert into raw_chain__transfers values (7)")
+        connection.execute("update schema_applied set schema_sha256 = 'of another version'")
+    with Warehouse(tmp_path).connect() as connection:
+        assert connection.execute(read).fetchall() == declared
+        assert connection.execute("select block_number, value_raw from raw_chain__transfers").fetchall() == [(7, None)]
+        for table in derived_tables():
+            refill(connection, table)
 
 
 def test_a_large_commit_goes_to_the_file_at_once_and_later_ones_to_the_log_again(tmp_path: Path):

@@ -17,4 +17,3 @@ create table if not exists raw_ledger__unmatched_payments (
 
 -- for files from before cases
 alter table raw_ledger__unmatched_payments alter column quote_id drop not null;
-alter table raw_ledger__unmatched_payments add column if not exists refund_units varchar;

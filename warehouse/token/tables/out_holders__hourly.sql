@@ -21,10 +21,6 @@ create table if not exists out_holders__hourly (
     price_block bigint  -- Block of the last price: of the pool's event that it follows from, or at which a source read
     -- the chain; null where a source names none, and without a price
 );
-alter table out_holders__hourly add column if not exists price_source varchar;
-alter table out_holders__hourly add column if not exists price_quality varchar;
-alter table out_holders__hourly add column if not exists price_reason varchar;
-alter table out_holders__hourly add column if not exists price_block bigint;
 update out_holders__hourly set price_source = 'observed', price_quality = 'derived'
 where price_close is not null and price_source is null;
 

@@ -11,4 +11,3 @@ create table if not exists raw_chain__pool (
     kind varchar  -- pair if it says its reserves, concentrated if it says its price and the liquidity there; null beside
     -- a reason
 );
-alter table raw_chain__pool add column if not exists kind varchar;

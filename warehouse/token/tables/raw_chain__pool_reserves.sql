@@ -14,8 +14,6 @@ create table if not exists raw_chain__pool_reserves (
 );
 alter table raw_chain__pool_reserves alter column reserve0_raw drop not null;
 alter table raw_chain__pool_reserves alter column reserve1_raw drop not null;
-alter table raw_chain__pool_reserves add column if not exists sqrt_price_x96 u256;
-alter table raw_chain__pool_reserves add column if not exists liquidity_raw u256;
 delete from raw_chain__pool_reserves where exists (from raw_chain__pool where kind is null and reason is null);
 
 -- checks (warning) pool_reserves_are_complete_and_single: Reserves of the pool are complete and single: ranges without
