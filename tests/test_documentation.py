@@ -75,3 +75,9 @@ def test_every_code_of_an_invariant_that_a_test_cites_is_defined():
 def test_every_invariant_names_the_tests_that_hold_it():
     rows = re.findall(r"^\| [SL]\d+ \|.*$", INVARIANTS, re.MULTILINE)
     assert rows and not [row for row in rows if "`tests/" not in row.rsplit("|", 2)[-2]]
+
+
+def test_packages_of_this_checkout_are_installed_from_it_since_no_index_has_them():
+    places = [*PAGES, *ROOT.glob("clients/*/README.md"), ROOT / "guardrail/README.md", *ROOT.glob("site/pages/*.j2")]
+    from_an_index = re.compile(r"(?:pip|npm) install [^`\n]*\bsvc[-_]|additional_dependencies:.*\bsvc-")
+    assert [place.name for place in places if from_an_index.search(place.read_text())] == []
