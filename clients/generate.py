@@ -89,7 +89,10 @@ def main() -> None:
         for name, declarations in javascript_types(description).items():
             (JAVASCRIPT / name).write_text(declarations)
     else:
-        print("clients: the types of clients/js stay, since `make check-web` has yet to install openapi-typescript")
+        print(
+            "clients: the types of clients/js are not made, since openapi-typescript is missing. Where bodies of "
+            "the API changed, run `npm ci --ignore-scripts --prefix tests/web`, then `make contracts` again"
+        )
 
 
 def _with_null(node: Any) -> Any:
