@@ -209,8 +209,6 @@ def test_consent_to_a_quote_that_names_nobody_is_refused(sale_here: Sale) -> Non
 
 
 MALFORMED: list[dict[str, Any]] = [
-    {},
-    {"operator": None},
     {"operator": {}},
     {"operator": {"type": "eip712"}},
     {"operator": {"type": "eip1", "signature": "0x00"}},
