@@ -152,11 +152,11 @@ def test_texts_of_different_fields_are_not_read_as_one():
     ],
     ids=["one word", "elevens", "unchecked", "prose", "headers", "half a header", "no body", "keys", "letters"],
 )
-def test_no_text_of_a_mebibyte_costs_more_than_a_twentieth_of_a_second(text):
+def test_no_text_of_a_mebibyte_costs_more_than_a_tenth_of_a_second(text):
     secret_in(PHRASE)
     costs_s = []
     for _ in range(5):
         started_s = time.process_time()
         assert secret_in(text) is None
         costs_s.append(time.process_time() - started_s)
-    assert min(costs_s) < 0.05
+    assert min(costs_s) < 0.1  # a slow machine takes half; what is read again and again, seconds
