@@ -1,4 +1,4 @@
-"""What an interpretation finds: effects, uncovered parts, calls and texts for people."""
+"""Collects the findings of an interpretation: effects, uncovered parts, calls and texts for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an action inside another one inherits, and the bounds up to which such actions are followed."""
+"""Describes what an inner action inherits, and bounds how deep actions are followed."""
 
 from __future__ import annotations
 

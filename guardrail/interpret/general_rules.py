@@ -66,7 +66,6 @@ class GeneralRules(Part):
     def __init__(self, work: Work, inner: InnerActions) -> None:
         super().__init__(work)
         self.inner = inner
-        self._uses_service = False  # an earlier call of the action reached a client of a service
 
     def unstated(self, call: Call, harmless: bool) -> None:
         """Adds effects on operands that the program's entry does not mention. Any program shows secrets in a file that
@@ -172,9 +171,9 @@ class GeneralRules(Part):
         if language not in ("python", "js") or not segments:
             return
         of_service = segments[0].lower() in names("clients_of_services")
-        self._uses_service = self._uses_service or of_service
+        self.memory.uses_service = self.memory.uses_service or of_service
         method = segments[-1].removesuffix("Command") if language == "js" else segments[-1]
-        if method == segments[-1] and (len(segments) < 2 or not self._uses_service):
+        if method == segments[-1] and (len(segments) < 2 or not self.memory.uses_service):
             return
         method = method.removeprefix("begin_")
         meaning = meaning_of_name(tokens_of_name(method))

@@ -1,4 +1,4 @@
-"""What earlier calls of git in an action did, as far as it changes what a later call of git loses."""
+"""Remembers what earlier calls of git did, where it changes what a later call of git loses."""
 
 from __future__ import annotations
 

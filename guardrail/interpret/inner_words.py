@@ -1,4 +1,4 @@
-"""The words of a call that are an action inside it, and the paths and values that a search or a pipe puts into them."""
+"""Finds the words of a call that are an inner action, and the paths and values that a search or a pipe adds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What earlier calls of an action did, as far as it changes the meaning of a later call."""
+"""Remembers what earlier calls of an action did, where it changes the meaning of a later call."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ class Memory:
         self.with_environment: set[str] = set()  # files to which an earlier call wrote variables with secrets
         self.disguised: dict[str, str] = {}  # paths of copied system programs, with the original's name
         self.made_keys: set[str] = set()  # paths of keys that the action itself made
+        self.uses_service = False  # an earlier call reached a client of a service
         self.connection: str | None = None  # the address of a connection that the shell opened under a descriptor
 
     def remember(self, call: Call, effects: Iterable[Effect]) -> None:

@@ -1,4 +1,4 @@
-"""What a call receives from a pipe, a redirection or a here-string, and what it prints or saves."""
+"""Finds what a call receives from a pipe, a redirection or a here-string, and what it prints or saves."""
 
 from __future__ import annotations
 

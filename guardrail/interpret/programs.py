@@ -1,4 +1,4 @@
-"""What the names of programs and of their options tell by themselves, without an entry of the catalogue."""
+"""Judges names of programs and options by themselves, without an entry of the catalogue."""
 
 from __future__ import annotations
 

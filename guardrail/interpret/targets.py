@@ -1,4 +1,4 @@
-"""Where the targets of effects lie, and the care that they deserve."""
+"""Finds where the targets of effects lie, and the care that they deserve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parts of one interpretation share."""
+"""Holds what the parts of one interpretation share."""
 
 from __future__ import annotations
 

@@ -249,7 +249,7 @@ def meaning_of_name(tokens: Sequence[Token]) -> Meaning | None:
     sure = next((hit for hit in hits if not hit.name.endswith("?")), None)
     # A possible noun is a verb at the start of a name (`book_flight`), unless a verb comes last (`message.delete`).
     opens = hits[0].first == 0 and not (sure is not None and sure.last == len(tokens))
-    if opens and sure is not None and sure.first == 1 and _LOOKING.isdisjoint((hits[0].name.rstrip("?"),)):
+    if opens and sure is not None and sure.first == 1 and hits[0].name.rstrip("?") != "read":
         # A service's name in front, as in `drive_delete_file`; `list_deleted_files` still lists.
         opens = tokens[1].text.endswith(("ed", "ing"))
     verb = hits[0] if opens or sure is None else sure
@@ -258,10 +258,6 @@ def meaning_of_name(tokens: Sequence[Token]) -> Meaning | None:
     after = [thing for thing in things if thing.first >= verb.last]
     thing, destination = _thing_and_destination(tokens, verb, after)
     return meaning_of(verb, thing or (None if destination else things[-1] if things else None), destination)
-
-
-_LOOKING = frozenset(("read",))
-"""Classes of verbs that stay the verb of a name, whatever verb follows."""
 
 
 def _thing_and_destination(tokens: Sequence[Token], verb: Hit, things: Sequence[Hit]) -> tuple[Hit | None, Hit | None]:

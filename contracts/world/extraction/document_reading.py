@@ -119,7 +119,7 @@ class Reading:
         self._called: dict[str, FoundNode | None] = {}
         """The people by their first and last names; None for a name of several."""
         self._people_called = 0
-        """How many people `_called` has."""
+        """The number of people of the document that `_called` holds."""
         self._open: list[tuple[FoundNode, Relation, str, Part, str | None]] = []
 
     def begin(self, title: str, part: Part) -> None:
@@ -332,7 +332,7 @@ class Reading:
         return self.vocabulary.names_nothing(plain(self.quote(part)))
 
     def states_none(self, node_type: str | None, part: Part) -> bool:
-        """Decides whether a part stands where a thing of a type would, and states that there is none.
+        """Decides whether a part stands where a thing of a type would, and says that no such thing exists.
 
         Of a decision "postponed to May" and a question state none either.
         """

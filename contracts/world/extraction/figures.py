@@ -1,7 +1,7 @@
 """Finds dates and amounts of money in a text, where their form leaves no doubt. Pure.
 
 "2026-03-12", "12 March 2026", "March 12, 2026", "12. März 2026" and "12.03.2026" are dates; "03/04/2026" is one of two,
-so it is none, and so is what stands in the name of a file, "log_2026-03-12.txt".
+so it counts as no date. Neither does the date in the name of a file, "log_2026-03-12.txt".
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ _ASSIGNED = re.compile(
     rf"(?:\*\*|__)?(?:(?P<handle>@[\w-]{{1,39}})|(?P<name>{_NAME_BEFORE}))(?:\*\*|__)?"
     r"(?:(?P<colon>\s*:(?:\*\*|__)?\s+|\s+[–—-]{1,2}\s+)|\s+(?:to|will|shall)\s)"
 )
-"""Who does a task, at its beginning: "@ada: order tablets", "Ada to order tablets"."""
+"""Matches the person who does a task, at its beginning: "@ada: order tablets", "Ada to order tablets"."""
 
 _FIRST_PICTURE = "\u2190"
 """Below it are signs of texts such as the degree, which are no pictures."""
@@ -101,7 +101,7 @@ class _Section:
     day: Part | None = None
     """The day that its heading is, if that is nothing else."""
     is_stated: bool = False
-    """Whether a paragraph of it was read already."""
+    """True if a paragraph of it was read already."""
 
 
 @dataclass

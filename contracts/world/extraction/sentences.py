@@ -105,7 +105,7 @@ _DECIDED_ELSEWHERE = tuple(
         r"(?:^|(?<=[。\n]))(?P<what>(?![^。\n]*(?:まだ|未定|ない))[^。\n]{3,120}?)(?:こと)?(?:[にを]決定|に決め|に決まり?)(?:した|しました|た|ました|った)。",
     )
 )
-"""What German, French, Spanish and Japanese sentences say was decided."""
+"""Matches a decision in a German, French, Spanish or Japanese sentence."""
 
 
 def _decided_elsewhere_in(text: str, part: Part) -> Iterator[Decided]:

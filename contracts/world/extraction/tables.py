@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"[<>~≈±+-]?\s*[\d.,_]*\d[\d.,_]*\s*(?:%|[a-zA-Zµ]{1,3}
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp]\.?[Mm]\.?)?")
 _CODE_ONLY = re.compile(r"`[^`]*`")
 _STATED_BY_SENTENCES = frozenset({"Decision", "Risk", "Goal", "Principle", "Value"})
-"""Types of things that a name in code is none of."""
+"""Types that a name in code never has."""
 _FIELD = r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<bare>[^{0}\r\n]*))[ ]*(?P<end>{0}|\r\n|\n|\r|\Z)'
 
 

@@ -25,7 +25,7 @@ _CASES = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORDS = re.compile(r"[^\W_]+(?:-[^\W_]+)*|#")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _JOINT = re.compile(r"\s+(?:and|und|et|y)\s+|\s*[&/,+]\s*")
-"""What stands between the parts of a heading: "Decisions and next steps"."""
+"""Separates the parts of a heading: "Decisions and next steps"."""
 _NO = re.compile(
     r"(?:there (?:are|is|were|was) )?no (?P<what>(?:[\w-]+ ){0,2}?[\w-]+?)"
     r"(?:\W*$| (?:was|were|is|are|has|have|yet|so far|for|this|today|captured|recorded|identified|planned)\b)",

@@ -1,4 +1,4 @@
-"""What every part of reading a shell text works with: state, bounds, positions, and what was found so far."""
+"""Holds what every part of the reader works with: state, bounds, positions, and what was found so far."""
 
 from __future__ import annotations
 
