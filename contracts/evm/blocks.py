@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from contracts.evm.codec import keccak256, quantity
-from contracts.evm.trie import RlpInvalid, RlpItem, decode_rlp, encode_rlp, ordered_root, quantity_bytes
+from contracts.evm.trie import RlpInvalid, decode_rlp, encode_rlp, ordered_root, quantity_bytes, rlp_list, rlp_string
 
 _NUMBER: Final = -1
 _BYTES: Final = -2
@@ -87,16 +87,16 @@ def receipt_rlp(receipt: Mapping[str, Any]) -> bytes:
     if not isinstance(logs, list):
         raise BlockInvalid("a receipt without logs")
     outcome = _field(receipt, "root", 32) if receipt.get("status") is None else _field(receipt, "status", _NUMBER)
-    fields: list[RlpItem] = [
-        outcome,
-        _field(receipt, "cumulativeGasUsed", _NUMBER),
-        _field(receipt, "logsBloom", 256),
-        [_log(log) for log in logs],
+    fields = [
+        rlp_string(outcome),
+        rlp_string(_field(receipt, "cumulativeGasUsed", _NUMBER)),
+        rlp_string(_field(receipt, "logsBloom", 256)),
+        rlp_list(b"".join(map(_log_rlp, logs))),
     ]
     kind = int.from_bytes(_field({"type": "0x0", **receipt}, "type", _NUMBER))
     if kind == _DEPOSIT and receipt.get("depositReceiptVersion") is not None:
-        fields += [_field(receipt, name, _NUMBER) for name in ("depositNonce", "depositReceiptVersion")]
-    return (b"" if kind == _LEGACY else quantity_bytes(kind)) + encode_rlp(fields)
+        fields += [rlp_string(_field(receipt, name, _NUMBER)) for name in ("depositNonce", "depositReceiptVersion")]
+    return (b"" if kind == _LEGACY else quantity_bytes(kind)) + rlp_list(b"".join(fields))
 
 
 def receipts_root(receipts: Sequence[Mapping[str, Any]]) -> str:
@@ -104,11 +104,11 @@ def receipts_root(receipts: Sequence[Mapping[str, Any]]) -> str:
     return "0x" + ordered_root([receipt_rlp(receipt) for receipt in receipts]).hex()
 
 
-def _log(log: object) -> RlpItem:
+def _log_rlp(log: object) -> bytes:
     if not isinstance(log, Mapping) or not isinstance(log.get("topics"), list):
         raise BlockInvalid("a log without topics")
-    topics: list[RlpItem] = [_bytes("topic", topic, 32) for topic in log["topics"]]
-    return [_field(log, "address", 20), topics, _field(log, "data", _BYTES)]
+    topics = rlp_list(b"".join(rlp_string(_bytes("topic", topic, 32)) for topic in log["topics"]))
+    return rlp_list(rlp_string(_field(log, "address", 20)) + topics + rlp_string(_field(log, "data", _BYTES)))
 
 
 def _field(values: Mapping[str, Any], name: str, width: int) -> bytes:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import duckdb
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from warehouse.duck.columns import texts
+from warehouse.duck.columns import bignums
 from warehouse.duck.connection import large_commits, transaction
 from warehouse.duck.rows import replace_all
 from warehouse.statements import read_sql
@@ -59,7 +60,7 @@ def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
 
 def merge_deltas(connection: duckdb.DuckDBPyConnection, deltas: pa.Table) -> None:
     """Adds changes to the balances. `deltas` has the columns of `balance_deltas`."""
-    connection.register("holder_deltas", deltas.append_column("delta", texts(decimal_texts(deltas))))
+    connection.register("holder_deltas", deltas.append_column("delta_raw", bignums(_words(deltas))))
     connection.execute(read_sql("merge_deltas"))
     connection.unregister("holder_deltas")
 
@@ -81,22 +82,20 @@ def record_state(connection: duckdb.DuckDBPyConnection, state: FoldedState) -> N
     )
 
 
-def decimal_texts(limbs: pa.Table) -> list[str]:
-    """Renders numbers as decimal text.
+def _words(limbs: pa.Table) -> NDArray[np.uint64]:
+    """Returns numbers as rows of 64-bit words, the lowest first, in two's complement.
 
     The columns are `m0`, `m1`, `m2` (uint64, lowest first) and `m3` (decimal128, signed).
-
-    BIGNUM is made from text only, and DuckDB's own 128-bit division is ten times slower than Python's integers here.
     """
-    words = np.empty((limbs.num_rows, 5), dtype="<u8")
+    words = np.empty((limbs.num_rows, 5), "<u8")
     for place in range(3):
         words[:, place] = _buffer(limbs, f"m{place}", 1)
     # Arrow keeps a decimal128 as a little-endian integer of 16 bytes.
     words[:, 3:] = _buffer(limbs, "m3", 2).reshape(-1, 2)
-    return [str(int.from_bytes(value, "little", signed=True)) for value in words.view("V40").ravel().tolist()]
+    return words
 
 
-def _buffer(table: pa.Table, name: str, words_per_value: int) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+def _buffer(table: pa.Table, name: str, words_per_value: int) -> NDArray[np.uint64]:
     column = table.column(name).combine_chunks()
     if not len(column):
         return np.empty(0, "<u8")

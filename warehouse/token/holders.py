@@ -65,7 +65,7 @@ def folded_supply(connection: duckdb.DuckDBPyConnection, state: FoldedState) -> 
 
 def holder_count(connection: duckdb.DuckDBPyConnection) -> int:
     """Returns the number of addresses with a balance above zero, without the zero address."""
-    return int(one_row(connection, read_sql("holders_held"))[2])
+    return int(one_row(connection, "select count(*) from core_holders__balances where balance_raw > 0::bignum")[0])
 
 
 def ranges_reasked(connection: duckdb.DuckDBPyConnection) -> int:

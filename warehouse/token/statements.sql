@@ -221,11 +221,8 @@ select chain_id, token_address, name, symbol, decimals, block, finalized_block, 
 from out_holders__status
 
 -- name: holders_held
--- One row: sum of all balances as decimal text in smallest units, how many are negative, how many are positive.
-select
-    coalesce(sum(balance_raw), 0::bignum)::varchar,
-    count(*) filter (balance_raw < 0::bignum),
-    count(*) filter (balance_raw > 0::bignum)
+-- One row: sum of all balances as decimal text in smallest units, and how many are negative.
+select coalesce(sum(balance_raw), 0::bignum)::varchar, count(*) filter (balance_raw < 0::bignum)
 from core_holders__balances
 
 -- name: last_compared_block
@@ -244,7 +241,7 @@ limit 1
 -- name: merge_deltas
 -- Adds the changes of the touched addresses to their balances; new addresses start with theirs.
 merge into core_holders__balances as held
-using (select * exclude (delta), delta::bignum as delta_raw from holder_deltas) as moved
+using holder_deltas as moved
 on held.address = moved.address
 when matched then update set
     balance_raw = held.balance_raw + moved.delta_raw,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import duckdb
+import numpy as np
+import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rounds import ROUNDS
 
-from warehouse.duck.columns import texts
+from warehouse.duck.columns import bignums, texts
 
 
 @settings(max_examples=20 * ROUNDS)
@@ -15,3 +18,24 @@ def test_a_column_of_texts_holds_each_text(values: list[str]) -> None:
     column = texts(values)
     column.validate(full=True)
     assert column.to_pylist() == values
+
+
+WIDEST = 2**319
+BYTE_EDGES = [sign * 256**power + step for sign in (1, -1) for power in range(39) for step in (-1, 0, 1)]
+
+
+@settings(max_examples=50 * ROUNDS)
+@given(st.lists(st.integers(-WIDEST, WIDEST - 1) | st.sampled_from([0, WIDEST - 1, -WIDEST, *BYTE_EDGES]), min_size=1))
+def test_a_column_of_bignums_is_the_one_that_duckdb_makes_of_their_decimal_texts(values: list[int]) -> None:
+    words = np.frombuffer(b"".join(value.to_bytes(40, "little", signed=True) for value in values), "<u8")
+    made = pa.table({"number": bignums(words.reshape(-1, 5)), "text": texts([str(value) for value in values])})
+    with duckdb.connect() as connection:
+        connection.register("made", made)
+        rows = connection.execute("select number::varchar, number = text::bignum, typeof(number) from made").fetchall()
+        (total,) = connection.execute("select sum(number)::varchar from made").fetchone() or ()
+    assert rows == [(str(value), True, "BIGNUM") for value in values]
+    assert total == str(sum(values))
+
+
+def test_a_column_without_bignums_is_empty() -> None:
+    assert len(bignums(np.empty((0, 5), "<u8"))) == 0
