@@ -129,8 +129,15 @@ def languages_of(words: Iterable[str]) -> tuple[str, ...]:
 def languages_of_text(words: Sequence[str]) -> tuple[str, ...]:
     """Returns the languages of a text: that of its function words, or else the default one and all those of which its
     words have marks. So a short title, "Rechnungen Müller", has stems of each language that it may be in."""
-    marked = (name for name, mark in _MARKS.items() if any(map(mark.search, words)))
-    return languages_of(words) or (*DEFAULT, *marked)
+    if languages := languages_of(words):
+        return languages
+    marked = set().union(*map(_languages_marked_by, words))
+    return (*DEFAULT, *(name for name in _MARKS if name in marked))
+
+
+@lru_cache(_WORDS_REMEMBERED)
+def _languages_marked_by(word: str) -> frozenset[str]:
+    return frozenset(name for name, mark in _MARKS.items() if mark.search(word))
 
 
 def content_words(words: Iterable[str], languages: Sequence[str]) -> list[str]:
