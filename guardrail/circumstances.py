@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from guardrail.facts import CommitState, Environment, Facts, Money, PathState, encodable, is_allowed_host
 from guardrail.language.data import names
 from guardrail.model import Effect, Target
-from guardrail.paths import is_of_the_system
+from guardrail.paths.places import is_of_the_system
 from guardrail.record import record
 from guardrail.vocabulary import EffectKind, ObjectKind, Origin, Place, Reversible, Scope, Sensitivity
 

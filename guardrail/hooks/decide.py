@@ -19,7 +19,7 @@ from guardrail.hooks.names import SUBMODULES, Leaving, Named
 from guardrail.hooks.once import Once
 from guardrail.hooks.trust import WorkspacePolicy, workspace_policy
 from guardrail.model import Call, Effect
-from guardrail.paths import sensitivity_of
+from guardrail.paths.care import sensitivity_of
 from guardrail.record import record
 from guardrail.verdict import Verdict
 from guardrail.vocabulary import Decision, EffectKind, ObjectKind, Scope, Sensitivity, Severity

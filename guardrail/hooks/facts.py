@@ -31,7 +31,7 @@ from guardrail.hooks.names import (
     paths_by_name,
     paths_reached,
 )
-from guardrail.paths import is_made_again
+from guardrail.paths.rebuilding import is_made_again
 from guardrail.record import record
 
 MOST_STATES = 3_000

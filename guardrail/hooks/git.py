@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from guardrail.facts import PathState
-from guardrail.paths import is_made_again
+from guardrail.paths.rebuilding import is_made_again
 from guardrail.record import record
 
 MOST_OUTPUT = 8 * 1024 * 1024

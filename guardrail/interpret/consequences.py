@@ -10,7 +10,8 @@ from guardrail.facts import Facts
 from guardrail.interpret.frame import directory_of
 from guardrail.interpret.pipes import written_text
 from guardrail.model import Call, Effect
-from guardrail.paths import STARTS_WITH_SHELL, consequence_of_write, is_of_guard, is_record, located
+from guardrail.paths.spelling import located
+from guardrail.paths.writes import STARTS_WITH_SHELL, consequence_of_write, is_of_guard, is_record
 from guardrail.registry import KeyMeaning, is_password_store, meaning_of_change, meaning_of_reading, meaning_of_removal
 from guardrail.startup_lines import only_set_up
 from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible, Scope

@@ -30,7 +30,7 @@ from guardrail.interpret.programs import CARES, SHELLS, entry_of, program_name
 from guardrail.interpret.work import Part, Work
 from guardrail.model import Call, Effect, Reading, Target, Uncovered, Word
 from guardrail.options import Parsed, parse
-from guardrail.paths import is_nowhere
+from guardrail.paths.spelling import is_nowhere
 from guardrail.reading import is_sql
 from guardrail.reading.decoding import constant_output
 from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible, Scope

@@ -22,7 +22,8 @@ from guardrail.interpret.work import Part, Work
 from guardrail.language.data import names
 from guardrail.model import Call, Effect, Reading, Redirection, Target, Uncovered, Word
 from guardrail.options import parse
-from guardrail.paths import is_nowhere, located, scope_of, seen_from
+from guardrail.paths.places import scope_of
+from guardrail.paths.spelling import is_nowhere, located, seen_from
 from guardrail.vocabulary import EffectKind, Language, ObjectKind, Place, Reversible, Scope
 
 _TEXT_TOOLS = frozenset(("echo", "printf", "grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "git", "test", "["))

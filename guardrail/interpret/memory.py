@@ -14,7 +14,9 @@ from guardrail.interpret.git import GitMemory
 from guardrail.interpret.pipes import prints_environment, saves_download
 from guardrail.interpret.programs import CARES, SHELLS, entry_of, program_name
 from guardrail.model import Call, Effect, Word
-from guardrail.paths import Care, is_remote, located, scope_of
+from guardrail.paths.care import Care
+from guardrail.paths.places import scope_of
+from guardrail.paths.spelling import is_remote, located
 from guardrail.record import record
 from guardrail.vocabulary import EffectKind, ObjectKind, Place, Scope, Sensitivity
 

@@ -9,7 +9,7 @@ from guardrail import environment
 from guardrail.interpret.frame import MAX_DEPTH
 from guardrail.model import Call, Word
 from guardrail.options import Parsed
-from guardrail.paths import is_nowhere
+from guardrail.paths.spelling import is_nowhere
 
 _CONNECTIONS = frozenset(("nc", "ncat", "netcat", "nc.traditional", "nc.openbsd", "telnet", "socat"))
 _ENDLESS = frozenset(("/dev/zero", "/dev/urandom", "/dev/random"))

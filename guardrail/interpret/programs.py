@@ -5,7 +5,7 @@ from __future__ import annotations
 from guardrail.catalogue.entries import Program
 from guardrail.catalogue.loader import Catalogue
 from guardrail.circumstances import is_break_in
-from guardrail.paths import care_of
+from guardrail.paths.care import care_of
 from guardrail.vocabulary import EffectKind, Sensitivity
 
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "csh", "tcsh", "busybox"))

@@ -18,7 +18,8 @@ from guardrail.interpret.targets import DESTROYS
 from guardrail.interpret.work import Part, Work
 from guardrail.model import Call, Effect, Target, Uncovered, Word
 from guardrail.options import Parsed, parse
-from guardrail.paths import is_nowhere, place_of, scope_of
+from guardrail.paths.places import place_of, scope_of
+from guardrail.paths.spelling import is_nowhere
 from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible, Scope, Sensitivity
 
 MAX_TARGETS = 2_000

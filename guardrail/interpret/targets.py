@@ -13,7 +13,9 @@ from guardrail.interpret.memory import Memory
 from guardrail.interpret.pipes import prints_environment, prints_secrets
 from guardrail.interpret.programs import CARES
 from guardrail.model import Call, Effect, Target, Word
-from guardrail.paths import PUBLIC_CERTIFICATES, Care, care_of, located, place_of, seen_from
+from guardrail.paths.care import PUBLIC_CERTIFICATES, Care, care_of
+from guardrail.paths.places import place_of
+from guardrail.paths.spelling import located, seen_from
 from guardrail.vocabulary import EffectKind, ObjectKind, Origin, Place, Sensitivity
 
 DESTROYS = frozenset((EffectKind.DELETE, EffectKind.OVERWRITE, EffectKind.DISCARD))

@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guardrail.facts import Facts, PathState, System, Workspace
-from guardrail.paths import consequence_of_write, is_nowhere, is_remote, place_of, scope_of, sensitivity_of
+from guardrail.paths.care import sensitivity_of
+from guardrail.paths.places import place_of, scope_of
+from guardrail.paths.spelling import is_nowhere, is_remote
+from guardrail.paths.writes import consequence_of_write
 from guardrail.vocabulary import EffectKind, Place, Scope, Sensitivity
 
 NOTHING_KNOWN = Facts()

@@ -1,0 +1,1 @@
+"""Judges paths: their spelling, their place, the care they deserve, and what writing to them does."""
