@@ -33,7 +33,7 @@ _READERS: Mapping[Language, tuple[str, str]] = {
     Language.BASH: ("guardrail.reading.shell", "read"),
     Language.POWERSHELL: ("guardrail.reading.powershell", "read"),
     Language.CMD: ("guardrail.reading.powershell", "read_cmd"),
-    Language.PYTHON: ("guardrail.reading.python_code", "read"),
+    Language.PYTHON: ("guardrail.reading.python", "read"),
     Language.JAVASCRIPT: ("guardrail.reading.javascript", "read"),
     Language.SQL: ("guardrail.reading.sql", "read"),
     Language.TOOL_CALL: ("guardrail.reading.tool_calls", "read"),

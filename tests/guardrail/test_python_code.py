@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rounds import ROUNDS
 
-from guardrail.reading.python_code import read
+from guardrail.reading.python import read
 
 EXEC = "import base64; exec(base64.b64decode('aW1wb3J0IG9zOyBvcy5yZW1vdmUoIngiKQ=='))"
 
