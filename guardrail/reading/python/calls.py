@@ -23,7 +23,7 @@ from guardrail.reading.code_values import (
 )
 from guardrail.reading.python.reader import Bound, Function
 from guardrail.reading.python.text import changed_bytes, changed_text, decoded, formatted
-from guardrail.reading.python.values import PATH, Values, canonical, dotted_name, name_of, part_of_path, path_of
+from guardrail.reading.python.values import PATH, Values, canonical_name, dotted_name, name_of, part_of_path, path_of
 from guardrail.vocabulary import Language
 
 MAX_FOLLOWED = 6  # nested calls of functions
@@ -116,7 +116,7 @@ class Calls(Values):
 
     def _function(self, name: str, arguments: list[Value], named: list[tuple[str, Value]], node: ast.Call) -> Value:
         """Reads a call of a function by its dotted name."""
-        name = canonical(name)
+        name = canonical_name(name)
         if name in ("getattr", "operator.attrgetter") and len(arguments) > 1 and arguments[1].known:
             return self._member(arguments[0], arguments[1].text, node)
         if (
@@ -187,7 +187,7 @@ class Calls(Values):
         if method not in _QUIET:
             full = f"{owner.type}.{method}" if owner.type else _method_name(node.func)
             words = (*self._words(arguments, named, node), word_of(owner, self._span(node), "self"))
-            self._emit(canonical(full), words, self._span(node))
+            self._emit(canonical_name(full), words, self._span(node))
             self._handed_over(method, arguments, named)
         return replace(unknown(method), type=owner.type)
 
@@ -265,7 +265,7 @@ class Calls(Values):
                     self._local(function.names.removeprefix("local:"), turn, [])
                 else:
                     span = self.calls[-1].span if self.calls else self._whole()
-                    self._emit(canonical(function.names), tuple(word_of(value, span) for value in turn), span)
+                    self._emit(canonical_name(function.names), tuple(word_of(value, span) for value in turn), span)
             return
 
     def _result(self, name: str, arguments: Sequence[Value], named: dict[str, Value]) -> Value:

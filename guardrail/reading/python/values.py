@@ -213,7 +213,7 @@ class Values(Reader):
         if owner.names.startswith("local:"):
             return Value(name, known=False, names=f"local:{name}") if name in self.functions else unknown(name)
         if owner.names:
-            full = canonical(f"{owner.names}.{name}")
+            full = canonical_name(f"{owner.names}.{name}")
             return _CONSTANTS.get(full) or Value(full, known=False, names=full)
         if owner.type == PATH:
             return part_of_path(owner, name)
@@ -272,7 +272,7 @@ class Values(Reader):
         if value.names in ("globals", "__builtins__", "locals") and key.known:
             return self._named(key.text)
         if value.names.endswith(".__dict__") and key.known:
-            full = canonical(f"{value.names.removesuffix('.__dict__')}.{key.text}")
+            full = canonical_name(f"{value.names.removesuffix('.__dict__')}.{key.text}")
             return Value(full, known=False, names=full)
         if value.entries is not None:
             return next((entry for name, entry in value.entries if name == key.text), unknown(key.text))
@@ -335,7 +335,8 @@ class Values(Reader):
         return replace(listed(made), items=tuple(made))
 
 
-def canonical(name: str) -> str:
+def canonical_name(name: str) -> str:
+    """Returns the name by which the catalogue knows a function or type."""
     for other, usual in _SAME.items():
         if name.startswith(other) and (other.endswith(".") or len(name) == len(other) or name[len(other)] == "."):
             return usual + name[len(other) :]
@@ -401,6 +402,7 @@ def path_of(parts: Sequence[Value]) -> Value:
 
 
 def part_of_path(path: Value, name: str) -> Value:
+    """Returns an attribute of a path of `pathlib`, such as its parent."""
     text = path.text
     if name == "parent":
         head, slash, _ = text.rstrip("/").rpartition("/")
