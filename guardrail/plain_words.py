@@ -11,13 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
-from guardrail import language, reading
+from guardrail import language
 from guardrail.facts import Facts
 from guardrail.formats import find
 from guardrail.interpret import means_something_to_any_program
 from guardrail.language import actions
 from guardrail.model import Passage, Span
 from guardrail.reading import household, sentences
+from guardrail.reading.deciding import looks_like_code
+from guardrail.reading.prose_or_shell import is_sentence
 from guardrail.reading.shell import OWN_WORDS
 
 LONGEST = 2_000
@@ -68,13 +70,13 @@ class PlainWords:
             found |= means
         if self._may_match(found) and language.match((Passage(text, Span(0, len(text)), language.ACTION),), _NOTHING):
             return False
-        if reading.looks_like_code(text):
+        if looks_like_code(text):
             return False
         acts = found & _ACTS or _CAMEL.search(text) is not None
         commands = found & _COMMANDS or self._begins_a_command(words[0])
         if acts or commands:
             # whether it would be read as a sentence decides which of the two counts
-            if reading.is_sentence(text, self._programs):
+            if is_sentence(text, self._programs):
                 if acts and sentences.read(text).effects:
                     return False
             elif commands:

@@ -25,7 +25,7 @@ from guardrail.language.actions import meaning_of_name, tokens_of_name
 from guardrail.language.data import names
 from guardrail.model import Call, Effect, Span, Target, Uncovered, Word
 from guardrail.paths.writes import consequence_of_write
-from guardrail.reading import is_sql
+from guardrail.reading.deciding import is_sql
 from guardrail.reading.decoding import constant_output
 from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible, Scope
 

@@ -31,7 +31,7 @@ from guardrail.interpret.work import Part, Work
 from guardrail.model import Call, Effect, Reading, Target, Uncovered, Word
 from guardrail.options import Parsed, parse
 from guardrail.paths.spelling import is_nowhere
-from guardrail.reading import is_sql
+from guardrail.reading.deciding import is_sql
 from guardrail.reading.decoding import constant_output
 from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible, Scope
 

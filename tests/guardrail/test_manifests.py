@@ -7,7 +7,8 @@ import pytest
 from guardrail.engine import Guardrail
 from guardrail.facts import Facts
 from guardrail.loading import default_guardrail
-from guardrail.reading import decide, manifests
+from guardrail.reading import manifests
+from guardrail.reading.deciding import decide
 from guardrail.vocabulary import Language
 
 POD = """apiVersion: v1

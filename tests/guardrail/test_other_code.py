@@ -7,7 +7,7 @@ import pytest
 from guardrail.engine import Guardrail
 from guardrail.facts import Facts
 from guardrail.loading import default_guardrail
-from guardrail.reading import decide
+from guardrail.reading.deciding import decide
 from guardrail.vocabulary import Language
 
 GO = 'package main\n\nimport "os/exec"\n\nfunc main() {\n\t%s\n}\n'

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from rounds import ROUNDS
 
 from guardrail.facts import Facts, System, parse_context
-from guardrail.reading import LANGUAGE_MARKS, Mark, Marks, decide, read
+from guardrail.reading import read
+from guardrail.reading.deciding import decide
+from guardrail.reading.marks import LANGUAGE_MARKS, Mark, Marks
 from guardrail.vocabulary import Language
 
 PROGRAMS = frozenset(

@@ -9,7 +9,8 @@ from typing import Any
 from guardrail.facts import Facts
 from guardrail.language.lexicon import Token
 from guardrail.model import Reading
-from guardrail.reading import LOOKED_AT, is_sql, language_named, reader_of, shell_of
+from guardrail.reading import reader_of
+from guardrail.reading.deciding import LOOKED_AT, is_sql, language_named, shell_of
 from guardrail.reading.tool_calls.arguments import first_text, has_text, span_of
 from guardrail.reading.tool_calls.programs import programs_of_arguments, row_of, spoken_language
 from guardrail.reading.tool_calls.screen import click_reading, screen_reading

@@ -15,7 +15,9 @@ from guardrail.language.actions import TABLE, meaning_of_name, tokens_of_name
 from guardrail.language.data import data_of
 from guardrail.language.lexicon import Token
 from guardrail.model import Call, Reading, Span, Uncovered, Word
-from guardrail.reading import begins_with_program, decide, language_named, parses_as_python, reader_of
+from guardrail.reading import reader_of
+from guardrail.reading.deciding import decide, language_named, parses_as_python
+from guardrail.reading.prose_or_shell import begins_with_program
 from guardrail.reading.tool_calls.arguments import first_text, span_of
 from guardrail.reading.tool_calls.tables import SQL_NAMES
 from guardrail.reading.tool_calls.written import ToolCall

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from guardrail.facts import Facts
 from guardrail.model import Effect, Reading, Span, Uncovered
-from guardrail.reading import decide, reader_of
+from guardrail.reading import reader_of
+from guardrail.reading.deciding import decide
 from guardrail.reading.tool_calls.arguments import first_text, span_of
 from guardrail.reading.tool_calls.written import ToolCall
 from guardrail.vocabulary import Language, Place
