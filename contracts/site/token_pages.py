@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from contracts.feed import SHOWN, EventKind
+from contracts.feed import SHOWN, EventKind, FeedItem
 from contracts.open_data.names import DATA_PREFIX
 from contracts.site import charts
 from contracts.site.curves import Lorenz, lorenz_curve
@@ -122,6 +122,9 @@ def token_page(documents: Documents) -> Mapping[str, Any]:
         **price_figures(documents),
         **sparklines(documents),
         "charts": _charts(token_chart(documents, DAYS, _DAYS_SHOWN), token_chart(documents, HOURS, _HOURS_SHOWN)),
+        "events": _event_rows(documents),
+        "feed_path": FEED.path,
+        "feed_most": SHOWN,
         "change_charts": _charts(holders_chart(documents), concentration_chart(documents)),
     }
 
@@ -215,7 +218,6 @@ def _events(documents: Documents, starts: Sequence[datetime]) -> _Events | None:
     titles = {kind: spans for kind, spans in titles.items() if any(spans)}
     if not titles:
         return None
-    documents.source(FEED, block=items[0].svc.block)
     # Of a full feed, whatever ended before its oldest event may have been left out.
     first = bisect_right(starts, items[-1].date_published) - 1 if len(items) >= SHOWN else 0
     reasons = [_BEYOND_FEED if at < first else None for at in range(len(starts))]
@@ -226,6 +228,20 @@ def _events(documents: Documents, starts: Sequence[datetime]) -> _Events | None:
         for at, reason in enumerate(reasons)
     ]
     return _Events(panel, texts, [(kind, _MARKED[kind][0]) for kind in titles])
+
+
+def _event_rows(documents: Documents) -> list[FeedItem] | None:
+    """Returns every event of the feed that a chart may mark, newest first; None without a feed.
+
+    A mark has room for few titles, and only a pointer finds them.
+    """
+    feed = documents.read(FEED)
+    if feed is None:
+        return None
+    rows = [item for item in feed.items if item.svc.kind in _MARKED]
+    if rows:
+        documents.source(FEED, block=feed.items[0].svc.block)
+    return rows
 
 
 def _titles(found: Sequence[str]) -> str:

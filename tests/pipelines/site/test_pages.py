@@ -360,15 +360,16 @@ def test_charts_show_the_series_and_say_why_a_price_is_missing(bodies: dict[str,
     assert len(shown) == 3 * len(series) + len(json.loads(bodies["/api/token/series/hourly"])["points"])
 
 
+def item(kind: str, at: str, title: str) -> dict[str, object]:
+    """Returns an event as an item of the feed."""
+    return {
+        "id": f"{kind}:{at}:{title}", "url": f"https://svc.example/{kind}", "title": title, "content_text": title,
+        "date_published": at, "tags": [kind], "_svc": {"kind": kind, "block": 40, "facts": {}},
+    }  # fmt: skip
+
+
 def test_a_chart_marks_the_events_of_the_feed_and_says_how_far_the_feed_reaches(bodies: dict[str, bytes]):
     feed, kinds = json.loads(bodies["/hodlers-care/feed.json"]), iter(("large_mover", "snapshot", "large_mover"))
-
-    def item(kind: str, at: str, title: str) -> dict[str, object]:
-        return {
-            "id": f"{kind}:{at}:{title}", "url": "https://svc.example/", "title": title, "content_text": title,
-            "date_published": at, "tags": [kind], "_svc": {"kind": kind, "block": 40, "facts": {}},
-        }  # fmt: skip
-
     today = [item(next(kinds), "2026-01-02T08:00:00Z", f"<i>{at}") for at in range(3)]
     attested = item("attestation", "2026-01-02T07:00:00Z", "An attestation")
     before = item("holder_milestone", "2026-01-01T23:59:59Z", "100 holders")
@@ -403,6 +404,40 @@ def test_a_chart_marks_the_events_of_the_feed_and_says_how_far_the_feed_reaches(
         ],
         "full": [movers, [f"T{reaches}"], ["snapshot, 2 large movers", f"– (t{reaches})"], ["snapshot", "large mover"]],
         "of agents": [[], [], ["9", "75"], []],
+    }
+
+
+def test_every_event_that_a_chart_may_mark_is_in_a_table_with_its_whole_title(bodies: dict[str, bytes]):
+    feed = json.loads(bodies["/hodlers-care/feed.json"])
+    told = {}
+    for name, items in {
+        "marked": [
+            item("threshold_crossed", "2026-01-02T09:00:00Z", "The <contract>"),
+            item("attestation", "2026-01-02T08:30:00Z", "An attestation"),
+            item("large_mover", "2026-01-02T08:00:00Z", "0x07 gained"),
+            item("snapshot", "2025-01-01T08:00:00Z", "Long ago"),
+        ],
+        "of agents": [item("attestation", "2026-01-02T08:30:00Z", "An attestation")],
+    }.items():
+        published = {"/hodlers-care/feed.json": json.dumps(feed | {"items": items}).encode()}
+        html = page_of("/token/", {**bodies, **published}).fresh.decode()
+        told[name] = re.findall(
+            r'<path class="event ([a-z_]+)" [^>]*/></svg> <a href="([^"]+)">([^<]+)</a></td>'
+            r'<td><time datetime="([^"]+)">[^<]+</time></td><td class="number">(\d+)</td>',
+            html,
+        )
+        assert ("No event to mark" in html) == (name == "of agents")
+        assert ("0x07 gained" in page_in_markdown(html.encode(), HERE.url("/token/")).decode()) == (name == "marked")
+    assert told == {
+        "marked": [
+            (kind, f"https://svc.example/{kind}", title, at, "40")
+            for kind, title, at in (
+                ("threshold_crossed", "The &lt;contract&gt;", "2026-01-02T09:00:00Z"),
+                ("large_mover", "0x07 gained", "2026-01-02T08:00:00Z"),
+                ("snapshot", "Long ago", "2025-01-01T08:00:00Z"),
+            )
+        ],
+        "of agents": [],
     }
 
 
