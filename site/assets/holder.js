@@ -46,12 +46,12 @@ function drawBalance (found, answer) {
   })
 }
 
-/** Draws the ranks, the first on top; the line breaks where the address held nothing. A single one is no history. */
+/** Draws the ranks, the first on top; the line breaks where the address held nothing. Says why there is no line. */
 function drawRanks (found, { ranks }) {
   const chart = found.querySelector('[data-chart="rank"]')
   const points = [...ranks].reverse()
   const known = points.map(({ rank }) => rank).filter(Boolean)
-  if (points.length < 2 || !known.length) return chart.remove()
+  if (points.length < 2 || !known.length) return chart.replaceWith(element('p', `No ranks over time. ${withoutRanks(points.length)}`, { class: 'empty' }))
   const [from, to, lowest] = [points[0].time, points.at(-1).time, Math.max(...known, 2)]
   const places = points.map(({ time, rank }) => [across(time, from, to), Math.round(10 * (20 + (rank - 1) / (lowest - 1) * 170)) / 10])
   const line = chart.querySelector('.line')
@@ -70,6 +70,13 @@ function drawRanks (found, { ranks }) {
   })
   const table = chart.querySelector('#ranks')
   points.forEach(({ time, rank, block }, at) => table.prepend(told(time, places[at][0], [whole(rank), 'number'], [String(block), 'number'])))
+}
+
+/** Why ranks are not drawn, from the number of snapshots at which they were asked for. */
+function withoutRanks (snapshots) {
+  return snapshots < 2
+    ? `They are drawn from the second snapshot on; there is ${snapshots ? 'one so far' : 'none yet'}.`
+    : `It held nothing at any of the newest ${snapshots} snapshots.`
 }
 
 /** A row of a chart's table: its time, where it lies, and its cells. */

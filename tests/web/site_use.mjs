@@ -65,6 +65,22 @@ const seen = {}
 }
 
 {
+  // A holder whose snapshots are none, one, and two at which it held nothing.
+  const body = await (await fetch(`${base}/api/token/holders/${holder}?limit=500&ranks=60`)).json()
+  const empty = body.ranks.map((point) => ({ ...point, rank: null }))
+  seen.withoutRanks = []
+  for (const ranks of [[], body.ranks.slice(0, 1), empty]) {
+    const page = await opened(`/holders/one/?address=${holder}`, async (page) => {
+      await page.setRequestInterception(true)
+      page.on('request', (request) => request.url().includes('ranks=60')
+        ? request.respond({ contentType: 'application/json', body: JSON.stringify({ ...body, ranks }) })
+        : request.continue())
+    })
+    seen.withoutRanks.push(await page.$$eval('[data-chart], .charts .empty', (all) => all.map((each) => each.dataset.chart ?? each.textContent)))
+    await page.close()
+  }
+}
+{
   const page = await opened(`/holders/one/?address=${stranger}`)
   seen.stranger = await text(page, '#holder')
   await page.close()

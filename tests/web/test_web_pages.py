@@ -211,6 +211,14 @@ def test_a_holder_is_looked_up_and_shown_with_the_command_that_proves_it(site_us
     }
 
 
+def test_a_holder_without_a_history_of_ranks_is_told_why_beside_its_balance(site_used: dict[str, Any]):
+    assert site_used["withoutRanks"] == [
+        ["balance", "No ranks over time. They are drawn from the second snapshot on; there is none yet."],
+        ["balance", "No ranks over time. They are drawn from the second snapshot on; there is one so far."],
+        ["balance", "No ranks over time. It held nothing at any of the newest 2 snapshots."],
+    ]
+
+
 def test_an_address_that_holds_nothing_and_one_that_is_none_are_told_so(site_used: dict[str, Any]):
     assert "No transfer up to this block names the address" in site_used["stranger"]
     assert "This installation has no trust registry." in site_used["stranger"]
