@@ -672,9 +672,32 @@ def world_audit(
 ) -> None:
     """Verify the chain of decisions, every event behind it, and the signed heads that kept generations hold.
 
-    Exits with 1 if something was tampered with.
+    Exits with 1 if something was tampered with, or if decisions that were published are gone and no restore of a backup
+    is recorded.
 
     Example: `svc world audit --newest 10`
+    """
+
+
+@world.command("restored")
+@runs("cli.world:restored")
+def world_restored(
+    backup_audit: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="AUDIT",
+            exists=True,
+            dir_okay=False,
+            help="What `svc world audit --json` printed at the backup, to compare the ledger with.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Record that you restored a backup of the ledger, so that the audit does not miss what was written after it.
+
+    The signed record holds the chain as it is now: whatever is taken out or changed later is still found.
+
+    Example: `svc world restored ~/svc-backup/audit.json`
     """
 
 

@@ -1,7 +1,8 @@
-"""Loads the constitution, verifies the audit, decides waiting proposals and forgets owners (`svc world`)."""
+"""Loads the constitution, verifies the audit, records restores, decides proposals and forgets owners (`svc world`)."""
 
 import getpass
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +10,17 @@ import msgspec
 import typer
 import yaml
 
-from cli.environment import effective_settings
 from cli.erasure import erase, erasure_text
-from cli.output import operator_problems, print_json, say
+from cli.output import note, operator_problems, print_json, say
 from cli.owners import given_owner
 from cli.stores import opened_ledger
-from contracts.errors import OntologyRefused, OwnerInvalid, RequestProblem
+from contracts.errors import OntologyRefused, OwnerInvalid, RequestProblem, RestoreRefused
+from contracts.world.audit import AuditReport
 from contracts.world.own_ontology import OwnOntology
 from contracts.world.proposal import Actor, Decision, Proposal
-from warehouse.access.signing_keys import SigningKeys
-from warehouse.publish.generations import kept_manifests
-from warehouse.world.audit import newest_decisions, verify
-from warehouse.world.audit_heads import signed_heads
+from warehouse.ledger.ledger import Reader
+from warehouse.world.audit import begins_with, newest_decisions, verify
+from warehouse.world.audit_heads import known_heads, record_restore
 from warehouse.world.events import head_revision, public_counts
 from warehouse.world.forget import finish_erasures, forget_owner, waiting_erasures
 from warehouse.world.load import load_constitution
@@ -44,25 +44,78 @@ def load(as_json: bool) -> None:
 def audit(newest: int, as_json: bool) -> None:
     """Verifies the chain of decisions, every event behind it, and the signed heads of retained generations.
 
-    Exits with 1 after tampering.
+    Exits with 1 after tampering, and after a restore that is not recorded.
     """
-    with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
-        settings = effective_settings()
-        heads, forged = signed_heads(kept_manifests(settings.data_dir), SigningKeys(settings).current())
-        verified = verify(reader, heads)
-        report = msgspec.structs.replace(verified, faults=[*forged, *verified.faults])
+    with operator_problems(as_json), opened_ledger() as (settings, ledger), ledger.read() as reader:
+        report = verify(reader, known_heads(settings))
         shown = newest_decisions(reader, newest)
     if as_json:
-        print_json({"ok": report.intact, **msgspec.to_builtins(report), "newest": shown})
+        found = {"verdict": report.verdict, **msgspec.to_builtins(report)}
+        print_json({"ok": report.intact, **found, "newest": shown})
     else:
         for row in shown:
             say(f"{row['seq']:>8}  {row['decidedAt']}  {row['verdict']:<9}  {_payload_text(row['payload'])}")
         say(f"{report.decisions} decisions, {report.events} events, {report.forgotten} forgotten; head {report.head}")
         say(f"compared with the signed heads of {report.signed_heads} generations")
+        if report.restored_at is not None:
+            say(f"restored at {report.restored_at}: {_superseded_text(report.superseded)}")
+        for fault in report.rolled_back:
+            say(f"ROLLED BACK: {fault}")
         for fault in report.faults:
             say(f"TAMPERED: {fault}")
+        if report.verdict == "rolled_back":
+            note(
+                "svc: Decisions that were published are not in the ledger.\n"
+                "     If you restored a backup, run `svc world restored` with what `svc world audit --json` printed at "
+                "the backup. If nobody did, somebody took them out: restore the newest backup."
+            )
     if not report.intact:
         raise typer.Exit(1)
+
+
+def restored(backup_audit: Path | None, as_json: bool) -> None:
+    """Records that a backup was restored, so that `audit` expects no decision that was published before.
+
+    Refuses a chain that was tampered with, and one that is not that of the backup.
+    """
+    with operator_problems(as_json), opened_ledger() as (settings, ledger), ledger.read() as reader:
+        report = verify(reader, known_heads(settings))
+        if report.faults:
+            raise RestoreRefused(
+                f"The ledger was changed otherwise than by a restore: {report.faults[0]}.",
+                cure="`svc world audit` shows all that was found; restore another backup.",
+            )
+        if backup_audit is not None:
+            _require_chain_of(reader, backup_audit)
+        restore = record_restore(settings, reader, datetime.now(UTC))
+        superseded = verify(reader, known_heads(settings)).superseded
+    head = restore.head
+    if as_json:
+        recorded = {"restoredAt": restore.restored_at, "decisions": head.decisions, "head": head.link}
+        print_json({"ok": True, **recorded, "superseded": superseded})
+    else:
+        say(f"recorded: restored to {head.decisions} decisions, head {head.link}")
+        say(_superseded_text(superseded))
+
+
+def _require_chain_of(reader: Reader, backup_audit: Path) -> None:
+    """Raises `RestoreRefused` unless the chain begins as that of which `svc world audit --json` printed this file."""
+    try:
+        printed = msgspec.json.decode(backup_audit.read_bytes(), type=AuditReport)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise RestoreRefused(
+            f"{backup_audit} is not what `svc world audit --json` prints.",
+            cure="Name the file that was made of it at the backup, or leave it out: then nothing is compared with it.",
+        ) from None
+    if not begins_with(reader, printed.decisions, printed.head):
+        raise RestoreRefused(
+            f"The ledger's first {printed.decisions} decisions are not those of which {backup_audit} was printed.",
+            cure="Restore the ledger of that backup, or name the file of the backup that was restored.",
+        )
+
+
+def _superseded_text(superseded: int) -> str:
+    return f"{superseded} kept generations were published before of decisions that are lost"
 
 
 def pending_(as_json: bool) -> None:

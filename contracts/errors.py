@@ -53,6 +53,7 @@ ServiceError
     ├── ConstitutionRefused       the constitution breaks the graph's own rules
     ├── OntologyRefused           an owner's words can't be set
     ├── ImportRefused             a file can't be imported, and nothing more of it is written
+    ├── RestoreRefused            a restored ledger is not the one that its backup was made of
     ├── ProposalUnknown           no proposal with this number waits for an operator
     ├── OwnerUnknown              there is nothing of an owner who is to be forgotten
     ├── StoreTooNew               a later version of this service wrote the store
@@ -504,6 +505,10 @@ class OntologyRefused(OperatorProblem):
 
 class ImportRefused(OperatorProblem):
     code = "import_refused"
+
+
+class RestoreRefused(OperatorProblem):
+    code = "restore_refused"
 
 
 class ProposalUnknown(OperatorProblem):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
 
 import msgspec
 
@@ -53,10 +53,40 @@ def head_sha256(generation: str, decisions: int, link: str) -> str:
     return canonical_sha256(fields)
 
 
+class Restore(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """An operator's record that a backup of the ledger was restored: the chain that was there at `restored_at`.
+
+    The signature makes it worth as much as a head of a generation: who can only write to the ledger can't make one.
+    """
+
+    restored_at: str
+    head: AuditHead
+
+    @property
+    def sha256(self) -> str:
+        """Returns the hash that the signature of the head covers. No generation has such an id."""
+        return head_sha256(f"restored {self.restored_at}", self.head.decisions, self.head.link)
+
+
+class KnownHeads(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known beside the ledger of the chain that it holds.
+
+    `published` has the signed heads of retained generations by generation id. `faults` names heads that were forged or
+    removed, `of_lost_keys` the generations whose heads are signed by keys that the service does not have.
+    """
+
+    published: Mapping[str, AuditHead] = {}
+    faults: tuple[str, ...] = ()
+    of_lost_keys: tuple[str, ...] = ()
+    restore: Restore | None = None
+
+
 class AuditReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The result of reading the whole audit. `head` is the last link; a copy of it elsewhere pins everything before it.
 
-    `signed_heads` counts the generations whose signed heads were compared with the chain.
+    `signed_heads` counts the generations whose signed heads were compared with the chain. `rolled_back` names those
+    that were published of a longer chain, as it is after the restore of a backup, and `superseded` counts those of them
+    that an operator's record of that restore explains, at `restored_at`.
     """
 
     decisions: int
@@ -64,12 +94,22 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     forgotten: int
     head: str
     signed_heads: int = 0
+    superseded: int = 0
+    restored_at: str | None = None
+    rolled_back: list[str] = []
     faults: list[str]
 
     @property
+    def verdict(self) -> Literal["intact", "rolled_back", "tampered"]:
+        """Returns `tampered` if somebody changed, removed or inserted anything within the chain, and `rolled_back` if
+        decisions at its end are gone, by a restore that nobody recorded or by somebody's hand."""
+        if self.faults:
+            return "tampered"
+        return "rolled_back" if self.rolled_back else "intact"
+
+    @property
     def intact(self) -> bool:
-        """Returns True if nobody changed, removed or inserted anything."""
-        return not self.faults
+        return self.verdict == "intact"
 
 
 def event_sha256(body: str) -> str:

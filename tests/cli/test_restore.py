@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,12 +25,15 @@ from cli.environment import as_environment
 from contracts.access.tiers import Tier
 from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
+from contracts.world.audit import AuditReport
 from pipelines.publish.generation import publish
 from warehouse.access.keys import create_key
 from warehouse.duck.connection import Warehouse
 from warehouse.ledger.ledger import open_ledger
 from warehouse.ledger.master_secret import load_secrets
 from warehouse.publish.readers import context_for
+from warehouse.world.audit import verify
+from warehouse.world.audit_heads import known_heads
 from warehouse.world.fold import fold_events
 
 DOCUMENT = "/api/token/holders"
@@ -76,14 +80,15 @@ def test_a_host_restored_from_a_backup_serves_proven_documents_and_knows_every_k
         before.kill()
     node = written["data"]["nodes"][0]["id"]
 
+    with_command(tmp_path)
     server = {"PGHOST": str(postgres.socket_dir), "PGUSER": "svc", "PATH": f"{binaries}:{os.environ['PATH']}"}
-    do(with_files(steps("Backup, PostgreSQL"), database), tmp_path, **server)
+    do(with_files(steps("Backup, PostgreSQL"), database), tmp_path, **as_environment(settings) | server)
     postgres.drop(database)
     for lost in ("store", "publisher", "before"):
         shutil.rmtree(tmp_path / lost)
-    do(with_files(steps("The way back, PostgreSQL"), restored), tmp_path, **server)
-    without_chain = {"ledger_url": postgres.url(restored), "rpc_urls": ()}
-    after = ApiHost("after", tmp_path, as_environment(settings.model_copy(update=without_chain)))
+    settings = settings.model_copy(update={"ledger_url": postgres.url(restored)})
+    do(with_files(steps("The way back, PostgreSQL"), restored), tmp_path, **as_environment(settings) | server)
+    after = ApiHost("after", tmp_path, as_environment(settings.model_copy(update={"rpc_urls": ()})))
     try:
         after.start()
         until(lambda: after.serves(str(generation)), after.said)
@@ -110,6 +115,11 @@ def with_files(commands: str, database: str) -> str:
     """The same for this database, and for a store that is a directory."""
     copied = re.sub(r"aws s3 sync (\S+) (\S+)", r"cp -a \1 \2", commands)
     return copied.replace("s3://BUCKET/PREFIX", "store").replace("DATABASE", database)
+
+
+def with_command(directory: Path) -> None:
+    """Puts the command `svc` where the runbook, in a checkout, expects it."""
+    (directory / ".venv").symlink_to(sys.prefix)
 
 
 def do(commands: str, directory: Path, **variables: str) -> None:
@@ -148,6 +158,10 @@ class GraphService:
         assert report.generation is not None
         return report.generation
 
+    def audit(self) -> AuditReport:
+        with closing(open_ledger(self.house.settings, self.house.data_dir)) as ledger, ledger.read() as reader:
+            return verify(reader, known_heads(self.house.settings))
+
     def start(self) -> None:
         self.process.start()
         until(lambda: self.process.health() is not None, self.process.said)
@@ -172,15 +186,19 @@ def test_a_restored_ledger_that_is_older_than_what_was_published_of_it_shows_eve
     try:
         service.start()
         service.write("before")
-        do(steps("Backup, SQLite"), tmp_path, HOME=str(tmp_path / "home"))
+        with_command(tmp_path)
+        environment = as_environment(service.house.settings) | {"HOME": str(tmp_path / "home")}
+        do(steps("Backup, SQLite"), tmp_path, **environment)
         kept = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "home/svc-backup").iterdir()}
-        assert kept == {"ledger.db": 0o600, "master.secret": 0o600, "signing.pem": 0o600}
+        assert kept == {"audit.json": 0o600, "ledger.db": 0o600, "master.secret": 0o600, "signing.pem": 0o600}
         service.write("lost")
         service.publish()
         assert service.goals() == ["before", "lost"]
         service.process.kill()
+        assert service.audit().verdict == "intact"
         (tmp_path / "var/ledger.db").write_bytes(b"broken")
-        do(steps("The way back, SQLite"), tmp_path, HOME=str(tmp_path / "home"))
+        do(steps("The way back, SQLite"), tmp_path, **environment)
+        assert (service.audit().verdict, service.audit().superseded) == ("intact", 1)
 
         service.start()
         assert service.goals() == ["before"]
@@ -197,6 +215,7 @@ def test_a_restored_ledger_that_is_older_than_what_was_published_of_it_shows_eve
         with Warehouse(tmp_path / "var").read_only() as connection:
             assert connection is not None
             rows = connection.execute("select title from core_world__nodes where type = 'Goal' order by 1").fetchall()
+        assert (service.audit().verdict, service.audit().superseded) == ("intact", 1)
         assert rows == [("before harvest",), ("first harvest",), ("second harvest",), ("third harvest",)]
     finally:
         service.process.kill()

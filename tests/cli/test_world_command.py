@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,8 @@ from contracts.settings import Settings
 from contracts.world.proposal import NodeDraft
 from pipelines.erasure import Erased
 from warehouse.ledger.ledger import Ledger, open_ledger
+from warehouse.publish.generations import Part, begin, build
+from warehouse.world.audit_heads import audit_head
 from warehouse.world.write import propose
 
 
@@ -71,6 +75,55 @@ def test_a_tampered_audit_exits_with_1(ledger: Ledger) -> None:
     assert "decision 1 does not fit the chain" in report["faults"]
     said = CliRunner().invoke(app, ["world", "audit"])
     assert "TAMPERED: decision 1 does not fit the chain" in said.stdout
+
+
+def test_a_restored_ledger_is_called_rolled_back_until_the_restore_is_recorded(ledger: Ledger, tmp_path: Path) -> None:
+    settings = Settings(_env_file=None)
+    propose(ledger, proposal(goal("kept")), alignment=no_rules)
+    audit_of_backup = tmp_path / "audit.json"
+    audit_of_backup.write_text(CliRunner().invoke(app, ["world", "audit", "--json"]).stdout)
+    ledger.close()
+    backup = (tmp_path / "ledger.db").read_bytes()
+    with closing(open_ledger(settings, tmp_path)) as later:
+        propose(later, proposal(goal("lost")), alignment=no_rules)
+    draft = begin(tmp_path, datetime.now(UTC))
+    parts = {"public/a.txt": Part.of_bytes(b"a")}
+    build(tmp_path, draft, parts, {}, settings.public_base_url, audit_head(settings, draft))
+    assert svc("audit")["verdict"] == "intact"
+    for name in ("ledger.db-wal", "ledger.db-shm"):
+        (tmp_path / name).unlink(missing_ok=True)
+    (tmp_path / "ledger.db").write_bytes(backup)
+
+    report = svc("audit", code=1)
+    assert (report["ok"], report["verdict"], report["faults"]) == (False, "rolled_back", [])
+    said = CliRunner().invoke(app, ["world", "audit"])
+    assert f"ROLLED BACK: generation {draft.id} has 2 decisions, and the chain ends before" in said.stdout
+    assert ("svc world restored" in said.stderr, "TAMPERED" in said.output) == (True, False)
+    recorded = svc("restored", str(audit_of_backup))
+    assert (recorded["decisions"], recorded["superseded"]) == (1, 1)
+    report = svc("audit")
+    assert (report["verdict"], report["restoredAt"]) == ("intact", recorded["restoredAt"])
+    said = CliRunner().invoke(app, ["world", "audit"])
+    assert f"restored at {recorded['restoredAt']}: 1 kept generations were published before" in said.stdout
+    assert (tmp_path / "restored.json").stat().st_mode & 0o077 == 0
+
+
+def test_a_restore_is_not_recorded_of_a_ledger_that_is_not_the_backups(ledger: Ledger, tmp_path: Path) -> None:
+    propose(ledger, proposal(goal("g")), alignment=no_rules)
+    other = tmp_path / "audit.json"
+    other.write_text(json.dumps(svc("audit") | {"head": "ab" * 32}))
+    refused = svc("restored", str(other), code=1)
+    assert refused["code"] == "restore_refused" and "first 1 decisions are not those" in refused["detail"]
+    other.write_text(json.dumps(svc("audit") | {"decisions": 2}))
+    assert svc("restored", str(other), code=1)["code"] == "restore_refused"
+    other.write_text("2 decisions")
+    assert "is not what `svc world audit --json` prints" in svc("restored", str(other), code=1)["detail"]
+    assert CliRunner().invoke(app, ["world", "restored", str(tmp_path / "none")]).exit_code == 2
+    with ledger._writers.begin() as connection:
+        connection.exec_driver_sql("update world_decisions set verdict = 'rejected'")
+    refused = svc("restored", code=1)
+    assert refused["code"] == "restore_refused" and "decision 1 does not fit the chain" in refused["detail"]
+    assert not (tmp_path / "restored.json").exists()
 
 
 def test_an_owner_is_forgotten(ledger: Ledger) -> None:

@@ -15,12 +15,13 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
 
 from contracts.errors import DiskFull, GenerationBroken, StoreUnusable
+from contracts.times import utc_text
 from contracts.world.audit import AuditHead
 from warehouse.file_modes import make_data_directory, set_mode, wanted_mode
 
@@ -458,6 +459,11 @@ def _prune(data_dir: Path, newest: datetime) -> None:
 def _directories(data_dir: Path) -> list[Path]:
     root = data_dir / "generations"
     return sorted(root.iterdir()) if root.is_dir() else []
+
+
+def published_at(generation_id: str) -> str:
+    """Returns when a generation was begun, by its id, which is in whole seconds, as the ledger stores times."""
+    return utc_text(datetime.strptime(generation_id.partition("-")[0], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC))
 
 
 def _number(generation_id: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from contracts.world.audit import (
     AuditHead,
     AuditReport,
     ChainedDecision,
+    KnownHeads,
     batch_of,
     commitment,
     event_sha256,
@@ -22,6 +24,7 @@ from contracts.world.audit import (
 from contracts.world.proposal import Confirmation, Proposal, StageResult, Verdict
 from contracts.world.records import Event
 from warehouse.ledger.ledger import Reader, Transaction
+from warehouse.publish.generations import published_at
 from warehouse.world.events import event_body
 
 DECISION = "world_decision"
@@ -96,15 +99,15 @@ def newest_decisions(reader: Reader, limit: int) -> list[dict[str, Any]]:
     ]
 
 
-def verify(reader: Reader, heads: Mapping[str, AuditHead] | None = None) -> AuditReport:
+def verify(reader: Reader, known: KnownHeads | None = None) -> AuditReport:
     """Reads every decision and event and reports everything that contradicts the chain.
 
     It finds a changed, missing, added or reordered decision, a changed payload, an event without the decision that
-    wrote it, a changed event, and a current state that differs from its newest event. A chain that was rewritten as a
-    whole is consistent in itself; it is found with `heads`, the signed heads of earlier generations by generation id.
+    wrote it, a changed event, and a current state that differs from its newest event. A chain that was rewritten or cut
+    off as a whole is consistent in itself; it is found with `known`, the signed heads of earlier generations.
     """
-    published = heads or {}
-    faults = [fault for generation, head in published.items() for fault in _head_faults(reader, generation, head)]
+    compared = _compared(reader, known or KnownHeads())
+    faults = compared.faults
     previous, number, seq, forgotten = FIRST_LINK, 0, 0, 0
     while rows := reader.rows("world_decisions_after", seq=seq, limit=_PAGE):
         for row in rows:
@@ -136,18 +139,66 @@ def verify(reader: Reader, heads: Mapping[str, AuditHead] | None = None) -> Audi
         events=events,
         forgotten=forgotten,
         head=previous,
-        signed_heads=len(published),
+        signed_heads=len(known.published) if known else 0,
+        superseded=compared.superseded,
+        restored_at=known.restore.restored_at if known and known.restore else None,
+        rolled_back=compared.rolled_back,
         faults=faults,
     )
 
 
-def _head_faults(reader: Reader, generation: str, head: AuditHead) -> list[str]:
+def begins_with(reader: Reader, decisions: int, link: str) -> bool:
+    """Decides whether `link` is the head of the chain's first `decisions`."""
+    if decisions == 0:
+        return link == FIRST_LINK
+    row = reader.row("world_numbered_decision", number=decisions)
+    return row is not None and row["link"] == link
+
+
+@dataclass(slots=True)
+class _Compared:
+    """What comparing the chain with known heads found, as `AuditReport` has it."""
+
+    faults: list[str]
+    rolled_back: list[str]
+    superseded: int = 0
+
+
+def _compared(reader: Reader, known: KnownHeads) -> _Compared:
+    found = _Compared(list(known.faults), [])
+    restored_at = "" if known.restore is None else known.restore.restored_at
+    if known.restore is not None:
+        _compare(reader, f"the restore of {restored_at}", restored_at, known.restore.head, found)
+    for generation, head in known.published.items():
+        at = published_at(generation)
+        # The chain of the restore is the one that its record is compared with, whatever was published before.
+        if at > restored_at:
+            _compare(reader, f"generation {generation}", at, head, found)
+        elif not begins_with(reader, head.decisions, head.link):
+            found.superseded += 1
+    for generation in known.of_lost_keys:
+        if published_at(generation) > restored_at:
+            found.rolled_back.append(f"generation {generation} is signed by a key that this service does not have")
+        else:
+            found.superseded += 1
+    return found
+
+
+def _compare(reader: Reader, name: str, at: str, head: AuditHead, found: _Compared) -> None:
+    """Adds to `found` how the chain contradicts a head that was signed at `at`.
+
+    A backup that was restored ends before the head's decision, and whatever stands in its place was decided later. A
+    decision of before in its place was written there by somebody's hand.
+    """
+    if begins_with(reader, head.decisions, head.link):
+        return
     row = reader.row("world_numbered_decision", number=head.decisions)
     if row is None:
-        return [f"generation {generation} was published after {head.decisions} decisions, and the chain ends before"]
-    if row["link"] != head.link:
-        return [f"the chain up to decision {head.decisions} is not the one that generation {generation} was made of"]
-    return []
+        found.rolled_back.append(f"{name} has {head.decisions} decisions, and the chain ends before")
+    elif row["decided_at"] > at:
+        found.rolled_back.append(f"{name} has another decision {head.decisions} than the chain, which took it later")
+    else:
+        found.faults.append(f"the chain up to decision {head.decisions} is not that of {name}")
 
 
 def _batch_faults(reader: Reader, decision: ChainedDecision, recorded: dict[str, Any]) -> list[str]:

@@ -1,18 +1,25 @@
-"""Signs a head of the audit in each generation, so that a chain that was rewritten as a whole is found."""
+"""Signs a head of the audit in each generation, so that a chain that was rewritten as a whole is found, and what an
+operator records of a restore, which such heads contradict."""
 
 from __future__ import annotations
 
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 
-from contracts.access.signing import KeySet
-from contracts.errors import OperatorProblem
+import msgspec
+
+from contracts.errors import OperatorProblem, StoreUnusable
 from contracts.settings import Settings
-from contracts.world.audit import AuditHead, head_sha256
+from contracts.times import utc_text
+from contracts.world.audit import FIRST_LINK, AuditHead, KnownHeads, Restore, head_sha256
 from warehouse.access.signing_keys import SigningKeys
+from warehouse.file_modes import write_private_file
 from warehouse.ledger.engine import ledger_location
 from warehouse.ledger.ledger import Reader, open_ledger
-from warehouse.publish.generations import Draft, Manifest
+from warehouse.publish.generations import Draft, Manifest, kept_manifests
+
+RESTORE_FILE = "restored.json"
 
 
 def audit_head(settings: Settings, draft: Draft) -> AuditHead | None:
@@ -30,20 +37,58 @@ def audit_head(settings: Settings, draft: Draft) -> AuditHead | None:
     return AuditHead(decisions=decisions, link=link, signature=signature)
 
 
-def signed_heads(manifests: list[Manifest], keys: KeySet) -> tuple[dict[str, AuditHead], list[str]]:
-    """Returns the heads by generation, and the faults of heads that were forged or removed."""
+def known_heads(settings: Settings) -> KnownHeads:
+    """Returns the heads of retained generations, sorted by what their signatures are worth, and the last restore.
+
+    Raises `StoreUnusable`, `SettingsInvalid`.
+    """
+    keys = SigningKeys(settings).current()
+    kids = {key.kid for key in keys.keys}
     heads: dict[str, AuditHead] = {}
-    faults = []
-    for manifest in manifests:
+    faults, of_lost_keys = [], []
+    for manifest in kept_manifests(settings.data_dir):
         generation, head = manifest.generation, manifest.audit_head
         if head is None:
             if heads:
                 faults.append(f"generation {generation} holds no head of the audit, as those before it do")
         elif keys.verifies(head.signature, head_sha256(generation, head.decisions, head.link)):
             heads[generation] = head
+        elif head.signature.get("kid") in kids:
+            faults.append(f"the head of the audit in generation {generation} is not signed by the key that it names")
         else:
-            faults.append(f"the head of the audit in generation {generation} is not signed by a key of this service")
-    return heads, faults
+            of_lost_keys.append(generation)
+    restore = _restore(settings.data_dir)
+    if restore is not None and not keys.verifies(restore.head.signature, restore.sha256):
+        if restore.head.signature.get("kid") in kids:
+            faults.append(f"the record of the restore of {restore.restored_at} is not signed by the key that it names")
+        restore = None  # of a key that a later restore took back: that has to be recorded again
+    return KnownHeads(published=heads, faults=tuple(faults), of_lost_keys=tuple(of_lost_keys), restore=restore)
+
+
+def record_restore(settings: Settings, reader: Reader, now: datetime) -> Restore:
+    """Signs the chain as it is now and keeps that beside the generations, in place of an earlier restore.
+
+    The caller has verified the chain, which may be shorter than the heads of earlier generations say. Raises `OSError`.
+    """
+    decisions, link = newest_link(reader) or (0, FIRST_LINK)
+    unsigned = Restore(restored_at=utc_text(now), head=AuditHead(decisions=decisions, link=link, signature={}))
+    signature = SigningKeys(settings).current().signer(now).sign(unsigned.sha256)
+    restore = msgspec.structs.replace(unsigned, head=msgspec.structs.replace(unsigned.head, signature=signature))
+    write_private_file(settings.data_dir / RESTORE_FILE, msgspec.json.encode(restore), replace=True)
+    return restore
+
+
+def _restore(data_dir: Path) -> Restore | None:
+    path = data_dir / RESTORE_FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Restore)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StoreUnusable(
+            f"The record of the restore {path} can't be read: {error}.",
+            cure="Give this user access to it, or delete it and run `svc world restored` again.",
+        ) from None
 
 
 def _newest(settings: Settings) -> tuple[int, str] | None:

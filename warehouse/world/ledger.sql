@@ -575,8 +575,8 @@ select body from world_nodes where owner = :owner order by id
 select body from world_nodes where owner = :owner and body like :like order by id
 
 -- name: world_numbered_decision
--- At most one row: the link of the decision that has :number in the chain.
-select link from world_decisions where number = :number
+-- At most one row: the link of the decision that has :number in the chain, and its time in UTC.
+select link, decided_at from world_decisions where number = :number
 
 -- name: world_newest_ontology
 -- At most one row: the newest words of :owner.

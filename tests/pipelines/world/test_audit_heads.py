@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
-import msgspec
 import pytest
 from keyed_service import with_secrets
 from publishing import House
 from sqlalchemy import text
 from world_writes import goal, no_rules, proposal
 
+from contracts.errors import StoreUnusable
 from contracts.world.audit import FIRST_LINK, AuditReport, ChainedDecision, commitment
 from warehouse.access.signing_keys import SigningKeys
 from warehouse.ledger.ledger import Ledger
 from warehouse.publish.generations import Part, begin, build, current_generation, kept_manifests
 from warehouse.world.audit import verify
-from warehouse.world.audit_heads import audit_head, signed_heads
+from warehouse.world.audit_heads import audit_head, known_heads, record_restore
 from warehouse.world.write import propose
 
 
@@ -30,6 +30,7 @@ class AuditedHouse(House):
         super().__init__(settings.data_dir, **{name: value for name, value in chosen.items() if value is not None})
         self.ledger = ledger
         self.publications = 0
+        self.now = datetime.now(UTC)
 
     def decide(self, *titles: str) -> None:
         for title in titles:
@@ -45,10 +46,23 @@ class AuditedHouse(House):
         return draft.id
 
     def audit(self) -> AuditReport:
-        heads, forged = signed_heads(kept_manifests(self.data_dir), SigningKeys(self.settings).current())
         with self.ledger.read() as reader:
-            found = verify(reader, heads)
-        return msgspec.structs.replace(found, faults=[*forged, *found.faults])
+            return verify(reader, known_heads(self.settings))
+
+    def lose_decisions(self, after: int) -> None:
+        """Leaves the ledger as it was after its first `after` decisions, as a restored backup does."""
+        with self.ledger._writers.begin() as connection:
+            seq = connection.execute(
+                text("select min(seq) from world_decisions where number > :after"), {"after": after}
+            ).scalar_one()
+            for table in ("world_decision_payloads", "world_decisions", "world_events", "ledger_changes"):
+                connection.execute(text(f"delete from {table} where seq >= :seq"), {"seq": seq})
+            connection.execute(text("delete from world_nodes where revision >= :seq"), {"seq": seq})
+
+    def record_restore(self) -> None:
+        self.now += timedelta(minutes=1)
+        with self.ledger.read() as reader:
+            record_restore(self.settings, reader, self.now)
 
     def rewrite_history(self, decision: int, old: str, new: str) -> None:
         """Changes one decision's text as a file editor can: every commitment and link after it is made to fit."""
@@ -112,9 +126,7 @@ def test_a_chain_rewritten_as_a_whole_is_found(house: AuditedHouse) -> None:
     house.rewrite_history(2, "local:ada", "local:eve")
     with house.ledger.read() as reader:
         assert verify(reader).faults == [], "the chain fits itself"
-    assert house.audit().faults == [
-        f"the chain up to decision 3 is not the one that generation {generation} was made of"
-    ]
+    assert house.audit().faults == [f"the chain up to decision 3 is not that of generation {generation}"]
 
 
 def test_a_chain_cut_off_behind_a_generation_is_found(house: AuditedHouse) -> None:
@@ -123,7 +135,7 @@ def test_a_chain_cut_off_behind_a_generation_is_found(house: AuditedHouse) -> No
     with house.ledger._writers.begin() as connection:
         for table in ("world_decision_payloads", "world_decisions"):
             connection.execute(text(f"delete from {table} where seq = (select max(seq) from {table})"))
-    assert any("was published after 2 decisions" in fault for fault in house.audit().faults)
+    assert any("has 2 decisions, and the chain ends before" in fault for fault in house.audit().rolled_back)
 
 
 @pytest.mark.parametrize("forgery", ["another link", "another signature", "a signature of no form", "no head"])
@@ -159,3 +171,111 @@ def test_a_head_survives_the_rotation_of_signing_keys(house: AuditedHouse) -> No
     manifests = kept_manifests(house.data_dir)
     kids = {manifest.audit_head.signature["kid"] for manifest in manifests if manifest.audit_head}
     assert (len(kids), house.audit().faults) == (2, [])
+
+
+def test_a_restore_is_rolled_back_until_it_is_recorded_and_intact_from_then_on(house: AuditedHouse) -> None:
+    house.decide("kept")
+    house.publish_change()
+    house.decide("lost", "lost-too")
+    generation = house.publish_change()
+    house.lose_decisions(after=1)
+    report = house.audit()
+    assert (report.verdict, report.faults) == ("rolled_back", [])
+    assert report.rolled_back == [f"generation {generation} has 3 decisions, and the chain ends before"]
+    house.record_restore()
+    report = house.audit()
+    assert (report.verdict, report.superseded, report.signed_heads) == ("intact", 1, 2)
+    house.decide("new", "newer", "newest")
+    house.publish_change()
+    assert house.audit().verdict == "intact"
+
+
+def test_a_restore_that_went_on_before_it_was_recorded_is_no_tampering(house: AuditedHouse) -> None:
+    house.now -= timedelta(hours=2)
+    house.decide("kept", "lost")
+    generation = house.publish_change()
+    house.lose_decisions(after=1)
+    house.decide("new", "newer")
+    report = house.audit()
+    assert (report.verdict, report.faults) == ("rolled_back", [])
+    assert report.rolled_back == [f"generation {generation} has another decision 2 than the chain, which took it later"]
+    house.record_restore()
+    assert house.audit().verdict == "intact"
+
+
+def test_a_chain_rewritten_after_a_recorded_restore_is_tampered_with(house: AuditedHouse) -> None:
+    house.decide("kept", "kept-too", "lost")
+    house.publish_change()
+    house.lose_decisions(after=2)
+    house.record_restore()
+    house.rewrite_history(1, "local:ada", "local:eve")
+    [fault] = house.audit().faults
+    assert fault.startswith("the chain up to decision 2 is not that of the restore of ")
+
+
+def test_decisions_taken_out_after_a_recorded_restore_are_missed(house: AuditedHouse) -> None:
+    house.decide("kept", "kept-too", "lost")
+    house.publish_change()
+    house.lose_decisions(after=2)
+    house.record_restore()
+    house.decide("new")
+    generation = house.publish_change()
+    house.lose_decisions(after=2)
+    assert house.audit().rolled_back == [f"generation {generation} has 3 decisions, and the chain ends before"]
+    house.lose_decisions(after=1)
+    report = house.audit()
+    assert report.verdict == "rolled_back"
+    assert report.rolled_back[0].startswith("the restore of ")
+
+
+def test_a_second_restore_of_an_older_backup_is_recorded_in_place_of_the_first(house: AuditedHouse) -> None:
+    house.decide("oldest", "old", "lost")
+    house.publish_change()
+    for kept in (2, 1):
+        house.lose_decisions(after=kept)
+        assert house.audit().verdict == "rolled_back"
+        house.record_restore()
+        assert house.audit().verdict == "intact"
+
+
+def test_a_restore_that_took_back_a_rotated_signing_key_is_recorded_like_any_other(house: AuditedHouse) -> None:
+    house.decide("kept")
+    keys = SigningKeys(house.settings)
+    keys.current()
+    path = house.settings.signing_key_file or house.data_dir / "signing.pem"
+    backup = path.read_bytes()
+    house.publish_change()
+    keys.rotate(house.now)
+    house.now += timedelta(hours=1)
+    generation = house.publish_change()
+    path.write_bytes(backup)
+    report = house.audit()
+    assert (report.verdict, report.faults) == ("rolled_back", [])
+    assert report.rolled_back == [f"generation {generation} is signed by a key that this service does not have"]
+    house.record_restore()
+    assert (house.audit().verdict, house.audit().superseded) == ("intact", 1)
+
+
+@pytest.mark.parametrize("forgery", ["another link", "another time"])
+def test_an_edited_record_of_a_restore_is_found(house: AuditedHouse, forgery: str) -> None:
+    house.decide("kept", "lost")
+    house.publish_change()
+    house.lose_decisions(after=1)
+    house.record_restore()
+    path = house.data_dir / "restored.json"
+    record = json.loads(path.read_text())
+    if forgery == "another link":
+        record["head"]["link"] = "ab" * 32
+    else:
+        record["restoredAt"] = "2099-01-01T00:00:00.000000Z"
+    path.write_text(json.dumps(record))
+    report = house.audit()
+    assert report.verdict == "tampered"
+    assert any("the record of the restore" in fault for fault in report.faults)
+
+
+def test_a_record_of_a_restore_that_is_no_record_is_named_with_a_cure(house: AuditedHouse) -> None:
+    house.decide("one")
+    (house.data_dir / "restored.json").write_text("{}")
+    with pytest.raises(StoreUnusable, match="delete it and run `svc world restored` again"):
+        house.audit()
