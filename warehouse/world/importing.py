@@ -11,14 +11,12 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from itertools import islice
 from tempfile import SpooledTemporaryFile
 from time import monotonic
-from typing import IO, Any, NamedTuple
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -38,7 +36,6 @@ from contracts.world.import_file import (
     Limits,
     StateReader,
     Words,
-    item_of,
     named_elsewhere,
     read_import,
     read_nodes,
@@ -49,7 +46,7 @@ from contracts.world.import_file import (
 from contracts.world.ontology import SUPERSEDES, Ontology
 from contracts.world.own_ontology import ontology_with
 from contracts.world.plain_import import EdgeForm, NewEdge, NewNode, PlainReader
-from contracts.world.portable import DecisionRecord, OntologyRecord, StateRecord
+from contracts.world.portable import DecisionRecord, OntologyRecord
 from contracts.world.proposal import Actor, EdgeDraft, NodeDraft, Proposal, StageResult, Verdict
 from contracts.world.records import Edge, Node
 from contracts.world.stages import Judgement
@@ -60,7 +57,8 @@ from warehouse.world.alignment_helper import Judging, JudgingHere, judging_besid
 from warehouse.world.audit import DECISION, record
 from warehouse.world.bulk_view import BulkView
 from warehouse.world.events import append_batch, head_revision
-from warehouse.world.judging import RecordingView, Subjects
+from warehouse.world.import_parts import Judged, JudgedParts, Part, Planned, Prepared, Waiting
+from warehouse.world.judging import RecordingView
 from warehouse.world.ontologies import put_words, words_ever_of, words_of
 from warehouse.world.write import JUDGED_AT_MOST, overtaken
 
@@ -117,135 +115,6 @@ class _JudgeAgain(Exception):
     the file."""
 
 
-@dataclass
-class _Part:
-    """Nodes and edges that are judged and written together, and the decisions that stand before them in the file."""
-
-    items: list[Imported] = field(default_factory=list)
-    decisions: list[DecisionRecord] = field(default_factory=list)
-
-    @cached_property
-    def nodes(self) -> list[ImportedNode]:
-        return [item for item in self.items if isinstance(item, ImportedNode)]
-
-    @cached_property
-    def edges(self) -> list[ImportedEdge]:
-        return [item for item in self.items if isinstance(item, ImportedEdge)]
-
-
-@dataclass(frozen=True)
-class _Planned:
-    """The judgement of what is not plain of a part, the states to write of it, and what both depend on."""
-
-    proposal: Proposal
-    verdict: Verdict
-    stages: tuple[StageResult, ...]
-    states: tuple[Node | Edge, ...]
-    known: int
-    """The number of states of nodes and edges that the file does not contain; they come first."""
-    now: str
-    revision: int
-    subjects: Subjects
-
-
-@dataclass(frozen=True)
-class _Prepared:
-    """A part to judge: its nodes and edges as they are stored, where they are plain, else by their stored ids."""
-
-    nodes: list[NewNode | str]
-    edges: list[NewEdge | str]
-    forms: list[EdgeForm]
-    """The members that plain edges share with one another."""
-    rest: list[Imported]
-    """The items that are not plain, which are judged, and again when they are written."""
-    decisions: list[DecisionRecord]
-    source: str
-
-    @property
-    def size(self) -> int:
-        """Returns the number of its nodes and edges."""
-        return len(self.nodes) + len(self.edges)
-
-    def to_write(self, planned: _Planned) -> list[Node | Edge | NewNode | NewEdge]:
-        """Returns every state of the part in order: known ones that change, nodes, edges, and edges that follow."""
-        by_id: dict[str, list[Node | Edge]] = {}
-        for state in planned.states[planned.known :]:
-            by_id.setdefault(state.id, []).append(state)
-        states: list[Node | Edge | NewNode | NewEdge] = list(planned.states[: planned.known])
-        for entry in (*self.nodes, *self.edges):
-            if isinstance(entry, str):
-                states += by_id.pop(entry, ())
-            else:
-                states.append(entry)
-        return states + [state for following in by_id.values() for state in following]
-
-
-@dataclass(frozen=True)
-class _Judged(_Prepared):
-    """A judged part: with the judgement of its texts, and of what is not plain."""
-
-    aligned: Judgement
-    planned: _Planned
-
-
-class _Waiting(NamedTuple):
-    """A part without what is plain of it, and the judgement of its texts that is to come."""
-
-    part: _Prepared
-    texts: Future[Judgement]
-
-
-class _JudgedParts:
-    """The judged parts of one import, in order. Their nodes and edges are in a file without a name, which is gone with
-    its process."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        import pyarrow as pa  # takes a tenth of a second, and nothing else of the API needs it
-
-        self._file = file
-        self._codec = pa.Codec("lz4")
-        self._parts: list[tuple[_Prepared, int, int]] = []
-        self._judgements: list[tuple[Judgement, _Planned]] = []
-
-    def clear(self) -> None:
-        """Gives up all parts."""
-        self._file.seek(0)
-        self._file.truncate()
-        self._parts.clear()
-        self._judgements.clear()
-
-    def add(self, part: _Prepared) -> None:
-        """Keeps a part, of which the judgement may follow."""
-        rest = [(item.line, item.states) for item in part.rest]
-        content = _pack((part.nodes, part.edges, part.forms, rest))
-        packed = self._codec.compress(content, asbytes=True)
-        self._file.write(packed)
-        self._parts.append((replace(part, nodes=[], edges=[], forms=[], rest=[]), len(packed), len(content)))
-
-    def judge(self, aligned: Judgement, planned: _Planned) -> None:
-        """Keeps the judgement of the first part that has none."""
-        self._judgements.append((aligned, planned))
-
-    @property
-    def planned(self) -> list[_Planned]:
-        """Returns the judgement of what is not plain of each part."""
-        return [planned for _, planned in self._judgements]
-
-    def __iter__(self) -> Iterator[_Judged]:
-        self._file.seek(0)
-        for (part, packed_bytes, size), (aligned, planned) in zip(self._parts, self._judgements, strict=True):
-            packed = self._file.read(packed_bytes)
-            nodes, edges, forms, rest = _unpack(self._codec.decompress(packed, size))
-            items = [item_of(states, line) for line, states in rest]
-            yield _Judged(nodes, edges, forms, items, part.decisions, part.source, aligned, planned)
-
-
-_pack = msgspec.msgpack.Encoder().encode
-_unpack = msgspec.msgpack.Decoder(
-    tuple[list[NewNode | str], list[NewEdge | str], list[EdgeForm], list[tuple[int, list[StateRecord]]]]
-).decode
-
-
 def import_graph(
     ledger: Ledger,
     lines: Lines,
@@ -274,7 +143,7 @@ def _imported(
     for _ in range(JUDGED_AT_MOST):
         importer.survey(limits)
         with SpooledTemporaryFile(KEPT_IN_MEMORY_BYTES) as file:
-            parts = _JudgedParts(file)
+            parts = JudgedParts(file)
             try:
                 return importer.write_in_parts(parts) if limits is None else importer.write_whole(parts, on_written)
             except _JudgeAgain:
@@ -340,7 +209,7 @@ class _Importer:
         self._confirmed = {stored[node_id] for node_id in self._index.confirmed}
 
     def write_whole(
-        self, parts: _JudgedParts, on_written: Callable[[Transaction, ImportOutcome], None]
+        self, parts: JudgedParts, on_written: Callable[[Transaction, ImportOutcome], None]
     ) -> ImportOutcome:
         """Judges all parts, and writes all of them in one transaction if nothing that they build on changed."""
         stages, verdict = self._judge(parts)
@@ -361,7 +230,7 @@ class _Importer:
             on_written(tx, outcome)
             return outcome
 
-    def write_in_parts(self, parts: _JudgedParts) -> ImportOutcome:
+    def write_in_parts(self, parts: JudgedParts) -> ImportOutcome:
         """Judges all parts before it writes any. What is not plain of a part is judged again as it is written, beside
         the parts before it, and the outcome has the stages of that."""
         stages, verdict = self._judge(parts)
@@ -386,13 +255,13 @@ class _Importer:
                 self._on_progress("writing", done, self._size)
         return self._outcome_of_parts("approved", _merged(self._decided))
 
-    def _write_plain(self, part: _Judged, waiting: Iterator[_Judged], done: int) -> tuple[int, _Judged | None]:
+    def _write_plain(self, part: Judged, waiting: Iterator[Judged], done: int) -> tuple[int, Judged | None]:
         """Writes a part of which all is plain, and those behind it for as long as others may wait, in one transaction:
         each one writes almost all of an index's last segment.
 
         Returns how many nodes and edges are done by then, and the next part.
         """
-        next_part: _Judged | None = part
+        next_part: Judged | None = part
         appended: list[tuple[int, int]] = []
         with self._ledger.transaction(cache_bytes=CACHE_BYTES) as tx:
             until = monotonic() + WRITES_AT_MOST_S
@@ -422,13 +291,13 @@ class _Importer:
             for text in (self._words.ever, self._words.newest):
                 put_words(tx, self._actor, text, key_id=self._key_id, settled=settled)
 
-    def _judge(self, parts: _JudgedParts) -> tuple[tuple[StageResult, ...], Verdict]:
+    def _judge(self, parts: JudgedParts) -> tuple[tuple[StageResult, ...], Verdict]:
         """Keeps the judged parts up to the first that is not approved. Returns the stages of all, and the verdict."""
         parts.clear()
         stages: list[tuple[StageResult, ...]] = []
         self._titles, self._others_wrote = set(), False
         edges: list[np.ndarray[Any, Any]] = []
-        waiting: deque[_Waiting] = deque()
+        waiting: deque[Waiting] = deque()
         done = 0
         with self._ledger.read() as reader, self._judging_texts() as judging:
 
@@ -459,7 +328,7 @@ class _Importer:
                     parts.add(prepared)
                     edges.append(_edge_numbers(prepared.edges))
                     # what is not plain waits in memory
-                    waiting.append(_Waiting(replace(prepared, nodes=[], edges=[], forms=[]), texts))
+                    waiting.append(Waiting(replace(prepared, nodes=[], edges=[], forms=[]), texts))
                     if verdict := refused(1 if prepared.rest else len(waiting)):
                         return _merged(stages), verdict
                     done += len(part.items)
@@ -487,7 +356,7 @@ class _Importer:
         behind = first[:-1] + chr(ord(first[-1]) + 1)
         return reader.row("world_known_of", owner=self._owner, after=first, before=behind) is None
 
-    def _write(self, part: _Judged) -> _Planned:
+    def _write(self, part: Judged) -> Planned:
         """Writes a part of which not all is plain, unless that is no longer approved."""
         for _ in range(JUDGED_AT_MOST):
             with self._ledger.read() as reader:
@@ -510,7 +379,7 @@ class _Importer:
     def _notice_others(self, tx: Transaction) -> None:
         self._others_wrote = self._others_wrote or head_revision(tx) != self._seen
 
-    def _refuse_known(self, tx: Transaction, part: _Prepared) -> None:
+    def _refuse_known(self, tx: Transaction, part: Prepared) -> None:
         """Raises `_JudgeAgain` if others wrote meanwhile what is new in the file, or something that is like it."""
         if not self._others_wrote:
             return
@@ -554,11 +423,11 @@ class _Importer:
             revision=revision,
         )
 
-    def _parts(self) -> Iterator[_Part]:
+    def _parts(self) -> Iterator[Part]:
         """Yields the parts of the file. The facts about one subject and predicate are in one part."""
         together = {} if self._size <= NODES_AND_EDGES_OF_PART else self._grouped()
         waiting: dict[str, list[ImportedNode]] = {}
-        part = _Part()
+        part = Part()
         for item in read_import(self._lines()):
             if isinstance(item, OntologyRecord):
                 continue
@@ -574,7 +443,7 @@ class _Importer:
                 part.items.append(item)
             if len(part.items) >= NODES_AND_EDGES_OF_PART:
                 yield part
-                part = _Part()
+                part = Part()
         if part.items or part.decisions:
             yield part
 
@@ -588,7 +457,7 @@ class _Importer:
             return judging_beside(self._alignment)
         return nullcontext(JudgingHere(self._alignment))
 
-    def _texts_of(self, part: _Part) -> Proposal:
+    def _texts_of(self, part: Part) -> Proposal:
         """Returns what the guardrail reads of a part: all its states, also those that were over when the file was
         written."""
         nodes = (node for item in part.nodes for node in item.states)
@@ -607,13 +476,13 @@ class _Importer:
             ),
         )
 
-    def _prepared(self, reader: Reader, part: _Part) -> _Prepared:
+    def _prepared(self, reader: Reader, part: Part) -> Prepared:
         """Returns a part with its plain nodes and edges as they are stored."""
         nodes, edges, forms, rest = self._without_plain(reader, part)
-        return _Prepared(nodes, edges, forms, rest, part.decisions, _source_of(part))
+        return Prepared(nodes, edges, forms, rest, part.decisions, _source_of(part))
 
     def _without_plain(
-        self, reader: Reader, part: _Part
+        self, reader: Reader, part: Part
     ) -> tuple[list[NewNode | str], list[NewEdge | str], list[EdgeForm], list[Imported]]:
         """Returns nodes and edges as they are stored, or their stored ids if they are not plain, what such edges share,
         and the items that are not plain."""
@@ -667,7 +536,7 @@ class _Importer:
 
     def _plan(
         self, reader: Reader, items: list[Imported], source: str, aligned: Judgement, *, is_new: bool = False
-    ) -> _Planned:
+    ) -> Planned:
         """Judges items against the graph that `reader` sees. Their form is looked at only if they are new.
 
         Raises `ImportInvalid`, `SecretInText`, `_JudgeAgain`.
@@ -690,7 +559,7 @@ class _Importer:
         ever = ontology_with(self._words.ever)
         planned = plan_import(imported, proposal, recording, ontology, now, ontology_ever=ever)
         judged = judge(planned.case, aligned, confirmed=True)  # the file is the owner's as a whole
-        return _Planned(
+        return Planned(
             proposal=proposal,
             verdict=judged.verdict,
             stages=judged.stages,
@@ -706,7 +575,7 @@ class _Importer:
         owners = _owners(reader, [own_id(self._owner, node_id) for node_id in called])
         return {node_id: own for node_id in called if owners.get(own := own_id(self._owner, node_id)) == self._owner}
 
-    def _append(self, tx: Transaction, part: _Prepared, planned: _Planned) -> list[tuple[int, int]]:
+    def _append(self, tx: Transaction, part: Prepared, planned: Planned) -> list[tuple[int, int]]:
         """Returns the seq of the decision that wrote the part and the number of states, if there are any."""
         states = part.to_write(planned)
         if not states:
@@ -763,7 +632,7 @@ def _read_together(view: BulkView, imported: ImportedStates, ontology: Ontology)
     )
 
 
-def _source_of(part: _Part) -> str:
+def _source_of(part: Part) -> str:
     """Returns the source of a part's statements, or how many sources they have."""
     sources = {item.states[-1].source for item in part.nodes} | {item.states[-1].stated_in for item in part.edges}
     return sources.pop() if len(sources) == 1 else f"{len(sources):,} sources"
