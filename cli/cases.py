@@ -6,7 +6,7 @@ from typing import Any
 
 from cli.environment import service_address
 from cli.output import operator_problems, print_json, say
-from cli.stores import opened_ledger
+from cli.stores import existing_ledger
 from contracts.access.case_access import case_answer
 from contracts.access.cases import CaseStanding
 from contracts.access.quote_answers import quote_answer
@@ -26,7 +26,7 @@ _SAY_ONE = "Pass one of --issue, --received CASE, --supplement, --refund and --r
 
 
 def unmatched(as_json: bool) -> None:
-    with operator_problems(as_json), opened_ledger() as (settings, ledger), ledger.read() as reader:
+    with operator_problems(as_json), existing_ledger() as (settings, ledger), ledger.read() as reader:
         rail, now = rail_of(settings), datetime.now(UTC)
         waiting = [standing_of(reader, case, rail, now=now) for case in cases_in(reader)]
     if as_json:
@@ -51,7 +51,7 @@ def resolve(
     with operator_problems(as_json):
         if [issue, received is not None, supplement, refund, refunded is not None].count(True) != 1:
             raise SettingsInvalid("Give one of five options.", cure=_SAY_ONE)
-        with opened_ledger() as (settings, ledger):
+        with existing_ledger() as (settings, ledger):
             settled: dict[str, Any] = {}
             if issue or received is not None:
                 settled = _issued(_issue(settings, ledger, case_id, received))

@@ -5,7 +5,7 @@ from typing import Any
 from cli.environment import effective_settings
 from cli.output import operator_problems, print_json, say
 from cli.purchase import redeem
-from cli.stores import opened_ledger
+from cli.stores import existing_ledger
 from contracts.access.claims import Claim
 from contracts.errors import OperatorProblem
 from warehouse.access.claims import find_claim
@@ -24,7 +24,7 @@ def claim(quote_id: str | None, transaction: str | None, wait: float, as_json: b
 
 
 def show(claim_id: str, as_json: bool) -> None:
-    with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
+    with operator_problems(as_json), existing_ledger() as (_, ledger), ledger.read() as reader:
         record = find_claim(reader, claim_id)
         if record is None:
             raise ClaimNotHere(f"No claim {claim_id} is in this ledger.", cure="A receipt names the id of its claim.")

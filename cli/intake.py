@@ -5,13 +5,13 @@ from dataclasses import asdict
 
 from cli.erasure import erase, erasure_text
 from cli.output import operator_problems, print_json, say
-from cli.stores import opened_ledger
+from cli.stores import existing_ledger
 from warehouse.intake import intakes
 from warehouse.intake.rights import export_intake, forget_intake, list_intakes
 
 
 def list_(most: int, as_json: bool) -> None:
-    with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
+    with operator_problems(as_json), existing_ledger() as (_, ledger), ledger.read() as reader:
         intakes = list_intakes(reader, most)
     if as_json:
         print_json({"ok": True, "intakes": intakes})
@@ -26,7 +26,7 @@ def list_(most: int, as_json: bool) -> None:
 
 
 def review(intake_id: str, *, approve: bool, name: str | None, as_json: bool) -> None:
-    with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.transaction() as tx:
+    with operator_problems(as_json), existing_ledger() as (_, ledger), ledger.transaction() as tx:
         record = intakes.review(tx, intake_id, approve=approve, operator=name or getpass.getuser())
     states = record.states
     if as_json:
@@ -37,7 +37,7 @@ def review(intake_id: str, *, approve: bool, name: str | None, as_json: bool) ->
 
 
 def export(intake_id: str, as_json: bool) -> None:
-    with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
+    with operator_problems(as_json), existing_ledger() as (_, ledger), ledger.read() as reader:
         stored = export_intake(reader, intake_id)
     if as_json:
         print_json({"ok": True, "intake": stored})
@@ -52,7 +52,7 @@ def forget(intake_id: str, name: str | None, as_json: bool) -> None:
     The command may be repeated, and has to be after an interruption.
     """
     with operator_problems(as_json):
-        with opened_ledger() as (_, ledger):
+        with existing_ledger() as (_, ledger):
             nodes = forget_intake(ledger, intake_id, name or getpass.getuser())
         erased = erase([])
     if as_json:

@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from cli.environment import effective_settings, make_data_dir
 from cli.output import operator_problems, print_json, say
 from cli.owners import given_owner
-from cli.stores import opened_ledger
+from cli.stores import existing_ledger, opened_ledger
 from contracts.access.consent import CONSENT_PATH
 from contracts.access.tiers import Role, Tier
 from contracts.errors import OwnerInvalid, SettingsInvalid
@@ -56,7 +56,7 @@ def create(tier: Tier, owner: str, role: Role, max_class: SourceClass, signer: s
 
 
 def list_(as_json: bool) -> None:
-    with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
+    with operator_problems(as_json), existing_ledger() as (_, ledger), ledger.read() as reader:
         keys = list_keys(reader, now=datetime.now(UTC))
     if as_json:
         print_json({"ok": True, "keys": [_key_fields(usage) for usage in keys]})
@@ -73,7 +73,7 @@ def list_(as_json: bool) -> None:
 
 
 def moved(as_json: bool) -> None:
-    with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
+    with operator_problems(as_json), existing_ledger() as (_, ledger), ledger.read() as reader:
         keys = moved_keys(reader)
     if as_json:
         print_json({"ok": True, "keys": [_moved(key) for key in keys]})
@@ -87,7 +87,7 @@ def moved(as_json: bool) -> None:
 
 
 def revoke(key_id: str, as_json: bool) -> None:
-    with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.transaction() as tx:
+    with operator_problems(as_json), existing_ledger() as (_, ledger), ledger.transaction() as tx:
         changed = revoke_key(tx, key_id, now=datetime.now(UTC))
     if as_json:
         print_json({"ok": True, "keyId": key_id, "state": "revoked", "changed": changed})
@@ -96,7 +96,7 @@ def revoke(key_id: str, as_json: bool) -> None:
 
 
 def rotate(key_id: str, as_json: bool) -> None:
-    with operator_problems(as_json), opened_ledger() as (settings, ledger):
+    with operator_problems(as_json), existing_ledger() as (settings, ledger):
         pepper = load_secrets(settings).pepper
         with ledger.transaction() as tx:
             issued = rotate_key(tx, pepper, key_id, now=datetime.now(UTC))

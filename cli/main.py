@@ -755,7 +755,10 @@ def world_ontology_show(
 @runs("cli.world:set_ontology_")
 def world_ontology_set(
     owner: OWNER,
-    file: Annotated[Path, typer.Argument(help="The words as JSON or YAML, in the form that `show` prints.")],
+    file: Annotated[
+        Path,
+        typer.Argument(exists=True, dir_okay=False, help="The words as JSON or YAML, in the form that `show` prints."),
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Make the words of a file those of an owner, as a new version. Refused where nodes would not fit.

@@ -9,7 +9,7 @@ from uvicorn.supervisors import Multiprocess
 from cli.connections import TimedHttpProtocol
 from cli.environment import as_environment, effective_settings
 from cli.http_server import serve_until_signal
-from cli.output import operator_problems, print_json
+from cli.output import note, operator_problems, print_json
 from cli.ports import require_free_port
 from contracts.errors import ForeignGeneration
 from contracts.logs import log_config
@@ -31,6 +31,11 @@ def serve(workers: int, as_json: bool) -> None:
         require_free_port(settings.host, settings.port, "SVC_PORT")
     if as_json:
         print_json({"ok": True, "baseUrl": settings.public_base_url, "workers": workers})
+    elif current_generation(settings.data_dir) is None:
+        note(
+            f"svc: Nothing is published in {settings.data_dir} yet, so /health is 503.\n"
+            "     `svc pipeline run` publishes; nothing has to be started again after it."
+        )
     # Workers are processes of their own, which read their settings from the environment.
     os.environ.update(as_environment(settings))
     options: dict[str, Any] = {

@@ -13,7 +13,7 @@ import yaml
 from cli.erasure import erase, erasure_text
 from cli.output import note, operator_problems, print_json, say
 from cli.owners import given_owner
-from cli.stores import opened_ledger
+from cli.stores import existing_ledger, opened_ledger
 from contracts.errors import OntologyRefused, OwnerInvalid, RequestProblem, RestoreRefused
 from contracts.world.audit import AuditReport
 from contracts.world.own_ontology import OwnOntology
@@ -46,7 +46,7 @@ def audit(newest: int, as_json: bool) -> None:
 
     Exits with 1 after tampering, and after a restore that is not recorded.
     """
-    with operator_problems(as_json), opened_ledger() as (settings, ledger), ledger.read() as reader:
+    with operator_problems(as_json), existing_ledger() as (settings, ledger), ledger.read() as reader:
         report = verify(reader, known_heads(settings))
         shown = newest_decisions(reader, newest)
     if as_json:
@@ -78,7 +78,7 @@ def restored(backup_audit: Path | None, as_json: bool) -> None:
 
     Refuses a chain that was tampered with, and one that is not that of the backup.
     """
-    with operator_problems(as_json), opened_ledger() as (settings, ledger), ledger.read() as reader:
+    with operator_problems(as_json), existing_ledger() as (settings, ledger), ledger.read() as reader:
         report = verify(reader, known_heads(settings))
         if report.faults:
             raise RestoreRefused(
@@ -119,7 +119,7 @@ def _superseded_text(superseded: int) -> str:
 
 
 def pending_(as_json: bool) -> None:
-    with operator_problems(as_json), opened_ledger() as (_, ledger):
+    with operator_problems(as_json), existing_ledger() as (_, ledger):
         waiting = pending(ledger)
     if as_json:
         rows = [
@@ -135,7 +135,7 @@ def pending_(as_json: bool) -> None:
 
 
 def approve_(decision: int, name: str | None, as_json: bool) -> None:
-    with operator_problems(as_json), opened_ledger() as (_, ledger):
+    with operator_problems(as_json), existing_ledger() as (_, ledger):
         decided = approve(ledger, decision, name or getpass.getuser())
     _print_decision(decided, as_json)
     if decided.verdict != "approved":
@@ -143,13 +143,13 @@ def approve_(decision: int, name: str | None, as_json: bool) -> None:
 
 
 def reject_(decision: int, reason: str, name: str | None, as_json: bool) -> None:
-    with operator_problems(as_json), opened_ledger() as (_, ledger):
+    with operator_problems(as_json), existing_ledger() as (_, ledger):
         decided = reject(ledger, decision, name or getpass.getuser(), reason)
     _print_decision(decided, as_json)
 
 
 def show_ontology(owner: str, version: int | None, as_json: bool) -> None:
-    with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
+    with operator_problems(as_json), existing_ledger() as (_, ledger), ledger.read() as reader:
         known = version_of(reader, given_owner(owner), version)
         if known is None:
             raise OwnerInvalid(f"{owner} has no version {version}.", cure="See the newest without --version.")
@@ -185,12 +185,12 @@ def forget(owner: str, name: str | None, as_json: bool) -> None:
     The command has to be repeated after an interruption. Erasures by owners that wait for the files end with it.
     """
     with operator_problems(as_json):
-        with opened_ledger() as (_, ledger):
+        with existing_ledger() as (_, ledger):
             forgotten = forget_owner(ledger, given_owner(owner), name or getpass.getuser())
             with ledger.read() as reader:
                 waiting = waiting_erasures(reader)
         erased = erase(waiting.callers)
-        with opened_ledger() as (_, ledger):
+        with existing_ledger() as (_, ledger):
             finish_erasures(ledger, waiting.ids)
     if as_json:
         print_json({"ok": True, "forgotten": forgotten, "deleted": asdict(erased)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import getpass
 import os
 import re
@@ -18,9 +19,9 @@ import typer
 
 from cli.output import note, operator_problems, print_json, say
 from cli.owners import given_owner
-from cli.stores import opened_ledger
+from cli.stores import existing_ledger, opened_ledger
 from contracts.canonical import sha256_hex
-from contracts.errors import ImportRefused, RequestProblem
+from contracts.errors import ImportRefused, RequestProblem, StoreUnusable
 from contracts.secret_texts import SECRETS, secret_in
 from contracts.settings import Settings
 from contracts.world.graph_formats import Format, written
@@ -68,7 +69,7 @@ _WITHHELD = {
 
 def export(file: Path, owner: str | None, form: Format, as_json: bool) -> None:
     """Writes the graph of an owner, or the public one without an owner, to a file, or to stdout for `-`."""
-    with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
+    with operator_problems(as_json), existing_ledger() as (_, ledger), ledger.read() as reader:
         whose = None if owner is None else given_owner(owner)
         revision, lines = head_revision(reader), 0
         with _replacing(file) as target:
@@ -89,7 +90,15 @@ def _replacing(file: Path) -> Iterator[BinaryIO]:
     if str(file) == "-":
         yield sys.stdout.buffer
         return
-    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        if file.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    except OSError as error:
+        raise StoreUnusable(
+            f"{file} can't be written: {error.strerror}.",
+            cure="Name a file in a folder that exists and that you may write to.",
+        ) from None
     try:
         with os.fdopen(descriptor, "wb") as target:
             yield target

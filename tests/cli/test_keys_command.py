@@ -12,6 +12,7 @@ from installation import Installation
 from keyed_service import CHECK
 
 from contracts.settings import Settings
+from warehouse.ledger.ledger import open_ledger
 
 
 @pytest.fixture
@@ -71,7 +72,9 @@ def _content(file: Path) -> str:
 
 
 def test_what_can_not_be_done_is_said_with_a_cure(tmp_path):
-    installation = Installation(Settings(_env_file=None, data_dir=tmp_path))
+    settings = Settings(_env_file=None, data_dir=tmp_path)
+    installation = Installation(settings)
+    open_ledger(settings, tmp_path).close()
     assert "svc keys list" in installation.called("keys", "revoke", "key_none", code=1).stderr
     unknown = json.loads(installation.called("keys", "rotate", "key_none", "--json", code=1).stdout)
     assert (unknown["ok"], unknown["code"]) == (False, "key_unknown")

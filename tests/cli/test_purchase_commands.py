@@ -123,6 +123,7 @@ def test_what_is_missing_is_said_with_a_cure(shop: Shop, tmp_path: Path) -> None
     assert shop.run("quote", code=2)["code"] == "settings_invalid"
     assert shop.run("pay", code=1)["code"] == "purchase_unknown"
     assert shop.run("claim", code=1)["code"] == "purchase_unknown"
+    open_ledger(Settings(_env_file=None), tmp_path).close()
     assert shop.run("claim", "show", "claim_0", code=1)["code"] == "claim_not_here"
     Purchases(tmp_path).keep(Purchase("http://127.0.0.1:9", {"quoteId": "q"}))
     for content in ("not a key", "0x" + "11" * 31, "{}", ""):
