@@ -23,12 +23,13 @@ import msgspec
 from contracts.errors import DiskFull, GenerationBroken, StoreUnusable
 from contracts.times import utc_text
 from contracts.world.audit import AuditHead
-from warehouse.file_modes import make_data_directory, set_mode, wanted_mode
+from warehouse.file_modes import make_data_directory, set_mode, wanted_mode, write_private_file
 
 KEPT_COUNT = 3
 KEPT_AGE = timedelta(hours=1)
 _ID = re.compile(r"^(\d{8}T\d{6}Z)-(\d{6,})$")
 _BUILDING = ".building-"
+_NEWEST_NUMBER = ".newest-generation"
 
 
 class Component(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -210,15 +211,15 @@ def _manifest_in(data_dir: Path, generation: Path) -> Manifest:
 def begin(data_dir: Path, now: datetime) -> Draft:
     """Removes the remains of killed builds, and names the next generation. The caller holds the run lock.
 
-    Ids grow strictly, also after a clock that went back. No two generations share a second, since web servers make
-    validators of whole seconds.
+    Ids grow strictly, also after a clock that went back, and numbers also after an older generation was served again:
+    the number is the version of what is published, and mirrors refuse one that goes back. No two generations share a
+    second, since web servers make validators of whole seconds.
     """
+    number = _newest_number(data_dir) + 1
     _sweep(data_dir)
     previous = current_generation(data_dir)
     created_at = now.replace(microsecond=0)
-    number = 1
     if previous is not None:
-        number = _number(previous.id) + 1
         created_at = max(created_at, previous.manifest.created_at + timedelta(seconds=1))
     ahead_s = min(max((created_at - now).total_seconds(), 0.0), 1.0)
     return Draft(f"{created_at:%Y%m%dT%H%M%SZ}-{number:06d}", created_at, ahead_s, previous)
@@ -445,6 +446,18 @@ def _sweep(data_dir: Path) -> None:
         unpointed = _ID.match(path.name) and (current is None or path.name > current.id)
         if unfinished or unpointed:
             shutil.rmtree(path)
+
+
+def _newest_number(data_dir: Path) -> int:
+    """Returns the number of the newest generation that was ever here, or 0, also after `_sweep` removed that one."""
+    kept = data_dir / _NEWEST_NUMBER
+    text = kept.read_bytes() if kept.exists() else b""
+    recorded = int(text) if text.isdigit() else 0
+    here = max((_number(path.name) for path in _directories(data_dir) if _ID.match(path.name)), default=0)
+    current = current_generation(data_dir)
+    if here > max(recorded, 0 if current is None else _number(current.id)):
+        write_private_file(kept, str(here), replace=True)
+    return max(here, recorded)
 
 
 def _prune(data_dir: Path, newest: datetime) -> None:

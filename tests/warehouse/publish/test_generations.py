@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import DiskFull
-from warehouse.publish.generations import DocumentEntry, Part, begin, build, current_generation
+from warehouse.publish.generations import DocumentEntry, Part, begin, build, current_generation, point_to
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 URL = "https://svc.example"
@@ -83,6 +83,17 @@ def test_ids_grow_after_a_clock_that_went_back(tmp_path):
     second = make(tmp_path, {"a": b"2"}, NOON - timedelta(days=3))
     assert second.generation.id > first.generation.id
     assert current_generation(tmp_path).id == second.generation.id
+
+
+def test_numbers_grow_after_an_older_generation_was_served_again(tmp_path):
+    for number in range(1, 4):
+        make(tmp_path, {"public/a": b"%d" % number}, NOON + timedelta(minutes=number))
+    oldest = names(tmp_path)[0]
+    point_to(tmp_path, oldest)
+    assert make(tmp_path, {"public/a": b"1"}, NOON + timedelta(minutes=4)) is None, "nothing differs from the oldest"
+    make(tmp_path, {"public/a": b"4"}, NOON + timedelta(minutes=5))
+    make(tmp_path, {"public/a": b"5"}, NOON + timedelta(minutes=6))
+    assert [name.partition("-")[2] for name in names(tmp_path)] == ["000001", "000004", "000005"]
 
 
 def test_the_newest_three_and_an_hour_are_kept(tmp_path):
