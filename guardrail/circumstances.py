@@ -209,7 +209,7 @@ def _is_of_one_program(effect: Effect, target: Target, facts: Facts) -> bool:
 
 _PROGRAM_DIRECTORY = re.compile(
     r"/(?:var/(?:lib|cache|log|spool|opt|www)|usr/(?:local/)?(?:lib|share|libexec|include|src)|usr/local|opt|etc|srv|run)"
-    r"/([\w@+.-]*\w{2}[\w@+.-]*)(?=/|\*?$)"
+    r"/((?=[\w@+.-]*?\w{2})[\w@+.-]++)(?=/|\*?$)"
 )
 _DIRECTORIES_OF_MANY = frozenset(
     (

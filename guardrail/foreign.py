@@ -128,8 +128,9 @@ def is_code(text: str) -> bool:
 
 
 _PROGRAM = re.compile(
-    # behind comments, so that no script that writes such a program to a file is taken for one
-    r"\A(?:\s|//[^\n]*\n|/\*[^\0]{0,4000}?\*/|#(?!!|include|ifndef|pragma)[^\n]*\n|#![^\n]*\n)*"
+    # Behind comments, so that no script that writes such a program to a file is taken for one. A comment reaches to its
+    # first end only: a row of comments could be divided at later ones in more ways than can be tried.
+    r"\A(?:\s|//[^\n]*\n|/\*(?:[^*\0]|\*(?!/)){0,4000}\*/|#(?!!|include|ifndef|pragma)[^\n]*\n|#![^\n]*\n)*"
     r"(?:<\?php\b|package [\w:]+;?\s*\n|use std::|(?:pub )?fn main\(\)|import javax?\.[\w.*]+;|using System(?:\.\w+)*;"
     r"|#include\s*[<\"]|#ifndef \w+\s*\n\s*#\s*define|#pragma once|use strict;|require ['\"][\w/]+['\"]\s*\n"
     r"|(?:public |final )*class \w+[^\n]{0,80}\{\s*\n(?=[^\0]{0,400}\bstatic void main\b)"

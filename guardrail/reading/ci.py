@@ -28,7 +28,10 @@ _ESCAPE = re.compile(r"(?:[ \t]*#[ \t]*\w+[ \t]*=[^\n]*\n)*?[ \t]*#[ \t]*escape[
 _INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)(?:[ \t]+|$)")
 _FLAG = re.compile(r"--[a-z][a-z-]*(?:=(?:\"[^\"]*\"|[^\s\"])*)?[ \t]*")
 _HERE_DOCUMENT = re.compile(r"<<(-?)[ \t]*(?:\"([\w.-]+)\"|'([\w.-]+)'|([\w.-]+))")
-_PAIR = re.compile(r"([A-Za-z_][\w.-]*)=(\"(?:[^\"\\]|\\.)*\"|'[^']*'|(?:[^\s\\]|\\.)*)")
+_PAIR = re.compile(
+    # From the beginning of a run of such characters: a search that began within it again would take quadratic time.
+    r"(?<![\w.-])(?:(?![A-Za-z_])[\w.-])*+([A-Za-z_][\w.-]*+)=(\"(?:[^\"\\]|\\.)*\"|'[^']*'|(?:[^\s\\]|\\.)*)"
+)
 _INSTRUCTIONS = frozenset(
     {
         "ADD", "ARG", "CMD", "COPY", "ENTRYPOINT", "ENV", "EXPOSE", "FROM", "HEALTHCHECK", "LABEL", "MAINTAINER",

@@ -52,7 +52,7 @@ _VARIABLE = re.compile(r"%([\w()# -]{1,60}?)(:[^%\n]{1,80})?%|!(\w{1,60})!|%~?\w
 _SLICE = re.compile(r":~(-?\d+)(?:,(-?\d+))?$")
 _SET = re.compile(r"(?i)(/[ap]\s+)?(?:\"([^\"=]+)=([^\"]*)\"?|([^\"=]+)=(.*))$", re.S)
 _FOR = re.compile(
-    r"(?i)for\s+(/[dlrf])?\s*(?:\"([^\"]*)\"|([^\s%(]\S*))?\s*%{1,2}(~?[A-Za-z])\s+in\s*\(([^)]*)\)\s*do\s+", re.S
+    r"(?i)for\s++(/[dlrf])?\s*+(?:\"([^\"]*)\"|([^\s%(]\S*))?\s*+%{1,2}(~?[A-Za-z])\s+in\s*\(([^)]*)\)\s*do\s+", re.S
 )
 _IF = re.compile(
     r"(?i)if\s+(?:/i\s+)?(?:not\s+)?(?:exist\s+(\"[^\"]*\"|\S+)|defined\s+\S+|errorlevel\s+\d+|cmdextversion\s+\d+"

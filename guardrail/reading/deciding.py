@@ -207,8 +207,11 @@ _MANIFEST_BEGINS = re.compile(
     r"(?:---[^\n]*\n|#[^\n]*\n|[ \t]*\n)*"
     r"(?:(?:apiVersion|kind|metadata|spec|services|version|name|volumes|networks):|- (?:name|hosts):)"
 )
+_COMMENT = r"/\*(?:[^*]|\*(?!/)){0,500}\*/"
+"""A comment as far as its first end. If it could reach a later end, a row of comments could be divided in more ways
+than anybody can try."""
 _HCL = re.compile(
-    r"(?:\s|#[^\n]*\n|//[^\n]*\n|/\*.{0,500}?\*/)*(?:(?:resource|data|module|provider|variable|output|ephemeral)"
+    r"(?:\s|#[^\n]*\n|//[^\n]*\n|" + _COMMENT + r")*(?:(?:resource|data|module|provider|variable|output|ephemeral)"
     r"\s+\"[\w.-]+\"(?:\s+\"[\w.-]+\")?|locals|terraform|moved|removed)\s*\{\s*(?:\n|[\w-]+\s*=|\})",
     re.DOTALL,
 )
@@ -250,7 +253,7 @@ def is_sql(text: str) -> bool:
 
 
 _NAME = r"(?:[\w$#@\"`\[{][\w$#@.\"`\[\]{}-]*)"
-_SQL_BEGINS = re.compile(r"(?s)(?:\s|--[^\n]*\n|/\*.{0,500}?\*/|\()*([A-Za-z]+)\b")
+_SQL_BEGINS = re.compile(r"(?:\s|--[^\n]*\n|" + _COMMENT + r"|\()*([A-Za-z]+)\b")
 _SQL_VERBS = frozenset(
     (
         *("select", "insert", "replace", "update", "delete", "drop", "truncate", "alter", "create", "grant", "revoke"),
@@ -260,7 +263,7 @@ _SQL_VERBS = frozenset(
     )
 )
 _SQL = (
-    r"(?is)(?:\s|--[^\n]*\n|/\*.{0,500}?\*/|\()*"
+    r"(?is)(?:\s|--[^\n]*\n|" + _COMMENT + r"|\()*"
     r"(?:"
     r"select\s.{1,2000}?\s(?:from|into)\s+\(?\s*"
     + _NAME

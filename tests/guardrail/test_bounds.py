@@ -207,3 +207,32 @@ def test_what_repeats_is_judged_in_bounded_time(tool: str) -> None:
     worst = max(slow, key=lambda name: slow[name])
     # In linear time the worst takes 0.1 s on a quiet machine; in exponential time it would not end.
     assert slow[worst] < 5, (worst, slow[worst])
+
+
+UNFINISHED: Mapping[str, tuple[str, str, str]] = {
+    "comments of SQL": ("", "", "/* a */"),
+    "comments of a program": ("", "/* fn main */", "/* a */"),
+    "a program's directory": ("bash", "rm -rf /etc/", "a"),
+    "a command with signs of an address": ("bash", "", "a@"),
+    "a command with signs of a pattern": ("bash", "", "?a"),
+    "lines that are no shell": ("bash", "", "%,\n1"),
+    "indented lines that are no shell": ("bash", "", "%,\n 1"),
+    "signs that are removed from a variable": ("bash", 'x=a; rm "${x#', "-"),
+    "an argument of a tool": ("", "get_a(", '"\\'),
+    "a text of a tool": ("", 'send_email(body="', '\\"'),
+    "a variable of an image": ("", "FROM a\nENV ", "A_"),
+    "a loop of cmd": ("cmd", "for ", "\n"),
+    "conditional comments of SQL": ("sql", "delete from ", "/*!"),
+    "a text of Terraform": ("", 'resource "a" "b" {\n a = "', '\\"'),
+}
+"""By what never ends: the tool, the start and the repeated part of an action."""
+
+
+@pytest.mark.parametrize("name", UNFINISHED)
+def test_what_never_ends_is_not_searched_for_its_end_again_and_again(name: str) -> None:
+    tool, start, part = UNFINISHED[name]
+    action = start + part * ((64_000 - len(start)) // len(part)) + ",b"
+    began = time.process_time()
+    default_guardrail().check(action, "medium", {"tool": tool} if tool else {})
+    # In linear time it takes half a second at most; in quadratic time ten or more, in exponential time it never ends.
+    assert time.process_time() - began < 5

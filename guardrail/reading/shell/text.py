@@ -2,7 +2,7 @@
 
 The grammar parses a copy of the text in which here-documents and a few forms that it doesn't know are blanked,
 character for character. It takes quadratic time for some texts that are not shell, so a text is parsed in chunks, each
-with a bounded number of structural characters, as long as a budget lasts.
+with a bounded number of structural characters and lines, as long as a budget lasts.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from guardrail.model import Span
 from guardrail.reading.decoding import Normalised
 
 MAX_MARKS = 700  # structural characters that are parsed at once
+MAX_AREA = 10_000_000  # lines times characters that are parsed at once
+AREA_OF_MARK = 16  # lines times characters that take as long as a squared structural character
 BUDGET = 650_000  # squared structural characters of texts for which the grammar takes quadratic time
 MAX_NESTING = 200
 MAX_DOCUMENTS = 8_000
@@ -32,6 +34,12 @@ _COMMAND_IN_BRACES = re.compile(r"((?:^|[;&|(\n])[ \t]*)\{([\w./\\-]+,[^\s{}();&
 _NOT_IN_GRAMMAR = re.compile(
     r"\{[A-Za-z_]\w*\}(?=[<>])|\b(?:coproc[ \t]+(?:[A-Za-z_]\w*[ \t]+)?|time[ \t]+(?:-p[ \t]+)?)(?=[{(])"
 )
+# The grammar reads names of commands with these signs as names of variables, and takes quadratic time to find out that
+# they are none.
+_LIKE_VARIABLE = re.compile(r"(?:^|[;&|\n]|(?<!\()\()[ \t]*[\w@?]++(?!\()")
+# So it does for signs in a pattern that is removed from a variable.
+_REMOVED = re.compile(r"\$\{[\w!]*[#/][^{}$`\"'\\]*")
+_SIGNS_REMOVED = str.maketrans("-~+", "xxx")
 _MARK = re.compile(rb"[()|<>;&=\[\]{}$\"'`!]")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]")
 _LEXEME = re.compile(
@@ -99,6 +107,7 @@ class Budget:
         """Subtracts the greatest possible cost of a parse."""
         if root.has_error:
             weight = marks(code)
+            self.left -= area(code) // AREA_OF_MARK
         else:
             weight = code.count(b"|") + code.count(b"((") + code.count(b"=(") + code.count(b"in (")
         self.left -= weight * weight
@@ -114,6 +123,16 @@ def marks(code: bytes) -> int:
     return len(code) - len(code.translate(None, _MARKS))
 
 
+def area(code: bytes) -> int:
+    """Returns the number of line ends in a masked text times its characters."""
+    return code.count(b"\n") * len(code)
+
+
+def fits(code: bytes) -> bool:
+    """Decides whether a masked text may be parsed at once."""
+    return marks(code) <= MAX_MARKS and area(code) <= MAX_AREA
+
+
 def mask(text: str) -> bytes:
     """Returns the text for the grammar: one byte per character, with unknown forms replaced by known ones."""
     if "<>" in text:
@@ -122,6 +141,10 @@ def mask(text: str) -> bytes:
         text = TEMPLATE.sub(_template_mask, text)
     if "{" in text and "," in text:
         text = _COMMAND_IN_BRACES.sub(lambda match: f"{match[1]}_{match[2]}_", text)
+    if "@" in text or "?" in text:
+        text = _LIKE_VARIABLE.sub(lambda match: match[0].replace("@", "_").replace("?", "_"), text)
+    if "${" in text:
+        text = _REMOVED.sub(lambda match: match[0].translate(_SIGNS_REMOVED), text)
     if "coproc" in text or "time" in text or "}<" in text or "}>" in text:
         text = _NOT_IN_GRAMMAR.sub(lambda match: " " * len(match[0]), text)
     if not text.isascii():
@@ -141,11 +164,11 @@ def chunks(source: Source, budget: Budget) -> Iterator[Chunk]:
     text = source.text
     lines: list[int] | None = None
     code = mask(text) if "<<" not in text else b""
-    if not code or marks(code) > MAX_MARKS:
+    if not code or not fits(code):
         quotes: list[tuple[int, int]] = []
         lines = _scan(source, quotes)
         code = _without_documents(source, mask(text), quotes)
-    if marks(code) <= MAX_MARKS:
+    if fits(code):
         root = parse(code)
         budget.spend(root, code)
         if not root.has_error or lines is None or len(lines) < 3:
@@ -155,7 +178,7 @@ def chunks(source: Source, budget: Budget) -> Iterator[Chunk]:
         lines = _scan(source, [])
     for start, end in _cuts(code, lines):
         part = code[start:end]
-        if budget.left < 0 or marks(part) > MAX_MARKS:
+        if budget.left < 0 or not fits(part):
             yield Chunk(start, end, None)
             continue
         root = parse(part)
@@ -164,20 +187,22 @@ def chunks(source: Source, budget: Budget) -> Iterator[Chunk]:
 
 
 def _cuts(code: bytes, lines: list[int]) -> Iterator[tuple[int, int]]:
-    """Cuts a text between statements that the layout shows, and where it has too many marks."""
+    """Cuts a text between statements that the layout shows, and where it has too many marks or lines."""
     text = code.decode("ascii")
-    start, depth, size, previous = 0, 0, 0, 0
+    start, depth, size, rows, previous = 0, 0, 0, 0, 0
     for line in [*lines, len(text)]:
         written = text[previous:line].rstrip("\n")
         count = marks(code[previous:line])
-        if size + count > MAX_MARKS:
+        ends = code.count(b"\n", previous, line)
+        if size + count > MAX_MARKS or (rows + ends) * (line - start) > MAX_AREA:
             if previous > start:
                 yield start, previous
-            start, size, depth = previous, 0, 0
+            start, size, rows, depth = previous, 0, 0, 0
             if count > MAX_MARKS:
                 yield from _cut_line(code, previous, line)
-                start, count = line, 0
+                start, count, ends = line, 0, 0
         size += count
+        rows += ends
         if _OPENS.match(written):
             depth += 1
         if _CLOSES.match(written):
@@ -185,7 +210,7 @@ def _cuts(code: bytes, lines: list[int]) -> Iterator[tuple[int, int]]:
         begins = line < len(text) and _BEGINS.match(text, line) is not None
         if begins and depth == 0 and (size > 100 or line - start > 1500):
             yield start, line
-            start, size = line, 0
+            start, size, rows = line, 0, 0
         previous = line
     if start < len(text):
         yield start, len(text)

@@ -85,7 +85,7 @@ class Statements(Sessions):
 
     def text_of(self, text: str) -> None:
         """Reads a text of statements."""
-        text = _CONDITIONAL.sub(lambda match: match[1].rjust(len(match[0])), text) if "/*!" in text else text
+        text = _without_condition(text) if "/*!" in text else text
         text = _HASH_COMMENT.sub(lambda match: " " * len(match[0]), text) if "#" in text else text
         text = self._meta_commands(text)
         statement: list[Token] = []
@@ -227,6 +227,12 @@ class Statements(Sessions):
 
     def _is_statement(self, word: str) -> bool:
         return word in _HANDLERS
+
+
+def _without_condition(text: str) -> str:
+    """Returns the text with blanks in place of the signs of comments that MySQL runs: `/*!50000 drop table a */`."""
+    end = text.rfind("*/") + 2  # behind the last end, a search from each beginning would reach the end of the text
+    return _CONDITIONAL.sub(lambda match: match[1].rjust(len(match[0])), text[:end]) + text[end:]
 
 
 def _ends(token: Token, text: str, first: bool) -> bool:

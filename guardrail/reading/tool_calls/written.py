@@ -25,7 +25,16 @@ _TAGS = re.compile(r"<(?:tool_call|function_call|tool_use)>\s*")
 _INVOKE = re.compile(rf"<(?:\w+:)?invoke name=[\"']({_NAME})[\"']\s*>")
 _PARAMETER = re.compile(r"<(?:\w+:)?parameter name=[\"']([\w.-]{1,80})[\"'][^>\n]{0,80}>([^<]*)")
 _KEYWORD = re.compile(r"\s*([A-Za-z_][\w-]*)\s*(?:=(?!=)|:(?!/))\s*")
-_PIECE = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[\[({]|[\])}]|,|[^'"\[\](){},]+|.""", re.DOTALL)
+_QUOTED_TEXTS = {"'": r"'(?:[^'\\]|\\.)*'|", '"': r'"(?:[^"\\]|\\.)*"|'}
+_PIECES = {
+    unclosed: re.compile(
+        "".join(text for quote, text in _QUOTED_TEXTS.items() if quote not in unclosed)
+        + r"""[\[({]|[\])}]|,|[^'"\[\](){},]+|.""",
+        re.DOTALL,
+    )
+    for unclosed in (frozenset[str](), frozenset("'"), frozenset('"'), frozenset("'\""))
+}
+"""The pieces of arguments, by the kinds of quotes that nothing closes."""
 _UNKNOWN_ESCAPE = re.compile(r"""\\[^\\'"abfnrtvxuU0-7\n]""")
 _NAME_KEYS = (
     "tool",
@@ -225,12 +234,23 @@ def _depth(text: str) -> int:
     return deepest
 
 
+def _pieces(text: str, at: int) -> Iterator[re.Match[str]]:
+    """Yields the pieces of arguments. If nothing closes a quote, nothing closes a later one of its kind either, so the
+    rest is not searched for its end again."""
+    unclosed = frozenset[str]()
+    while (match := _PIECES[unclosed].match(text, at)) is not None:
+        yield match
+        at = match.end()
+        if match[0] in _QUOTED_TEXTS:
+            unclosed |= {match[0]}
+
+
 def _split_arguments(text: str, at: int) -> tuple[dict[str, Any], int] | None:
     """Returns the arguments up to the closing bracket, split at commas, and the end of the call. None if it never
     closes, or if an argument is an expression: then the text is a program."""
     arguments: dict[str, Any] = {}
     depth, start = 0, at
-    for match in _PIECE.finditer(text, at):
+    for match in _pieces(text, at):
         piece = match[0]
         if depth == 0 and piece in (",", ")"):
             argument = text[start : match.start()].strip()
