@@ -25,7 +25,6 @@ class SourceClass(StrEnum):
 if list(_DATA["classes"]) != list(SourceClass):
     raise ValueError(f"standing.yaml has to list {', '.join(SourceClass)}, in this order")
 
-CLASS_MEANINGS: dict[str, str] = _DATA["classes"]
 UNSTATED = SourceClass(_DATA["unstated"])
 """The class of a statement that names none."""
 

@@ -144,26 +144,6 @@ class EndRecord(
 Record = Header | OntologyRecord | DecisionRecord | NodeRecord | EdgeRecord | EndRecord
 StateRecord = NodeRecord | EdgeRecord
 
-
-@dataclass(frozen=True)
-class RecordKind:
-    """One kind of record, in the order in which the kinds stand in a file."""
-
-    name: str
-    record: type[Record]
-    meaning: str
-
-
-RECORD_KINDS = (
-    RecordKind("header", Header, "Format, version, and whether the graph is an owner's or the public one."),
-    RecordKind("ontology", OntologyRecord, "The owner's own words, right after the header; absent if there are none."),
-    RecordKind("decision", DecisionRecord, "The decision of the states that follow, with its stages."),
-    RecordKind("node", NodeRecord, "One state of a node, ordered by id and then by time."),
-    RecordKind("edge", EdgeRecord, "One state of an edge, ordered by source, type, target and then by time."),
-    RecordKind("end", EndRecord, "How many lines stand before it."),
-)
-"""Every kind of record. What an export is to carry besides gets a row here and a class above."""
-
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 

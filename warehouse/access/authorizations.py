@@ -136,10 +136,6 @@ def mark_failed(tx: Transaction, payment_id: str, code: str, *, for_good: bool, 
     return moved
 
 
-def close_authorization(tx: Transaction, payment_id: str, *, now: datetime) -> None:
-    tx.run("access_close_authorization", payment_id=payment_id, closed_at=utc_text(now))
-
-
 def forget_answers(tx: Transaction, *, now: datetime) -> None:
     """Forgets the answers whose time is over."""
     tx.run("access_forget_answers", changed_before=utc_text(now - ANSWER_KEPT))
