@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Awaitable
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -18,7 +17,7 @@ from api.workers import CLIENT_LEFT, unless_disconnected
 from api.world.actors import actor_of
 from api.world.large import AppliedImport, apply_import, apply_import_in_worker
 from contracts.base import DIGITS
-from contracts.canonical import canonical_sha256
+from contracts.canonical import base64url, canonical_sha256, unbase64url
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,
@@ -245,8 +244,7 @@ def _page(stores: Stores, owner: str, asked: ExportParameters) -> Response:
 
 def export_cursor(owner: str, form: Format, position: Position) -> str:
     """Returns the cursor of the page of an owner's export that begins at a position."""
-    text = msgspec.json.encode((_question(owner, form), position))
-    return base64.urlsafe_b64encode(text).rstrip(b"=").decode()
+    return base64url(msgspec.json.encode((_question(owner, form), position)))
 
 
 def _question(owner: str, form: Format) -> str:
@@ -256,8 +254,7 @@ def _question(owner: str, form: Format) -> str:
 def _position(cursor: str, question: str) -> Position:
     """Returns the position of a cursor. Raises `CursorInvalid`."""
     try:
-        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
-        asked, position = _decode(text)
+        asked, position = _decode(unbase64url(cursor))
     except ValueError:
         raise CursorInvalid("The cursor is not one of ours.") from None
     named: list[Any] = [position.node or "", position.decision or "", *(position.edge or ())]

@@ -4,7 +4,6 @@ A key file is PEM text: private keys one after another, oldest first, each excep
 <RFC 3339>`. `warehouse/access/signing_keys.py` reads and writes that file.
 """
 
-import base64
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,7 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 from pydantic import Field
 
 from contracts.base import Document
-from contracts.canonical import canonical_json, canonical_sha256, sha256_hex
+from contracts.canonical import base64url, canonical_json, canonical_sha256, sha256_hex, unbase64url
 from contracts.errors import SettingsInvalid
 from contracts.times import instant_of, utc_text
 
@@ -69,8 +68,8 @@ class SigningKey:
     def sign(self, hash_hex: str) -> dict[str, str]:
         """Returns `{alg, kid, jws}`: a compact JWS over the 64 characters of `hash_hex` without its middle part."""
         header = _protected_header(self.kid)
-        signature = self.private.sign(f"{header}.{_base64url(hash_hex.encode())}".encode())
-        return {"alg": ALGORITHM, "kid": self.kid, "jws": f"{header}..{_base64url(signature)}"}
+        signature = self.private.sign(f"{header}.{base64url(hash_hex.encode())}".encode())
+        return {"alg": ALGORITHM, "kid": self.kid, "jws": f"{header}..{base64url(signature)}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +100,7 @@ def verifies_by_jwks(jwks: Mapping[str, Any], signature: Mapping[str, str], hash
     keys = jwks.get("keys")
     for jwk in keys if isinstance(keys, list) else ():
         try:
-            public = Ed25519PublicKey.from_public_bytes(base64.urlsafe_b64decode(jwk["x"] + "=" * (-len(jwk["x"]) % 4)))
+            public = Ed25519PublicKey.from_public_bytes(unbase64url(jwk["x"]))
         except (KeyError, TypeError, ValueError):
             continue
         kid = thumbprint(public)
@@ -159,7 +158,7 @@ def new_private_key() -> Ed25519PrivateKey:
 
 def thumbprint(public: Ed25519PublicKey) -> str:
     """Returns the name of a public key: its RFC 7638 thumbprint."""
-    return _base64url(bytes.fromhex(canonical_sha256(_public_jwk(public))))
+    return base64url(bytes.fromhex(canonical_sha256(_public_jwk(public))))
 
 
 def _verifies(public: Ed25519PublicKey, kid: str, signature: Mapping[str, str], hash_hex: str) -> bool:
@@ -167,26 +166,22 @@ def _verifies(public: Ed25519PublicKey, kid: str, signature: Mapping[str, str], 
     if header != _protected_header(kid):
         return False
     try:
-        raw = base64.urlsafe_b64decode(signed + "=" * (-len(signed) % 4))
-        public.verify(raw, f"{header}.{_base64url(hash_hex.encode())}".encode())
+        raw = unbase64url(signed)
+        public.verify(raw, f"{header}.{base64url(hash_hex.encode())}".encode())
     except (ValueError, InvalidSignature):
         return False
-    return _base64url(raw) == signed  # decoding ignores foreign characters and the last character's spare bits
+    return base64url(raw) == signed  # decoding ignores the last character's spare bits
 
 
 @lru_cache(maxsize=64)
 def _protected_header(kid: str) -> str:
-    return _base64url(canonical_json({"alg": ALGORITHM, "kid": kid}))
+    return base64url(canonical_json({"alg": ALGORITHM, "kid": kid}))
 
 
 def _public_jwk(public: Ed25519PublicKey) -> dict[str, str]:
     raw = public.public_bytes(Encoding.Raw, PublicFormat.Raw)
-    return {"crv": "Ed25519", "kty": "OKP", "x": _base64url(raw)}
+    return {"crv": "Ed25519", "kty": "OKP", "x": base64url(raw)}
 
 
 def _unusable(what: str) -> SettingsInvalid:
     return SettingsInvalid(what, cure="Make a key with `openssl genpkey -algorithm ed25519 -out FILE`.")
-
-
-def _base64url(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).decode().rstrip("=")

@@ -1,10 +1,9 @@
 """Implements the rules of the history: buckets of the series, days as blocks, cursors of transfers. Pure."""
 
-import base64
-import binascii
 import re
 from datetime import UTC, date, datetime, timedelta
 
+from contracts.canonical import base64url, unbase64url
 from contracts.errors import CursorInvalid
 
 DAY_S = 86_400
@@ -31,14 +30,14 @@ def day_of(time_s: int) -> date:
 
 def encode_position(block: int, index: int) -> str:
     """Returns an opaque cursor that continues below a position in the chain."""
-    return base64.urlsafe_b64encode(f"{block}.{index}".encode()).decode().rstrip("=")
+    return base64url(f"{block}.{index}".encode())
 
 
 def decode_position(cursor: str) -> tuple[int, int]:
     """Returns the block and index of a cursor. Raises `CursorInvalid` if it is not one of ours."""
     try:
-        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
-    except (ValueError, binascii.Error):
+        text = unbase64url(cursor).decode("ascii")
+    except ValueError:
         raise CursorInvalid("The cursor is not one of ours.") from None
     match = _POSITION.fullmatch(text)
     if match is None:

@@ -1,7 +1,5 @@
 """Implements the rules of holder lists: cohorts, retention, cursors, file names and decimals. Pure."""
 
-import base64
-import binascii
 import hashlib
 import re
 from collections.abc import Iterable
@@ -9,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from contracts.canonical import base64url, unbase64url
 from contracts.errors import CursorInvalid
 
 ZERO_ADDRESS = "0x" + "0" * 40
@@ -118,14 +117,14 @@ _CURSOR = re.compile(r"(\d{1,18})\.(\d{1,12})\.([0-9a-f]{8})")
 def encode_cursor(block: int, last_rank: int) -> str:
     """Returns an opaque cursor that continues after `last_rank` in the list of `block`."""
     text = f"{block}.{last_rank}"
-    return base64.urlsafe_b64encode(f"{text}.{_checksum(text)}".encode()).decode().rstrip("=")
+    return base64url(f"{text}.{_checksum(text)}".encode())
 
 
 def decode_cursor(cursor: str) -> tuple[int, int]:
     """Returns block and last rank of a cursor. Raises `CursorInvalid` if it is not one of ours."""
     try:
-        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
-    except (ValueError, binascii.Error):
+        text = unbase64url(cursor).decode("ascii")
+    except ValueError:
         raise CursorInvalid("The cursor is not one of ours.") from None
     match = _CURSOR.fullmatch(text)
     if match is None or _checksum(f"{match[1]}.{match[2]}") != match[3]:

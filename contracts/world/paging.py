@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 from typing import Annotated
 
 import msgspec
 
-from contracts.canonical import canonical_sha256
+from contracts.canonical import base64url, canonical_sha256, unbase64url
 from contracts.errors import CursorInvalid
 
 
@@ -26,14 +25,13 @@ def question_of(*parts: object) -> str:
 
 def encode_position(position: Position) -> str:
     """Returns an opaque text that is safe in a URL."""
-    return base64.urlsafe_b64encode(msgspec.json.encode(position)).rstrip(b"=").decode()
+    return base64url(msgspec.json.encode(position))
 
 
 def decode_position(cursor: str, question: str) -> Position:
     """Returns the position at which the page of `cursor` begins. Raises `CursorInvalid` if it is of another query."""
     try:
-        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
-        position = msgspec.json.decode(text, type=Position)
+        position = msgspec.json.decode(unbase64url(cursor), type=Position)
     except ValueError:
         raise CursorInvalid("The cursor is not one of ours.") from None
     if position.question != question:

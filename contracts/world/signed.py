@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from contracts.canonical import canonical_json
+from contracts.canonical import canonical_json, unbase64url
 
 PUBLIC_KEY_BYTES = 32
 
@@ -24,8 +23,8 @@ def signed_bytes(body: dict[str, Any]) -> bytes:
 def is_signed(body: dict[str, Any], signature: str, public_key: str) -> bool:
     """Decides whether `signature` (base64url) is that of the key over the body."""
     try:
-        key = Ed25519PublicKey.from_public_bytes(_bytes(public_key))
-        key.verify(_bytes(signature), signed_bytes(body))
+        key = Ed25519PublicKey.from_public_bytes(unbase64url(public_key))
+        key.verify(unbase64url(signature), signed_bytes(body))
     except (ValueError, InvalidSignature):
         return False
     return True
@@ -34,10 +33,6 @@ def is_signed(body: dict[str, Any], signature: str, public_key: str) -> bool:
 def is_public_key(text: str) -> bool:
     """Decides whether a text is the base64url form of an Ed25519 public key."""
     try:
-        return len(_bytes(text)) == PUBLIC_KEY_BYTES
+        return len(unbase64url(text)) == PUBLIC_KEY_BYTES
     except ValueError:
         return False
-
-
-def _bytes(text: str) -> bytes:
-    return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)

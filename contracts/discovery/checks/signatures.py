@@ -1,6 +1,5 @@
 """Verifies signatures by the published key set, documents that only claim to be signed, and digests."""
 
-import base64
 import binascii
 import json
 from collections.abc import Iterator
@@ -9,7 +8,7 @@ from typing import Any
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from contracts.canonical import canonical_json, sha256_hex
+from contracts.canonical import base64url, canonical_json, sha256_hex, unbase64url
 from contracts.discovery.checks.evidence import Defect, Evidence, path_below
 from contracts.discovery.checks.expected import SHAPES
 
@@ -33,7 +32,7 @@ def _card(
     if not signatures:
         yield Defect(path, "is not signed", _CURE)
         return
-    payload = _base64url(canonical_json(_without_empty({k: v for k, v in card.items() if k != "signatures"})))
+    payload = base64url(canonical_json(_without_empty({k: v for k, v in card.items() if k != "signatures"})))
     for signature in signatures:
         header = _header(signature)
         if header is None:
@@ -62,8 +61,8 @@ def _digests(evidence: Evidence) -> Iterator[Defect]:
 
 def _holds(key: dict[str, Any], signature: dict[str, Any], payload: str) -> bool:
     try:
-        public = Ed25519PublicKey.from_public_bytes(_unbase64url(str(key.get("x"))))
-        public.verify(_unbase64url(signature["signature"]), f"{signature['protected']}.{payload}".encode())
+        public = Ed25519PublicKey.from_public_bytes(unbase64url(str(key.get("x"))))
+        public.verify(unbase64url(signature["signature"]), f"{signature['protected']}.{payload}".encode())
     except (InvalidSignature, ValueError):
         return False
     return True
@@ -71,7 +70,7 @@ def _holds(key: dict[str, Any], signature: dict[str, Any], payload: str) -> bool
 
 def _header(signature: dict[str, Any]) -> dict[str, Any] | None:
     try:
-        header = json.loads(_unbase64url(signature["protected"]))
+        header = json.loads(unbase64url(signature["protected"]))
     except (KeyError, TypeError, ValueError, binascii.Error):
         return None
     return header if isinstance(header, dict) else None
@@ -91,11 +90,3 @@ def _without_empty(value: Any) -> Any:
 def _dicts(value: Any, name: str) -> list[dict[str, Any]]:
     items = value.get(name) if isinstance(value, dict) else None
     return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-
-
-def _base64url(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).decode().rstrip("=")
-
-
-def _unbase64url(text: str) -> bytes:
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
