@@ -39,6 +39,11 @@ def dialect_statement(files: tuple[Path, ...], name: str, dialect: str) -> str:
     return without_comments(_FRAGMENT.sub(lambda named: dialect_statement(files, named[1], dialect).strip(), text))
 
 
+def literal(value: object) -> str:
+    """Returns a text or a path as a literal of SQL, where a statement takes no parameter."""
+    return "'" + str(value).replace("'", "''") + "'"
+
+
 def without_comments(text: str) -> str:
     """Returns SQL without its comment lines, in which a `:name` would be taken for a parameter."""
     return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("--"))

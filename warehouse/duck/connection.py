@@ -25,7 +25,7 @@ from warehouse.duck.instances import give_back, take_instance
 from warehouse.duck.rows import insert, replace_all
 from warehouse.duck.tables import missing_columns, schema
 from warehouse.file_modes import make_data_directory, write_private_file
-from warehouse.statements import read_sql
+from warehouse.statements import literal, read_sql
 
 STORAGE_VERSION = "v1.5.0"
 """Files can be read by DuckDB 1.5 and by 2.x."""
@@ -135,7 +135,7 @@ class Warehouse:
             return
         try:
             with self._opened() as connection, _failures_named(self.path):
-                connection.execute(f"attach '{_quoted(fresh)}' as rewritten (storage_version '{STORAGE_VERSION}')")
+                connection.execute(f"attach {literal(fresh)} as rewritten (storage_version '{STORAGE_VERSION}')")
                 connection.execute("copy from database warehouse to rewritten")
                 connection.execute("checkpoint rewritten")
                 connection.execute("detach rewritten")
@@ -157,7 +157,7 @@ class Warehouse:
         connection, whole = take_instance(), False
         try:
             with _failures_named(self.path):
-                connection.execute(f"set temp_directory = '{_quoted(self.data_dir / SPILL)}'")
+                connection.execute(f"set temp_directory = {literal(self.data_dir / SPILL)}")
                 connection.execute(f"set checkpoint_threshold = '{_LOGGED}'")
                 _attach(connection, self.path)
                 connection.execute(f"set threads = {QUERY_THREADS}")
@@ -184,7 +184,7 @@ class Warehouse:
         connection, whole = take_instance(), False
         try:
             with _failures_named(self.path):
-                connection.execute(f"attach '{_quoted(self.path)}' as warehouse (read_only); use warehouse")
+                connection.execute(f"attach {literal(self.path)} as warehouse (read_only); use warehouse")
                 tables = {name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()}
                 if tables and not tables >= _OLDEST_TABLES:
                     raise StoreUnusable(f"{self.path} is a database of something else.", cure=_RESTORE)
@@ -204,7 +204,7 @@ class Warehouse:
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    connection.execute(f"attach '{_quoted(path)}' as warehouse (storage_version '{STORAGE_VERSION}')")
+    connection.execute(f"attach {literal(path)} as warehouse (storage_version '{STORAGE_VERSION}')")
     connection.execute("use warehouse")
     _apply_schema(connection)
 
@@ -328,7 +328,3 @@ def _identity_text(identity: ChainIdentity) -> str:
         f"chain {identity.chain_id} (genesis {identity.genesis_hash[:10]}…), token {identity.token_address} "
         f"from block {identity.start_block}"
     )
-
-
-def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from warehouse.statements import ROOMS, without_comments
+from warehouse.statements import ROOMS, literal, without_comments
 
 MEASURE = "checked_"
 
@@ -104,8 +104,10 @@ class Table:
         The warehouse itself has none: they take three times as long as its tables, at every first opening.
         """
         place = f"{database}.{self.name}"
-        columns = (f"comment on column {place}.{name} is {_text(meaning)};" for name, meaning in self.meanings.items())
-        return "\n".join((f"comment on table {place} is {_text(self.grain)};", *columns))
+        columns = (
+            f"comment on column {place}.{name} is {literal(meaning)};" for name, meaning in self.meanings.items()
+        )
+        return "\n".join((f"comment on table {place} is {literal(self.grain)};", *columns))
 
 
 @cache
@@ -204,7 +206,3 @@ def _publication(table: str, text: str, columns: Mapping[str, str]) -> Publicati
 def _prose(comment: str) -> str:
     """Returns the text of comment lines as one line."""
     return " ".join(line.strip().removeprefix("--").strip() for line in comment.splitlines())
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"

@@ -21,7 +21,7 @@ from warehouse.open_data.first_rows import newest_rows
 from warehouse.open_data.public_tables import HOLDERS, PublicTable, Unit, prepare, public_tables, service_unit
 from warehouse.publish.disk import full_disk_named
 from warehouse.publish.generations import Draft, Part
-from warehouse.statements import read_sql
+from warehouse.statements import literal, read_sql
 from warehouse.token.holders import rows_of
 
 FOLDER = "public/data/"
@@ -142,7 +142,7 @@ def _list_parts(
     for block, holders in blocks.items():
         file = holders_dir / list_file_name(block)
         name = FileName(HOLDERS, first_block=block, last_block=block)
-        source = f"read_parquet('{_quoted(file)}')"
+        source = f"read_parquet({literal(file)})"
         digest = Part.of_file(file).version
         yield _part(connection, name, public, unit, source, "order by address", holders, digest)
     if blocks:
@@ -165,7 +165,7 @@ def _part(
 
     def write(path: Path) -> None:
         with full_disk_named(path):
-            connection.execute(f"copy ({public.rows(unit, source)} {order}) to '{_quoted(path)}' ({options})")
+            connection.execute(f"copy ({public.rows(unit, source)} {order}) to {literal(path)} ({options})")
 
     anywhere = public.rows(unit, public.source.name)  # a moved data directory changes no row
     version = hashlib.sha256(repr((_FORM, anywhere, options, rows, digest)).encode()).hexdigest()
@@ -180,7 +180,7 @@ def _first_part(
 
     def write(path: Path) -> None:
         with full_disk_named(path):
-            connection.execute(f"copy ({selected}) to '{_quoted(path)}' ({_CSV})")
+            connection.execute(f"copy ({selected}) to {literal(path)} ({_CSV})")
 
     anywhere = newest_rows(public, unit, public.source.name, ROWS_IN_FILE)
     version = hashlib.sha256(repr((_FORM, anywhere, _CSV, digest)).encode()).hexdigest()
@@ -199,7 +199,7 @@ def _database(connection: duckdb.DuckDBPyConnection, parts: Mapping[str, Part], 
     def write(path: Path) -> None:
         sources = _sources(path.parent, parts)
         with full_disk_named(path):
-            connection.execute(f"attach '{_quoted(path)}' as open_data (storage_version '{STORAGE_VERSION}')")
+            connection.execute(f"attach {literal(path)} as open_data (storage_version '{STORAGE_VERSION}')")
             try:
                 with transaction(connection):
                     for name, public in public_tables().items():
@@ -219,7 +219,7 @@ def _created(public: PublicTable, unit: Unit, files: list[Path]) -> str:
     create = f"create table open_data.{public.dataset.name} ({columns});"
     if not files:
         return create
-    listed = ", ".join(f"'{_quoted(file)}'" for file in files)
+    listed = ", ".join(map(literal, files))
     return create + f"insert into open_data.{public.dataset.name} by name from read_parquet([{listed}]);"
 
 
@@ -267,7 +267,3 @@ def _filled(name: str, public: PublicTable, **values: object) -> str:
     for key in sorted(values, key=len, reverse=True):
         statement = statement.replace(f"${key}", str(values[key]))
     return statement
-
-
-def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")

@@ -16,7 +16,7 @@ import duckdb
 from contracts.open_data.datasets import DataCheck, DataColumn, Dataset, Kind
 from warehouse.duck.inspection import empty_warehouse
 from warehouse.duck.tables import MEASURE, Checks, Publication, Table, read_table, tables
-from warehouse.statements import read_sql
+from warehouse.statements import literal, read_sql
 
 HOLDERS = "holders"
 """The dataset of holder lists, whose rows are in files instead of a table."""
@@ -85,9 +85,9 @@ class PublicTable:
         """Returns statements that describe the table and its columns in a database."""
         place = f"{database}.{self.dataset.name}"
         columns = (
-            f"comment on column {place}.{column.name} is {_quoted(column.meaning)};" for column in self.dataset.columns
+            f"comment on column {place}.{column.name} is {literal(column.meaning)};" for column in self.dataset.columns
         )
-        return "\n".join((f"comment on table {place} is {_quoted(self.dataset.grain)};", *columns))
+        return "\n".join((f"comment on table {place} is {literal(self.dataset.grain)};", *columns))
 
 
 @cache
@@ -207,7 +207,3 @@ def _check(checks: Checks) -> DataCheck:
         described = connection.execute(f"describe {query}").fetchall()
     names = [name for name, *_ in described if not name.startswith(MEASURE)]
     return DataCheck(checks.promise, {name: f"select {name} from ({query})" for name in names})  # noqa: S608 - ours
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

@@ -21,7 +21,7 @@ from warehouse.duck.tables import Table, tables
 from warehouse.publish.disk import full_disk_named
 from warehouse.publish.generations import Generation, Part, current_generation, current_pointer
 from warehouse.publish.readers import SHOWN_IN_VARIANTS
-from warehouse.statements import read_sql
+from warehouse.statements import literal, read_sql
 
 FILE_NAME = "serving.duckdb"
 
@@ -78,8 +78,7 @@ def _empty_copy(columns: tuple[tuple[str, str, str], ...], comments: str) -> byt
 
 
 def _execute_attached(connection: duckdb.DuckDBPyConnection, path: Path, statements: str) -> None:
-    name = str(path).replace("'", "''")
-    connection.execute(f"attach '{name}' as serving_copy (storage_version '{STORAGE_VERSION}')")
+    connection.execute(f"attach {literal(path)} as serving_copy (storage_version '{STORAGE_VERSION}')")
     try:
         with transaction(connection):
             connection.execute(statements)

@@ -1,6 +1,5 @@
 """Folds new transfers into the balances, in one transaction. `warehouse.token.holders` reads the balances."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -12,7 +11,7 @@ from warehouse.duck.columns import bignums
 from warehouse.duck.connection import large_commits, transaction
 from warehouse.duck.rows import replace_all
 from warehouse.statements import read_sql
-from warehouse.token.holders import FoldedState, first_row, one_row, read_state
+from warehouse.token.holders import FoldedState, combined, first_row, one_row, read_state
 
 _ZERO = bytes(20)
 
@@ -44,7 +43,7 @@ def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
         deltas = connection.sql(read_sql("balance_deltas"), params=window).to_arrow_table()
         merge_deltas(connection, deltas)
         row = one_row(connection, read_sql("through_zero"), window)
-        minted, sent_to_zero, zero_to_zero = (_combined(limbs) for limbs in row[:3])
+        minted, sent_to_zero, zero_to_zero = (combined(limbs) for limbs in row[:3])
         state = FoldedState(
             upto,
             block_hash,
@@ -100,10 +99,3 @@ def _buffer(table: pa.Table, name: str, words_per_value: int) -> NDArray[np.uint
     if not len(column):
         return np.empty(0, "<u8")
     return np.frombuffer(column.buffers()[1], "<u8", words_per_value * len(column), 8 * words_per_value * column.offset)
-
-
-def _combined(limbs: Sequence[int | None]) -> int:
-    value = 0
-    for limb in limbs:
-        value = (value << 64) + (limb or 0)
-    return value

@@ -30,7 +30,7 @@ from contracts.token.storage_proof import StorageProofFile
 from warehouse.duck.connection import transaction
 from warehouse.duck.rows import aware_utc, insert
 from warehouse.file_modes import make_private_directory
-from warehouse.statements import read_sql
+from warehouse.statements import literal, read_sql
 from warehouse.token.holders import FoldedState, concentration, first_row, one_row
 
 if TYPE_CHECKING:  # the API imports this module, and must not pay for pyarrow
@@ -108,7 +108,7 @@ def write_list_files(
     _settle(partial, csv)
     partial = parquet.with_name(parquet.name + ".partial")
     connection.execute(
-        f"copy (from holder_list order by rank) to '{_quoted(partial)}' "
+        f"copy (from holder_list order by rank) to {literal(partial)} "
         f"(format parquet, compression zstd, row_group_size {_ROWS_PER_GROUP})"
     )
     _settle(partial, parquet)
@@ -288,7 +288,3 @@ def _settle(partial: Path, final: Path) -> None:
         os.fsync(directory)
     finally:
         os.close(directory)
-
-
-def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")

@@ -12,7 +12,7 @@ import duckdb
 from contracts.token.holder_documents import HeldByLargest
 from contracts.token.holders import AGE_COHORTS, SIZE_COHORTS
 from contracts.token.proof import FoldedSupply
-from warehouse.statements import read_sql
+from warehouse.statements import literal, read_sql
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,14 @@ class FoldedState:
     sent_to_zero: int
     zero_to_zero: int
     transfers: int
+
+
+def combined(limbs: Sequence[int | None]) -> int:
+    """Returns the number with these limbs of 64 bits, the highest first; one that is null is zero."""
+    value = 0
+    for limb in limbs:
+        value = (value << 64) + (limb or 0)
+    return value
 
 
 def first_row(
@@ -97,9 +105,8 @@ def rows_of(holder_list: Path | str) -> str:
     """
     if isinstance(holder_list, str):
         return holder_list
-    name = str(holder_list).replace("'", "''")
     older = "select null::timestamp as first_held_at where false"
-    return f"({older} union all by name from read_parquet('{name}'))"
+    return f"({older} union all by name from read_parquet({literal(holder_list)}))"
 
 
 def concentration(connection: duckdb.DuckDBPyConnection, holder_list: Path | str) -> dict[str, float]:

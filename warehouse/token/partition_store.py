@@ -42,7 +42,8 @@ from contracts.token.partitions import (
 )
 from warehouse.access.signing_keys import SigningKeys
 from warehouse.publish.object_store import ObjectStore, StoredObject
-from warehouse.statements import read_sql
+from warehouse.statements import literal, read_sql
+from warehouse.token.holders import combined
 
 MANIFESTS, FILES = "manifests", "files"
 WRITTEN_WITHIN = timedelta(hours=1)
@@ -250,7 +251,7 @@ def write_files(rows: pa.Table, directory: Path) -> PartitionFiles:
             for question in ("partition_transfers", "partition_deltas")
         ]
         through = {
-            token: ThroughZero(*(_combined(limbs) for limbs in sums))
+            token: ThroughZero(*(combined(limbs) for limbs in sums))
             for token, *sums in connection.execute(read_sql("partition_through_zero"), {"zero": _ZERO}).fetchall()
         }
     (transfers, transfers_path), (deltas, deltas_path) = files
@@ -267,9 +268,8 @@ def scratch(data_dir: Path) -> tempfile.TemporaryDirectory[str]:
 def _written(connection: duckdb.DuckDBPyConnection, query: str, directory: Path) -> tuple[StoredFile, Path]:
     with tempfile.NamedTemporaryFile(suffix=".parquet", dir=directory, delete=False) as file:
         path = Path(file.name)
-    target = str(path).replace("'", "''")
     counted = connection.execute(
-        f"copy ({query}) to '{target}' (format parquet, compression zstd, row_group_size {_ROWS_PER_GROUP})",
+        f"copy ({query}) to {literal(path)} (format parquet, compression zstd, row_group_size {_ROWS_PER_GROUP})",
         {"zero": _ZERO} if "$zero" in query else {},
     ).fetchall()
     return StoredFile(_sha256(path), path.stat().st_size, counted[0][0]), path
@@ -278,10 +278,3 @@ def _written(connection: duckdb.DuckDBPyConnection, query: str, directory: Path)
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _combined(limbs: Sequence[int | None]) -> int:
-    value = 0
-    for limb in limbs:
-        value = (value << 64) + (limb or 0)
-    return value
