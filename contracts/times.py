@@ -18,6 +18,11 @@ def utc_seconds(instant: datetime) -> str:
     return utc_text(instant).replace(".000000", "")
 
 
+def utc_day(instant: datetime) -> str:
+    """Returns the UTC day of an instant, `YYYY-MM-DD`."""
+    return instant.astimezone(UTC).strftime("%Y-%m-%d")
+
+
 def instant_of(text: str) -> datetime:
     """Parses an RFC 3339 time, which has an offset, and returns it in UTC.
 

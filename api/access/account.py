@@ -48,8 +48,9 @@ from contracts.idempotency import IDEMPOTENCY_HEADER, LONGEST_IDEMPOTENCY_KEY, S
 from contracts.publish.routes import ACCOUNT_PATH
 from contracts.sealing import unseal
 from contracts.secrets import DerivedSecrets
+from contracts.times import utc_day
 from warehouse.access.account import Account, Rotation, find_rotation, read_account, revoke_itself, rotate_itself
-from warehouse.access.keys import KeyRecord, utc_day
+from warehouse.access.keys import KeyRecord
 from warehouse.ledger.counters import Counters
 from warehouse.ledger.ledger import Ledger
 

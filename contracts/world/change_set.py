@@ -738,8 +738,8 @@ class _SingleValuedEdges:
         return EdgeChange(change.draft, change.before, edge)
 
 
-def overlap(one: Edge, other: Edge) -> bool:
-    """Decides whether two edges hold at the same time."""
+def overlap(one: Node | Edge, other: Node | Edge) -> bool:
+    """Decides whether two states hold at the same time."""
     return (other.valid_to is None or one.valid_from < other.valid_to) and (
         one.valid_to is None or other.valid_from < one.valid_to
     )

@@ -9,6 +9,7 @@ from contracts.access.account import KEYS_SHOWN
 from contracts.access.api_keys import ApiKey, new_key
 from contracts.access.claims import ANSWER_KEPT
 from contracts.sealing import seal
+from contracts.times import utc_day
 from warehouse.access.claims import find_claim
 from warehouse.access.keys import (
     KeyRecord,
@@ -18,7 +19,6 @@ from warehouse.access.keys import (
     revoke_key,
     rotate_key,
     sealed_key,
-    utc_day,
 )
 from warehouse.ledger.ledger import Reader, Transaction, utc_text
 from warehouse.ledger.records import record_of

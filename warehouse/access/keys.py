@@ -6,7 +6,7 @@ A key's text is returned once, by the function that creates it. `key_lookup.py` 
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from contracts.access.api_keys import ApiKey, new_key, parse_key
@@ -14,6 +14,7 @@ from contracts.access.tiers import Role, Tier
 from contracts.errors import KeyUnknown
 from contracts.secrets import PEPPER_VERSION
 from contracts.standing import KEYS_CLAIM, SourceClass
+from contracts.times import utc_day
 from warehouse.ledger.ledger import Reader, Transaction, utc_text
 from warehouse.ledger.records import columns_of, record_of
 
@@ -284,8 +285,3 @@ def _move(tx: Transaction, key_id: str, allowed: tuple[KeyState, ...], state: Ke
 
 def _unknown(key_id: str) -> KeyUnknown:
     return KeyUnknown(f"No key {key_id} is alive here.", cure="`svc keys list` shows the ids of all keys.")
-
-
-def utc_day(now: datetime) -> str:
-    """Returns the UTC day of an instant, `YYYY-MM-DD`."""
-    return now.astimezone(UTC).strftime("%Y-%m-%d")

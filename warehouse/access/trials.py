@@ -4,7 +4,7 @@ A trial is a row beside the first key of its family, so a key that replaces it i
 """
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from contracts.access.api_keys import new_key
@@ -13,7 +13,7 @@ from contracts.access.trial_keys import network_digest, trial_end, wallet_digest
 from contracts.access.trial_plan import trial_plan
 from contracts.sealing import seal, unseal
 from contracts.secrets import DerivedSecrets
-from contracts.times import instant_of
+from contracts.times import instant_of, utc_day
 from warehouse.access.keys import create_key, forget_sealed_keys, revoke_key, sealed_key
 from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction, utc_text
 from warehouse.world.forget import FORGOTTEN, erase_ended_trial
@@ -106,7 +106,7 @@ def take_trial(
 
 def trials_to_end(reader: Reader, now: datetime) -> bool:
     """Decides whether `end_trials` would do something."""
-    if reader.row("access_trial_networks", day=_day(now)) is not None:
+    if reader.row("access_trial_networks", day=utc_day(now)) is not None:
         return True
     return any(_step(reader, row) is not None for row in _over(reader, now))
 
@@ -119,7 +119,7 @@ def end_trials(ledger: Ledger, now: datetime) -> int:
     known. An owner that has another key by now keeps its graph. The networks of earlier days are forgotten too.
     """
     with ledger.transaction() as tx:
-        tx.run("access_forget_trial_networks", day=_day(now))
+        tx.run("access_forget_trial_networks", day=utc_day(now))
     with ledger.read() as reader:
         over = _over(reader, now)
     steps = []
@@ -167,7 +167,7 @@ def _take_step(tx: Transaction, step: Step, owner: str, now: datetime) -> None:
 def _limits(
     derived: DerivedSecrets, applicant: Applicant, family_id: str, most_a_day: int, now: datetime
 ) -> dict[str, Any]:
-    day = _day(now)
+    day = utc_day(now)
     return {
         "owner": applicant.wallet,
         "family_id": family_id,
@@ -178,7 +178,3 @@ def _limits(
         "most_of_network": trial_plan().keys_per_network,
         "most_a_day": most_a_day,
     }
-
-
-def _day(now: datetime) -> str:
-    return now.astimezone(UTC).strftime("%Y-%m-%d")

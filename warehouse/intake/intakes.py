@@ -7,7 +7,7 @@ import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from contracts.canonical import canonical_json, sha256_hex
@@ -34,7 +34,7 @@ from contracts.intake.requests import (
     person_of,
 )
 from contracts.intake.states import PROVISIONED, IntakeRecord, States, Step, StepName
-from contracts.times import instant_of
+from contracts.times import instant_of, utc_day
 from warehouse.ledger.ledger import Reader, Transaction, utc_text
 
 INTAKE_CHANGED = "intake"
@@ -192,7 +192,7 @@ def count_intakes(reader: Reader, now: datetime) -> IntakeStats:
             approved=int(row["approved"]),
             active=int(row["active"]),
         )
-    since = (now.astimezone(UTC) - timedelta(days=DAYS_COUNTED - 1)).strftime("%Y-%m-%d")
+    since = utc_day(now - timedelta(days=DAYS_COUNTED - 1))
     days: dict[str, dict[str, int]] = {}
     for row in reader.rows("intake_days", since=since):
         days.setdefault(row["day"], {lane.value: 0 for lane in Lane})[row["lane"]] = int(row["registrations"])

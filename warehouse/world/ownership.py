@@ -13,6 +13,7 @@ from typing import TypeVar
 import msgspec
 
 from contracts.times import utc_text
+from contracts.world.change_set import overlap
 from contracts.world.identity import edge_id, fact_key
 from contracts.world.ontology import Ontology
 from contracts.world.proposal import Actor, Proposal, StageResult
@@ -91,27 +92,21 @@ def _append(tx: Transaction, states: Sequence[Node | Edge], actor: Actor, reason
 def _is_contradicted(view: LedgerView, ontology: Ontology, node: Node, owner: str) -> bool:
     """Returns True if the owner has a fact with the same subject and predicate for an overlapping time."""
     key = fact_key(ontology, owner, node.properties)
-    return key is not None and any(_overlap(node, fact) for fact in view.facts(key) if not fact.erased)
+    return key is not None and any(overlap(node, fact) for fact in view.facts(key) if not fact.erased)
 
 
 def _has_like(view: LedgerView, ontology: Ontology, edge: Edge, owner: str) -> bool:
     """Returns True if the owner states the same edge, or another edge of a type that allows one at a time."""
     same = view.edge(edge_id(owner, edge.source, edge.type, edge.target))
-    if same is not None and _overlap(edge, same):
+    if same is not None and overlap(edge, same):
         return True
     known = ontology.edge_types.get(edge.type)
     if known is None or not known.single_valued:
         return False
     others = view.edges_from(edge.source, edge.type)
-    return any(other.owner == owner and _overlap(edge, other) for other in others)
+    return any(other.owner == owner and overlap(edge, other) for other in others)
 
 
 def _sees_ends(view: LedgerView, edge: Edge, owner: str) -> bool:
     ends = (view.node(edge.source), view.node(edge.target))
     return all(end is not None and end.owner in (None, owner) for end in ends)
-
-
-def _overlap(state: Node | Edge, other: Node | Edge) -> bool:
-    return (other.valid_to is None or state.valid_from < other.valid_to) and (
-        state.valid_to is None or other.valid_from < state.valid_to
-    )

@@ -16,7 +16,8 @@ from keyed_service import KeyedService, bearer, serving, x_api_key
 from contracts.access.account import AccountAnswer, RevocationAnswer, RotationAnswer
 from contracts.access.tiers import Tier
 from contracts.settings import Settings
-from warehouse.access.keys import USES_KEPT, KeyUse, add_uses, find_key, list_keys, suspend_key, utc_day
+from contracts.times import utc_day
+from warehouse.access.keys import USES_KEPT, KeyUse, add_uses, find_key, list_keys, suspend_key
 from warehouse.world.forget import forget_owner
 
 ME, ROTATE, REVOKE = "/api/v2/me", "/api/v2/me/rotate", "/api/v2/me/revoke"
