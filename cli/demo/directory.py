@@ -38,15 +38,9 @@ UNREADABLE: Final = (OSError, EOFError, zlib.error)
 
 
 @dataclass(frozen=True)
-class DemoDescription:
-    """Content of `demo.json`. `rpc_url` and `pid` (of the process that answers there) are null while nothing runs.
+class DemoAddresses:
+    """Lower-case addresses of the demo's contracts; `token_start_block` is where the token was deployed."""
 
-    `contracts_sha256` is the digest of the contracts' code: a chain with other contracts is not gone on from.
-    """
-
-    chain_id: int
-    genesis_hash: str
-    genesis_time_s: int
     token_address: str
     usdc_address: str
     bidwall_address: str
@@ -57,6 +51,18 @@ class DemoDescription:
     trust_registry_address: str
     escrow_address: str
     token_start_block: int
+
+
+@dataclass(frozen=True)
+class DemoDescription(DemoAddresses):
+    """Content of `demo.json`. `rpc_url` and `pid` (of the process that answers there) are null while nothing runs.
+
+    `contracts_sha256` is the digest of the contracts' code: a chain with other contracts is not gone on from.
+    """
+
+    chain_id: int
+    genesis_hash: str
+    genesis_time_s: int
     bidwall_trigger_wei: int
     contracts_sha256: str
     paid_flow: bool
@@ -179,10 +185,10 @@ def answers_as(rpc_url: str, genesis_hash: str) -> bool:
     return bool(genesis) and genesis["hash"] == genesis_hash
 
 
-def end_orphan(pid: int, marker: str, within_s: float = 4.0) -> None:
+def end_orphan(pid: int, marker: str) -> None:
     """Ends the process group `pid` whose command line contains `marker`; leaves other processes running."""
     for how in (signal.SIGINT, signal.SIGKILL):
-        deadline = time.monotonic() + within_s
+        deadline = time.monotonic() + 4.0
         if marker in command_of(pid):
             os.killpg(pid, how)
         while marker in command_of(pid) and time.monotonic() < deadline:

@@ -113,9 +113,9 @@ def liquidity(scene: Scene) -> list[Movement]:
     return [Movement(LAUNCH, scene.pool, POOL_TOKENS_RAW), Movement(LAUNCH, scene.maker, MAKER_TOKENS_RAW)]
 
 
-def plan_happenings(scene: Scene, plan: Sequence[PlannedBlock], now: int, seed: int = SEED) -> Happenings:
+def plan_happenings(scene: Scene, plan: Sequence[PlannedBlock], now: int) -> Happenings:
     """Returns the transactions in the blocks of `plan` beside the token's; the history ends at `now` (Unix seconds)."""
-    return _Story(scene, plan, now, seed).transactions()
+    return _Story(scene, plan, now).transactions()
 
 
 def price_set(scene: Scene, usd: float) -> Happening:
@@ -150,12 +150,11 @@ class _Story:
     scene: Scene
     plan: Sequence[PlannedBlock]
     now: int
-    seed: int
     jobs: int = 0
     happenings: Happenings = field(default_factory=lambda: defaultdict(list))
 
     def transactions(self) -> Happenings:
-        rng = random.Random(f"happenings {self.seed}")  # noqa: S311 - a made-up history, not a secret
+        rng = random.Random(f"happenings {SEED}")  # noqa: S311 - a made-up history, not a secret
         scene, usd = self.scene, _OPENING_USD
         self._add(0, scene.pool, "sync()")
         for number in range(1, len(self.plan)):

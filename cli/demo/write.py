@@ -11,6 +11,7 @@ from eth_utils.crypto import keccak
 
 from cli.demo.anvil import PRUNED
 from cli.demo.compile import load_artifact
+from cli.demo.directory import DemoAddresses
 from cli.demo.happenings import (
     ETHER,
     HALF_LIFE_S,
@@ -52,19 +53,8 @@ Receipt = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class DemoContracts:
-    """Lower-case addresses; `token_start_block` is where the token was deployed."""
-
-    token_address: str
-    usdc_address: str
-    bidwall_address: str
-    treasury_address: str
-    pool_address: str
-    chainlink_feed_address: str
-    sequencer_feed_address: str
-    trust_registry_address: str
-    escrow_address: str
-    token_start_block: int
+class DemoContracts(DemoAddresses):
+    """The contracts, for those who write to them."""
 
     def scene(self, accounts: Sequence[str]) -> Scene:
         """Returns the contracts and the node's accounts as the demo's events need them."""
