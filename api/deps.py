@@ -10,17 +10,12 @@ from api.bodies import JsonRoute, ReadingRoute
 from api.challenges import unauthorized
 from api.key_gate import CALLER, STORE_FAILED
 from api.problems import store_unavailable
-from api.responses import PENDING, problems, with_problem
+from api.responses import PAYMENT_ERRORS, PENDING, problems, with_problem
 from contracts.access.tiers import Caller
 from contracts.access.trial_plan import may_ask, trial_plan
 from contracts.errors import (
     InternalFault,
     MethodNotAllowed,
-    PaymentAnswered,
-    PaymentFailed,
-    PaymentRefused,
-    PaymentRequired,
-    PaymentUsed,
     QuotaExceeded,
     RateLimited,
     SettlementUnavailable,
@@ -131,11 +126,7 @@ def authenticated_router(tag: str, route_class: type[AuthenticatedRoute] = Authe
         | problems(
             MethodNotAllowed,
             Unauthorized,
-            PaymentRequired,
-            PaymentRefused,
-            PaymentFailed,
-            PaymentUsed,
-            PaymentAnswered,
+            *PAYMENT_ERRORS,
             RateLimited,
             QuotaExceeded,
             InternalFault,

@@ -19,6 +19,11 @@ from contracts.errors import (
     MediaTypeUnsupported,
     MethodNotAllowed,
     NotReady,
+    PaymentAnswered,
+    PaymentFailed,
+    PaymentRefused,
+    PaymentRequired,
+    PaymentUsed,
     RateLimited,
     RequestProblem,
     StoreUnavailable,
@@ -34,6 +39,9 @@ BODY_ERRORS = (BodyInvalid, BodyTooLarge, MediaTypeUnsupported)
 
 TEXT_ERRORS = (BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported)
 """The same where texts of the body are stored."""
+
+PAYMENT_ERRORS = (PaymentRequired, PaymentRefused, PaymentFailed, PaymentUsed, PaymentAnswered)
+"""Errors of every route that takes a signed payment."""
 
 PROBLEM_SCHEMA = {"$ref": "#/components/schemas/Problem"}
 

@@ -14,18 +14,13 @@ from starlette.types import Receive, Scope, Send
 from api.connect.edge import Edge
 from api.deps import AuthenticatedRoute
 from api.openapi.headers import header_refs
-from api.responses import problems
+from api.responses import PAYMENT_ERRORS, problems
 from api.routes import merge_routes
 from contracts.connect.jsonrpc import JsonRpcAnswer, JsonRpcRefusal, JsonRpcRequest
 from contracts.connect.key_server import KEY_MCP_PATH
 from contracts.connect.server import FIRST_TOOL, MCP_PATH
 from contracts.errors import (
     InternalFault,
-    PaymentAnswered,
-    PaymentFailed,
-    PaymentRefused,
-    PaymentRequired,
-    PaymentUsed,
     SettlementUnavailable,
     StoreUnavailable,
     Unauthorized,
@@ -182,11 +177,7 @@ def _problems_or_refusals() -> dict[int | str, dict[str, Any]]:
     and a problem for all others."""
     described = problems(
         Unauthorized,
-        PaymentRequired,
-        PaymentRefused,
-        PaymentFailed,
-        PaymentUsed,
-        PaymentAnswered,
+        *PAYMENT_ERRORS,
         InternalFault,
         StoreUnavailable,
         SettlementUnavailable,
