@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
-from guardrail.facts import CommitState, Environment, Facts, Money, PathState, encodable, is_allowed_host
+from guardrail.facts import CommitState, Environment, Facts, Money, PathState, encodable, folded, is_allowed_host
 from guardrail.language.data import names
 from guardrail.model import Effect, Target
 from guardrail.paths.places import is_of_the_system
@@ -409,18 +409,14 @@ def _recipients(effect: Effect, target: Target) -> tuple[str, ...]:
 def _is_none_of(values: tuple[str, ...], allowed: tuple[str, ...] | None) -> bool:
     if allowed is None or not values:
         return False
-    known = {_plain(value) for value in allowed}
-    return any(_plain(value) not in known for value in values)
-
-
-def _plain(value: str) -> str:
-    return "".join(value.split()).casefold()
+    known = {folded(value) for value in allowed}
+    return any(folded(value) not in known for value in values)
 
 
 def _is_paid_before(effect: Effect, target: Target, facts: Facts) -> bool:
-    references = {_plain(reference) for reference in facts.paid_references}
+    references = {folded(reference) for reference in facts.paid_references}
     named = (effect.detail.get(name, "") for name in ("reference", "invoice", "idempotency_key", "subject"))
-    return bool(facts.already_done) or any(_plain(value) in references for value in named if value)
+    return bool(facts.already_done) or any(folded(value) in references for value in named if value)
 
 
 # --- the destination of data ---

@@ -212,12 +212,12 @@ class Facts:
     known_states: dict[str, frozenset[PathState]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "folded_request", _folded(self.user_request or ""))
-        object.__setattr__(self, "folded_untrusted", "\n".join(_folded(text) for text in self.untrusted_content))
+        object.__setattr__(self, "folded_request", folded(self.user_request or ""))
+        object.__setattr__(self, "folded_untrusted", "\n".join(folded(text) for text in self.untrusted_content))
 
     def origin_of(self, value: str) -> Origin:
         """Decides whether the person named this value, only untrusted content did, or neither."""
-        wanted = _folded(value)
+        wanted = folded(value)
         if len(wanted) < SHORTEST_QUOTE:
             return Origin.UNKNOWN
         if wanted in self.folded_request:
@@ -660,7 +660,8 @@ def _is_inside(path: str, root: str) -> bool:
     return path == root or path.startswith(root.rstrip("/") + "/")
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """Returns a text without white space and capitals, as names of hosts, accounts and references are compared."""
     return "".join(text.split()).casefold()
 
 

@@ -87,7 +87,7 @@ def signed_manifest(
     manifest = PublicManifest(
         SCHEMA, service, generation, version, now, now + VALID_FOR, audit_head, dict(sorted(files.items()))
     )
-    return _written(with_signature(manifest, key))
+    return written(with_signature(manifest, key))
 
 
 def judge_manifest(
@@ -100,7 +100,7 @@ def judge_manifest(
     try:
         manifest = msgspec.json.decode(body, type=PublicManifest)
         signed = signed_sha256(manifest)
-        if _written(manifest) != body:
+        if written(manifest) != body:
             return None, Fault.MALFORMED
     except (msgspec.MsgspecError, UnicodeDecodeError, ValueError):
         return None, Fault.MALFORMED
@@ -117,6 +117,6 @@ def judge_manifest(
     return manifest, None
 
 
-def _written(manifest: PublicManifest) -> bytes:
-    """Returns the only bytes in which a manifest counts."""
-    return msgspec.json.format(msgspec.json.encode(manifest), indent=1)
+def written(value: object) -> bytes:
+    """Returns the JSON of a file about open data; a manifest counts only in these bytes."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=1)

@@ -306,16 +306,17 @@ def chart(
     return Chart(id_, title, summary, height, tuple(placed), tuple(ticks), tuple(columns), rows, source, tuple(legend))
 
 
-def sparkline(values: Sequence[Value], width: float = 100, height: float = 24) -> str | None:
-    """Returns the path of a small line without axes, or None of fewer than two values side by side."""
+def sparkline(values: Sequence[Value]) -> str | None:
+    """Returns the path of a small line without axes, 100 wide and 24 high, or None of fewer than two values side by
+    side."""
     known = [value for value in values if value is not None]
     if not known:
         return None
     least, span = min(known), max(known) - min(known) or 1.0
-    step = width / max(len(values) - 1, 1)
+    step = 100 / max(len(values) - 1, 1)
     lines = [
         [
-            (round(at * step, 1), round(height - 2 - (value - least) / span * (height - 4), 1))
+            (round(at * step, 1), round(22 - (value - least) / span * 20, 1))
             for at in run
             if (value := values[at]) is not None
         ]

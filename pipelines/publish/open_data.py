@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 
-import msgspec
 import yaml
 
 from contracts.canonical import sha256_hex
@@ -15,6 +14,7 @@ from contracts.open_data.manifest import (
     ManifestFile,
     ManifestHead,
     signed_manifest,
+    written,
 )
 from contracts.open_data.metadata import croissant, data_contract, data_package
 from contracts.open_data.names import (
@@ -118,9 +118,9 @@ def _descriptions(components: Mapping[str, Component], draft: Draft, base_url: s
     files = _data_files(components, draft)
     index = data_index(base_url, datasets, files)
     described = {
-        INDEX_PATH: _json(index.model_dump(mode="json", by_alias=True)),
-        DATA_PACKAGE_PATH: _json(data_package(base_url, datasets, files)),
-        CROISSANT_PATH: _json(croissant(base_url, datasets, files)),
+        INDEX_PATH: written(index.model_dump(mode="json", by_alias=True)),
+        DATA_PACKAGE_PATH: written(data_package(base_url, datasets, files)),
+        CROISSANT_PATH: written(croissant(base_url, datasets, files)),
     }
     return {f"public{path}": content for path, content in (described | _contracts(base_url)).items()}
 
@@ -143,7 +143,7 @@ def _contracts(base_url: str) -> dict[str, bytes]:
 def _now(components: Mapping[str, Component], draft: Draft, documents: Mapping[str, DocumentEntry]) -> bytes:
     """Returns what pages tell of the service's present state, which they don't hold themselves."""
     blocks = [block for path in components if (block := block_of_list(path.rpartition("/")[2])) is not None]
-    return _json(
+    return written(
         now_document(
             draft.id,
             draft.created_at,
@@ -184,7 +184,3 @@ def _public_files(
         if path != name and published_folder(path) is not None:
             files[path] = ManifestFile(component.sha256, component.bytes)
     return files
-
-
-def _json(value: object) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(value), indent=1)
