@@ -179,10 +179,8 @@ class Ledger:
     Every method raises `StoreBusy` or `StoreUnusable` if the database can't be used.
     """
 
-    def __init__(
-        self, engine: Engine, store: str, clock: Clock, queue_wait_s: float, keep_time: Callable[[], None] | None = None
-    ) -> None:
-        self._writer_queue = WriterQueue(store, queue_wait_s)
+    def __init__(self, engine: Engine, store: str, clock: Clock, keep_time: Callable[[], None] | None = None) -> None:
+        self._writer_queue = WriterQueue(store, QUEUE_WAIT_S)
         self._readers = engine
         self._writers = engine.execution_options(**{WRITES: True})
         if engine.dialect.name == "postgresql":
@@ -328,12 +326,11 @@ def open_ledger(
     data_dir: Path,
     *,
     wait_s: float = 10.0,
-    queue_wait_s: float = QUEUE_WAIT_S,
     clock: Clock | None = None,
 ) -> Ledger:
     """Opens the configured ledger, and creates and migrates it if needed.
 
-    Its clock is this machine's, and on PostgreSQL the server's, unless another is given. A write waits `queue_wait_s`
+    Its clock is this machine's, and on PostgreSQL the server's, unless another is given. A write waits `QUEUE_WAIT_S`
     seconds for earlier writes of this process, then `wait_s` for those of others. Raises `SettingsInvalid`,
     `StoreTooNew`, `StoreBusy`, `StoreUnusable`.
     """
@@ -356,7 +353,7 @@ def open_ledger(
     except BaseException:
         engine.dispose()
         raise
-    return Ledger(engine, store, clock, queue_wait_s, keep_time)
+    return Ledger(engine, store, clock, keep_time)
 
 
 def _this_machine() -> datetime:
