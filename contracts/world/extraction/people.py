@@ -114,10 +114,9 @@ def without_post(name: str) -> tuple[str, str | None]:
     titled = (number for number, word in enumerate(words[:-1]) if word.rstrip(".").lower() in vocabulary.titles)
     last = max(titled, default=-1)
     del words[: last + 1]
-    for length in range(len(words) - 2, 0, -1):
-        post = " ".join(words[:length])
-        if vocabulary.is_post(post) and not any(vocabulary.is_part(word) for word in words[length:]):
-            return " ".join(words[length:]), post
+    length = vocabulary.length_of_post(words[:-2])
+    if length and not any(vocabulary.is_part(word) for word in words[length:]):
+        return " ".join(words[length:]), " ".join(words[:length])
     return " ".join(words), None
 
 

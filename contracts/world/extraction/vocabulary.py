@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -140,6 +141,16 @@ class Vocabulary:
         words = _name_words(name)
         held = self._words_of_posts
         return any(word in held for word in words) and all(word in held or word in self.parts for word in words)
+
+    def length_of_post(self, words: Sequence[str]) -> int:
+        """Returns the greatest number of words at the beginning that name a post; 0 if they name none."""
+        length, is_held = 0, False
+        for length, word in enumerate(words, 1):
+            for plain in _name_words(word):
+                if plain not in self._words_of_posts and plain not in self.parts:
+                    return length - 1 if is_held else 0
+                is_held = is_held or plain in self._words_of_posts
+        return length if is_held else 0
 
     @cached_property
     def _words_of_posts(self) -> frozenset[str]:
