@@ -46,7 +46,12 @@ def decide(action: str, facts: Facts, programs: Container[str] | None = None) ->
     known = default_catalogue() if programs is None else programs
     if said is not None:
         least = 5 if said in _SHELLS else 3
-        return Language.PROSE if is_prose(text, known, least) else said
+        if is_prose(text, known, least) and not (said is Language.SQL and is_sql(text)):
+            return Language.PROSE
+        if tool in _ANY_CODE and JAVASCRIPT.points(text) >= 3:
+            python = PYTHON.points(text) > 0 and parses_as_python(action)
+            return said if python else Language.JAVASCRIPT
+        return said
     if tool in _ANY_SHELL:
         return Language.PROSE if is_prose(text, known, least=4) else shell_of(text, facts)
     if is_sql(text):
@@ -197,6 +202,9 @@ _ANY_SHELL = frozenset(
         *("local_shell", "exec", "command", "console"),
     )
 )
+_ANY_CODE = frozenset(("code_interpreter",))
+"""Names that harnesses give to tools that run code, mostly Python."""
+
 _SPOKEN = frozenset(("agent_action", "action", "robot", "household_robot"))
 """Names that harnesses give to tools that accept an action in plain words."""
 _SHELLS = frozenset((Language.BASH, Language.POWERSHELL, Language.CMD))

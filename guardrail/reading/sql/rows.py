@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from guardrail.model import Span, Uncovered
 from guardrail.reading.sql.conditions import reach_of
@@ -84,6 +85,11 @@ class Rows(Reader):
     def _merge(self, statement: Statement, span: Span) -> None:
         name, _ = name_at(statement, statement.skip(1, "INTO"))
         self._add(EffectKind.ALTER, ObjectKind.ROWS, [name], span, scope=Scope.UNKNOWN)
+        words = [token.text for token in statement.tokens]
+        if ("THEN", "DELETE") in pairwise(words):
+            # `not matched by source` deletes all that the source lacks, which may be everything
+            scope = Scope.MANY if ("BY", "SOURCE") in pairwise(words) else Scope.UNKNOWN
+            self._rows(EffectKind.DELETE, [name], span, scope)
 
     def _truncate(self, statement: Statement, span: Span) -> None:
         names = names_at(statement, statement.skip(1, "TABLE", "ONLY", "IF", "EXISTS"))

@@ -15,7 +15,7 @@ from guardrail.reading.sql.tokens import (
     plain_text,
     to_bracket,
 )
-from guardrail.vocabulary import EffectKind, ObjectKind, Scope
+from guardrail.vocabulary import EffectKind, ObjectKind, Place, Scope
 
 _COMPUTED = "computed"
 """Stands for a name that a statement computes, in the statement that it is composed into."""
@@ -132,19 +132,14 @@ class Sessions(Things):
         if "PASSWORD" in words:
             self._add(EffectKind.ROTATE, ObjectKind.CREDENTIAL, statement.strings()[:1], span)
         elif words & {"GLOBAL", "PERSIST", "@@GLOBAL"}:
-            name, at = name_at(statement, 2)
-            off = statement.text(at + 1).upper().strip("'") in ("OFF", "0", "FALSE")
-            if off and any(part in name.lower() for part in ("log", "audit", "ssl", "secure", "safe")):
-                self._add(EffectKind.DISABLE, ObjectKind.DATABASE, [name], span)
-            else:
-                self._add(EffectKind.CONFIGURE, ObjectKind.DATABASE, [name], span)
+            self._parameter(statement, 2, span)
 
     def _kill(self, statement: Statement, span: Span) -> None:
         target = statement.text(len(statement.tokens) - 1)
         self._add(EffectKind.STOP, ObjectKind.PROCESS, [target], span)
 
     def _shutdown(self, statement: Statement, span: Span) -> None:
-        self._add(EffectKind.STOP, ObjectKind.SERVICE, ["the database server"], span)
+        self._add(EffectKind.STOP, ObjectKind.SERVICE, ["the database server"], span, Scope.ALL, place=Place.SYSTEM)
 
     def _loop(self, statement: Statement, span: Span) -> None:
         """Reads `FOR row IN SELECT … LOOP …`: the query, and the first statement of its body."""

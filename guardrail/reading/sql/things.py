@@ -170,6 +170,8 @@ class Things(Rows):
                 self._add(EffectKind.ALTER, ObjectKind.ACCOUNT, [name], span)
         elif thing == "TABLE":
             self._alter_table(statement, name, after, span)
+        elif thing == "SYSTEM" and statement.word(2) == "SET":
+            self._parameter(statement, 3, span)
         elif thing in ("DATABASE", "SCHEMA", "SYSTEM", "SERVER", "SESSION"):
             if thing != "SESSION":
                 self._add(EffectKind.CONFIGURE, ObjectKind.DATABASE, [name] if thing != "SYSTEM" else [], span)
@@ -177,6 +179,15 @@ class Things(Rows):
             kind = _THINGS.get(thing, (ObjectKind.SCHEMA, Reversible.YES))[0]
             effect = EffectKind.DISABLE if thing in _DEFENCES else EffectKind.ALTER
             self._add(effect, kind, [name], span)
+
+    def _parameter(self, statement: Statement, at: int, span: Span) -> None:
+        """Adds what setting a parameter of the server does; its name is the word at `at`."""
+        name, at = name_at(statement, at)
+        off = statement.text(at + 1).upper().strip("'") in ("OFF", "0", "FALSE", "NONE")
+        if off and any(part in name.lower() for part in ("log", "audit", "ssl", "secure", "safe")):
+            self._add(EffectKind.DISABLE, ObjectKind.DATABASE, [name], span)
+        else:
+            self._add(EffectKind.CONFIGURE, ObjectKind.DATABASE, [name], span)
 
     def _alter_table(self, statement: Statement, name: str, at: int, span: Span) -> None:
         reversible = Reversible.YES
@@ -232,7 +243,11 @@ class Things(Rows):
                 self._add(EffectKind.OVERWRITE, ObjectKind.DATABASE, [name], span, reversible=Reversible.NO)
             return
         for path in statement.strings(max(statement.find(1, "TO"), 1))[:1]:
-            self._path(EffectKind.WRITE, path, span)
+            if path.startswith("\\\\"):  # a share of another machine
+                url = "file:" + path.replace("\\", "/")
+                self._add(EffectKind.SEND, ObjectKind.DATABASE, [name], span, Scope.ALL, detail={"url": url})
+            else:
+                self._path(EffectKind.WRITE, path, span)
 
     def _attach(self, statement: Statement, span: Span) -> None:
         for path in statement.strings()[:1]:
