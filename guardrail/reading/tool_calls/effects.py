@@ -13,7 +13,7 @@ from guardrail.language.actions import Meaning, meaning_of_name, objects_in, tok
 from guardrail.language.lexicon import Token
 from guardrail.model import Effect, Target
 from guardrail.reading.tool_calls.arguments import Leaf
-from guardrail.reading.tool_calls.tables import PATH_NAMES, URL_NAMES, memory_words, tool_names
+from guardrail.reading.tool_calls.tables import PATH_NAMES, URL_NAMES, device_words, memory_words, tool_names
 from guardrail.reading.tool_calls.written import ToolCall
 from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible, Scope, Sensitivity
 
@@ -74,6 +74,8 @@ def _tool_effect(call: ToolCall, meaning: Meaning, tokens: tuple[Token, ...], le
     if thing is ObjectKind.ACCOUNT and tokens and tokens[0].text in ("export", "upload", "dump", "leak", "exfiltrate"):
         thing = ObjectKind.PERSONAL_DATA
     kind = meaning.kind
+    if meaning.verb == "disable":
+        kind, thing = _switched_off(tokens, leaves) or (kind, thing)
     detail = _detail(leaves)
     if kind is EffectKind.SEND and "amount" in detail and ("currency" in detail or _WALLET.search(call.name)):
         kind, thing = EffectKind.PAY, ObjectKind.PAYMENT
@@ -94,6 +96,22 @@ def _tool_effect(call: ToolCall, meaning: Meaning, tokens: tuple[Token, ...], le
         Reversible.NO if kind in _IRREVERSIBLE else Reversible.YES,
         detail=detail | ({"does": "unlock"} if any(token.text == "unlock" for token in tokens) else {}),
     )
+
+
+def _switched_off(tokens: tuple[Token, ...], leaves: list[Leaf]) -> tuple[EffectKind, ObjectKind] | None:
+    """Returns what switching off does to the device that the tool's name or an argument names, or None if neither names
+    one: `turn_off(device="camera")`."""
+    words = {token.text for token in tokens}
+    for leaf in leaves:
+        if leaf.name.lower() in _NAMES_DEVICE and isinstance(leaf.value, str):
+            words.update(token.text for token in tokens_of_name(leaf.value[:_LONGEST_DEVICE]))
+    if not words.isdisjoint(device_words()["kept_on"]):
+        return EffectKind.DISABLE, ObjectKind.DEVICE
+    return None if words.isdisjoint(device_words()["ordinary"]) else (EffectKind.ACTUATE, ObjectKind.DEVICE)
+
+
+_NAMES_DEVICE = frozenset(("device", "device_name", "entity_id", "entity", "domain", "name", "area", "appliance"))
+_LONGEST_DEVICE = 80
 
 
 def _role_given(call: ToolCall, meaning: Meaning, leaves: list[Leaf]) -> Iterator[Effect]:
@@ -157,7 +175,9 @@ _PUBLIC = re.compile(
     r"(?i)(?:is_?)?public(?:ly_?accessible|_?access)?|anyone_?(?:with_?(?:the_?)?link|can_?\w+)|allow_?public_?access"
 )
 _AUDIENCE = re.compile(r"(?i)(?:^|_)(?:acl|visibility|audience|type|access|scope|shared?_?with|grantee|principal)$")
-_EVERYBODY = re.compile(r"(?i)public(?:-read(?:-write)?)?|anyone(?:_?with_?(?:the_?)?link)?|all_?users|world|everyone")
+_EVERYBODY = re.compile(
+    r"(?i)public(?:-read(?:-write)?)?|anyone(?:_?with_?(?:the_?)?link)?|anonymous|all_?users|world|everyone"
+)
 _MADE_PUBLIC = frozenset((ObjectKind.REPOSITORY, ObjectKind.MESSAGE, ObjectKind.EVENT, ObjectKind.ISSUE))
 """Things that are made for everybody as a matter of course."""
 

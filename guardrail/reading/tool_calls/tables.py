@@ -37,6 +37,12 @@ PATH_WORDS = dict.fromkeys(PATH_NAMES, "path") | {"destination": "destination", 
 
 
 @cache
+def device_words() -> dict[str, frozenset[str]]:
+    """Returns words of devices, by whether they are `kept_on` or `ordinary`."""
+    return {kind: frozenset(words) for kind, words in data_of(TABLE)["devices"].items()}
+
+
+@cache
 def memory_words() -> dict[str, frozenset[str]]:
     """Returns words, by their kind, that tell values in memory and their methods from tools."""
     return {kind: frozenset(words) for kind, words in data_of(TABLE)["memory"].items()}
