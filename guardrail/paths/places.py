@@ -180,8 +180,13 @@ def _is_no_workspace(directory: str, facts: Facts) -> bool:
         or (
             any(is_inside(directory, system) for system in SYSTEM_DIRECTORIES)
             and not any(is_inside(directory, workspace) for workspace in WORKSPACES)
+            and not any(directory.startswith(f"{place}/") for place in _PLACES_OF_APPLICATIONS)
         )
     )
+
+
+_PLACES_OF_APPLICATIONS = ("/srv", "/opt", "/var/www", "/usr/src")
+"""Directories whose children are checkouts or installations of one application each: who works in one, works on it."""
 
 
 def _place_in_workspace(relative: str, text: str, facts: Facts) -> Place:
