@@ -671,6 +671,12 @@ ADMINISTRATION = [
     ("m365 spo site remove --url https://example.org/sites/hr", "m365 spo site list"),
     ("hass-cli service call lock.unlock", "hass-cli service call light.turn_on"),
     ("shutdown /s /t 0", "shutdown /a"),
+    # databases that live as long as the program, and collections
+    (
+        "import sqlite3\nc = sqlite3.connect('app.db')\nc.execute('delete from t')",
+        "import sqlite3\nc = sqlite3.connect(':memory:')\nc.execute('delete from t')",
+    ),
+    ("await db.collection('orders').drop()", "await db.collection('orders').countDocuments()"),
     # what is switched off
     ('{"action": "turn_off", "device": "camera"}', '{"action": "turn_off", "device": "bedroom lamp"}'),
     ('{"name": "disarm_alarm", "arguments": {"code": "1"}}', '{"name": "snooze_alarm", "arguments": {"minutes": 5}}'),
