@@ -82,7 +82,8 @@ def _speaks_to_a_model(text: str) -> bool:
 
 _MODELS = re.compile(r"\b(?:AI|[Aa]ssistants?|[Cc]opilot|[Cc]hatbot|[Ll]anguage models?|LLMs?)\b")
 _PARTS_OF_MODELS = ("AI", "ssistant", "opilot", "hatbot", "anguage model", "LLM")
-_FENCE = re.compile(r"```[ \t]*([\w-]*)[^\n]*\n(.*?)(?:```|\Z)", re.S)
+_FENCE = "```"
+_LANGUAGE_OF_FENCE = re.compile(r"[ \t]*([\w-]*)")
 _TICKS = re.compile(
     r"(?i)\b(?:run|execute|exec|type|enter|use|using|call|invoke|with|do|launch|paste|try)\b[^`\n]{0,40}`([^`\n]{2,500})`"
 )
@@ -91,7 +92,17 @@ _TICKS = re.compile(
 def _code_in_prose(text: str) -> Iterator[tuple[str, int, str]]:
     """Yields code in a text's fences, with its start and the fence's language, and in backticks after a verb that asks
     to run it."""
-    for found in _FENCE.finditer(text):
-        yield found[2], found.start(2), found[1].lower() or "bash"
+    yield from _fences(text)
     for found in _TICKS.finditer(text):
         yield found[1], found.start(1), ""
+
+
+def _fences(text: str) -> Iterator[tuple[str, int, str]]:
+    """Yields what stands between fences, with its start and the language that the first of both names. A fence ends at
+    the next one or with the text. A search by an expression would reach the end of the line from each sign of a row."""
+    at = text.find(_FENCE)
+    while at >= 0 and (end_of_line := text.find("\n", at)) >= 0:
+        named = _LANGUAGE_OF_FENCE.match(text, at + len(_FENCE))
+        start, end = end_of_line + 1, text.find(_FENCE, end_of_line)
+        yield text[start : None if end < 0 else end], start, (named[1] if named else "").lower() or "bash"
+        at = -1 if end < 0 else text.find(_FENCE, end + len(_FENCE))

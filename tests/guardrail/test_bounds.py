@@ -223,6 +223,8 @@ UNFINISHED: Mapping[str, tuple[str, str, str]] = {
     "a variable of an image": ("", "FROM a\nENV ", "A_"),
     "a loop of cmd": ("cmd", "for ", "\n"),
     "conditional comments of SQL": ("sql", "delete from ", "/*!"),
+    "signs of a fence": ("robot", "Delete the file ", "`"),
+    "words in braces": ("bash", "", "{1..9}"),
     "a text of Terraform": ("", 'resource "a" "b" {\n a = "', '\\"'),
 }
 """By what never ends: the tool, the start and the repeated part of an action."""

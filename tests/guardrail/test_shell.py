@@ -11,6 +11,7 @@ from rounds import ROUNDS
 
 from guardrail.model import Call, Passage, Reading, Redirection, Uncovered, Word
 from guardrail.reading.shell import read
+from guardrail.reading.shell.words import MAX_BRACES, Piece, braced
 from guardrail.vocabulary import EffectKind
 
 
@@ -501,3 +502,10 @@ def test_a_trap_deep_in_nested_commands_is_read() -> None:
     reading = read(script)
     assert not any(part.stopped for part in reading.uncovered)
     assert any(call.program == "rm" for call in reading.calls)
+
+
+def test_a_long_rest_behind_the_braces_that_are_expanded_is_one_piece_of_every_word() -> None:
+    words = braced([Piece("{1..9}" * 2_000)])
+    assert len(words) == MAX_BRACES + 1
+    assert max(map(len, words)) < 100
+    assert {"".join(piece.text for piece in word)[-6:] for word in words} == {"{1..9}"}

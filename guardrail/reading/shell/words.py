@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fnmatch import translate
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
 from typing import NamedTuple
 
 from guardrail.model import Span, Word
@@ -147,7 +147,7 @@ def _merged(atoms: Sequence[Piece]) -> list[Piece]:
 
 def _expanded(atoms: list[Piece], depth: int) -> list[list[Piece]]:
     if depth == 0:
-        return [atoms]
+        return [_joined(atoms)]  # a long rest is part of every word
     for start, end, commas in _groups_in_braces(atoms):
         options = _options(atoms[start + 1 : end], [comma - start - 1 for comma in commas])
         if not options:
@@ -158,6 +158,15 @@ def _expanded(atoms: list[Piece], depth: int) -> list[list[Piece]]:
         )
         return list(islice(expanded, MAX_BRACES + 1))
     return [atoms]
+
+
+def _joined(atoms: Sequence[Piece]) -> list[Piece]:
+    """Returns atoms with plain ones that follow one another as one."""
+    joined: list[Piece] = []
+    for is_plain, together in groupby(atoms, lambda atom: atom is not BREAK and atom == Piece(atom.text)):
+        run = list(together)
+        joined += [Piece("".join(atom.text for atom in run))] if is_plain else run
+    return joined
 
 
 def _groups_in_braces(atoms: Sequence[Piece]) -> list[tuple[int, int, list[int]]]:
