@@ -69,7 +69,7 @@ class Restore(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class KnownHeads(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known beside the ledger of the chain that it holds.
+    """Holds what is known beside the ledger about its chain.
 
     `published` has the signed heads of retained generations by generation id. `faults` names heads that were forged or
     removed, `of_lost_keys` the generations whose heads are signed by keys that the service does not have.

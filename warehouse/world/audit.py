@@ -157,7 +157,7 @@ def begins_with(reader: Reader, decisions: int, link: str) -> bool:
 
 @dataclass(slots=True)
 class _Compared:
-    """What comparing the chain with known heads found, as `AuditReport` has it."""
+    """The result of comparing the chain with known heads, in the fields of `AuditReport`."""
 
     faults: list[str]
     rolled_back: list[str]

@@ -35,7 +35,7 @@ _NOT_IN_GRAMMAR = re.compile(
     r"\{[A-Za-z_]\w*\}(?=[<>])|\b(?:coproc[ \t]+(?:[A-Za-z_]\w*[ \t]+)?|time[ \t]+(?:-p[ \t]+)?)(?=[{(])"
 )
 # The grammar reads names of commands with these signs as names of variables, and takes quadratic time to find out that
-# they are none.
+# they name commands.
 _LIKE_VARIABLE = re.compile(r"(?:^|[;&|\n]|(?<!\()\()[ \t]*[\w@?]++(?!\()")
 # So it does for signs in a pattern that is removed from a variable.
 _REMOVED = re.compile(r"\$\{[\w!]*[#/][^{}$`\"'\\]*")

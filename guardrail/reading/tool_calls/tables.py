@@ -1,4 +1,4 @@
-"""What tools, their arguments and what they hold in memory are called."""
+"""Lists the names of tools, of their arguments, and of values in memory that are no tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a name is told from the post before it, and in time that grows with its length only."""
+"""A name is told from the post before it, in time that grows with the length of the line."""
 
 from __future__ import annotations
 
