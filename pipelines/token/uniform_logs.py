@@ -13,6 +13,7 @@ import binascii
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Final
 
 import msgspec
@@ -69,7 +70,7 @@ class _Form:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Rows of one form: their places among all rows, their bytes, and which bytes may differ from row to row."""
+    """Rows of one form: their places among all rows, their bytes, and which bytes differ from row to row."""
 
     form: _Form
     places: NDArray[np.int64]
@@ -91,18 +92,18 @@ def decode_uniform(body: bytes) -> tuple[Bytes, LogColumns] | None:
 
 def _decoded(body: bytes) -> tuple[Bytes, LogColumns]:
     starts, ends = _places_of_rows(body)
-    words = {name: _Words(starts, count) for name, count in _DIGIT_COUNTS.items()}
+    words = {name: np.empty(len(starts), f"V{count // 2}") for name, count in _DIGIT_COUNTS.items()}
     numbers = {name: np.empty(len(starts), np.int64) for name in _NUMBERS}
     for rows in _forms(body, starts, ends - starts):
         fields = rows.form.fields
-        for name, field in words.items():
-            field.add(rows, fields[name][0])
+        for name, column in words.items():
+            column[rows.places] = _words(rows, *fields[name])
         for name in list(numbers):
             if name in fields:
                 numbers[name][rows.places] = _numbers(rows, *fields[name])
             else:
                 del numbers[name]
-    read = {name: field.read(body) for name, field in words.items()}
+    read = {name: column.view(np.uint8).reshape(len(starts), -1) for name, column in words.items()}
     return read["address"], LogColumns(
         block_number=numbers["blockNumber"],
         log_index=numbers["logIndex"],
@@ -112,38 +113,6 @@ def _decoded(body: bytes) -> tuple[Bytes, LogColumns]:
         data=read["data"],
         block_timestamp=numbers.get("blockTimestamp"),
     )
-
-
-class _Words:
-    """A field of equally many digits in each row: those in which rows differ are read from each, the others once.
-
-    The contract is one, every address in a topic begins with zeros, and so do most amounts.
-    """
-
-    def __init__(self, starts: NDArray[np.int64], digit_count: int) -> None:
-        self._begins = starts.copy()
-        self._digits = np.empty(0, np.uint8)
-        self._differing = np.zeros(digit_count, bool)
-
-    def add(self, rows: _Rows, begin: int) -> None:
-        """Adds the rows of a form, in which the field begins at `begin`."""
-        self._begins[rows.places] += begin
-        field = slice(begin, begin + len(self._differing))
-        digits = rows.text[0, field]
-        self._differing |= rows.differing[field]
-        if len(self._digits):
-            self._differing |= digits != self._digits
-        self._digits = digits
-
-    def read(self, body: bytes) -> Bytes:
-        """Returns the bytes of the field in each row. Raises `binascii.Error`."""
-        words = np.empty((len(self._begins), len(self._differing) // 2), np.uint8)
-        words[:] = _unhex(self._digits[np.newaxis])
-        differing = np.flatnonzero(self._differing) // 2
-        if len(differing):
-            first, last = int(differing[0]), int(differing[-1]) + 1
-            words[:, first:last] = _unhex(_cut(body, self._begins + 2 * first, 2 * (last - first)))
-        return words
 
 
 def _places_of_rows(body: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -157,7 +126,7 @@ def _places_of_rows(body: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     frame = opening + closing
     answer = _FRAME.decode(frame)
     is_framed = opening.endswith(b'"result":[') and closing.startswith(b"]") and frame.count(b'"result"') == 1
-    if not is_framed or b"\\" in frame or answer.result != [] or answer.error is not None:
+    if not is_framed or b"\\" in body or answer.result != [] or answer.error is not None:
         raise _NotUniform
     if (text[starts[1:] - 1] != ord(",")).any():
         raise _NotUniform
@@ -178,21 +147,22 @@ def _forms(body: bytes, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -
             fixed = np.ones(length, bool)
             for begin, end in form.digits:
                 fixed[begin:end] = False
-            differing = np.bitwise_or.reduce(rows, axis=0) != np.bitwise_and.reduce(rows, axis=0)
+            least, most = rows.min(axis=0), rows.max(axis=0)
             of_form = np.ones(len(rows), bool)
-            if (differing & fixed).any():
+            if ((least != most) & fixed).any():
                 of_form = ~((rows != rows[0]) & fixed).any(axis=1)
                 rows = rows[of_form]
-            for begin, end in form.digits:
-                if (begin, end) not in form.fields.values() and differing[begin:end].any():
-                    _unhex(_even(rows[:, begin:end]))  # read by nobody, but a quotation mark here would end the text
-            yield _Rows(form, places[of_form], rows, differing)
+                least, most = rows.min(axis=0), rows.max(axis=0)
+            # Of digits that nobody reads it is enough that a quotation mark or a control character can't be there.
+            if (least < ord("0"))[~fixed].any() or (most > ord("f"))[~fixed].any():
+                raise _NotUniform
+            yield _Rows(form, places[of_form], rows, least != most)
             places = places[~of_form]
 
 
 def _form_of(row: bytes) -> _Form:
     log = _ROW.decode(row)
-    if log.removed or len(log.address) != len("0x") + _DIGIT_COUNTS["address"] or b"\\" in row:
+    if log.removed or len(log.address) != len("0x") + _DIGIT_COUNTS["address"]:
         raise _NotUniform
     fields = {
         name: _digits(row, f'"{name}":"', text)
@@ -229,17 +199,33 @@ def _unhex(digits: Bytes) -> Bytes:
     return np.frombuffer(values, np.uint8).reshape(len(digits), -1)
 
 
-def _even(digits: Bytes) -> Bytes:
-    return digits if digits.shape[1] % 2 == 0 else np.insert(digits, 0, ord("0"), axis=1)
+def _words(rows: _Rows, begin: int, end: int) -> NDArray[np.void]:
+    """Returns the bytes of a field in each row. Raises `binascii.Error`.
+
+    Only those in which rows differ are read from each, the others once: the contract is one, every address in a topic
+    begins with zeros, and so do most amounts.
+    """
+    words = np.empty((len(rows.text), (end - begin) // 2), np.uint8)
+    words[:] = _unhex(rows.text[:1, begin:end])
+    differing = np.flatnonzero(rows.differing[begin:end]) // 2
+    if len(differing):
+        first, last = int(differing[0]), int(differing[-1]) + 1
+        words[:, first:last] = _unhex(rows.text[:, begin + 2 * first : begin + 2 * last])
+    return words.view(f"V{words.shape[1]}").reshape(-1)
 
 
 def _numbers(rows: _Rows, begin: int, end: int) -> NDArray[np.int64]:
     if not 0 < end - begin <= _MOST_DIGITS:
         raise _NotUniform
-    numbers = np.zeros(len(rows.text), np.int64)
-    for place in range(begin, end):
-        values = _VALUES[rows.text[:, place] if rows.differing[place] else rows.text[:1, place]]
+    differing = rows.differing[begin:end]
+    digits = _VALUES[rows.text[0, begin:end]]
+    if digits.max() > 15:
+        raise _NotUniform
+    alike = reduce(lambda number, digit: 16 * number + digit, np.where(differing, 0, digits).tolist(), 0)
+    numbers = np.full(len(rows.text), alike, np.int64)
+    for place in np.flatnonzero(differing).tolist():
+        values = _VALUES[rows.text[:, begin + place]]
         if values.max() > 15:
             raise _NotUniform
-        numbers |= values.astype(np.int64) << 4 * (end - 1 - place)
+        numbers |= values.astype(np.int64) << 4 * (end - begin - 1 - place)
     return numbers
