@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from typing import Annotated
 
 import typer
@@ -36,6 +38,7 @@ def main(
     """
     from benchmarks.command import bench
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that chains and servers end with it
     bench(names or [], transfers, graph_nodes, imported_nodes, as_json)
 
 

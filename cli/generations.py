@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -27,6 +27,7 @@ AGAIN_AFTER_S = 2.0
 PRUNE_EVERY_S = 600.0
 RUNS_EVERY_S = 5.0
 LOCK_WAIT_S = 60.0
+NAMED_AT_MOST = 5
 
 _log = logging.getLogger(__name__)
 
@@ -99,7 +100,7 @@ def rollback(generation_id: str, as_json: bool) -> None:
         elif generation_id not in kept:
             raise GenerationUnknown(
                 f"{settings.data_dir} holds no generation {generation_id}.",
-                cure=f"It holds these: {', '.join(kept) or 'none'}.",
+                cure=f"It holds {_newest(kept)}." if kept else "It holds none.",
             )
         if generation_id in kept:
             with run_lock(settings.data_dir, wait_s=LOCK_WAIT_S):
@@ -108,6 +109,12 @@ def rollback(generation_id: str, as_json: bool) -> None:
         print_json({"ok": True, "generation": generation_id, "pointer": pointer and pointer.number})
     else:
         say(f"{generation_id} is served until the next one is published")
+
+
+def _newest(kept: Sequence[str]) -> str:
+    """Names the newest generations, and where the others are named."""
+    newest = ", ".join(reversed(kept[-NAMED_AT_MOST:]))
+    return newest if len(kept) <= NAMED_AT_MOST else f"{newest} and older ones, which `svc generations list` shows"
 
 
 class _Pusher:

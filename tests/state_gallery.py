@@ -157,8 +157,9 @@ def served(gallery: Mapping[str, State]) -> Iterator[tuple[str, list[str]]]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            name = self.path.split("/", 2)[2]
-            body, kind = pages.get(self.path), "text/html; charset=utf-8"
+            path = self.path.partition("?")[0]
+            name = path.split("/", 2)[2]
+            body, kind = pages.get(path), "text/html; charset=utf-8"
             if body is None and f"/{name}" in assets:
                 body, kind = assets[f"/{name}"]
             self.send_response(404 if body is None else 200)

@@ -1,6 +1,7 @@
 // Fields over rows of this page: they hide what one of them does not fit, open what has all words, and say how many are
 // left. A field to type in looks for words; one to choose from compares what the row has under the field's name. A field
 // with a pattern asks for one row as a whole: what the row says of itself is told, or `none`, and `half` before that.
+// What is chosen in fields with a name stays in the address, so that it survives a reload and can be sent on.
 const { decoded } = await import(document.querySelector('script[src*="/site."]').src)
 
 const fields = [...document.querySelectorAll('[data-filter]')]
@@ -30,8 +31,27 @@ function filterBy (chosen, fields) {
 
   for (const field of fields) {
     field.disabled = false
-    field.addEventListener('input', filter)
+    recall(field)
+    field.addEventListener('input', () => {
+      filter()
+      remember(field)
+    })
   }
+  if (fields.some((field) => field.value.trim())) filter()
+}
+
+function recall (field) {
+  if (!field.name) return
+  field.value = new URLSearchParams(location.search).get(field.name) ?? ''
+  if (field.selectedIndex < 0) field.value = ''
+}
+
+function remember (field) {
+  if (!field.name) return
+  const address = new URL(location.href)
+  if (field.value) address.searchParams.set(field.name, field.value)
+  else address.searchParams.delete(field.name)
+  history.replaceState(null, '', address)
 }
 
 function has (text, field) {

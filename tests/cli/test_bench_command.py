@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import psutil
 import pytest
 import typer
+from patience import HANG_S
 
 from benchmarks.command import Bench, bench, run_benches
 from benchmarks.contest import NotRun, attempt
@@ -156,3 +161,16 @@ def test_backfills_are_rows_beside_the_one_of_a_single_worker() -> None:
         "| 4 workers | 5.50 | 1.10 | 1.10 | 40 | 6.2 | yes |",
         "| 1 worker, 20 tokens | 4.00 | 3.00 | 1.17 | 40 | 5.0 | other tokens |",
     ]
+
+
+@pytest.mark.soak  # a bench takes seconds to load
+def test_a_bench_that_is_terminated_ends_its_chain() -> None:
+    command = [sys.executable, "-m", "benchmarks", "ingestion"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as bench:
+        until = time.monotonic() + HANG_S
+        while not (chain := [child for child in psutil.Process(bench.pid).children() if child.name() == "anvil"]):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        bench.terminate()
+        assert bench.wait(HANG_S) == 128 + signal.SIGTERM
+    assert psutil.wait_procs(chain, HANG_S)[1] == []

@@ -108,6 +108,14 @@ def publish_numbers(data_dir: Path, number: int) -> str:
     return built.generation.id
 
 
+def test_a_generation_that_is_unknown_is_answered_with_the_newest_that_are_kept(hosts, monkeypatch):
+    monkeypatch.delenv("SVC_PUBLISH_URL")
+    published = [publish_numbers(hosts / "a", number) for number in range(7)]
+    refused = svc(hosts / "a", "generations", "rollback", "20200101T000000Z-000001")
+    newest = ", ".join(reversed(published[-5:]))
+    assert refused["cure"] == f"It holds {newest} and older ones, which `svc generations list` shows."
+
+
 def half(generation: Generation) -> list[str]:
     """The files of a served generation that are not what its manifest says."""
     return [

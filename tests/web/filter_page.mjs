@@ -1,5 +1,5 @@
-// Filters the transfers of the wall by token and direction, with the keyboard, and opens the page without scripts. Prints as
-// JSON what is left.
+// Filters the transfers of the wall by token and direction, with the keyboard, loads the page again, and opens it without
+// scripts. Prints as JSON what is left.
 import puppeteer from 'puppeteer-core'
 
 const [url] = process.argv.slice(2)
@@ -25,9 +25,17 @@ for (const [token, direction] of [[0, 0], [2, 0], [2, 2], [0, 2], [1, 2], [1, 1]
     ...[...document.querySelectorAll('#newest tr')].filter((row) => row.offsetHeight).map((row) => row.lastElementChild.textContent)
   ])
 }
+const shown = () => page.evaluate(() => [
+  ...[...document.querySelectorAll('.filter select')].map((field) => field.selectedOptions[0].text),
+  document.querySelector('form.filter [data-found]').textContent
+])
+await page.reload({ waitUntil: 'networkidle0' })
+const reloaded = await shown()
+await page.goto(`${url}?token=none%20of%20these&direction=`, { waitUntil: 'networkidle0' })
+const unknown = await shown()
 const plain = await browser.newPage()
 await plain.setJavaScriptEnabled(false)
 await plain.goto(url)
 const withoutScript = await plain.evaluate(() => ({ rows: document.querySelectorAll('#newest tr').length, enabled: document.querySelectorAll('.filter select:enabled').length }))
 await browser.close()
-console.log(JSON.stringify({ options, left, withoutScript, complaints }))
+console.log(JSON.stringify({ options, left, reloaded, unknown, withoutScript, complaints }))

@@ -76,4 +76,6 @@ def test_transfers_of_the_wall_are_filtered_by_token_and_by_direction_at_once(
         "this service’s token, from the contract": ["None of 6"],
         "this service’s token, to the contract": ["2 of 6", "41, pending", "40"],
     }
+    assert found["reloaded"] == ["this service’s token", "to the contract", "2 of 6"]
+    assert found["unknown"] == ["any token", "any direction", ""]
     assert (found["withoutScript"], found["complaints"]) == ({"rows": 6, "enabled": 0}, [])
