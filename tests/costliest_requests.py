@@ -381,6 +381,10 @@ _ACTION_PARTS = {
     "find": "find / -exec rm {} \\; ",
     "YAML": "a: &a [*a, *a]\n",
     "comments": "# x\n",
+    "ranges in braces": "{1..9}",
+    "programs by pattern": "/* ",
+    "additions": "a+=a;",
+    "redirections": "a > b ",
 }
 ACTION_NAMES = frozenset(_ACTION_PARTS)
 

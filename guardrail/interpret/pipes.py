@@ -19,8 +19,7 @@ _NETWORK = re.compile(r"/dev/(tcp|udp)/([^/\s]+)/([^/\s]+)")
 
 def never_ends(call: Call) -> bool:
     """Decides whether a program prints until the disk is full."""
-    words = [word.text for word in call.words]
-    return call.program == "yes" or (call.program == "cat" and bool(words) and words[0] in _ENDLESS)
+    return call.program == "yes" or (call.program == "cat" and bool(call.words) and call.words[0].text in _ENDLESS)
 
 
 def saves_download(call: Call) -> bool:
@@ -50,10 +49,12 @@ def prints_nothing(call: Call) -> bool:
     """Decides whether a redirection of the call's output only empties a file."""
     if call.program in (":", "true"):
         return call.stdin is None
+    if call.program not in ("cat", "echo", "printf"):
+        return False
     words = [word.text for word in call.words if not word.text.startswith("-")]
     if call.program == "cat":
         return words == ["/dev/null"] or (not words and receives_nothing(call))
-    return call.program in ("echo", "printf") and not any(words)
+    return not any(words)
 
 
 def receives_nothing(call: Call) -> bool:

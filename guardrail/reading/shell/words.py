@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fnmatch import translate
 from itertools import groupby, islice, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from guardrail.model import Span, Word
@@ -83,8 +84,17 @@ def is_empty(value: Value) -> bool:
 def added(first: Value, second: Value, array: bool) -> Value:
     if first.array or second.array or array:
         return Value(first.fields + second.fields, array=True)
-    joined = (first.fields[0] if first.fields else ()) + (second.fields[0] if second.fields else ())
-    return Value((joined,))
+    head, tail = (first.fields[0] if first.fields else ()), (second.fields[0] if second.fields else ())
+    if head and tail and BREAK not in (head[-1], tail[0]) and len(head[-1].text) < _LONGEST_JOINED:
+        text = head[-1].text + tail[0].text
+        if head[-1]._replace(text=text) == tail[0]._replace(text=text):
+            return Value(((*head[:-1], tail[0]._replace(text=text), *tail[1:]),))
+    return Value((head + tail,))
+
+
+_LONGEST_JOINED = 4_096
+"""The most characters of a piece that another one is joined to: many short additions make few pieces, and long texts
+are not copied for each."""
 
 
 def without_key(word: Word) -> Word:
@@ -169,8 +179,9 @@ def _joined(atoms: Sequence[Piece]) -> list[Piece]:
     return joined
 
 
-def _groups_in_braces(atoms: Sequence[Piece]) -> list[tuple[int, int, list[int]]]:
-    """Returns the positions of braces and of their commas, in the order in which the braces open."""
+def _groups_in_braces(atoms: Sequence[Piece]) -> Iterator[tuple[int, int, list[int]]]:
+    """Yields the positions of braces and of their commas, in the order in which the braces open. It reads only as far
+    as the outermost braces that are asked for: each of a row of groups is expanded with the rest of the row."""
     groups: list[tuple[int, int, list[int]]] = []
     opened: list[tuple[int, list[int]]] = []
     for index, atom in enumerate(atoms):
@@ -182,7 +193,10 @@ def _groups_in_braces(atoms: Sequence[Piece]) -> list[tuple[int, int, list[int]]
         elif mark == "}" and opened:
             start, commas = opened.pop()
             groups.append((start, index, commas))
-    return sorted(groups, key=lambda group: group[0])
+            if not opened:
+                yield from sorted(groups, key=itemgetter(0))
+                groups = []
+    yield from sorted(groups, key=itemgetter(0))
 
 
 def _options(atoms: list[Piece], commas: list[int]) -> list[list[Piece]]:
