@@ -90,6 +90,8 @@ _SHELL_SHAPES = re.compile(
     r"(?:^|\s)--?[A-Za-z][\w-]*(?:=|\s|$)|\s\|\s|&&|\|\||;\s*\w|(?:^|\s)\d?>>?\s?[\w/&.$~]|<<|\$\w|\$\(|\$\{|=`"
 )
 _PATH_SHAPES = re.compile(r"(?:^|\s)(?:\.{0,2}/|~/?|[A-Za-z]:\\)\S*|\*\.\w+|\S+/\S+")
+_TYPED_PATH = re.compile(r"\s*(?:\.{0,2}|~)/\S{1,200}\s--?[A-Za-z]")
+"""A program by its path, with an option: whatever words follow, nobody says that."""
 _SENTENCE_END = re.compile(r"[a-z0-9)'\"’]{2}[.!?](?:\s+[A-Z]|\s*$)|\w, \w|\w[’']s? ")
 _TICKED = re.compile(r"`[^`]{1,500}`")
 _WORD = re.compile(r"^[\"'(]?[A-Za-zÀ-ÿ]+(?:['’-][A-Za-zÀ-ÿ]+)?[.,:;!?)\"']*$")
@@ -98,7 +100,7 @@ _WORD = re.compile(r"^[\"'(]?[A-Za-zÀ-ÿ]+(?:['’-][A-Za-zÀ-ÿ]+)?[.,:;!?)\"'
 def prose_points(text: str, programs: Container[str]) -> int:
     """Returns points for how much a text looks like a sentence that people would say."""
     line = text.partition("\n")[0] if "```" not in text else text
-    typed = begins_with_program(line, programs)
+    typed = begins_with_program(line, programs) or _TYPED_PATH.match(line) is not None
     if typed and ("'" in line or '"' in line):
         line = QUOTED.sub(" ", line)
     words = line.split()

@@ -86,6 +86,8 @@ PADDED_CODE: Mapping[str, tuple[str, str]] = {
         "if(1){" * 500 + "Remove-Item -Recurse -Force C:\\" + "}" * 500,
     ),
     "commands of cmd": ("cmd", "echo a & " * 6_000 + "rd /s /q C:\\"),
+    "words of a program by pattern": ("bash", "/bin/r* -rf / " + "a " * 9_000),
+    "additions to a variable": ("bash", "b=;" + "b+=x;" * 3_000 + "a=r;a+=m;$a -rf /"),
     "remarks of cmd": ("cmd", "rem a\n" * 9_000 + "rd /s /q C:\\"),
 }
 
