@@ -1,7 +1,9 @@
-"""Reads the objects of a Kubernetes manifest: the privileges and host files that their containers get."""
+"""Reads the objects of a Kubernetes manifest: the privileges and host files that their containers get; and the
+statements of an AWS policy: whom they let do what."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -28,6 +30,7 @@ _SYSTEM_DIRECTORIES = frozenset(
 )
 _HOST_NAMESPACES = ("hostNetwork", "hostPID", "hostIPC")
 _CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
+_EMBEDDED_POLICIES = ("Policy", "policy", "PolicyDocument", "AssumeRolePolicyDocument")
 _PUBLIC_SUBJECTS = frozenset(("system:anonymous", "system:unauthenticated", "system:authenticated"))
 
 
@@ -47,6 +50,11 @@ def _effects_of_object(document: Mapping[str, Any], depth: int) -> Iterator[Effe
         return
     for item in _objects(document.get("items")):
         yield from _effects_of_object(item, depth + 1)
+    for key in _EMBEDDED_POLICIES:
+        if embedded := _embedded(document.get(key)):
+            yield from _effects_of_object(embedded, depth + 1)
+    for statement in _statements(document.get("Statement")):
+        yield from _effects_of_statement(statement)
     name = _text(_object(document.get("metadata")).get("name")) or "the manifest"
     if document.get("kind") in ("ClusterRoleBinding", "RoleBinding"):
         yield from _effects_of_binding(document, name)
@@ -137,6 +145,41 @@ def _effects_of_binding(document: Mapping[str, Any], name: str) -> Iterator[Effe
             Scope.ALL,
             Reversible.YES,
         )
+
+
+def _embedded(value: Any) -> Mapping[str, Any]:
+    """Returns a policy that an attribute holds, as an object or as a text of JSON."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return {}
+    return _object(value)
+
+
+def _statements(value: Any) -> list[Mapping[str, Any]]:
+    return [value] if isinstance(value, Mapping) else _objects(value)
+
+
+def _effects_of_statement(statement: Mapping[str, Any]) -> Iterator[Effect]:
+    if statement.get("Effect") != "Allow" or statement.get("Condition"):
+        return  # a condition usually names the accounts or networks that are meant
+    principal = statement.get("Principal")
+    named = principal.values() if isinstance(principal, Mapping) else (principal,)
+    if "*" in (text for value in named for text in _listed(value)):
+        target = Target(", ".join(map(_text, _listed(statement.get("Resource")))) or "the resource", Place.REMOTE)
+        yield Effect(
+            EffectKind.EXPOSE,
+            ObjectKind.RESOURCE,
+            _NOWHERE,
+            "policy",
+            (target,),
+            detail={"says": "lets anybody use it"},
+        )
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else (value,)
 
 
 def _escalation(name: str, setting: str, value: str = "") -> Effect:

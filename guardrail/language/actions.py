@@ -147,6 +147,12 @@ def _describes_text(tokens: Sequence[Token], number: int) -> bool:
     return False
 
 
+def _is_a_name_in_code(tokens: Sequence[Token], thing: Hit) -> bool:
+    """Decides whether the word for a secret only names a part of code: "the variable api_key", "the field password"."""
+    before = tokens[thing.first - 1].text if thing.first else ""
+    return thing.name == ObjectKind.CREDENTIAL and before in _tables().words["kinds_of_names"]
+
+
 _LONGEST_COMPOUND = 2
 """The most words that a thing in front of a compound can be away from its head."""
 
@@ -158,6 +164,8 @@ def meaning_of(verb: Hit, thing: Hit | None, destination: Hit | None = None) -> 
     """Returns the effect of this verb on this thing. A person who is added to a team, or removed from it, gains or
     loses access."""
     tables = _tables()
+    if verb.name == "rename":
+        destination = None  # what follows "to" is only the new name
     named_last = thing or destination
     last = max(verb.last, named_last.last) if named_last else verb.last
     if (
@@ -196,7 +204,9 @@ def meanings_in_sentence(tokens: Sequence[Token]) -> list[Meaning]:
         after = [
             thing
             for thing in things[bisect_left(firsts, verb.last) : bisect_left(firsts, end)]
-            if tokens[thing.first].sentence == sentence and not _describes_text(tokens, thing.last)
+            if tokens[thing.first].sentence == sentence
+            and not _describes_text(tokens, thing.last)
+            and not _is_a_name_in_code(tokens, thing)
         ]
         if not after:  # "turn the firewall off"
             inside = things[bisect_left(firsts, verb.first + 1) : bisect_left(firsts, verb.last)]
