@@ -443,9 +443,9 @@ def host_of(text: str) -> str:
 
 _HOST = re.compile(r"(?:[\w.+-]+@([\w-]+(?:\.[\w-]+)*)|([\w-]+(?:\.[\w-]+)+|localhost))(?::\S*|/\S*)?\Z")
 _LOCAL = re.compile(
-    r"localhost\Z|127\.|0\.0\.0\.0\Z|::1\Z|host\.docker\.internal\Z|.*\.(?:local|localhost|internal|test|svc)\Z"
+    r"localhost\Z|127(?:\.\d{1,3}){1,3}\Z|0\.0\.0\.0\Z|::1\Z|host\.docker\.internal\Z|.*\.(?:local|localhost|internal|test|svc)\Z"
 )
-_PRIVATE = re.compile(r"10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.")
+_PRIVATE = re.compile(r"(?:10(?:\.\d{1,3})?|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){1,2}\Z")
 
 
 def _is_local(effect: Effect, target: Target, facts: Facts) -> bool:
@@ -492,6 +492,12 @@ _DROP_PLACES = re.compile(
     r"(?:^|\.)(?:pastebin\.com|paste\.ee|transfer\.sh|file\.io|0x0\.st|ix\.io|termbin\.com|anonfiles\.com|bashupload\.com"
     r"|gofile\.io|catbox\.moe|ngrok\.io|ngrok-free\.app|trycloudflare\.com|webhook\.site|requestbin\.\w+|pipedream\.net"
     r"|oast\.\w+|burpcollaborator\.net|interact\.sh|onion|temp\.sh|dpaste\.\w+|hastebin\.com|sprunge\.us)\Z"
+)
+_HOSTS_OF_REPOSITORIES = re.compile(
+    r"(?:^|[@/.])(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org|sr\.ht|gitea\.com|gitee\.com|dev\.azure\.com"
+    r"|visualstudio\.com|scm\.azurewebsites\.net|git-codecommit\.[\w.-]+\.amazonaws\.com|source\.developers\.google\.com"
+    r"|git\.heroku\.com|huggingface\.co|hf\.co|git\.overleaf\.com|pagure\.io|salsa\.debian\.org|opendev\.org"
+    r"|launchpad\.net|savannah\.(?:non)?gnu\.org|gitlab\.[\w-]+\.org)(?=[:/]|\Z)|\Adokku@"
 )
 _DROP_PATHS = re.compile(r"//(?:[\w.]+\.)?(?:discord(?:app)?\.com/api/webhooks/|api\.telegram\.org/bot)")
 
@@ -693,6 +699,11 @@ CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
         "local_host": Circumstance(_is_local, (), "the host is this machine or in its network"),
         "host_allowed": Circumstance(_is_allowed, ("allowed_hosts",), "the host is one of those allowed"),
         "host_not_allowed": Circumstance(_is_not_allowed, ("allowed_hosts",), "the host is none of those allowed"),
+        "host_of_repositories": Circumstance(
+            lambda e, t, f: _HOSTS_OF_REPOSITORIES.search(t.text) is not None,
+            (),
+            "many projects have repositories there",
+        ),
         "odd_source": Circumstance(_is_odd_source, (), "the address has no TLS or name, or anybody drops files there"),
         "names_program": Circumstance(_names_program, (), "the address names a program of Windows"),
         "public": Circumstance(_is_public, ("destination",), "the result leaves the organisation"),

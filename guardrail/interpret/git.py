@@ -30,6 +30,10 @@ class GitMemory:
         """Names of branches and tags that earlier calls created."""
         self.on_orphan = False
         """True if an earlier call began a branch without history, on which nothing is committed yet."""
+        self.addresses: dict[str, str] = {}
+        """Addresses of remotes that earlier calls set, by the remote's name."""
+        self.first_remotes: set[str] = set()
+        """Addresses of remotes that earlier calls set under the name of the first one, which a new project lacks."""
         self.saved: Saved | None = None
         """Where the previous call put all changes into a commit or a stash."""
 
@@ -41,10 +45,26 @@ class GitMemory:
         elif subcommand in (["checkout"], ["switch"]):
             self.made_branches |= {word.text for name in _MAKES_BRANCH for word in parsed.values_of(name)}
             self.on_orphan = bool(parsed.values_of("--orphan"))
+        elif (remote := _remote_of(parsed)) is not None:
+            name, address = remote
+            self.addresses[name] = address
+            if name == "origin" and parsed.path == ["remote", "add"]:
+                self.first_remotes.add(address)
+        elif subcommand == ["push"]:
+            self._name_address(parsed)
         elif subcommand == ["tag"]:
             self.made_branches |= {word.text for word in parsed.operands[:1]}
         if _saves_changes(call, parsed):
             self.saved = Saved(call.host, call.directory)
+
+    def _name_address(self, parsed: Parsed) -> None:
+        """Puts the address in the place of a remote's name, or of no name, if an earlier call set it."""
+        named = parsed.operands[:1] or parsed.values_of("--repo")
+        address = self.addresses.get(named[0].text if named else "origin")
+        if named and address is None and not parsed.operands:
+            address = named[0].text
+        if address is not None:
+            parsed.operands[:1] = [Word(address, parsed.call.span)]
 
     def in_its_light(self, effect: Effect) -> Effect:
         """Returns an effect of git with what earlier calls make of it: only what they made themselves is lost."""
@@ -52,11 +72,24 @@ class GitMemory:
             return replace(effect, detail={**effect.detail, "staged": "yes"})
         if effect.kind is EffectKind.DISCARD and effect.source == "git rm" and self.on_orphan:
             return replace(effect, detail={**effect.detail, "made": "here"})
+        if effect.kind is EffectKind.SEND and effect.detail.get("url") in self.first_remotes:
+            return replace(effect, detail={**effect.detail, "remote": "first"})
         if effect.kind is EffectKind.OVERWRITE and effect.source == "git push" and self.made_branches:
             names = {target.text.removeprefix("+").rpartition(":")[2] for target in effect.targets}
             if names <= {*self.made_branches, "", "HEAD"}:
                 return replace(effect, detail={**effect.detail, "made": "here"})
         return effect
+
+
+def _remote_of(parsed: Parsed) -> tuple[str, str] | None:
+    """Returns the name and the address of a remote that a call sets."""
+    words = [word.text for word in parsed.operands]
+    if parsed.path in (["remote", "add"], ["remote", "set-url"]) and len(words) >= 2:
+        return words[0], words[1]
+    if parsed.path in (["config"], ["config", "set"]) and len(words) == 2 and words[0].startswith("remote."):
+        name, _, key = words[0].removeprefix("remote.").rpartition(".")
+        return (name, words[1]) if key.lower() in ("url", "pushurl") else None
+    return None
 
 
 def _saves_changes(call: Call, parsed: Parsed) -> bool:

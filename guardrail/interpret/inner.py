@@ -13,6 +13,7 @@ from guardrail.catalogue.entries import Inner
 from guardrail.foreign import look, runs_what_it_receives, starts_shell
 from guardrail.interpret.frame import MAX_CALLS, MAX_DEPTH, MAX_INNER_CHARS, Frame, directory_of
 from guardrail.interpret.inner_words import (
+    command_in,
     found_by_search,
     host_of_inner,
     listed_commands,
@@ -91,7 +92,8 @@ class InnerActions(Part):
             if not words:
                 continue
             if inner.language == "argv":
-                if inner.append_stdin:
+                listed = any(word.text.startswith(":::") for word in words)
+                if inner.append_stdin and not listed and " " not in words[0].text:
                     words = with_piped(words, parsed, self._words_of_pipe(parsed, call))
                 if inner.append_found and words and not any("{" in word.text for word in words):
                     words = (*words, Word("{}", parsed.call.span))
@@ -152,6 +154,8 @@ class InnerActions(Part):
                 return found_by_search(parse(program, source))
             _, effects = self.memory.effects_of.get(id(source), (source, ()))
             read = [target.text for effect in effects if effect.kind is EffectKind.READ for target in effect.targets]
+            if source.program == "ls" and (listed := [word for word in source.words if word.glob]):
+                return listed  # the shell completes the pattern, so `ls` prints the names that it fits
             return [Word(f"{text.rstrip('/')}/[found]", call.span, glob=True) for text in read or ["."]]
         return [Word("$(stdin)", call.span, known=False)]
 
@@ -179,6 +183,18 @@ class InnerActions(Part):
             self.findings.uncovered.append(Uncovered(call.span, f"code that {runner} runs"))
             return
         self._follower.read(read_as(text, language, self.facts, self.catalogue), frame)
+
+    def inline(self, code: str, call: Call) -> None:
+        """Adds the effects of code in a word: a command line, `--upload-pack='rm -rf x'` and `ext::rm% -rf% x`, or code
+        of a language without a reader."""
+        command = command_in(code)
+        if self.is_command_line(command):
+            frame = Frame(
+                depth=MAX_DEPTH - 1, host=call.host, elevated=call.elevated, sure=call.sure, carrier=call.span
+            )
+            self.text(command, "bash", call, frame)
+        else:
+            self.foreign(code, call)
 
     def foreign(self, code: str, call: Call) -> None:
         """Adds the effects of quoted commands and paths in code of a language without a reader."""

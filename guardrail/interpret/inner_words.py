@@ -108,6 +108,17 @@ _KEYS = {**dict.fromkeys(("enter", "kpenter", "c-m", "c-j"), "\n"), "space": " "
 _LINE_ENDS = re.compile(r"\\(?:[nr]|0?1[25]|x0[ad])|\^[MJ]|\$\(printf ['\"]?\\+(?:[nr]|0?1[25])['\"]?\)")
 
 
+_BEFORE_COMMAND = re.compile(r"(ext::)|[\w.:-]+=!?")
+
+
+def command_in(text: str) -> str:
+    """Returns the command that a setting or an address names: `exec=CMD`, `ui.ssh=CMD`, and `ext::CMD`, in which `% `
+    is a blank."""
+    before = _BEFORE_COMMAND.match(text)
+    command = text[before.end() :] if before else text
+    return command.replace("% ", " ").replace("%%", "%") if before and before[1] else command
+
+
 def found_by_search(parsed: Parsed) -> list[Word]:
     """Returns the paths that a search such as `find` yields: its start directories, joined with the names that it looks
     for."""

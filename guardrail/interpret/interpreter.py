@@ -39,6 +39,8 @@ _DUMPERS = frozenset(
 _PATTERN_OF_NAME = re.compile(r"[\w.+-]*[?*\[][\w.+?*\[\]-]*")
 _MAX_NAMES = 64
 """The most programs that a pattern in place of a name may match."""
+_MAX_WORDS_BY_PATTERN = 64_000
+"""The most words that are read for all programs that a pattern may match: such a line is long only to cost time."""
 _OF_WINDOWS = frozenset((Language.CMD, Language.POWERSHELL))
 
 
@@ -49,7 +51,7 @@ class Interpreter(Part):
         work = Work(catalogue, facts)
         super().__init__(work)
         self.inner = InnerActions(work, self)
-        self.rows = Rows(work, self.inner.foreign)
+        self.rows = Rows(work, self.inner.inline)
         self.general = GeneralRules(work, self.inner)
 
     def read(self, reading: Reading, frame: Frame) -> None:
@@ -191,7 +193,10 @@ class Interpreter(Part):
         if not call.path.startswith("/") or frame.depth > 1 or _PATTERN_OF_NAME.fullmatch(call.program) is None:
             return False
         names = [name for name in fnmatch.filter(self.catalogue, call.program) if ":" not in name]
-        for name in names[:_MAX_NAMES]:
+        most = min(_MAX_NAMES, max(1, _MAX_WORDS_BY_PATTERN // (len(call.words) + 1)))
+        if len(names) > most < _MAX_NAMES:
+            self.findings.uncovered.append(Uncovered(call.span, "more programs than are followed", stopped=True))
+        for name in names[:most]:
             self._program(replace(call, program=name), replace(frame, depth=frame.depth + 2))
         return bool(names)
 

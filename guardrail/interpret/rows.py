@@ -39,12 +39,12 @@ _HTTP_CLIENTS = frozenset(("curl", "wget", "nc", "ncat", "netcat", "http", "http
 
 
 class Rows(Part):
-    """Turns rows into effects. `read_foreign` reads code of a language without a reader."""
+    """Turns rows into effects. `follow_code` follows code that a call runs, in whatever language it is."""
 
-    def __init__(self, work: Work, read_foreign: Callable[[str, Call], None]) -> None:
+    def __init__(self, work: Work, follow_code: Callable[[str, Call], None]) -> None:
         super().__init__(work)
         self._targets_followed = 0
-        self._read_foreign = read_foreign
+        self._follow_code = follow_code
 
     def apply(self, row: EffectRow, parsed: Parsed, call: Call) -> None:
         words: list[Word] = []
@@ -135,7 +135,7 @@ class Rows(Part):
         self.findings.add(effect)
         if row.kind is EffectKind.EXECUTE and detail.get("code") == "inline":
             for word in words:
-                self._read_foreign(word.text, call)
+                self._follow_code(word.text, call)
         if row.kind in WRITES and row.object is ObjectKind.PATH:
             self.add_write(effect, directory_of(call), call)
         elif row.kind in _UNDOES and row.object in (ObjectKind.PATH, ObjectKind.PERMISSION):
@@ -169,7 +169,7 @@ class Rows(Part):
         if scope is None:
             several = len(words) > 1 and row.object is not ObjectKind.PATH  # listed paths don't count as many
             scope = Scope.MANY if several or any(word.glob for word in words) else Scope.ONE
-        elif scope is Scope.ONE and row.object is ObjectKind.ROWS and any(_is_fed(word) for word in words):
+        if scope is Scope.ONE and row.object is not ObjectKind.PATH and any(_is_fed(word) for word in words):
             scope = Scope.MANY
         broadened = False
         for broader in row.broader:
@@ -269,8 +269,8 @@ def _is_broadened(row: EffectRow, parsed: Parsed) -> bool:
 
 
 def _is_fed(word: Word) -> bool:
-    """Decides whether `xargs` adds the word from an unknown number of items."""
-    return word.text == "$(stdin)" or word.text.endswith("/[found]")
+    """Decides whether `xargs` adds the word from an unknown number of items, or `parallel` puts each of them there."""
+    return word.text in ("$(stdin)", "{}") or word.text.endswith("/[found]")
 
 
 def _verb_of_path(url: str) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
-from guardrail.model import Span, Uncovered
+from guardrail.model import Call, Span, Uncovered, Word
 from guardrail.reading.sql.conditions import reach_of
 from guardrail.reading.sql.reader import Reader
 from guardrail.reading.sql.tokens import (
@@ -118,7 +119,11 @@ class Rows(Reader):
         writes = statement.word(at) == "TO"
         given = statement.strings(at)[:1]
         if statement.word(at + 1) == "PROGRAM":
+            first = len(self.calls)
             self._shell(given[0] if given else "", span)
+            if writes and len(self.calls) > first:  # the program gets the rows as its input, as from a dump
+                dump = Call("pg_dump", (Word(name, span),), span)
+                self.calls[first] = replace(self.calls[first], stdin=dump)
         elif given:
             self._path(EffectKind.OVERWRITE if writes else EffectKind.READ, given[0], span)
         if not writes:

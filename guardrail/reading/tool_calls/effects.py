@@ -20,7 +20,7 @@ from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible, Scop
 _RECIPIENT = re.compile(
     r"(?i)^(?:to|cc|bcc|.*recipients?.*|.*receiver.*|participants?|attendees?|guests?|invitees?|members?|e?mails?"
     r"|.*_emails?|users?|username|user_?name|channels?|channel_name|phone.*|mobile.*|iban|.*account(?:_?(?:id|number|no))?"
-    r"|beneficiary|payee|.*wallet.*|.*_address|address|destination|target|spender|mentions|group|webhook.*)$"
+    r"|(?:to|dest(?:ination)?|beneficiary|payee|creditor)_(?:iban|account\w*|user\w*|phone|wallet|name|number|tag)|.*iban|beneficiary|payee|.*wallet.*|.*_address|address|destination|target|spender|mentions|group|webhook.*)$"
 )
 _IDENTIFIER = re.compile(
     r"(?i)(?:^|_)(?:ids?|names?|title|key|slug|number|ref|query|filter|resource|table|database|branch|item)s?$|Ids?$"
@@ -93,9 +93,20 @@ def _tool_effect(call: ToolCall, meaning: Meaning, tokens: tuple[Token, ...], le
         f"tool {call.name}",
         targets,
         _scope(tokens, leaves),
-        Reversible.NO if kind in _IRREVERSIBLE else Reversible.YES,
+        Reversible.NO if kind in _IRREVERSIBLE and not _is_of_notes(call, kind) else Reversible.YES,
         detail=detail | ({"does": "unlock"} if any(token.text == "unlock" for token in tokens) else {}),
     )
+
+
+def _is_of_notes(call: ToolCall, kind: EffectKind) -> bool:
+    """Decides whether a tool deletes from the notes that an agent keeps for itself, which it can write again."""
+    return kind is EffectKind.DELETE and _NOTES.search(call.name) is not None
+
+
+_NOTES = re.compile(
+    r"(?i)(?:^|__|[./:])(?:agent[_-]?)?(?:memory|notes|scratchpad|todos?)(?:__|[./:])(?!.*(?:all|clear|reset|wipe))"
+)
+"""Servers that keep an agent's notes, unless all of them go."""
 
 
 def _switched_off(tokens: tuple[Token, ...], leaves: list[Leaf]) -> tuple[EffectKind, ObjectKind] | None:

@@ -94,6 +94,8 @@ def programs_of_arguments(tokens: tuple[Token, ...], call: ToolCall, text: str, 
     knows is uncovered. None if the tool runs nothing that it is given."""
     spoken = spoken_language(call.arguments)
     row = row_of(call, spoken)
+    if row is not None and "mongosh" in row.code and (statement := _operation_on_documents(call)) is not None:
+        return _called(row.code, statement, call, call.span)
     names = [*_PROGRAM_NAMES, *(("query", "q") if row is not None and row.code else ())]
     names += _LINE_NAMES if row is not None and row.line else ()
     words = _words_of_name(call.name)
@@ -119,6 +121,38 @@ def programs_of_arguments(tokens: tuple[Token, ...], call: ToolCall, text: str, 
         tuple(passage for reading in readings for passage in reading.passages),
         tuple(part for reading in readings for part in reading.uncovered),
     )
+
+
+def _operation_on_documents(call: ToolCall) -> str | None:
+    """Returns the statement of the shell that a tool for one operation on documents carries out, or None for other
+    tools: `delete_many {"collection": "orders", "filter": {}}`."""
+    named = str(call.arguments.get("operation") or call.name.rpartition("__")[2])
+    operation = _OPERATIONS.get(re.sub(r"[\W_]|mongo(?:db)?", "", named.lower()))
+    if operation is None:
+        return None
+    if operation == "dropDatabase":
+        return "db.dropDatabase()"
+    collection = f"db.{call.arguments.get('collection', 'collection')}"
+    if operation == "drop":
+        return f"{collection}.drop()"
+    told = [_document(call, "filter", "query", "selector")]
+    if not operation.startswith("delete"):
+        told.append(_document(call, "update", "replacement"))
+    return f"{collection}.{operation}({', '.join(told)})"
+
+
+def _document(call: ToolCall, *names: str) -> str:
+    """Returns the first of these arguments as JSON; an operation without a filter reaches every document."""
+    value: Any = next((call.arguments[name] for name in names if name in call.arguments), {})
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+_OPERATIONS = {
+    **{name.lower(): name for name in ("deleteMany", "deleteOne", "updateMany", "updateOne", "replaceOne")},
+    **dict.fromkeys(("drop", "dropcollection"), "drop"),
+    "dropdatabase": "dropDatabase",
+}
+"""Methods of a collection by the tools that are named after them."""
 
 
 def _program_of_argument(row: Runs | None, spoken: str, name: str, code: str, call: ToolCall, span: Span) -> Reading:
