@@ -26,7 +26,7 @@ from guardrail.interpret.inner_words import (
     with_piped,
     words_of_inner,
 )
-from guardrail.interpret.pipes import connection_of, decodes, prints_environment
+from guardrail.interpret.pipes import connection_of, decodes, lists_what_ended, prints_environment
 from guardrail.interpret.programs import CARES, SHELLS, entry_of, program_name
 from guardrail.interpret.work import Part, Work
 from guardrail.model import Call, Effect, Reading, Target, Uncovered, Word
@@ -146,6 +146,8 @@ class InnerActions(Part):
             return [Word(text, call.span) for text in output.split()]
         if prints_environment(source):
             return [Word("$(env)", call.span, known=False)]
+        if lists_what_ended(source):
+            return [Word("$(ended)", call.span, known=False)]
         while isinstance(source, Call) and isinstance(source.stdin, Call):
             source = source.stdin
         if isinstance(source, Call) and source.program in _SEARCHES:

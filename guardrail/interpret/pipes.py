@@ -118,6 +118,22 @@ def prints_environment(source: Call | Word | None) -> bool:
     )
 
 
+def lists_what_ended(source: Call | Word | None) -> bool:
+    """Decides whether a pipe picks the lines of what failed or came to its end: `kubectl get pods | grep Evicted`."""
+    while isinstance(source, Call):
+        inverts = any(word.text.startswith("-") and "v" in word.text for word in source.words)
+        if source.program in _FILTERS and not inverts and any(_ENDED.search(word.text) for word in source.words):
+            return True
+        source = source.stdin
+    return False
+
+
+_FILTERS = frozenset(("grep", "egrep", "rg", "awk", "gawk"))
+_ENDED = re.compile(
+    r"(?i)(?:^|\W)(?:evicted|completed|succeeded|failed|error|crashloopbackoff|imagepullbackoff|exited)(?:\W|$)"
+)
+
+
 def prints_secrets(source: Call | Word | None, hosts: Sequence[str]) -> bool:
     """Decides whether a pipe or here-string contains a variable whose name says that it is a secret."""
     while isinstance(source, Call) and isinstance(source.stdin, Call):

@@ -153,6 +153,17 @@ def _is_a_name_in_code(tokens: Sequence[Token], thing: Hit) -> bool:
     return thing.name == ObjectKind.CREDENTIAL and before in _tables().words["kinds_of_names"]
 
 
+def _describes_a_thing(tokens: Sequence[Token], people: Hit) -> bool:
+    """Decides whether a word for people belongs to the thing after it: "dismiss the user's banner", "fire the customer
+    webhook"."""
+    if tokens[people.last - 1].text.endswith("'s"):
+        return True
+    if people.last >= len(tokens) or tokens[people.last].clause != tokens[people.last - 1].clause:
+        return False
+    words, following = _tables().words, tokens[people.last].text
+    return not any(following in words[name] for name in ("prepositions", "clauses", "before_verbs", "after_people"))
+
+
 _LONGEST_COMPOUND = 2
 """The most words that a thing in front of a compound can be away from its head."""
 
@@ -207,6 +218,7 @@ def meanings_in_sentence(tokens: Sequence[Token]) -> list[Meaning]:
             if tokens[thing.first].sentence == sentence
             and not _describes_text(tokens, thing.last)
             and not _is_a_name_in_code(tokens, thing)
+            and not (verb.name == "dismiss" and _describes_a_thing(tokens, thing))
         ]
         if not after:  # "turn the firewall off"
             inside = things[bisect_left(firsts, verb.first + 1) : bisect_left(firsts, verb.last)]

@@ -733,6 +733,10 @@ FED = [
     # a command that gets whatever a list holds
     ("kubectl get pods -o name | xargs kubectl delete", "kubectl get pods -o name | xargs kubectl describe"),
     ("kubectl get ns -o name | xargs -n1 kubectl delete", "kubectl delete pod web-1"),
+    (
+        "kubectl get pods | grep -v Evicted | awk '{print $1}' | xargs kubectl delete pod",
+        "kubectl get pods | grep Evicted | awk '{print $1}' | xargs kubectl delete pod",
+    ),
     ("ls | parallel kubectl delete pod {}", "parallel kubectl describe pod ::: a b"),
     ("cat pods | parallel 'kubectl delete pod {}'", "ls *.log | parallel gzip"),
     ("ls src/* | xargs rm -rf", "ls *.pyc | xargs rm -f"),
@@ -791,6 +795,10 @@ FED = [
     ("Despide a todos los empleados", "Despide el mensaje"),
     ("Licencie tous les employés", "Liste tous les employés"),
     ("Envoie le fichier des salaires à toute l'entreprise", "Envoie le fichier des recettes à Anna"),
+    ("Fire the intern today", "Fire the customer webhook"),
+    ("Dismiss the nurses and the teachers", "Dismiss the user's warning"),
+    ("Feuere die Angestellten", "Der Feuermelder der Angestellten ist defekt"),
+    ("Licenciez les employés", "Affiche la licence des employés"),
     # a name that is changed, and a secret that is
     ("Change the password of the admin account to hunter2", "Change the name of the field password to passphrase"),
     ("Replace the API key with a new one", "Rename the variable api_key to token"),
