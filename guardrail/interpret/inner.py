@@ -44,6 +44,8 @@ _TEXT_OPTIONS = frozenset(
     ("-m", "--message", "--body", "--title", "--notes", "--description", "--comment", "--subject")
 )
 """Options whose value people read."""
+_CALLS_OF_CODE = re.compile(r"\w\(|\$\w+\s*=|\w\s?=>|\bexec\s+[{\"']|\bsystem\b")
+"""Signs of a language that is no shell, in which `exec`, `open` and `print` are words too."""
 _COMMAND_NAMES = ("rsh", "exec", "command", "editor", "pager", "program", "cmd")
 _DOT_COMMAND = re.compile(
     r"\s*\.(?:(?:shell|system)\s+(.+)|(?:output|once|excel|log)\s+(?:-\S+\s+)*(\S+)\s*$)", re.DOTALL
@@ -189,14 +191,13 @@ class InnerActions(Part):
     def inline(self, code: str, call: Call) -> None:
         """Adds the effects of code in a word: a command line, `--upload-pack='rm -rf x'` and `ext::rm% -rf% x`, or code
         of a language without a reader."""
+        self.foreign(code, call)
         command = command_in(code)
-        if self.is_command_line(command):
+        if self.is_command_line(command) and _CALLS_OF_CODE.search(command) is None:
             frame = Frame(
                 depth=MAX_DEPTH - 1, host=call.host, elevated=call.elevated, sure=call.sure, carrier=call.span
             )
             self.text(command, "bash", call, frame)
-        else:
-            self.foreign(code, call)
 
     def foreign(self, code: str, call: Call) -> None:
         """Adds the effects of quoted commands and paths in code of a language without a reader."""

@@ -154,7 +154,7 @@ class Interpreter(Part):
         inners = [inner for level in parsed.levels for inner in level.inner if parsed.holds(inner.when)]
         for inner in inners:
             self.inner.follow(inner, parsed, call, frame)
-        if not inners and call.program not in _TEXT_TOOLS:
+        if all(inner.language == "manifest" for inner in inners) and call.program not in _TEXT_TOOLS:
             self.inner.shells_in_options(call, frame)
         if program.name in SHELLS and waits_for_typing(parsed):
             if self.memory.connection is not None:
