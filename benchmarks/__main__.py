@@ -4,22 +4,38 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from cli.output import AsJson
 from cli.usage import OneCommand
 
+NAMES: Final = (
+    "ingestion",
+    "partitions",
+    "incremental",
+    "storageProof",
+    "history",
+    "serving",
+    "keys",
+    "access",
+    "firstUse",
+    "guardrail",
+    "workTrees",
+    "world",
+    "worldWrites",
+    "worldImport",
+    "mixedLoad",
+    "hosts",
+    "startupS",
+)
+"""The names of the benches, in the order in which they run."""
+
 
 def main(
     names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Benches to run; all by default. They are ingestion, incremental, storageProof, history, serving, "
-            "keys, access, firstUse, guardrail, workTrees, world, worldWrites, worldImport, mixedLoad, hosts and "
-            "startupS."
-        ),
+        list[str] | None, typer.Argument(help=f"Benches to run; all by default. They are {', '.join(NAMES)}.")
     ] = None,
     transfers: Annotated[int, typer.Option(min=10_000, help="Transfers of the ingestion bench.")] = 300_000,
     graph_nodes: Annotated[
@@ -36,7 +52,10 @@ def main(
 
     Example: `svc bench serving keys`
     """
-    from benchmarks.command import bench
+    for name in names or ():
+        if name not in NAMES:
+            raise typer.BadParameter(f"{name!r} is not a bench. The benches are {', '.join(NAMES)}.")
+    from benchmarks.command import bench  # the benches take seconds to import
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that chains and servers end with it
     bench(names or [], transfers, graph_nodes, imported_nodes, as_json)

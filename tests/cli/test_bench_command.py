@@ -18,7 +18,8 @@ import pytest
 import typer
 from patience import HANG_S
 
-from benchmarks.command import Bench, bench, run_benches
+from benchmarks.__main__ import NAMES, main
+from benchmarks.command import Bench, benches_of, run_benches
 from benchmarks.contest import NotRun, attempt
 from benchmarks.load import ask_again_and_again
 from benchmarks.partitions import Backfill, PartitionCost
@@ -56,7 +57,11 @@ def test_as_json_a_bench_that_fails_is_null_and_its_reason_is_beside(capsys: pyt
 
 def test_a_bench_that_is_unknown_is_answered_with_the_known_ones() -> None:
     with pytest.raises(typer.BadParameter, match=r"'severing' is not a bench\. The benches are .*\bserving\b"):
-        bench(["severing"], 10_000, 10_000, 10_000, as_json=False)
+        main(["serving", "severing"])
+
+
+def test_every_bench_runs_under_its_name() -> None:
+    assert tuple(bench.name for bench in benches_of(10_000, 10_000, 1_000)) == NAMES
 
 
 def test_benches_that_all_end_well_end_the_command_well(capsys: pytest.CaptureFixture[str]) -> None:
