@@ -1,10 +1,22 @@
 import random
 from collections import Counter
 
+from eth_abi.abi import encode
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.demo.history import HISTORY_S, NEWEST_AGE_S, Movement, balances_after, person, plan_history, plan_traffic
+from cli.demo.history import (
+    HISTORY_S,
+    NEWEST_AGE_S,
+    Movement,
+    PlannedBlock,
+    balances_after,
+    person,
+    plan_history,
+    plan_traffic,
+)
+from cli.demo.write import move_calldata
+from contracts.evm.codec import selector
 from contracts.token.holders import ZERO_ADDRESS
 
 BIDWALL = "0x" + "bd" * 20
@@ -17,6 +29,13 @@ def movements() -> list[Movement]:
 def test_the_history_is_equal_for_equal_arguments_and_differs_by_seed():
     assert plan_history(BIDWALL) == plan_history(BIDWALL)
     assert plan_history(BIDWALL) != plan_history(BIDWALL, seed=1)
+
+
+def test_movements_are_sent_as_eth_abi_encodes_them():
+    for block in [*plan_history(BIDWALL)[::40], PlannedBlock(0, (), 0)]:
+        rows = [(movement.sender, movement.recipient, movement.value_raw) for movement in block.movements]
+        encoded = encode(["(address,address,uint256)[]"], [rows])
+        assert move_calldata(block.movements) == selector("move((address,address,uint256)[])") + encoded.hex()
 
 
 def test_the_history_is_as_large_and_as_mixed_as_promised():
