@@ -23,10 +23,12 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import httpx
 import httpx2
 import pytest
+import typer.testing
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from analysed_routes import analysing_once
@@ -34,6 +36,8 @@ from fastapi.routing import APIRoute
 from forked import FORK_SERVER
 from hypothesis import HealthCheck, settings
 from light_encoders import compress_lightly
+from pydantic.fields import FieldInfo
+from pydantic_settings import EnvSettingsSource
 from rounds import ROUNDS, SOAK_ROUNDS
 from shared_state import share
 from sqlalchemy import Engine
@@ -154,6 +158,8 @@ def done_once(request: pytest.FixtureRequest) -> None:
     for shared in (
         published_encoders,
         trust_roots,
+        command_tree,
+        settings_fields,
         analysed_routes,
         revision_scripts,
         migrated_ledgers,
@@ -177,6 +183,36 @@ def trust_roots() -> None:
     times as long as a request."""
     for transports in (httpx._transports.default, httpx2._transports.default):
         transports.create_ssl_context = lru_cache(maxsize=32)(transports.create_ssl_context)  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="session")
+def command_tree() -> None:
+    """Makes the tree of `svc` once: for each command that tests call it would be made again, which takes longer than
+    most of them."""
+    typer.testing._get_command = lru_cache(typer.testing._get_command)  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="session")
+def settings_fields() -> None:
+    """Looks once at the name and the type of each setting: most tests make settings, for which that is nine tenths."""
+    EnvSettingsSource._extract_field_info = _once_for_a_field(  # type: ignore[method-assign]
+        EnvSettingsSource._extract_field_info
+    )
+    EnvSettingsSource._field_is_complex = _once_for_a_field(  # type: ignore[method-assign]
+        EnvSettingsSource._field_is_complex
+    )
+
+
+def _once_for_a_field(look: Callable[..., Any]) -> Callable[..., Any]:
+    seen: dict[tuple[object, ...], tuple[FieldInfo, Any]] = {}
+
+    def look_once(source: EnvSettingsSource, field: FieldInfo, *names: Any) -> Any:
+        key = id(field), source.env_prefix, source.case_sensitive, *map(repr, names)
+        if key not in seen:
+            seen[key] = field, look(source, field, *names)  # with the field, so that nothing else gets its id
+        return seen[key][1]
+
+    return look_once
 
 
 @pytest.fixture(scope="session")
