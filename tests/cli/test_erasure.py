@@ -125,6 +125,7 @@ def test_free_pages_of_the_warehouse_are_gone_and_its_rows_comments_and_schema_s
 def test_answers_lack_what_is_forgotten_before_files_are_rewritten_which_is_finished_by_the_next_erasure_if_stopped(
     installation: Installation,
 ):
+    installation.begin()
     with serving(installation.settings) as service:
         ada = Ada(service)
         ada.tell(f"The {WORD} plan")
