@@ -113,9 +113,11 @@ def _text_defects(path: str, text: str, media_type: str, plans: dict[str, _Plan]
 
     Where a piece names several plans, the first price and limit after each name count.
     """
-    ids = re.compile("|".join(map(re.escape, plans))) if plans else None
+    if not any(id_ in text for id_ in plans):
+        return
+    ids = re.compile("|".join(map(re.escape, plans)))
     for piece in _BLOCK_END.split(text) if media_type == "text/html" else text.splitlines():
-        places = list(ids.finditer(piece)) if ids else []
+        places = list(ids.finditer(piece))
         if len({place[0] for place in places}) == 1:
             yield from _plan_text_defects(path, _plain(piece), places[0][0], plans[places[0][0]])
             continue
