@@ -149,7 +149,7 @@ def test_a_name_is_the_same_owner_to_every_command(tmp_path, owner):
 def test_serving_on_postgresql_without_secrets_is_refused_with_a_cure(tmp_path):
     installation = Installation(Settings(_env_file=None, data_dir=tmp_path))
     installation.environment["SVC_LEDGER_URL"] = "postgresql+psycopg://svc@127.0.0.1:1/svc"
-    for command in ("serve", "run"):
-        ran = installation.svc(command, code=2)
+    # `run` handles signals, as no process of tests should
+    for ran in (installation.called("serve", code=2), installation.svc("run", code=2)):
         assert "SVC_MASTER_SECRET" in ran.stderr and "openssl" in ran.stderr
     assert not list(tmp_path.iterdir())

@@ -6,8 +6,6 @@ import json
 import os
 import socket
 import stat
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -18,6 +16,7 @@ import httpx
 import pytest
 from access_sales import miss, redeem, sell
 from fake_providers import FakeChain, Provider
+from forked import ForkedCommand
 from paid_service import PAYER, STRANGER, TREASURY
 from patience import HANG_S
 from typer.testing import CliRunner
@@ -31,8 +30,6 @@ from cli.purchase import Purchase, PurchasePending, PurchaseRefused, Purchases, 
 from contracts.settings import Settings
 from warehouse.access.cases import cases_in
 from warehouse.ledger.ledger import open_ledger
-
-SVC = Path(sys.executable).with_name("svc")
 
 
 class Shop:
@@ -65,9 +62,9 @@ class Shop:
         assert result.exit_code == code, result.output
         return json.loads(result.stdout)
 
-    def serve(self) -> subprocess.Popen[bytes]:
+    def serve(self) -> ForkedCommand:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
-        process = subprocess.Popen([SVC, "serve"], env=kept | self.environment)
+        process = ForkedCommand(kept | self.environment, self.key_file.with_name("log"), "serve")
         with httpx.Client(timeout=HANG_S) as client:
             while process.poll() is None:
                 try:

@@ -19,7 +19,7 @@ from keyed_service import with_secrets
 from patience import HANG_S
 from postgres_fixtures import TemporaryPostgres, postgres_binaries
 from publishing import House, mint
-from two_hosts import ApiHost, Process, until
+from two_hosts import ApiHost, until
 
 from cli.environment import as_environment
 from contracts.access.tiers import Tier
@@ -66,9 +66,9 @@ def test_a_host_restored_from_a_backup_serves_proven_documents_and_knows_every_k
         pepper = load_secrets(settings).pepper
         issued = create_key(tx, pepper, tier=Tier.PRO, owner="local:me", now=datetime.now(UTC))
     key = {"X-Api-Key": issued.key.reveal()}
-    pusher = Process(tmp_path / "pusher", as_environment(settings), "generations", "push", "--once")
-    pusher.start()
-    assert pusher.process is not None and pusher.process.wait(HANG_S) == 0, pusher.said()
+    log = tmp_path / "pusher.log"
+    pusher = ForkedCommand(as_environment(settings), log, "generations", "push", "--once")
+    assert pusher.wait(HANG_S) == 0, log.read_text()
 
     before = ApiHost("before", tmp_path, as_environment(settings))
     goal = {"type": "Goal", "title": "Come back", "source": "me"}
