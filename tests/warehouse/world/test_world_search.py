@@ -23,9 +23,9 @@ def search(request: pytest.FixtureRequest, tmp_path: Path):
 
     def asked(nodes: list[Node], text: str, owner: str | None = ME, within: Filter = ANYTHING) -> Answer:
         events = events_of(nodes)
-        directory = write(tmp_path / f"graph{len(list(tmp_path.iterdir()))}", events)
-        graph = Graph.of(directory if request.param == "snapshot" else None, events)
-        return answer(graph.seen_by(owner), Query(search=text, filter=within))
+        in_snapshot = request.param == "snapshot"
+        directory = write(tmp_path / f"graph{len(list(tmp_path.iterdir()))}", events) if in_snapshot else None
+        return answer(Graph.of(directory, events).seen_by(owner), Query(search=text, filter=within))
 
     return asked
 
