@@ -179,15 +179,24 @@ def test_a_walk_by_cursor_gives_every_holder_once_and_stays_on_its_list(context:
     }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def three_lists(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DocumentContext]:
+    """Transfers in blocks 1 and 7, lists at 5, 9 and 20; only to be read."""
+    directory = tmp_path_factory.mktemp("three_lists")
+    with Warehouse(directory).connect() as opened:
+        context = DocumentContext(opened, lists_dir(directory), Installation("https://svc.example"))
+        for rows, listed in ([(1, ZERO_ADDRESS, A, 10)], 5), ([(7, A, B, 1)], 9), ([], 20):
+            grow(context, rows, listed)
+        yield context
+
+
 @pytest.mark.parametrize(
     ("block", "known"), [(1, 1), (4, 1), (5, 5), (6, 5), (7, 7), (8, 7), (9, 9), (10, 9), (19, 9), (20, 20)]
 )
 def test_the_time_of_a_block_is_of_the_newest_transfer_or_list_up_to_it(
-    context: DocumentContext, block: int, known: int
+    three_lists: DocumentContext, block: int, known: int
 ) -> None:
-    for rows, listed in ([(1, ZERO_ADDRESS, A, 10)], 5), ([(7, A, B, 1)], 9), ([], 20):
-        grow(context, rows, listed)
-    answer = body("token_holders", context, MomentParameters(block=block))
+    answer = body("token_holders", three_lists, MomentParameters(block=block))
     assert answer["observedAt"] == answer["basis"]["time"] == f"2026-01-01T00:{known:02}:00Z"
 
 
