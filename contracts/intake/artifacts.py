@@ -15,7 +15,7 @@ import yaml
 from contracts.access.plans import PLANS_PATH, QUOTE_PATH, UNCLAIMABLE, load_plans
 from contracts.access.rail import network_of, usd_of
 from contracts.access.tiers import REQUESTS_A_DAY, Tier
-from contracts.base import Document
+from contracts.base import Document, schema_of
 from contracts.intake.answers import INTAKE_PATH, PRICE_SHAPE
 from contracts.intake.artifact_documents import (
     Artifact,
@@ -222,7 +222,7 @@ def _timeline(facts: Facts, _: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _schema(_: Facts, __: Mapping[str, Any]) -> dict[str, Any]:
-    schema = IntakeProvisioningCapsule.model_json_schema(by_alias=True, mode="serialization")
+    schema = schema_of(IntakeProvisioningCapsule, "serialization")
     return {"json_schema": {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}}
 
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from contracts import bidwall, trust
 from contracts.access.plans import PLANS_PATH
-from contracts.base import Freshness, TelemetryEnvelope
+from contracts.base import Freshness, TelemetryEnvelope, schema_of
 from contracts.bidwall import (
     BidwallBalance,
     BidwallEvents,
@@ -290,7 +290,7 @@ def _schema(name: str, model: type[BaseModel], *, sent: bool = False) -> Callabl
     """Makes the schema of a document that we publish, or of one that is `sent` to us."""
 
     def make(installation: Installation) -> Fields:
-        schema = model.model_json_schema(by_alias=True, mode="validation" if sent else "serialization")
+        schema = schema_of(model, "validation" if sent else "serialization")
         return {"$schema": SCHEMA_DIALECT, "$id": installation.url(schema_path(name)), **schema}
 
     return make
