@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import shutil
+import stat
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -254,6 +255,7 @@ def build(
     with _building(data_dir, draft.id) as building:
         components: dict[str, Component] = {}
         folders: set[str] = set()
+        within = building.relative_to(data_dir).parts
 
         def place_all(placed: Mapping[str, Part]) -> None:
             for path, part in placed.items():
@@ -266,8 +268,7 @@ def build(
                     os.link(f"{draft.previous.path}/{path}", f"{building}/{path}")  # with its mode
                     components[path] = last
                 else:
-                    components[path] = _place(building / path, part, draft)
-                    set_mode(data_dir, building / path)
+                    components[path] = _place(building / path, (*within, *path.split("/")), part, draft)
 
         place_all(parts)
         entries = dict(documents)
@@ -349,16 +350,23 @@ def _same(components: Mapping[str, Component], parts: Mapping[str, Part]) -> boo
     return versions == {path: part.version for path, part in parts.items()}
 
 
-def _place(target: Path, part: Part, draft: Draft) -> Component:
+def _place(target: Path, inside: tuple[str, ...], part: Part, draft: Draft) -> Component:
+    """Writes or links the file of a part, with the mode that its path `inside` the data directory requires, and syncs
+    it. It is opened once, since a publication has more than a thousand files."""
     if part.link is not None:
         os.link(part.link, target)
     elif part.write is not None:
         part.write(target)
-        seconds = int(draft.created_at.timestamp())
-        os.utime(target, (seconds, seconds))
-    _sync(target)
-    status = target.stat()
-    with target.open("rb") as file:
+    with target.open("rb", buffering=0) as file:
+        descriptor = file.fileno()
+        if part.link is None:
+            seconds = int(draft.created_at.timestamp())
+            os.utime(descriptor, (seconds, seconds))
+        status = os.fstat(descriptor)
+        wanted = wanted_mode(inside, status.st_mode)
+        if stat.S_IMODE(status.st_mode) != wanted:
+            os.fchmod(descriptor, wanted)
+        os.fsync(descriptor)
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     return Component(part.version, sha256, status.st_size, int(status.st_mtime), draft.id, part.rows, part.last_block)
 
