@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import rlp
@@ -27,15 +28,15 @@ class PlainTrie:
 
     @property
     def root(self) -> bytes:
-        return EMPTY_ROOT if self.top is None else keccak(rlp.encode(self.top))
+        return EMPTY_ROOT if self.top is None else keccak(self.top.encoded)
 
     def proof(self, key: bytes) -> list[bytes]:
         """The nodes from the root towards the key; a node that is part of its parent is not repeated."""
         path = [int(digit, 16) for digit in key.hex()]
         node, nodes = self.top, []
         while node is not None:
-            if node is self.top or len(rlp.encode(node)) >= 32:
-                nodes.append(rlp.encode(node))
+            if node is self.top or len(node.encoded) >= 32:
+                nodes.append(node.encoded)
             if len(node) == 17:
                 node = self._child(node[path.pop(0)])
                 continue
@@ -60,7 +61,7 @@ class PlainTrie:
 
     def _index(self, node: Any) -> None:
         for child in node.children if isinstance(node, _Listed) else []:
-            self._nodes[keccak(rlp.encode(child))] = child
+            self._nodes[keccak(child.encoded)] = child
             self._index(child)
 
     def _node(self, items: Mapping[tuple[int, ...], bytes]) -> Any:
@@ -89,9 +90,15 @@ class _Listed(list[Any]):
         super().__init__(items)
         self.children = children
 
+    @cached_property
+    def encoded(self) -> bytes:
+        """Of lists and bytes alone, which rlp need not look at one by one for what they are."""
+        encoded: bytes = rlp.encode(self, infer_serializer=False)
+        return encoded
 
-def _reference(node: Any) -> Any:
-    return node if len(rlp.encode(node)) < 32 else keccak(rlp.encode(node))
+
+def _reference(node: _Listed) -> _Listed | bytes:
+    return node if len(node.encoded) < 32 else keccak(node.encoded)
 
 
 def _packed(path: Sequence[int], flag: int) -> bytes:
