@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 from keyed_service import bearer, serving
 from publishing import House
+from shared_state import copy_with_links
 from world_graphs import T0, T1, T2, edge, node
 
 from contracts.publish.registry import PROJECTIONS
@@ -69,9 +70,20 @@ class GraphHouse(House):
         return json.loads((self.current / "public" / f"{path.removeprefix('/')}.json").read_text())
 
 
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory):
+    """A house that has published an empty graph, only to be copied: what follows links all that has no graph in it."""
+    made = GraphHouse(tmp_path_factory.mktemp("begun"))
+    made.publish()
+    made.ledger.close()
+    return made
+
+
 @pytest.fixture
-def house(tmp_path):
+def house(tmp_path, begun):
+    copy_with_links(begun.data_dir, tmp_path)
     made = GraphHouse(tmp_path)
+    made.now = begun.now
     yield made
     made.ledger.close()
 
