@@ -19,9 +19,10 @@ PAGE = "/data/index.html"
 ONE, BAD = "0x" + "01" * 20, "0x" + "bb" * 20
 
 
-@pytest.fixture
-def house(tmp_path: Path) -> House:
-    house = House(tmp_path)
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> House:
+    """A house with two further tokens after its first publish; only to be copied."""
+    house = House(tmp_path_factory.mktemp("published"))
     house.read_chain(mint(3), 20)
     tokens = [waiting_token(FurtherToken(address=address, first_block=7), CHAIN_ID) for address in (ONE, BAD)]
     tokens[1] = broken_token(tokens[1], "blocks 0 to 49: a log row of another form")
@@ -30,6 +31,11 @@ def house(tmp_path: Path) -> House:
     write_index(house.data_dir, tokens)
     house.publish(*DOCUMENTS, PAGE)
     return house
+
+
+@pytest.fixture
+def house(published: House, tmp_path: Path) -> House:
+    return published.copied(tmp_path)
 
 
 def test_they_are_published_with_their_state_and_no_dataset(house):
