@@ -1,7 +1,7 @@
 """Routes of published documents. The front answers published bodies; only variants are computed here."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from functools import cache, partial
 from typing import Annotated, Any
 
@@ -81,12 +81,15 @@ class UnpublishedPaths(BaseRoute):
         raise not_ready()
 
 
-def _fixed_paths() -> Iterator[tuple[Projection, str]]:
-    """Yields the paths of documents at which nothing is computed."""
-    for projection in PROJECTIONS:
-        for path in _described_paths(projection):
-            if _parameters_at(projection, path) is None:
-                yield projection, path
+@cache
+def _fixed_paths() -> tuple[tuple[Projection, str], ...]:
+    """Returns the paths of documents at which nothing is computed."""
+    return tuple(
+        (projection, path)
+        for projection in PROJECTIONS
+        for path in projection.paths
+        if _parameters_at(projection, path) is None
+    )
 
 
 @cache
@@ -132,7 +135,9 @@ def _add_route(router: APIRouter, projection: Projection, path: str, answer: Cal
 
 def _parameters_at(projection: Projection, path: str) -> type[BaseModel] | None:
     """Returns the parameters that are computed at one of its paths; None at those that have one body each."""
-    return None if path in dict(projection.bodies[1:]) else projection.parameters
+    if projection.parameters is None or path in dict(projection.bodies[1:]):
+        return None
+    return projection.parameters
 
 
 def _described_paths(projection: Projection) -> dict[str, dict[str, str]]:

@@ -23,6 +23,21 @@ def test_an_unknown_name_in_the_env_file_is_refused_with_the_nearest_right_one(t
         load_settings({})
 
 
+def test_a_name_of_another_program_in_the_env_file_is_refused(tmp_path, monkeypatch):
+    (tmp_path / ".env").write_text("OTHER=1\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingsInvalid, match=r"^OTHER is not a setting\."):
+        load_settings({})
+
+
+@pytest.mark.parametrize("name", ["SVC_PORT", "svc_port"])
+def test_the_environment_is_read_in_either_case_and_goes_before_the_env_file(tmp_path, monkeypatch, name):
+    (tmp_path / ".env").write_text("SVC_PORT=8001\nSVC_HOST=127.0.0.2\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(name, "8002")
+    assert load_settings({}).listens_at == "127.0.0.2:8002"
+
+
 def test_an_env_file_in_another_encoding_is_refused(tmp_path, monkeypatch):
     (tmp_path / ".env").write_bytes("SVC_CONTACT_EMAIL=jürg@svc.example\n".encode("latin-1"))
     monkeypatch.chdir(tmp_path)
