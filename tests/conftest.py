@@ -32,8 +32,9 @@ import typer.testing
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from analysed_routes import analysing_once
+from anyio import to_process
 from fastapi.routing import APIRoute
-from forked import FORK_SERVER
+from forked import FORK_SERVER, run_forked
 from hypothesis import HealthCheck, settings
 from light_encoders import compress_lightly
 from pydantic.fields import FieldInfo
@@ -165,6 +166,7 @@ def done_once(request: pytest.FixtureRequest) -> None:
         migrated_ledgers,
         first_signing_key,
         forked_helpers,
+        forked_workers,
     ):
         request.getfixturevalue(shared.__name__)
 
@@ -273,6 +275,25 @@ def forked_helpers() -> None:
     """Forks the helpers of a large import from the fork server. A service spawns them, which takes a second each."""
     for module in (fold_helper, side_process):
         module.get_context = lambda _: FORK_SERVER  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="session")
+def forked_workers() -> Callable[[], AbstractContextManager[None]]:
+    """Forks the API's workers for large requests from the fork server. A service starts an interpreter, which imports
+    for two seconds.
+
+    Returns what starts workers as a service does, while its context is open.
+    """
+    started = to_process.run_sync
+
+    @contextmanager
+    def as_services_do() -> Iterator[None]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(to_process, "run_sync", started)
+            yield
+
+    to_process.run_sync = run_forked  # type: ignore[assignment]
+    return as_services_do
 
 
 @pytest.fixture(scope="session")

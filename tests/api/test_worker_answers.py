@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
+import pytest
 from whole_service import whole_service
 from world_writes import ADA, goal, no_rules, proposal
 
@@ -30,6 +33,12 @@ from warehouse.world.write import propose
 
 BUILD = {"mode": "apply", "documents": [{"markdown": "".join(f"# Part {number}\n" for number in range(150))}]}
 DESIGN = {"agent": {"id": "helper"}, "goals": ["Answer mail"], "sources": ["inbox"], "mode": "apply"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def started_as_services_do(forked_workers: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
+    with forked_workers():
+        yield
 
 
 def test_a_worker_gives_what_this_process_gives(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import asyncio
 import os
 import signal
 import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,12 @@ from worker_steps import allocate, fail, hold, priority, refuse
 
 from api.workers import MEMORY_BYTES, NICE, WorkerPool, unless_disconnected
 from contracts.errors import BodyInvalid, StoreBusy, WorkersBusy
+
+
+@pytest.fixture(scope="module", autouse=True)
+def started_as_services_do(forked_workers: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
+    with forked_workers():
+        yield
 
 
 class Held:
