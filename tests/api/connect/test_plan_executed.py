@@ -18,6 +18,7 @@ from addressed_service import addressed_service
 from nginx import free_port
 from patience import HANG_S
 from plan_machine import Machine
+from publishing import FEW
 from whole_service import PAYER, WholeService
 
 from contracts.connect.anonymised import session_key
@@ -89,7 +90,7 @@ class Desk:
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    with addressed_service(tmp_path_factory.mktemp("service")) as (service, url):
+    with addressed_service(tmp_path_factory.mktemp("service"), documents=FEW) as (service, url):
         yield Desk(service, url)
 
 
