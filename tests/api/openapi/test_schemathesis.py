@@ -1,12 +1,14 @@
 """Schemathesis against the whole running service, in all its phases: examples, coverage, fuzzing and links followed."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import httpx
 import pytest
+from hypothesis.configuration import storage_directory
 from intakes import AGENT
 from patience import HANG_S
 from rounds import ROUNDS, chosen
@@ -67,7 +69,9 @@ def run(tmp_path: Path, phases: str, examples: int) -> None:
             *("--phases", phases, "--max-examples", str(examples), "--generation-deterministic"),
             *("--continue-on-failure", "--no-color", "--no-shrink"),
         ]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        # The tables of Unicode that Hypothesis keeps there take seconds to make. Examples are not kept.
+        kept = {**os.environ, "HYPOTHESIS_STORAGE_DIRECTORY": str(storage_directory())}
+        done = subprocess.run(command, cwd=tmp_path, env=kept, capture_output=True, text=True)
     lines = [line[:LONGEST_LINE] for line in (done.stdout + done.stderr).splitlines() if line.strip()]
     assert done.returncode == 0, "\n".join(lines[-MOST_LINES:])
 
