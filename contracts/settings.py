@@ -11,14 +11,7 @@ from urllib.parse import urlsplit
 from dotenv.parser import Binding, parse_stream
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
-from pydantic_settings import (
-    BaseSettings,
-    DotEnvSettingsSource,
-    EnvSettingsSource,
-    NoDecode,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-)
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from contracts.errors import SettingsInvalid
 
@@ -213,18 +206,6 @@ class Settings(BaseSettings):
     )
     log_format: Literal["text", "json"] = Field(default="text", description="Log lines for people or for machines")
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Returns the sources that set anything: a source analyses the type of each field before it looks for one."""
-        return (init_settings, *filter(_sets_anything, (env_settings, dotenv_settings)), file_secret_settings)
-
     @property
     def public_base_url(self) -> str:
         """Returns `BASE_URL`, or the address that the API listens on, without a trailing slash."""
@@ -247,14 +228,6 @@ class Settings(BaseSettings):
     def host_named(self) -> str:
         """Returns `HOST_NAME`, or the name of the machine."""
         return self.host_name or platform.node()
-
-
-def _sets_anything(source: PydanticBaseSettingsSource) -> bool:
-    """Decides whether the environment has an `SVC_` name, or `.env` any name: an unknown one there is refused."""
-    if isinstance(source, DotEnvSettingsSource):
-        return bool(source.env_vars)
-    assert isinstance(source, EnvSettingsSource)
-    return any(name.startswith(PREFIX.lower()) for name in source.env_vars)
 
 
 def authority(host: str, port: int) -> str:
