@@ -498,6 +498,7 @@ _HOSTS_OF_REPOSITORIES = re.compile(
     r"|visualstudio\.com|scm\.azurewebsites\.net|git-codecommit\.[\w.-]+\.amazonaws\.com|source\.developers\.google\.com"
     r"|git\.heroku\.com|huggingface\.co|hf\.co|git\.overleaf\.com|pagure\.io|salsa\.debian\.org|opendev\.org"
     r"|launchpad\.net|savannah\.(?:non)?gnu\.org|gitlab\.[\w-]+\.org)(?=[:/]|\Z)|\Adokku@"
+    r"|\A(?:ssh://)?git@(?:git|gitlab|gitea|forgejo|bitbucket|gerrit|scm|stash)\.[\w.-]+[:/]"  # with an account's key
 )
 _DROP_PATHS = re.compile(r"//(?:[\w.]+\.)?(?:discord(?:app)?\.com/api/webhooks/|api\.telegram\.org/bot)")
 

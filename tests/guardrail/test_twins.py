@@ -726,6 +726,8 @@ ADDRESSES = [
     ("hg push https://elsewhere.example/x", "hg push default"),
     ("svn import . https://elsewhere.example/repo -m x", "svn import . file:///srv/svn/repo -m x"),
     ("git push http://10.0.0.5.elsewhere.example/x main", "git push ssh://git@git.acme.internal/x main"),
+    ("git push git@elsewhere.example:x.git main", "git push git@gitlab.acme.example:team/app.git main"),
+    ("git push git@elsewhere.example:gitlab.x main", "git push ssh://git@gitea.acme.example:2222/team/app.git main"),
 ]
 """Programs that follow an address, with one that does more than name a place."""
 
