@@ -108,12 +108,12 @@ def snapshot_inputs(connection: duckdb.DuckDBPyConnection, events: Sequence[Even
         " (id varchar, source varchar, target varchar, owner varchar, live boolean, body varchar)"
     )
     node_rows = [
-        (each.id, each.type, each.domain, each.owner, is_live(each), msgspec.json.encode(each).decode())
-        for each in nodes.values()
+        (state.id, state.type, state.domain, state.owner, is_live(state), msgspec.json.encode(state).decode())
+        for state in nodes.values()
     ]
     edge_rows = [
-        (one.id, one.source, one.target, one.owner, is_live(one), msgspec.json.encode(one).decode())
-        for one in edges.values()
+        (state.id, state.source, state.target, state.owner, is_live(state), msgspec.json.encode(state).decode())
+        for state in edges.values()
     ]
     for table, rows in (("snapshot_input_nodes", node_rows), ("snapshot_input_edges", edge_rows)):
         if rows:  # by columns, since each row of a statement of its own takes a tenth of a millisecond

@@ -105,6 +105,14 @@ def set_mode(data_dir: Path, path: Path) -> None:
         path.chmod(wanted)
 
 
+def set_open_mode(descriptor: int, inside: tuple[str, ...]) -> None:
+    """Does the same for what is open, with the parts of its path within the data directory. Raises `OSError`."""
+    mode = os.fstat(descriptor).st_mode
+    wanted = wanted_mode(inside, mode)
+    if stat.S_IMODE(mode) != wanted:
+        os.fchmod(descriptor, wanted)
+
+
 @dataclass(frozen=True, slots=True)
 class Correction:
     """A mode that was wrong. `done` is False if another user owns the file or the file system is read-only."""

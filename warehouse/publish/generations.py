@@ -11,7 +11,6 @@ import hashlib
 import os
 import re
 import shutil
-import stat
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ import msgspec
 from contracts.errors import DiskFull, GenerationBroken, StoreUnusable
 from contracts.times import utc_text
 from contracts.world.audit import AuditHead
-from warehouse.file_modes import make_data_directory, set_mode, wanted_mode, write_private_file
+from warehouse.file_modes import make_data_directory, set_mode, set_open_mode, write_private_file
 
 KEPT_COUNT = 3
 KEPT_AGE = timedelta(hours=1)
@@ -362,10 +361,8 @@ def _place(target: Path, inside: tuple[str, ...], part: Part, draft: Draft) -> C
         if part.link is None:
             seconds = int(draft.created_at.timestamp())
             os.utime(descriptor, (seconds, seconds))
+        set_open_mode(descriptor, inside)
         status = os.fstat(descriptor)
-        wanted = wanted_mode(inside, status.st_mode)
-        if stat.S_IMODE(status.st_mode) != wanted:
-            os.fchmod(descriptor, wanted)
         os.fsync(descriptor)
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     return Component(part.version, sha256, status.st_size, int(status.st_mtime), draft.id, part.rows, part.last_block)
@@ -385,7 +382,7 @@ def _building(data_dir: Path, generation_id: str) -> Iterator[Path]:
         inside = building.relative_to(data_dir).parts
         for directory, _, _, descriptor in os.fwalk(building):
             below = directory.removeprefix(str(building)).split("/")[1:]
-            os.fchmod(descriptor, wanted_mode((*inside, *below), os.fstat(descriptor).st_mode))
+            set_open_mode(descriptor, (*inside, *below))
             os.fsync(descriptor)
         building.rename(root / generation_id)
         _sync(root)
