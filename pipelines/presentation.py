@@ -12,6 +12,7 @@ import dagster as dg
 import polars as pl
 from pydantic import BaseModel
 
+from contracts.base import schema_of
 from contracts.site.lineage import column_lineage
 from contracts.token.proof import Proof
 from contracts.world.proposal import Decision
@@ -78,7 +79,7 @@ def other_spec(
 def model_schema(model: type[BaseModel]) -> dg.TableSchema:
     """Describes the fields of a document as columns: JSON name, JSON type, description, else that of its type.
     Fields of its parts follow theirs: `concentration.gini`, `holders[].share`."""
-    schema = model.model_json_schema(by_alias=True, mode="serialization")
+    schema = schema_of(model, "serialization")
     columns = {column.name: column for column in _columns(schema["properties"], schema.get("$defs", {}))}
     return dg.TableSchema(list(columns.values()))
 
