@@ -39,16 +39,14 @@ from warehouse.token.holders import (
     balances_of,
     folded_supply,
     holder_count,
-    ranges_reasked,
     read_state,
-    sample_addresses,
+    sampled_balances,
 )
 from warehouse.token.node_questions import (
     BalancesToCompare,
     balances_to_compare,
-    delivering_hosts,
     drawn_blocks,
-    range_count,
+    range_totals,
 )
 
 KINDS_OF_LARGEST = 1000
@@ -77,8 +75,15 @@ async def prove_balances(
     now, seed = now or datetime.now(UTC), secrets.token_hex(32)
     hosts = [endpoint.host for endpoint in rpc.endpoints] if isinstance(rpc, RpcPool) else [ONLY_NODE]
     disputes = open_disputes(connection)
-    disputed = [dispute.subject for dispute in disputes if dispute.fact is DisputedFact.BALANCE and dispute.subject]
-    sampled = [*sample_addresses(connection, sample_points(seed), SAMPLE_LARGEST), *disputed]
+    disputed = [
+        dispute.subject
+        for dispute in disputes
+        if dispute.fact is DisputedFact.BALANCE and dispute.subject and dispute.subject != ZERO_ADDRESS
+    ]
+    sample = sampled_balances(connection, sample_points(seed), SAMPLE_LARGEST)
+    if disputed:
+        sample |= balances_of(connection, disputed)
+    ranges = range_totals(connection)
     several = len(hosts) > 1
     to_compare = BalancesToCompare({}, None, cut=False)
     if several:
@@ -87,9 +92,9 @@ async def prove_balances(
         token=token_address,
         block=state.block,
         block_hash=state.block_hash,
-        sample=balances_of(connection, [address for address in dict.fromkeys(sampled) if address != ZERO_ADDRESS]),
+        sample=sample,
         compared=to_compare.balances,
-        delivered=delivering_hosts(connection),
+        delivered=ranges.delivered,
         transfers=[
             OwnBlock(
                 drawn.number,
@@ -116,7 +121,7 @@ async def prove_balances(
         nodes=survey.standings,
         sample_seed=seed,
         balances=ComparedBalances(holders=holders, compared=survey.compared, complete=compared_all),
-        transfers=ConfirmedRanges(ranges=range_count(connection), confirmed=ranges_reasked(connection)),
+        transfers=ConfirmedRanges(ranges=ranges.count, confirmed=ranges.reasked),
         receipts=survey.receipts,
         disputes=[
             *open_disputes(connection),
@@ -132,7 +137,7 @@ async def prove_balances(
         survey.answers,
         block=state.block,
         block_hash=state.block_hash,
-        ranges_reasked=ranges_reasked(connection),
+        ranges_reasked=ranges.reasked,
         nodes=agreement,
     )
     return proof, held_by_zero(folded, survey.answers)

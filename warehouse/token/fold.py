@@ -38,23 +38,26 @@ def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
     before = read_state(connection)
     if before is not None and before.block >= upto:
         return Folded(before, 0, 0)
-    window = {"after": -1 if before is None else before.block, "upto": upto, "zero": _ZERO}
+    window = {"after": -1 if before is None else before.block, "upto": upto}
+    with_zero = window | {"zero": _ZERO}
     with large_commits(connection), transaction(connection):
-        deltas = connection.sql(read_sql("balance_deltas"), params=window).to_arrow_table()
+        deltas = connection.sql(read_sql("balance_deltas"), params=with_zero).to_arrow_table()
         merge_deltas(connection, deltas)
-        row = one_row(connection, read_sql("through_zero"), window)
-        minted, sent_to_zero, zero_to_zero = (combined(limbs) for limbs in row[:3])
+        (new_transfers,) = one_row(connection, read_sql("count_transfers"), window)
+        rows = connection.execute(read_sql("through_zero"), with_zero).fetchall()
+        moved = {(from_zero, to_zero): combined(limbs) for from_zero, to_zero, *limbs in rows}
+        zero_to_zero = moved.get((True, True), 0)
         state = FoldedState(
             upto,
             block_hash,
             block_time,
-            minted + (before.minted if before else 0),
-            sent_to_zero + (before.sent_to_zero if before else 0),
+            moved.get((True, False), 0) + zero_to_zero + (before.minted if before else 0),
+            moved.get((False, True), 0) + zero_to_zero + (before.sent_to_zero if before else 0),
             zero_to_zero + (before.zero_to_zero if before else 0),
-            row[3] + (before.transfers if before else 0),
+            new_transfers + (before.transfers if before else 0),
         )
         record_state(connection, state)
-    return Folded(state, row[3], deltas.num_rows)
+    return Folded(state, new_transfers, deltas.num_rows)
 
 
 def merge_deltas(connection: duckdb.DuckDBPyConnection, deltas: pa.Table) -> None:

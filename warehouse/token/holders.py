@@ -76,11 +76,6 @@ def holder_count(connection: duckdb.DuckDBPyConnection) -> int:
     return int(one_row(connection, "select count(*) from core_holders__balances where balance_raw > 0::bignum")[0])
 
 
-def ranges_reasked(connection: duckdb.DuckDBPyConnection) -> int:
-    """Returns the number of block ranges that were read twice, to catch silent gaps."""
-    return int(one_row(connection, read_sql("ranges_reasked"))[0])
-
-
 def balances_of(connection: duckdb.DuckDBPyConnection, addresses: Sequence[str]) -> dict[str, int]:
     """Returns balances in smallest units of these addresses (0x text); 0 for unknown ones."""
     rows = connection.execute(
@@ -90,12 +85,13 @@ def balances_of(connection: duckdb.DuckDBPyConnection, addresses: Sequence[str])
     return {address: balances.get(address, 0) for address in addresses}
 
 
-def sample_addresses(connection: duckdb.DuckDBPyConnection, points: Sequence[str], largest: int) -> list[str]:
-    """Returns the `largest` holders, then the holder at or after each point (0x addresses), cyclic; no duplicates."""
+def sampled_balances(connection: duckdb.DuckDBPyConnection, points: Sequence[str], largest: int) -> dict[str, int]:
+    """Returns the `largest` holders, then the holder at or after each point (0x addresses), cyclic: their balances
+    in smallest units, in this order."""
     rows = connection.execute(
         read_sql("balance_sample"), {"points": [bytes.fromhex(point[2:]) for point in points], "largest": largest}
     ).fetchall()
-    return list(dict.fromkeys(address for (address,) in rows))
+    return {address: int(balance) for address, balance in rows}
 
 
 def rows_of(holder_list: Path | str) -> str:

@@ -23,6 +23,16 @@ class BalancesToCompare:
 
 
 @dataclass(frozen=True)
+class RangeTotals:
+    """The stored ranges of transfers: how many, how many of them were read twice to catch silent gaps, and the nodes
+    that delivered their rows."""
+
+    count: int
+    reasked: int
+    delivered: frozenset[str]
+
+
+@dataclass(frozen=True)
 class DrawnBlock:
     """The transfers of one block, the range that they were read in, and the node that delivered it."""
 
@@ -45,15 +55,10 @@ def balances_to_compare(
     return BalancesToCompare({address: int(balance) for address, balance in rows[:most]}, since, len(rows) > most)
 
 
-def delivering_hosts(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
-    """Returns the nodes that delivered the rows of the transfers."""
-    rows = connection.execute("select distinct rpc_host from raw_chain__ranges where log_count > 0").fetchall()
-    return frozenset(host for (host,) in rows)
-
-
-def range_count(connection: duckdb.DuckDBPyConnection) -> int:
-    """Returns the number of stored ranges of transfers."""
-    return int(one_row(connection, "select count(*) from raw_chain__ranges")[0])
+def range_totals(connection: duckdb.DuckDBPyConnection) -> RangeTotals:
+    """Returns what is known of all stored ranges of transfers."""
+    count, reasked, hosts = one_row(connection, read_sql("range_totals"))
+    return RangeTotals(count, reasked, frozenset(hosts))
 
 
 def drawn_blocks(connection: duckdb.DuckDBPyConnection, state: FoldedState, seed: str, count: int) -> list[DrawnBlock]:

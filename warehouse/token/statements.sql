@@ -55,6 +55,12 @@ limit $most
 select chain_id, genesis_hash, token_address, start_block
 from raw_chain__identity
 
+-- name: count_transfers
+-- One row: the number of transfers in ($after, $upto].
+select count(*)
+from raw_chain__transfers
+where block_number > $after and block_number <= $upto
+
 -- name: csv_lines
 -- The lines `address,balance_raw` of the ranked list, largest first, joined into texts of 20,000 lines.
 select string_agg(address || ',' || balance_raw, chr(10) order by rank) || chr(10)
@@ -331,11 +337,6 @@ select
     token, block_number, log_index, tx_hash, from_address, to_address, value_raw, block_time, block_time_quality
 from partition_rows
 
--- name: ranges_reasked
--- One row: how many block ranges were read a second time.
-select count(*) filter (reasked)
-from raw_chain__ranges
-
 -- name: ranges_to_reread
 -- Up to $count stored ranges in an order that follows from $seed, those with transfers of $addresses first.
 with moved as (
@@ -369,6 +370,14 @@ select block_time, holders
 from (select block, block_time, holders from out_holders__lists where snapshot order by block desc limit 500)
 order by block
 
+-- name: range_totals
+-- One row: how many block ranges were read, how many of them a second time, and the nodes that delivered rows.
+select
+    count(*),
+    count(*) filter (reasked),
+    coalesce(list(distinct rpc_host) filter (log_count > 0), [])
+from raw_chain__ranges
+
 -- name: stored_range
 -- At most one row: the stored range with exactly these first and last blocks.
 select from_block, to_block, log_count, payload_sha256, rpc_host
@@ -376,21 +385,18 @@ from $ranges
 where from_block = ? and to_block = ?
 
 -- name: through_zero
--- One row: limb sums (most significant first) of transfers in ($after, $upto] from zero, to zero and from zero to zero,
--- and the number of all transfers there.
+-- One row per kind of transfer in ($after, $upto] that the zero address takes part in: whether it is the sender, whether
+-- it is the recipient, and limb sums (most significant first).
 select
-    [sum(value_raw.limb3) filter (minted), sum(value_raw.limb2) filter (minted),
-     sum(value_raw.limb1) filter (minted), sum(value_raw.limb0) filter (minted)] as minted,
-    [sum(value_raw.limb3) filter (to_zero), sum(value_raw.limb2) filter (to_zero),
-     sum(value_raw.limb1) filter (to_zero), sum(value_raw.limb0) filter (to_zero)] as sent_to_zero,
-    [sum(value_raw.limb3) filter (minted and to_zero), sum(value_raw.limb2) filter (minted and to_zero),
-     sum(value_raw.limb1) filter (minted and to_zero), sum(value_raw.limb0) filter (minted and to_zero)] as zero_to_zero,
-    (select count(*) from raw_chain__transfers where block_number > $after and block_number <= $upto) as transfers
-from (
-    select value_raw, from_address = $zero as minted, to_address = $zero as to_zero
-    from raw_chain__transfers
-    where block_number > $after and block_number <= $upto and (from_address = $zero or to_address = $zero)
-)
+    from_address = $zero as from_zero,
+    to_address = $zero as to_zero,
+    sum(value_raw.limb3),
+    sum(value_raw.limb2),
+    sum(value_raw.limb1),
+    sum(value_raw.limb0)
+from raw_chain__transfers
+where block_number > $after and block_number <= $upto and (from_address = $zero or to_address = $zero)
+group by from_zero, to_zero
 
 -- name: tip_blocks
 -- One row per block held above finality, lowest first: its number, hash, parent's hash and UTC time.

@@ -206,9 +206,19 @@ def replace_tip(
         assert tables.tip_rows and tables.tip_blocks, "an event that is read above finality"
         for question in ("delete_tip_rows", "delete_tip_blocks"):
             _run(connection, question, [first_kept, last_kept], tables=tables)
-        for block in blocks:
-            row = {"number": block.number, "hash": block.hash, "parent_hash": block.parent_hash}
-            insert(connection, tables.tip_blocks, row | {"block_time": _time(block.time_s)})
+        insert(
+            connection,
+            tables.tip_blocks,
+            [
+                {
+                    "number": block.number,
+                    "hash": block.hash,
+                    "parent_hash": block.parent_hash,
+                    "block_time": _time(block.time_s),
+                }
+                for block in blocks
+            ],
+        )
         for part in rows:
             _append(connection, tables.tip_rows, part)
 

@@ -8,7 +8,7 @@ from patience import HANG_S
 
 from cli.demo.recorded import RecordedChain, RecordedNode
 from contracts.errors import ChainDataInvalid, ChainMismatch, FinalityUnknown, RpcUnavailable
-from warehouse.token.holders import ranges_reasked
+from warehouse.token.node_questions import range_totals
 from warehouse.token.transfers import last_checkpoint
 
 BLOCKS = (3, 40, 41, 90, 198)
@@ -159,7 +159,7 @@ def test_a_silent_gap_in_old_history_is_found_by_asking_again(connection):
         report = ingest_once(connection, lying.url, honest.url)
     assert held_blocks(connection) == [(30, 0)]
     assert (report.disagreement_count, report.complete) == (1, True)
-    assert ranges_reasked(connection) == report.reasked_count > 0
+    assert range_totals(connection).reasked == report.reasked_count > 0
 
 
 def test_two_nodes_that_keep_differing_stop_the_run(connection):

@@ -18,7 +18,7 @@ from contracts.token.holders import ZERO_ADDRESS
 from contracts.token.proof import SAMPLE_LARGEST, pick_sample, sample_points
 from warehouse.duck.connection import Warehouse
 from warehouse.token.fold import fold_balances
-from warehouse.token.holders import balances_of, folded_supply, read_state, sample_addresses
+from warehouse.token.holders import balances_of, folded_supply, read_state, sampled_balances
 
 UINT256 = (1 << 256) - 1
 A, B, C = address(0xA), address(0xB), address(0xC)
@@ -158,7 +158,8 @@ def test_the_sample_is_the_largest_holders_then_the_next_after_each_point(connec
     put_transfers(connection, [*mints, (2, address(0x40), address(0x10), 1)], 2)
     fold_balances(connection)
     points = [address(0x11), address(0x20), address(0x31), address(0x39)]
-    assert sample_addresses(connection, points, 1) == [address(0x30), address(0x20), address(0x10)]
+    sample = sampled_balances(connection, points, 1)
+    assert list(sample.items()) == [(address(0x30), 0x30), (address(0x20), 0x20), (address(0x10), 0x11)]
     assert balances_of(connection, [address(0x40), address(0x99)]) == {address(0x40): -1, address(0x99): 0}
 
 
@@ -168,8 +169,9 @@ def test_the_sample_drawn_in_sql_is_the_one_that_anybody_draws_from_the_list(con
     fold_balances(connection)
     largest_first = sorted(balances, key=lambda holder: (-balances[holder], holder))
     for block in range(5):
-        drawn = sample_addresses(connection, sample_points(f"0x{block:064x}"), SAMPLE_LARGEST)
-        assert drawn == pick_sample(largest_first, f"0x{block:064x}")
+        drawn = sampled_balances(connection, sample_points(f"0x{block:064x}"), SAMPLE_LARGEST)
+        assert list(drawn) == pick_sample(largest_first, f"0x{block:064x}")
+        assert drawn.items() <= balances.items()
 
 
 def test_the_real_history_of_a_token_gives_the_published_sheet_address_by_address(

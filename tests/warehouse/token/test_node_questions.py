@@ -27,7 +27,7 @@ from warehouse.token.disputes import (
 )
 from warehouse.token.fold import fold_balances
 from warehouse.token.holders import balances_of, read_state
-from warehouse.token.node_questions import balances_to_compare, delivering_hosts, drawn_blocks
+from warehouse.token.node_questions import RangeTotals, balances_to_compare, drawn_blocks, range_totals
 from warehouse.token.transfers import ATTESTATIONS, TRANSFERS
 
 A, B, C = address(0xA), address(0xB), address(0xC)
@@ -92,7 +92,16 @@ def test_the_newest_block_with_transfers_is_drawn_and_others_by_chance(connectio
     draws = [[drawn.number for drawn in drawn_blocks(connection, state, f"{seed}", 3)] for seed in range(12)]
     assert all(draw[0] == 39 and len(set(draw)) == 3 for draw in draws)
     assert len({tuple(draw) for draw in draws}) > 1
-    assert delivering_hosts(connection) == {"node"}
+
+
+def test_ranges_are_counted_with_those_read_twice_and_the_nodes_that_delivered_rows(connection):
+    assert range_totals(connection) == RangeTotals(0, 0, frozenset())
+    for block, host, rows in ((1, "a", 1), (2, "b", 1), (3, "b", 2), (4, "c", 0)):
+        put_transfers(connection, [(block, ZERO_ADDRESS, A, 1)] * rows, block)
+        connection.execute(
+            "update raw_chain__ranges set rpc_host = ?, reasked = ? where to_block = ?", [host, block > 2, block]
+        )
+    assert range_totals(connection) == RangeTotals(4, 2, frozenset({"a", "b"}))
 
 
 def test_ranges_with_transfers_of_a_disputed_address_are_read_again_first(connection):
