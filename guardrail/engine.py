@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -101,8 +101,8 @@ class Found(Protocol):
 @record
 class Parts:
     """The modules that the engine calls; `loading` provides them. `most_calls` is the number of calls at which
-    interpreting stops. `match_nothing` returns True only if it can prove that no rule matches the text. `version`
-    identifies the data that the parts were made from."""
+    interpreting stops. `matching_nothing` returns texts that it can prove to match no rule. `version` identifies the
+    data that the parts were made from."""
 
     read: Callable[[str, Facts], Reading]
     interpret: Callable[[Reading, Facts], Interpreted]
@@ -110,7 +110,7 @@ class Parts:
     with_intent: Callable[[Sequence[Effect], Sequence[Passage], Facts], Sequence[Effect]]
     effects_of_steps: Callable[[Sequence[str], Span], Sequence[Effect]]
     find: Callable[[str], Sequence[Found]]
-    match_nothing: Callable[[str], bool]
+    matching_nothing: Callable[[Iterable[str]], set[str]]
     masked: Callable[[str], str]
     language_rules: int
     most_calls: int
@@ -190,13 +190,13 @@ class Guardrail:
             message = f"the check failed on this action, which is therefore denied ({type(fault).__name__})"
             return self._denied(Problem("fault", "/action", message), ignored, digest)
 
-    def surely_passes(self, action: str) -> bool:
-        """Returns True only if no rule matches the action at any severity except critical, in any context that states
-        at most a tool without a language of its own.
+    def surely_passing(self, actions: Iterable[str]) -> set[str]:
+        """Returns actions that no rule matches at any severity except critical, in any context that states at most a
+        tool without a language of its own.
 
-        Takes a tenth of the time of `check` or less. False means nothing: then the action has to be judged.
+        Takes a tenth of the time of `check` or less. The other actions have to be judged: about them it says nothing.
         """
-        return self._parts.match_nothing(action)
+        return self._parts.matching_nothing(actions)
 
     def digest(self, action: str, severity: str = "medium", context: Mapping[str, Any] | None = None) -> str:
         """Returns the digest that an approval token is bound to: of the action, the severity, the context without the

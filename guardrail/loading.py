@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -41,8 +41,8 @@ def guardrail_of(catalogue: Catalogue, policy: Policy) -> Guardrail:
 
         return PlainWords(catalogue)
 
-    def match_nothing(text: str) -> bool:
-        return plain_words().match_nothing(text)
+    def matching_nothing(texts: Iterable[str]) -> set[str]:
+        return plain_words().matching_nothing(texts)
 
     return Guardrail(
         policy,
@@ -54,7 +54,7 @@ def guardrail_of(catalogue: Catalogue, policy: Policy) -> Guardrail:
             effects_of_steps=effects_of_steps,
             find=formats.find,
             masked=formats.masked,
-            match_nothing=match_nothing,
+            matching_nothing=matching_nothing,
             language_rules=language.rules_checked(),
             most_calls=MAX_CALLS,
             version=f"{catalogue.digest} {language.version()}",

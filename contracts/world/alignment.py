@@ -45,24 +45,26 @@ def aligned_with(guardrail: Guardrail, proposal: Proposal) -> Judgement:
     row of `ABOUT_TEXT` blocks at medium impact fails in both.
     """
     warned: list[str] = []
-    # names of properties are the same in many drafts, and most texts have no word that any rule asks for
-    verdicts: dict[Severity, dict[str, Verdict | None]] = {severity: {} for severity in Severity}
+    verdicts: dict[tuple[str, Severity], Verdict] = {}
     drafts: tuple[NodeDraft | EdgeDraft, ...] = (
         *proposal.nodes,
         *proposal.edges,
         *(act.edge() for act in proposal.acts),
     )
-    for draft in drafts:
+    texts_of = [_texts(draft) for draft in drafts]
+    # names of properties are the same in many drafts, and most texts have no word that any rule asks for
+    passing = guardrail.surely_passing({text for texts in texts_of for text in texts})
+    for draft, texts in zip(drafts, texts_of, strict=True):
+        if passing.issuperset(texts):
+            continue
         impact = _impact(draft)
-        known = verdicts[impact]
         matched = ""
-        for text in _texts(draft):
-            if text not in known:
-                passes = not text.strip() or guardrail.surely_passes(text)
-                known[text] = None if passes else guardrail.check(text, impact, _CONTEXT)
-            verdict = known[text]
-            if verdict is None:
+        for text in texts:
+            if text in passing or not text.strip():
                 continue
+            verdict = verdicts.get((text, impact))
+            if verdict is None:
+                verdict = verdicts[text, impact] = guardrail.check(text, impact, _CONTEXT)
             blocked = not verdict.passed and not (verdict.problem is None and _only_describes(draft))
             if blocked or _must_not_exist(verdict):
                 which = ", ".join(verdict.matched_guardrails) or "not judged"
@@ -104,7 +106,8 @@ def _texts(draft: NodeDraft | EdgeDraft) -> list[str]:
     texts = [draft.title] if isinstance(draft, NodeDraft) else []
     names: list[str] = []
     _find_strings(draft.properties, texts, names)
-    texts.append("\n".join(names))
+    if names:
+        texts.append("\n".join(names))
     return texts
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Literal
 
@@ -22,7 +22,10 @@ _SHORTEST = 8
 SHORTEST_SHOWN = 12
 """Characters that a secret needs for its first four to be shown."""
 
-__all__ = ["MAX_FINDINGS", "Category", "Confidence", "Finding", "find", "masked"]
+_LINES_TOGETHER = 50
+"""Lines that are searched as one text, of which one search takes a fifth of the time of one for each."""
+
+__all__ = ["MAX_FINDINGS", "Category", "Confidence", "Finding", "find", "masked", "without_findings"]
 
 
 @record
@@ -49,6 +52,20 @@ def find(text: str) -> tuple[Finding, ...]:
             if not any(finding.start < known.end and known.start < finding.end for known in found):
                 found.append(finding)
     return _in_order(found)
+
+
+def without_findings(lines: Sequence[str]) -> Iterator[str]:
+    """Yields the lines in which `find` finds nothing. None of them contains a line break.
+
+    A shape that occurs in a line also occurs in a text with this line, so lines are only searched one by one where
+    some shape occurs, perhaps in two of them together.
+    """
+    for first in range(0, len(lines), _LINES_TOGETHER):
+        together = lines[first : first + _LINES_TOGETHER]
+        if _occurring("\n".join(together)):
+            yield from (line for line in together if not find(line))
+        else:
+            yield from together
 
 
 def masked(text: str, findings: tuple[Finding, ...] | None = None) -> str:

@@ -80,9 +80,17 @@ def decide(action: str, facts: Facts, programs: Container[str] | None = None) ->
 
 def looks_like_code(text: str) -> bool:
     """Decides whether a text has a mark of a language other than sentences and POSIX shell."""
-    if is_sql(text) or PYTHON.points(text) or JAVASCRIPT.points(text):
+    return is_sql(text) or any(marks.points(text) for marks in _OTHER_MARKS)
+
+
+def can_mark_code(word: str) -> bool:
+    """Decides whether a text of plain words can look like code if it contains this one, or begins with it."""
+    if word.rstrip(".,").lower() in _SQL_VERBS:
         return True
-    return bool(POWERSHELL.points(text) or CMD.points(text))
+    return any(hint in word for marks in _OTHER_MARKS for hint in marks.hints)
+
+
+_OTHER_MARKS = (PYTHON, JAVASCRIPT, POWERSHELL, CMD)
 
 
 def _windows_points(text: str, facts: Facts) -> dict[Language, int]:

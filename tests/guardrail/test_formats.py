@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import itertools
 import json
+import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rounds import ROUNDS
 
-from guardrail.formats import Finding, checksums, find, masked
+from guardrail import formats
+from guardrail.formats import Finding, checksums, find, masked, without_findings
 from guardrail.formats.table import CREDENTIALS
 
 # Made of pieces, so that no scanner takes this file for a leak.
@@ -148,3 +150,23 @@ def test_any_text_is_searched_and_masked_without_a_fault(text: str) -> None:
 def test_pieces_of_formats_are_searched_without_a_fault(pieces: list[str]) -> None:
     text = "".join(pieces)
     assert len(masked(text)) <= len(text)
+
+
+_PIECES = (
+    *(_AWS, _AWS[:9], _AWS[9:], _SLACK, _STRIPE, _WALLET_KEY + "J", _JWT, "4539 1488", "0343 6467", "DE89 3704 0044"),
+    *("0532 0130 00", "password is", "machine a login b password", "q7Xv9Lm2Rt5W", "key=", "'", ": ", "@", "://u:"),
+    *("a@mail.test", "b@mail.test", "stripe", "routing 021000021", "a quiet harbour", "\r", "\0", "ü", " "),
+)
+
+
+@settings(max_examples=60 * ROUNDS, deadline=None)
+@given(st.lists(st.lists(st.sampled_from(_PIECES), max_size=4).map("".join), max_size=120))
+def test_lines_without_findings_are_told_together_as_one_by_one(lines: list[str]) -> None:
+    assert list(without_findings(lines)) == [line for line in lines if not find(line)]
+
+
+def test_the_end_of_a_line_is_to_every_shape_what_the_end_of_a_text_is() -> None:
+    either_end = re.compile(r"\(\?:[\^$]\|\[\^(?![^]]*\\s)[^]]*]\)")  # a sign that follows may be a line break too
+    sign, end = re.compile(r"\\[^AzB]|\[(?:\\.|[^]\\])*]"), re.compile(r"[\^$]|\\[AzB]")
+    for pattern, _ in formats._ROWS:
+        assert not end.search(sign.sub("", either_end.sub("", pattern))), pattern

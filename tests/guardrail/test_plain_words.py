@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from rounds import ROUNDS
 
 import guardrail
-from guardrail import language
+from guardrail import language, plain_words
 from guardrail.catalogue.loader import default_catalogue
 from guardrail.engine import Guardrail
 from guardrail.loading import default_guardrail
+from guardrail.reading.deciding import can_mark_code, looks_like_code
 
 CONTEXT = {"tool": "world.write"}
 HERE = Path(guardrail.__file__).parent
@@ -105,7 +106,7 @@ def engine() -> Guardrail:
 
 
 def assert_nothing_is_missed(engine: Guardrail, text: str) -> None:
-    if engine.surely_passes(text):
+    if engine.surely_passing([text]):
         for severity in ("low", "medium", "high"):
             verdict = engine.check(text, severity, CONTEXT)
             assert (verdict.passed, verdict.problem, verdict.matched_guardrails) == (True, None, ()), text
@@ -123,7 +124,7 @@ def assert_nothing_is_missed(engine: Guardrail, text: str) -> None:
     ],
 )
 def test_ordinary_words_pass_without_being_judged(engine: Guardrail, text: str) -> None:
-    assert engine.surely_passes(text)
+    assert engine.surely_passing([text])
     assert_nothing_is_missed(engine, text)
 
 
@@ -146,7 +147,7 @@ def test_ordinary_words_pass_without_being_judged(engine: Guardrail, text: str) 
     ],
 )
 def test_anything_else_is_left_to_be_judged(engine: Guardrail, text: str) -> None:
-    assert not engine.surely_passes(text)
+    assert not engine.surely_passing([text])
 
 
 def test_examples_of_the_families_are_judged_alike(engine: Guardrail) -> None:
@@ -179,3 +180,57 @@ texts = st.lists(
 @given(texts)
 def test_no_text_of_words_that_mean_something_is_missed(engine: Guardrail, text: str) -> None:
     assert_nothing_is_missed(engine, text)
+
+
+SECRETS = (
+    "AKIA" + "Q3EGRZT5NWMJ4XYB",
+    "5HueCGU8rMjxEXxiPuD5BDku4MkFqe" + "Zyd4dZ1jvhTVqvbTLvyTJ",
+    "4539 1488 0343 6467",
+    "machine ada login root password q7Xv9Lm2Rt5W",
+)
+halves = [half for secret in SECRETS for half in (secret[: len(secret) // 2], secret[len(secret) // 2 :].strip())]
+anything = st.text(st.one_of(st.sampled_from("\n\0\ud800 ,."), st.characters()), max_size=20)
+many_texts = st.lists(
+    st.one_of(
+        texts,
+        st.sampled_from(SECRETS),
+        st.sampled_from(halves),
+        st.tuples(texts, st.sampled_from(halves)).map(" ".join),
+        st.tuples(texts, anything, texts).map("".join),
+        anything,
+        texts.map(lambda text: text * 300),
+    ),
+    max_size=70,
+)
+
+
+@settings(max_examples=40 * ROUNDS, deadline=None)
+@given(many_texts)
+def test_texts_pass_together_that_pass_one_by_one(engine: Guardrail, together: list[str]) -> None:
+    assert engine.surely_passing(together) == {text for text in together if engine.surely_passing([text])}
+
+
+def test_a_secret_is_found_among_many_texts_and_not_in_two_of_them_together(engine: Guardrail) -> None:
+    others = [f"kobaba {word}" for word in GIBBERISH]
+    assert engine.surely_passing([*others, *SECRETS]) == set(others)
+    assert engine.surely_passing([*others, "4539 1488", "0343 6467"]) == {*others, "4539 1488", "0343 6467"}
+
+
+def test_words_are_looked_up_again_where_too_many_are_known(engine: Guardrail, monkeypatch: pytest.MonkeyPatch) -> None:
+    together = [f"kobaba {word}" for word in WORDS[:200]]
+    passing = engine.surely_passing(together)
+    monkeypatch.setattr(plain_words, "_MOST_KNOWN", 3)
+    assert engine.surely_passing(together) == passing
+
+
+@settings(max_examples=100 * ROUNDS)
+@given(texts)
+def test_a_text_looks_like_code_only_by_one_of_its_words(text: str) -> None:
+    assert not looks_like_code(text) or any(map(can_mark_code, text.split(" ")))
+
+
+@pytest.mark.parametrize("text", ["select name from users", "if exist kobaba", "import os", "iex kobaba", "del kobaba"])
+def test_the_word_by_which_a_text_looks_like_code_is_known(engine: Guardrail, text: str) -> None:
+    assert looks_like_code(text)
+    assert any(map(can_mark_code, text.split(" ")))
+    assert not engine.surely_passing([text])
