@@ -1,4 +1,5 @@
--- One row per state of an edge that comes next: of its record as JSON. It is live as `is_live` has it. Times are UTC.
+-- One row per state of an edge that comes next, in the order of `arriving_bodies`: of its record as JSON, which stays there
+-- but for tombstones. It is live as `is_live` has it. Times are UTC.
 create temp table arriving_edges as
 select
     state.id,
@@ -15,10 +16,12 @@ select
     state.recordedAt as recorded_at,
     state.statedIn as stated_in,
     state.actor,
-    body
+    follows,
+    case when state.actor = 'forgotten' then body end as tombstone
 from (
     select
         body,
+        follows,
         from_json(body, '{
             "id": "VARCHAR", "revision": "BIGINT", "source": "VARCHAR", "target": "VARCHAR", "type": "VARCHAR",
             "properties": "JSON", "visibility": "VARCHAR", "owner": "VARCHAR", "validFrom": "TIMESTAMP",

@@ -1,4 +1,5 @@
--- One row per state of a node that comes next: of its record as JSON. It is live as `is_live` has it. Times are UTC.
+-- One row per state of a node that comes next, in the order of `arriving_bodies`: of its record as JSON, which stays there
+-- but for tombstones. It is live as `is_live` has it. Times are UTC.
 create temp table arriving_nodes as
 select
     state.id,
@@ -19,10 +20,12 @@ select
     state.recordedAt as recorded_at,
     state.source,
     state.actor,
-    body
+    follows,
+    case when state.erased then body end as tombstone
 from (
     select
         body,
+        follows,
         from_json(body, '{
             "id": "VARCHAR", "revision": "BIGINT", "title": "VARCHAR", "type": "VARCHAR", "domain": "VARCHAR",
             "properties": "JSON", "visibility": "VARCHAR", "owner": "VARCHAR", "immutable": "BOOLEAN",

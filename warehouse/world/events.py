@@ -42,9 +42,9 @@ def recorded_at_of(reader: Reader, seq: int) -> str | None:
     return None if row is None else str(row["recorded_at"])
 
 
-def event_texts_after(reader: Reader, seq: int, limit: int) -> list[tuple[int, str, str]]:
-    """Returns the same as `seq`, kind and state as JSON."""
-    return reader.values("world_events_after", seq=seq, limit=limit)
+def event_texts_after(reader: Reader, seq: int, limit: int) -> list[tuple[int, str, str, bool]]:
+    """Returns the same as `seq`, kind, state as JSON, and whether it follows an earlier state of its node or edge."""
+    return reader.values("world_event_texts_after", seq=seq, limit=limit)
 
 
 def events_of_decision(reader: Reader, decision_seq: int) -> list[Event]:

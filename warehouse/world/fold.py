@@ -7,19 +7,26 @@ import logging
 from dataclasses import asdict, dataclass
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 
 from contracts.world.ontology import DOMAINS
 from warehouse.cycles import without_cycles
-from warehouse.duck.columns import texts
+from warehouse.duck.columns import plain, texts
 from warehouse.duck.connection import Connection, large_commits, transaction
 from warehouse.duck.rows import replace_all
-from warehouse.ledger.ledger import Ledger
+from warehouse.ledger.ledger import Ledger, Reader
 from warehouse.ledger.sync import forget_synced
 from warehouse.statements import read_sql
 from warehouse.world.events import as_recorded, event_texts_after, has_event
 
 EVENTS_AT_ONCE = 200_000
+"""Events of one transaction."""
+
+_READ_AT_ONCE = 10_000
+"""Events that are texts of Python at one time. The memory of so few is used again and again; new memory for a page
+takes as long as reading it."""
+
 FOLDED = ("core_world__nodes", "core_world__edges", "out_world__nodes", "out_world__edges", "core_world__state")
 
 _log = logging.getLogger(__name__)
@@ -63,32 +70,63 @@ def fold_events(connection: Connection, ledger: Ledger) -> WorldState:
         state = WorldState(0, 0)
     while True:
         with ledger.read() as reader:
-            rows = event_texts_after(reader, state.revision, EVENTS_AT_ONCE)
-        if rows:
-            state = _fold(connection, rows, WorldState(rows[-1][0], state.events + len(rows)))
-        if len(rows) < EVENTS_AT_ONCE:
+            page = _read_page(reader, state.revision)
+        if page.events:
+            state = WorldState(page.revision, state.events + page.events)
+            _fold(connection, page, state)
+        if page.events < EVENTS_AT_ONCE:
             break
     _count(connection, state.revision)
     return state
 
 
-def _fold(connection: Connection, rows: list[tuple[int, str, str]], reached: WorldState) -> WorldState:
+@dataclass(frozen=True)
+class _Page:
+    """Consecutive events: the revision and the time of the last, and the states by kind, as rows of `body` (JSON) and
+    `follows` (1 where the state follows an earlier one of its node or edge)."""
+
+    events: int
+    revision: int
+    recorded_at: str
+    states: dict[str, pa.Table]
+
+
+def _read_page(reader: Reader, after: int) -> _Page:
+    events, revision, recorded_at = 0, after, ""
+    parts: dict[str, list[pa.RecordBatch]] = {"node": [], "edge": []}
+    while events < EVENTS_AT_ONCE:
+        rows = event_texts_after(reader, revision, min(_READ_AT_ONCE, EVENTS_AT_ONCE - events))
+        if not rows:
+            break
+        for kind, part in parts.items():
+            if of_kind := [row for row in rows if row[1] == kind]:
+                part.append(_states(of_kind))
+        events, revision, recorded_at = events + len(rows), rows[-1][0], _recorded_at(rows[-1][2])
+    # DuckDB makes a collection of rows of each part of a column, which costs more than to put them together
+    tables = {kind: pa.Table.from_batches(part).combine_chunks() for kind, part in parts.items() if part}
+    return _Page(events, revision, recorded_at, tables)
+
+
+def _states(rows: list[tuple[int, str, str, bool]]) -> pa.RecordBatch:
+    bodies = texts([as_recorded(kind, body) for _, kind, body, _ in rows])
+    follows = plain(np.fromiter((row[3] for row in rows), np.uint8, len(rows)), pa.uint8())
+    return pa.record_batch({"body": bodies, "follows": follows})
+
+
+def _fold(connection: Connection, page: _Page, reached: WorldState) -> None:
     with large_commits(connection), transaction(connection):
-        for kind in ("node", "edge"):
-            bodies = [as_recorded(kind, body) for _, of_kind, body in rows if of_kind == kind]
-            if bodies:
-                _fold_states(connection, f"{kind}s", bodies)
-        replace_all(connection, "core_world__state", asdict(reached) | {"recorded_at": _recorded_at(rows[-1][2])})
-    return reached
+        for kind, states in page.states.items():
+            _fold_states(connection, f"{kind}s", states)
+        replace_all(connection, "core_world__state", asdict(reached) | {"recorded_at": page.recorded_at})
 
 
-def _fold_states(connection: Connection, name: str, bodies: list[str]) -> None:
-    connection.register("arriving_bodies", pa.table({"body": texts(bodies)}))
+def _fold_states(connection: Connection, name: str, states: pa.Table) -> None:
+    connection.register("arriving_bodies", states)
     try:
         connection.execute(read_sql(f"arriving_{name}"))
+        connection.execute(read_sql(f"fold_{name}"))
     finally:
         connection.unregister("arriving_bodies")
-    connection.execute(read_sql(f"fold_{name}"))
     connection.execute(f"drop table arriving_{name}")
 
 

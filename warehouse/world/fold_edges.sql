@@ -1,9 +1,6 @@
 -- The states of edges in `arriving_edges` become rows; what they follow is retired, and what is forgotten now is blanked
 -- in every earlier state.
-create or replace temp table arriving_again as
-select distinct id from core_world__edges where id in (select id from arriving_edges)
-union
-select id from arriving_edges group by id having count(*) > 1;
+create or replace temp table arriving_again as select distinct id from arriving_edges where follows = 1;
 
 insert into core_world__edges
 select
@@ -12,7 +9,9 @@ select
 from arriving_edges;
 
 insert into out_world__edges
-select id, revision, source, target, owner, live, true, body from arriving_edges;
+select id, revision, source, target, owner, live, true, body
+from arriving_edges
+positional join arriving_bodies;
 
 update core_world__edges
 set retired_at = following.at, retired_revision = following.by
@@ -40,7 +39,7 @@ where tomb.actor = 'forgotten' and core_world__edges.id = tomb.id and core_world
 update core_world__edges set visibility = 'private' where owner = 'forgotten' and visibility = 'public';
 
 update out_world__edges
-set owner = tomb.owner, live = false, body = tomb.body
+set owner = tomb.owner, live = false, body = tomb.tombstone
 from arriving_edges as tomb
 where tomb.actor = 'forgotten' and out_world__edges.id = tomb.id and out_world__edges.revision < tomb.revision;
 

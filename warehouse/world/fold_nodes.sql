@@ -1,9 +1,6 @@
 -- The states of nodes in `arriving_nodes` become rows; what they follow is retired, and what is erased now is blanked in
 -- every earlier state.
-create or replace temp table arriving_again as
-select distinct id from core_world__nodes where id in (select id from arriving_nodes)
-union
-select id from arriving_nodes group by id having count(*) > 1;
+create or replace temp table arriving_again as select distinct id from arriving_nodes where follows = 1;
 
 insert into core_world__nodes
 select
@@ -12,7 +9,9 @@ select
 from arriving_nodes;
 
 insert into out_world__nodes
-select id, revision, type, domain, owner, live, true, body from arriving_nodes;
+select id, revision, type, domain, owner, live, true, body
+from arriving_nodes
+positional join arriving_bodies;
 
 update core_world__nodes
 set retired_at = following.at, retired_revision = following.by
@@ -41,7 +40,7 @@ where tomb.erased and core_world__nodes.id = tomb.id and core_world__nodes.revis
 update core_world__nodes set visibility = 'private' where owner = 'forgotten' and visibility = 'public';
 
 update out_world__nodes
-set owner = tomb.owner, live = false, body = tomb.body
+set owner = tomb.owner, live = false, body = tomb.tombstone
 from arriving_nodes as tomb
 where tomb.erased and out_world__nodes.id = tomb.id and out_world__nodes.revision < tomb.revision;
 

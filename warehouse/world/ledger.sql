@@ -203,6 +203,28 @@ select count(*) as events from world_events
 -- At most one row: when the event :seq was recorded, in UTC.
 select recorded_at from world_events where seq = :seq
 
+-- name: world_event_texts_after
+-- One row per event above :seq, oldest first, at most :limit: the new state as JSON, and whether an earlier event has one of
+-- the same node or edge. Only events of the ordinary segment are looked up: a large import puts nothing into others but
+-- first states, and a lookup takes several times as long as reading the row.
+select
+    seq,
+    kind,
+    body,
+    segment = 0
+    and exists (
+        select 1
+        from world_events as earlier
+        where {world_segmented}
+            and earlier.entity_id = world_events.entity_id
+            and earlier.kind = world_events.kind
+            and earlier.seq < world_events.seq
+    ) as follows
+from world_events
+where seq > :seq
+order by seq
+limit :limit
+
 -- name: world_events_after
 -- One row per event of the graph above :seq, oldest first, at most :limit; body is the new state as JSON.
 select seq, kind, body from world_events where seq > :seq order by seq limit :limit

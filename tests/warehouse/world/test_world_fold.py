@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,12 +12,17 @@ from world_writes import ADA, BOB, fact, goal, no_rules, proposal, tie
 
 import warehouse.world.fold as folding
 from contracts.settings import Settings
+from contracts.world.identity import own_id
+from contracts.world.portable import EdgeRecord, EndRecord, Header, NodeRecord, line_of
+from contracts.world.proposal import Actor
 from warehouse.duck.connection import Connection, Warehouse
 from warehouse.duck.facts import gather_facts
 from warehouse.ledger.ledger import Ledger, open_ledger
+from warehouse.world import importing
 from warehouse.world.events import head_revision, public_counts
 from warehouse.world.fold import WorldState, fold_events, read_world_state
 from warehouse.world.forget import forget_nodes, forget_owner
+from warehouse.world.importing import import_graph
 from warehouse.world.load import load_constitution
 from warehouse.world.track import track
 from warehouse.world.write import approve, propose
@@ -58,9 +65,9 @@ def test_each_state_is_a_row_that_says_when_it_held_and_when_it_was_known(stores
     assert ended == began
 
 
-@pytest.mark.parametrize("page", [1, 3, 20_000])
+@pytest.mark.parametrize(("page", "read_at_once"), [(1, 10_000), (3, 2), (20_000, 10_000), (20_000, 3)])
 def test_pages_and_repeats_give_the_same_rows(
-    stores: tuple[Ledger, Connection], page: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    stores: tuple[Ledger, Connection], page: int, read_at_once: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     ledger, connection = stores
     write(ledger, goal("g", visibility="public"), goal("t", type="Task", visibility="public"))
@@ -72,6 +79,7 @@ def test_pages_and_repeats_give_the_same_rows(
         fold_events(other, ledger)
         expected = [other.execute(STATES.format(table)).fetchall() for table in TABLES[:4]]
     monkeypatch.setattr(folding, "EVENTS_AT_ONCE", page)
+    monkeypatch.setattr(folding, "_READ_AT_ONCE", read_at_once)
     fold_events(connection, ledger)
     fold_events(connection, ledger)
     assert [connection.execute(STATES.format(table)).fetchall() for table in TABLES[:4]] == expected
@@ -79,6 +87,82 @@ def test_pages_and_repeats_give_the_same_rows(
         assert read_world_state(connection).revision == head_revision(reader)
     facts = gather_facts(connection, "core_world__nodes")
     assert set(facts.values()) == {0}
+
+
+@pytest.mark.parametrize("page", [1, 4, 20_000])
+def test_later_states_of_what_an_import_put_into_segments_retire_the_first_ones(
+    stores: tuple[Ledger, Connection], page: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, connection = stores
+    monkeypatch.setattr(importing, "STATES_WORTH_A_SEGMENT", 2)
+    monkeypatch.setattr(folding, "EVENTS_AT_ONCE", page)
+    names = [f"goal:{number}" for number in range(6)]
+
+    def imported(title: str) -> None:
+        nodes = [NodeRecord(id=name, type="Goal", title=f"{title} {name}", source="s") for name in names]
+        ties = [
+            EdgeRecord(source=source, target=target, type="INFORMED_BY", properties={"note": title}, stated_in="s")
+            for source, target in pairwise(names)
+        ]
+        lines = [line_of(record) for record in (Header(), *nodes, *ties, EndRecord(lines=12))]
+        actor = Actor("operator", "operator:eve", on_behalf_of=ADA.name)
+        assert import_graph(ledger, lambda: lines, actor, alignment=no_rules).written == 11
+
+    imported("First")
+    if page < 20_000:
+        fold_events(connection, ledger)
+    imported("Second")
+    fold_events(connection, ledger)
+    for kind, entities in (("nodes", 6), ("edges", 5)):
+        states = connection.execute(
+            f"select id, revision, retired_revision, newest from core_world__{kind} join out_world__{kind} "
+            "using (id, revision) order by id, revision"
+        ).fetchall()
+        assert len(states) == 2 * entities
+        for first, second in zip(states[::2], states[1::2], strict=True):
+            assert (first[0], *first[2:]) == (second[0], second[1], False)
+            assert second[2:] == (None, True)
+    with ledger.transaction() as tx:
+        forget_nodes(tx, [own_id(ADA.name, "goal:3")], "eve")
+    fold_events(connection, ledger)
+    titles = {title for (title,) in connection.execute("select title from core_world__nodes").fetchall()}
+    assert titles == {"", *(f"{title} {name}" for title in ("First", "Second") for name in names if name != "goal:3")}
+    assert set(gather_facts(connection, "core_world__nodes").values()) == {0}
+
+
+@pytest.mark.parametrize("kind", ["nodes", "edges"])
+def test_each_row_has_the_record_of_its_own_state(stores: tuple[Ledger, Connection], kind: str) -> None:
+    ledger, connection = stores
+    for number in range(4):
+        write(ledger, goal(f"g{number}"), goal(f"h{number}"), tie(f"g{number}", "RELATED_TO", f"h{number}"))
+    fold_events(connection, ledger)
+    rows = connection.execute(
+        f"select id, revision, body->>'$.id', (body->>'$.revision')::bigint from out_world__{kind}"
+    ).fetchall()
+    assert len(rows) == (8 if kind == "nodes" else 4)
+    assert [row[:2] for row in rows] == [row[2:] for row in rows]
+
+
+def test_a_ledger_that_is_older_than_the_warehouse_is_folded_from_its_beginning(
+    stores: tuple[Ledger, Connection], tmp_path: Path
+) -> None:
+    _, connection = stores
+    older = open_ledger(Settings(_env_file=None), tmp_path / "older")
+    write(older, goal("kept"), goal("changed"))
+    fold_events(connection, older)
+    expected = [connection.execute(STATES.format(table)).fetchall() for table in TABLES[:4]]
+    copy = tmp_path / "copy.db"
+    with sqlite3.connect(tmp_path / "older" / "ledger.db") as source, sqlite3.connect(copy) as target:
+        source.backup(target)
+    write(older, goal("changed", title="Another title"), goal("lost"))
+    fold_events(connection, older)
+    older.close()
+    (tmp_path / "restored").mkdir()
+    copy.rename(tmp_path / "restored" / "ledger.db")
+    restored = open_ledger(Settings(_env_file=None), tmp_path / "restored")
+    fold_events(connection, restored)
+    restored.close()
+    assert [connection.execute(STATES.format(table)).fetchall() for table in TABLES[:4]] == expected
 
 
 def test_what_is_forgotten_is_blanked_in_rows_that_were_folded_before(stores: tuple[Ledger, Connection]) -> None:
