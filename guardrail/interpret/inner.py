@@ -20,13 +20,14 @@ from guardrail.interpret.inner_words import (
     mounts_of,
     read_as,
     replaced,
+    selected_by_client,
     substitution,
     typed,
     with_parameters,
     with_piped,
     words_of_inner,
 )
-from guardrail.interpret.pipes import connection_of, decodes, lists_what_ended, prints_environment
+from guardrail.interpret.pipes import connection_of, decodes, lists_what_ended, picks_by_pattern, prints_environment
 from guardrail.interpret.programs import CARES, SHELLS, entry_of, program_name
 from guardrail.interpret.work import Part, Work
 from guardrail.model import Call, Effect, Reading, Target, Uncovered, Word
@@ -96,7 +97,7 @@ class InnerActions(Part):
             if inner.language == "argv":
                 listed = any(word.text.startswith(":::") for word in words)
                 if inner.append_stdin and not listed and " " not in words[0].text:
-                    words = with_piped(words, parsed, self._words_of_pipe(parsed, call))
+                    words = with_piped(words, parsed, self._words_of_pipe(words, parsed, call))
                 if inner.append_found and words and not any("{" in word.text for word in words):
                     words = (*words, Word("{}", parsed.call.span))
                 if inner.until and any("{}" in word.text for word in words):
@@ -131,9 +132,9 @@ class InnerActions(Part):
         )
         self._follower.call(inner, frame)
 
-    def _words_of_pipe(self, parsed: Parsed, call: Call) -> list[Word]:
-        """Returns the operands that `xargs` adds: the words of a constant text, the paths that a search finds, or one
-        unknown word."""
+    def _words_of_pipe(self, words: Sequence[Word], parsed: Parsed, call: Call) -> list[Word]:
+        """Returns the words that `xargs` adds to those of its command: the words of a constant text, the paths that a
+        search finds, what selects the list of the command's own program, or one unknown word."""
         source = call.stdin
         if (
             any(redirection.operator == "<" for redirection in call.redirections)
@@ -150,6 +151,10 @@ class InnerActions(Part):
             return [Word("$(env)", call.span, known=False)]
         if lists_what_ended(source):
             return [Word("$(ended)", call.span, known=False)]
+        picked = picks_by_pattern(source)
+        selected = selected_by_client(words, source, picked=picked, catalogue=self.catalogue)
+        if selected is not None:
+            return selected
         while isinstance(source, Call) and isinstance(source.stdin, Call):
             source = source.stdin
         if isinstance(source, Call) and source.program in _SEARCHES:
@@ -161,7 +166,7 @@ class InnerActions(Part):
             if source.program == "ls" and (listed := [word for word in source.words if word.glob]):
                 return listed  # the shell completes the pattern, so `ls` prints the names that it fits
             return [Word(f"{text.rstrip('/')}/[found]", call.span, glob=True) for text in read or ["."]]
-        return [Word("$(stdin)", call.span, known=False)]
+        return [Word("$(picked)" if picked else "$(stdin)", call.span, known=False)]
 
     def text(self, text: str, language: str, call: Call, frame: Frame) -> None:
         """Adds the effects of a text that is an action: `bash -c '…'`, `python -c '…'`."""

@@ -10,8 +10,9 @@ from shlex import quote
 from guardrail.catalogue.entries import Inner, option_name
 from guardrail.catalogue.loader import Catalogue
 from guardrail.facts import Facts
-from guardrail.model import Reading, Word
-from guardrail.options import Parsed
+from guardrail.interpret.programs import entry_of
+from guardrail.model import Call, Reading, Word
+from guardrail.options import Parsed, parse
 from guardrail.vocabulary import Language
 
 _THIS_MACHINE = frozenset(("localhost", "127.0.0.1", "::1"))
@@ -162,6 +163,46 @@ def with_piped(words: Sequence[Word], parsed: Parsed, piped: Sequence[Word]) -> 
     if any(placeholder in word.text for word in words):
         return replaced(words, placeholder, piped or [Word("$(stdin)", parsed.call.span, known=False)])
     return [*words, *piped]
+
+
+def selected_by_client(
+    words: Sequence[Word], source: Call | Word | None, *, picked: bool, catalogue: Catalogue
+) -> list[Word] | None:
+    """Returns the words that select what a client lists, for a command of the same client that gets the list from a
+    pipe: `kubectl get pods -l app=web -o name | xargs kubectl delete` deletes as `kubectl delete pods -l app=web`.
+    `picked` says that a filter behind the list keeps the lines of a pattern. None for other lists, for those that
+    nothing limits, and if the command has the words at another place than its end."""
+    while isinstance(source, Call) and isinstance(source.stdin, Call):
+        if source.program not in _REDUCE:
+            return None
+        source = source.stdin
+    if not isinstance(source, Call) or not words or not words[0].known:
+        return None
+    client = entry_of(catalogue, source.program)
+    if client is None or client.name != "kubectl" or entry_of(catalogue, words[0].text) is not client:
+        return None
+    lister = parse(client, source)
+    command = parse(client, replace(source, words=tuple(words[1:])))
+    if lister.path != ["get"] or len(lister.operands) != 1 or any("{" in word.text for word in words):
+        return None
+    limits = [
+        word
+        for option in lister.options
+        if option.name in _SELECTS and option.value is not None
+        for word in (Word(option.name, source.span), option.value)
+    ]
+    if not limits and picked:
+        limits = [Word("--selector", source.span), Word("$(picked)", source.span, known=False)]
+    names = any(option.value is not None and option.value.text == "name" for option in lister.options)
+    if not limits or not (command.operands or names):
+        return None
+    everywhere = [Word(name, source.span) for name in ("--all-namespaces",) if lister.has("-A") or lister.has(name)]
+    return [*(() if command.operands else lister.operands), *limits, *everywhere]
+
+
+_REDUCE = frozenset(("grep", "egrep", "rg", "awk", "gawk", "head", "tail", "sort", "uniq", "cut", "tr", "sed"))
+"""Programs that pass on lines of a list, or parts of them."""
+_SELECTS = frozenset(("-l", "--selector", "--field-selector"))
 
 
 def replaced(words: Sequence[Word], placeholder: str, found: Sequence[Word]) -> Sequence[Word]:

@@ -119,16 +119,46 @@ def prints_environment(source: Call | Word | None) -> bool:
 
 
 def lists_what_ended(source: Call | Word | None) -> bool:
-    """Decides whether a pipe picks the lines of what failed or came to its end: `kubectl get pods | grep Evicted`."""
+    """Decides whether a pipe picks the lines of what failed or came to its end, or what is gone already: `kubectl get
+    pods | grep Evicted`, `systemctl --failed`, `git ls-files -d`."""
     while isinstance(source, Call):
-        inverts = any(word.text.startswith("-") and "v" in word.text for word in source.words)
-        if source.program in _FILTERS and not inverts and any(_ENDED.search(word.text) for word in source.words):
+        words = [word.text for word in source.words]
+        if source.program == "git" and words[:1] == ["ls-files"]:
+            return bool(_GONE & set(words)) and all(word in _ONLY_GONE for word in words[1:] if word.startswith("-"))
+        if source.program == "systemctl" and not _FAILED.isdisjoint(words):
+            return True
+        if source.program in _FILTERS and not _inverts(source) and any(map(_ENDED.search, words)):
             return True
         source = source.stdin
     return False
 
 
-_FILTERS = frozenset(("grep", "egrep", "rg", "awk", "gawk"))
+def picks_by_pattern(source: Call | Word | None) -> bool:
+    """Decides whether a filter in a pipe keeps only the lines that fit a pattern with some letters: `grep worker`."""
+    while isinstance(source, Call):
+        if source.program in _FILTERS and not _inverts(source):
+            patterns = [word.text for word in source.words if not word.text.startswith("-")][:1]
+            if source.program in _AWKS:
+                patterns = [match[1] for text in patterns for match in _LINES_OF_AWK.finditer(text)]
+            if any(_LETTERS.search(pattern) for pattern in patterns):
+                return True
+        source = source.stdin
+    return False
+
+
+def _inverts(call: Call) -> bool:
+    if call.program in _AWKS:
+        return any("!" in word.text for word in call.words)
+    return any(word.text.startswith("-") and "v" in word.text for word in call.words)
+
+
+_GONE = frozenset(("-d", "--deleted"))
+_ONLY_GONE = _GONE | {"-z", "-t", "--full-name"}
+_FAILED = frozenset(("--failed", "--state=failed"))
+_AWKS = frozenset(("awk", "gawk"))
+_FILTERS = _AWKS | {"grep", "egrep", "rg"}
+_LINES_OF_AWK = re.compile(r"(?:^|[\s&|(~])/([^/\n]{1,200})/")
+_LETTERS = re.compile(r"[^\W_]{2}")
 _ENDED = re.compile(
     r"(?i)(?:^|\W)(?:evicted|completed|succeeded|failed|error|crashloopbackoff|imagepullbackoff|exited)(?:\W|$)"
 )

@@ -270,7 +270,7 @@ def _is_broadened(row: EffectRow, parsed: Parsed) -> bool:
 
 def _is_fed(word: Word) -> bool:
     """Decides whether `xargs` adds the word from an unknown number of items, or `parallel` puts each of them there."""
-    return word.text in ("$(stdin)", "{}") or word.text.endswith("/[found]")
+    return word.text in ("$(stdin)", "$(picked)", "{}") or word.text.endswith("/[found]")
 
 
 def _verb_of_path(url: str) -> str:

@@ -739,6 +739,35 @@ FED = [
         "kubectl get pods | grep -v Evicted | awk '{print $1}' | xargs kubectl delete pod",
         "kubectl get pods | grep Evicted | awk '{print $1}' | xargs kubectl delete pod",
     ),
+    # what limits the list limits the command too
+    (
+        "kubectl get ns -l team=web -o name | xargs kubectl delete",
+        "kubectl get pods -l app=web -o name | xargs -r kubectl delete -n shop",
+    ),
+    (
+        "kubectl get pods -o jsonpath='{..claimName}' -l app=db | xargs kubectl delete pvc",
+        "kubectl get pods --field-selector=status.phase=Failed -o name | xargs kubectl delete",
+    ),
+    (
+        "kubectl get po --no-headers | awk '!/import-/{print $1}' | xargs kubectl delete po",
+        "kubectl get po --no-headers | awk '/import-/{print $1}' | xargs kubectl delete po",
+    ),
+    (
+        "kubectl get jobs -A -l x=y -o name | xargs kubectl delete",
+        "kubectl get jobs -l x=y -o name | xargs kubectl delete",
+    ),
+    (
+        "kubectl get jobs -o name | grep . | xargs oc delete",
+        "kubectl get jobs -o name | grep nightly | xargs kubectl delete",
+    ),
+    ("git ls-files | xargs git rm", "git ls-files -z -d | xargs -0 git rm -q"),
+    ("git ls-files -d -m | xargs git rm", "git ls-files --deleted | xargs git rm"),
+    (
+        "systemctl list-units -q | awk '{print $1}' | xargs systemctl stop",
+        "systemctl list-units | grep shop- | xargs systemctl stop",
+    ),
+    ("xargs -a services systemctl disable --now", "systemctl --failed -q | awk '{print $2}' | xargs systemctl stop"),
+    ("systemctl stop '*'", "systemctl stop 'shop-*'"),
     ("ls | parallel kubectl delete pod {}", "parallel kubectl describe pod ::: a b"),
     ("cat pods | parallel 'kubectl delete pod {}'", "ls *.log | parallel gzip"),
     ("ls src/* | xargs rm -rf", "ls *.pyc | xargs rm -f"),
