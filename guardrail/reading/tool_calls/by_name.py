@@ -9,7 +9,7 @@ from guardrail.language.actions import Meaning, meaning_of_name, objects_in, tok
 from guardrail.language.lexicon import Token
 from guardrail.model import Call, Passage, Reading, Uncovered, Word
 from guardrail.reading.tool_calls.arguments import Leaf, plain_name, words_of
-from guardrail.reading.tool_calls.effects import effects_of_tool, request_effects
+from guardrail.reading.tool_calls.effects import effects_of_tool, request_effects, signed_permit
 from guardrail.reading.tool_calls.tables import PATH_NAMES, memory_words, tool_names
 from guardrail.reading.tool_calls.written import ToolCall
 from guardrail.vocabulary import EffectKind, Language, ObjectKind
@@ -41,7 +41,7 @@ def reading_by_name(
     effects = request_effects(call, tail, leaves)
     if effects is None and meaning is not None:
         effects = effects_of_tool(call, meaning, tokens, leaves)
-    return Reading(Language.TOOL_CALL, calls, effects or (), passages)
+    return Reading(Language.TOOL_CALL, calls, (*(effects or ()), *signed_permit(call, leaves)), passages)
 
 
 def _is_in_memory(call: ToolCall) -> bool:

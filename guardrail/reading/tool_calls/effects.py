@@ -30,6 +30,8 @@ _NO_LIMIT = ("unlimited", "infinite", "max")
 _CURRENCY = re.compile(r"(?i)^(?:currency|currency_code|token|asset|symbol)$")
 _NAMES_ALL = re.compile(r"(?i)\*|@?(?:all|everyone|everybody|everything)(?:[_-][\w-]{1,40}(?:@[\w.-]{1,80})?)?")
 """Values that stand for every recipient or thing: `all`, `all_contacts`, `all-customers@example.com`."""
+_CALLS_ALL = re.compile(r"<!(?:channel|everyone)>|(?<![\w@/.])@(?:channel|everyone)(?![\w/.-])")
+"""Mentions in a message that call on all members of a channel."""
 _PLURAL = re.compile(r"(?i)^(?:all|bulk|batch|every|everything|mass|many|recursive)$")
 _IRREVERSIBLE = frozenset((EffectKind.DELETE, EffectKind.PAY, EffectKind.SEND))
 
@@ -80,6 +82,11 @@ def _tool_effect(call: ToolCall, meaning: Meaning, tokens: tuple[Token, ...], le
     if kind is EffectKind.SEND and "amount" in detail and ("currency" in detail or _WALLET.search(call.name)):
         kind, thing = EffectKind.PAY, ObjectKind.PAYMENT
     targets = _targets(thing, leaves)
+    scope = _scope(tokens, leaves)
+    if kind is EffectKind.SEND and any(
+        isinstance(leaf.value, str) and _CALLS_ALL.search(leaf.value) for leaf in leaves
+    ):
+        scope = Scope.ALL
     if meaning.object is None and any(token.text in memory_words()["made_again"] for token in tokens):
         targets = tuple(replace(target, place=Place.REBUILDABLE) for target in targets or (Target(""),))
     if _is_production(leaves):
@@ -92,10 +99,40 @@ def _tool_effect(call: ToolCall, meaning: Meaning, tokens: tuple[Token, ...], le
         call.span,
         f"tool {call.name}",
         targets,
-        _scope(tokens, leaves),
+        scope,
         Reversible.NO if kind in _IRREVERSIBLE and not _is_of_notes(call, kind) else Reversible.YES,
         detail=detail | ({"does": "unlock"} if any(token.text == "unlock" for token in tokens) else {}),
     )
+
+
+def signed_permit(call: ToolCall, leaves: list[Leaf]) -> tuple[Effect, ...]:
+    """Returns the allowance that a signature under typed data gives: `sign_typed_data(primaryType="Permit", ...)`.
+    Whoever has the signature can spend by it, and no transaction of the account shows that."""
+    if not any(token.text in ("sign", "signature") for token in tokens_of_name(call.name)):
+        return ()
+    if not any(
+        leaf.name.lower().replace("_", "") == "primarytype" and _PERMIT.match(str(leaf.value)) for leaf in leaves
+    ):
+        return ()
+    detail = _detail(leaves)
+    unlimited = any(_ALL_OF_A_TOKEN.match(str(leaf.value)) for leaf in leaves if _SPENDS.fullmatch(leaf.name))
+    return (
+        Effect(
+            EffectKind.GRANT,
+            ObjectKind.PAYMENT,
+            call.span,
+            f"tool {call.name}",
+            _targets(ObjectKind.PAYMENT, leaves),
+            Scope.ALL if unlimited else Scope.ONE,
+            detail=detail,
+        ),
+    )
+
+
+_PERMIT = re.compile(r"(?i)permit|delegation")
+_SPENDS = re.compile(r"(?i)value|amount|allowed")
+_ALL_OF_A_TOKEN = re.compile(r"(?i)true$|max|unlimited|0x[f]{40,64}$|\d{49,}$")
+"""Amounts beyond any supply: the largest number of 160 bits has 49 digits."""
 
 
 def _is_of_notes(call: ToolCall, kind: EffectKind) -> bool:
@@ -271,12 +308,15 @@ def _targets(thing: ObjectKind, leaves: list[Leaf]) -> tuple[Target, ...]:
             _RECIPIENT.match(leaf.name)
             or _IDENTIFIER.search(leaf.name)
             or leaf.name.isdigit()
+            or (thing is ObjectKind.PATH and _DOCUMENT.fullmatch(leaf.name))
             or (thing in _IN_SERVICES and any(hit.name == thing for hit in objects_in(tokens_of_name(leaf.name))))
         ):
             targets.setdefault(value, Target(value, Place.REMOTE, sensitivity))
     return tuple(targets.values())
 
 
+_DOCUMENT = re.compile(r"(?i)(?:google_?)?(?:spreadsheet|workbook|presentation|slide_?deck|wiki_?page)(?:_?name)?")
+"""Arguments that name a document of a service by its title; a path of this machine has another name."""
 _IN_SERVICES = frozenset((ObjectKind.PROJECT, ObjectKind.RESOURCE, ObjectKind.SERVICE, ObjectKind.ACCOUNT))
 """Things of a service on the network, which an argument may name by its own name: `project="shop"`."""
 
