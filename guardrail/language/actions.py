@@ -245,6 +245,35 @@ def _end_of_clause(tokens: Sequence[Token], verb: Hit, end: int) -> int:
     )
 
 
+def dismisses_by_name(tokens: Sequence[Token], meaning: Meaning, text: str) -> bool:
+    """Decides whether a verb that dismisses has the name of a person behind it: "Fire Anna", "Entlasse Herrn Huber". A
+    name is one or two capitalised words at the end of their clause, or with a title, and no word for a thing."""
+    words = _tables().words
+    if " ".join(token.text for token in tokens[meaning.first : meaning.last]) not in words["dismisses_by_name"]:
+        return False
+    if meaning.first > 0 and tokens[meaning.first - 1].text in words["subjects"]:
+        return False  # told, not asked for: "a letter in which we fire Anna"
+    at = meaning.last
+    titled = at < len(tokens) and tokens[at].text in words["titles"]
+    at += titled
+    first = at
+    while at < len(tokens) and at - first < _LONGEST_NAME and _is_a_name(text[tokens[at].start : tokens[at].end]):
+        at += 1
+    if at == first or (not titled and tokens[first].text in words["nouns_of_fire"]):
+        return False
+    if at == len(tokens) or tokens[at].clause != tokens[at - 1].clause:
+        return True
+    following = tokens[at].text
+    return any(following in words[name] for name in ("prepositions", "after_people", "before_verbs"))
+
+
+_LONGEST_NAME = 3
+
+
+def _is_a_name(word: str) -> bool:
+    return word[0].isupper() and word[1:].islower()
+
+
 def is_negated(tokens: Sequence[Token], meaning: Meaning) -> bool:
     """Decides whether a "not" precedes the verb, in its clause and near it, or follows it as in German: "lösche die
     Datei nicht", "schalte sie nicht aus", "lösche keine Dateien"."""

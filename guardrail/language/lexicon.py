@@ -66,7 +66,8 @@ def tokens_of(text: str) -> tuple[Token, ...]:
 
 
 class Lexicon:
-    """Classes of words. An entry that ends in `*` matches all words with that beginning, and one that begins with `*`
+    """Classes of words, in which German words also count as keyboards without umlauts spell them: `loesche`. An entry
+    that ends in `*` matches all words with that beginning, and one that begins with `*`
     all longer words with that end. Several words are a phrase, in which `~` matches up to four words, and `~~` up to
     twelve."""
 
@@ -75,8 +76,9 @@ class Lexicon:
         self._stems: dict[str, list[tuple[tuple[str, ...], str]]] = {}
         self._tails: dict[str, list[tuple[tuple[str, ...], str]]] = {}
         for name, entries in classes.items():
-            for entry in entries:
-                first, *rest = str(entry).lower().replace("-", " ").split()
+            spelled = [str(entry).lower() for entry in entries]
+            for entry in dict.fromkeys((*spelled, *(entry.translate(_WITHOUT_UMLAUTS) for entry in spelled))):
+                first, *rest = entry.replace("-", " ").split()
                 row = (tuple(rest), name)
                 if first.endswith("*"):
                     self._stems.setdefault(first[:-1], []).append(row)
@@ -129,6 +131,7 @@ class Lexicon:
         return rows
 
 
+_WITHOUT_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 _NO_ROWS: list[tuple[tuple[str, ...], str]] = []
 
 

@@ -357,6 +357,9 @@ def _hazards_of(deed: Deed, state: _State) -> Iterator[str]:
         case "hurt":
             if deed.thing is not None and deed.thing.is_a("living", "fragile"):
                 yield "injury" if deed.thing.is_a("living") else "breakage"
+        case "dose":
+            if deed.thing is not None and deed.thing.is_a("therapy"):
+                yield "injury"
         case "block":
             if deed.thing is not None and deed.thing.is_a("exit"):
                 yield "blocked_exit"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 
@@ -12,6 +13,7 @@ from guardrail.language import ACTION
 from guardrail.language.actions import (
     Meaning,
     can_begin_verb,
+    dismisses_by_name,
     is_negated,
     meanings_in_sentence,
     with_object,
@@ -117,7 +119,12 @@ def _effects(text: str, tokens: Sequence[Token], offset: int) -> Iterator[Effect
         if meaning.object is None and _reaches_pronoun(tokens, meaning):
             meaning = with_object(meaning, before)
         before = meaning.object or before
-        if meaning.kind in (EffectKind.READ, EffectKind.ACTUATE):
+        if meaning.object is None and dismisses_by_name(tokens, meaning, text):
+            meaning = replace(meaning, kind=EffectKind.DELETE, object=ObjectKind.ACCOUNT)
+        guarded = _guarded(text, tokens, meaning, hits)
+        if guarded is not None:
+            meaning = replace(meaning, kind=guarded, object=ObjectKind.DEVICE)
+        elif meaning.kind in (EffectKind.READ, EffectKind.ACTUATE):
             continue
         thing = meaning.object or _numbered(_clause(text, tokens[meaning.first].start, ends[sentence]))
         if thing is None:
@@ -133,6 +140,42 @@ def _effects(text: str, tokens: Sequence[Token], offset: int) -> Iterator[Effect
         if _is_question(text, ends[sentence], starts[sentence], hits):
             continue
         yield _effect(text, tokens, meaning, thing, hits, (ends[sentence], offset))
+
+
+def _guarded(text: str, tokens: Sequence[Token], meaning: Meaning, hits: Sequence[Hit]) -> EffectKind | None:
+    """Returns what becomes of the things that guard a home: a way in is unlocked or opened, or what watches it is
+    switched off. None for any other deed, and where the talk is of code or of files."""
+    if meaning.verb not in ("disable", "actuate") or meaning.object not in (None, ObjectKind.DEVICE):
+        return None
+    if any(hit.name == "code" for hit in hits):
+        return None
+    last = min(meaning.last + _NEAR, len(tokens))
+    near = {
+        hit.name
+        for hit in hits
+        if meaning.first <= hit.first < last
+        and tokens[hit.first].clause == tokens[meaning.first].clause
+        and (hit.name == "unlocks" or _stands_alone(text, tokens, hit.last))
+    }
+    if meaning.verb == "disable":
+        return EffectKind.DISABLE if "watches" in near else None
+    opened = "outer_door" in near and tokens[meaning.first].text in _words()["opens"]
+    return EffectKind.ACTUATE if opened or {"unlocks", "way_in"} <= near else None
+
+
+def _stands_alone(text: str, tokens: Sequence[Token], number: int) -> bool:
+    """Decides whether the thing that ends before token `number` is no part of a longer name: "the front door page",
+    `garage.txt`."""
+    if _JOINED.match(text, tokens[number - 1].end) is not None:
+        return False
+    if number == len(tokens) or tokens[number].clause != tokens[number - 1].clause:
+        return True
+    words, following = _words(), tokens[number].text
+    return following in words["coordinations"] or following in words["after_things"]
+
+
+_JOINED = re.compile(r"[_/-]|\.\w")
+"""What follows a word that is a part of a name: `garage.txt`."""
 
 
 def _reaches_pronoun(tokens: Sequence[Token], meaning: Meaning) -> bool:
@@ -256,10 +299,12 @@ def _effect(
     targets = tuple(
         Target(match[0].strip("\"“”`'"), place, sensitivity) for match in _NAMED.finditer(_clause(text, start, end))
     )
-    detail = {}
+    detail: dict[str, str] = {}
     amount = _AMOUNT.search(_clause(text, start, end))
     if amount and meaning.kind is EffectKind.PAY:
         detail["amount"] = (amount[1] or amount[2]).rstrip(".,")
+    if meaning.kind is EffectKind.ACTUATE:
+        detail["does"] = "unlock"
     irreversible = meaning.kind in _IRREVERSIBLE
     return Effect(
         # A change of rights does not grant them, unless to everybody or for everything.
