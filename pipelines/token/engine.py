@@ -5,6 +5,7 @@ checkpoint. After a kill at any point, the next slice continues from the last co
 """
 
 import asyncio
+import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -49,8 +50,9 @@ _APPENDED_LOGS: Final = 4 * TARGET_LOGS
 _COMMIT_WITHIN_S: Final = 2.0
 _COMMIT_AFTER_S: Final = 0.25
 _FAST_LOGS_PER_S: Final = 50_000
-"""A transaction stays open for a quarter of a second; where rows come so fast that writing them twice would tell, for
-two. What a kill finds in it is read again."""
+"""Rows wait a quarter of a second for their commit; where they come so fast that writing them twice would tell, two.
+What a kill finds uncommitted is read again. A first commit of few rows is dear: the checkpoint then shifts all that
+follow it into full row groups."""
 
 _TICK_S: Final = 0.5
 
@@ -234,7 +236,7 @@ class Backfill:
         self._ready: list[RangeRead] = []
         self._sink = sink
         self._appended: list[_Appended] = []
-        self._committed_s = started_s
+        self._uncommitted_since_s = math.inf
         self._writing: asyncio.Future[None] | None = None
 
     @property
@@ -306,6 +308,7 @@ class Backfill:
         while self._cursor in self._waiting:
             self._ready.append(self._waiting.pop(self._cursor))
             self._cursor = self._ready[-1].to_block + 1
+            self._uncommitted_since_s = min(self._uncommitted_since_s, time.monotonic())
         last = last or self._cursor > self._last_block
         is_due = last or self._commit_due() or _rows(self._ready) >= _APPENDED_LOGS
         if self._writing is None and ((self._ready and is_due) or (last and self._appended)):
@@ -329,13 +332,13 @@ class Backfill:
             raise
 
     def _commit_due(self) -> bool:
-        open_s = time.monotonic() - self._committed_s
-        logs = sum(part.log_count for part in self._appended)
-        is_fast = logs >= _FAST_LOGS_PER_S * open_s
-        return open_s >= (_COMMIT_WITHIN_S if is_fast else _COMMIT_AFTER_S)
+        waited_s = time.monotonic() - self._uncommitted_since_s
+        logs = sum(part.log_count for part in self._appended) + _rows(self._ready)
+        is_fast = logs >= _FAST_LOGS_PER_S * waited_s
+        return waited_s >= (_COMMIT_WITHIN_S if is_fast else _COMMIT_AFTER_S)
 
     def _count_committed(self) -> None:
-        self._committed_s = time.monotonic()
+        self._uncommitted_since_s = time.monotonic() if self._ready else math.inf
         self.written_to = self._appended[-1].to_block
         self.log_count += sum(part.log_count for part in self._appended)
         self.range_count += len(self._appended)

@@ -56,6 +56,7 @@ class Store:
     def __init__(self) -> None:
         self.ranges: list[Range] = []
         self.blocks: list[int] = []
+        self.commits = 0
         self._open: list[RangeRead] = []
 
     def append(self, ranges: Sequence[RangeRead]) -> None:
@@ -63,6 +64,7 @@ class Store:
         self._open += ranges
 
     def commit(self) -> None:
+        self.commits += 1
         for part in self._open:
             self.ranges.append((part.from_block, part.to_block))
             self.blocks += part.rows.column("block_number").to_pylist()
@@ -72,7 +74,7 @@ class Store:
         self._open.clear()
 
 
-def read_all(store: Store, nodes: Any, last_block: int) -> Backfill:
+def read_all(store: Store, nodes: Any, last_block: int, started_s: float | None = None) -> Backfill:
     async def run() -> Backfill:
         with ThreadPoolExecutor(1) as writer:
             backfill = Backfill(
@@ -83,7 +85,7 @@ def read_all(store: Store, nodes: Any, last_block: int) -> Backfill:
                 last_block=last_block,
                 span=Span(),
                 start_block=0,
-                started_s=time.monotonic(),
+                started_s=time.monotonic() if started_s is None else started_s,
                 progress=lambda _: None,
             )
             await backfill.run(deadline_s=math.inf)
@@ -123,3 +125,9 @@ def test_a_range_that_fails_leaves_whole_ranges_before_it_and_none_behind(
     held_to = store.ranges[-1][1] if store.ranges else -1
     assert held_to < fails_at
     assert store.blocks == np.repeat(np.arange(held_to + 1), logs[: held_to + 1]).tolist()
+
+
+def test_rows_that_come_fast_are_committed_once_however_long_the_first_answer_took() -> None:
+    store = Store()
+    read_all(store, Nodes([TARGET_LOGS] * 10, range(1, 90, 9), None), 9, started_s=time.monotonic() - 9)
+    assert (len(store.blocks), store.commits) == (10 * TARGET_LOGS, 1)
