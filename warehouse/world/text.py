@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import msgspec
 from rapidfuzz.distance import OSA
 
 from contracts.world.records import Edge, Node
@@ -22,6 +23,7 @@ from warehouse.world.language import (
     folded,
     languages_of,
     languages_of_text,
+    remembering,
     split_words,
     stems,
 )
@@ -56,16 +58,14 @@ NEAR_LETTERS = 2
 NEAR_WORDS_AT_MOST = 10
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeWords:
+class EdgeWords(msgspec.Struct, frozen=True, gc=False):
     """Words of edges at a node: as they are written, and these and their stems."""
 
     written: frozenset[str]
     forms: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class NodeWords:
+class NodeWords(msgspec.Struct, frozen=True, gc=False):
     """The words of a node: all as they are written, in order and folded; these and the stems of its content words; the
     same of its title; and what only its edges have."""
 
@@ -88,23 +88,24 @@ def words_of(node: Node) -> NodeWords:
 
 def words_of_text(title: str, properties: Mapping[str, Any]) -> NodeWords:
     """Returns the words of a title and of every value within the properties."""
-    in_title, below = split_words(title), split_words("\n".join(_values(_told(properties))))
-    languages = languages_of_text((*in_title, *below))
-    forms_of = _forms_in(languages)
+    text = "\n".join(_values(_told(properties)))
+    in_title, below = split_words(title), split_words(text)
+    words = [*in_title, *below]
+    forms_of = _forms_in(languages_of_text(words))
     of_title = _NONE.union(*map(forms_of, in_title))
-    written = (*map(folded, in_title), *map(folded, below))
-    return NodeWords(written, of_title.union(*map(forms_of, below)), of_title)
+    written = words if title.isascii() and text.isascii() else map(folded, words)
+    return NodeWords(tuple(written), of_title.union(*map(forms_of, below)), of_title)
 
 
 @lru_cache(_LANGUAGES_REMEMBERED)
-def _forms_in(languages: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
+def _forms_in(languages: tuple[str, ...]) -> Callable[[str], frozenset[str]]:
     """Returns what gives the forms of one word in a text of these languages: as it is written and folded, and its
     stems unless it is a function word."""
 
-    @lru_cache(_WORDS_REMEMBERED)
-    def forms(word: str) -> tuple[str, ...]:
-        written = {folded(word)}
-        return tuple(written | stems(word, languages) if content_words((word,), languages) else written)
+    @remembering(_WORDS_REMEMBERED)
+    def forms(word: str) -> frozenset[str]:
+        written = frozenset((folded(word),))
+        return written | stems(word, languages) if content_words((word,), languages) else written
 
     return forms
 

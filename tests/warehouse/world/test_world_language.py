@@ -1,0 +1,44 @@
+"""The languages of a text are those of its words, however they are counted and remembered."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warehouse.world.language import LANGUAGES, languages_of, languages_of_text, languages_with, remembering
+
+FUNCTION_WORDS = ("the", "and", "der", "und", "die", "les", "que", "los", "och", "att", "ja", "on", "en", "és", "не")
+NAMES = ("ada", "harbour", "2026", "müller", "größe", "zeitung", "coração", "año", "nación", "årsmöte", "œuvre")
+words = st.lists(st.one_of(st.sampled_from(FUNCTION_WORDS), st.sampled_from(NAMES)), max_size=30)
+
+
+@given(words)
+def test_a_text_is_in_the_languages_with_most_of_its_function_words(text: list[str]) -> None:
+    counts = Counter(name for word in text for name in languages_with(word))
+    most = max(counts.values(), default=0)
+    expected = tuple(name for name in LANGUAGES if most and counts[name] == most)
+    assert languages_of(text) == expected
+    assert not expected or languages_of_text(text) == expected
+
+
+def test_a_text_without_function_words_is_in_english_and_in_the_languages_of_its_marks() -> None:
+    assert languages_of_text(["ada", "2026"]) == languages_of_text([]) == ("english",)
+    assert languages_of_text(["müller", "ada", "coração", "grüße"]) == ("english", "german", "portuguese")
+
+
+def test_one_word_many_times_outweighs_two_of_another_language() -> None:
+    assert languages_of(["und"] * 100_000 + ["och", "att"]) == ("german",)
+
+
+def test_what_is_remembered_of_words_is_forgotten_where_there_are_too_many() -> None:
+    asked = []
+
+    @remembering(2)
+    def length(word: str) -> int:
+        asked.append(word)
+        return len(word)
+
+    assert [length(word) for word in ("a", "bb", "a", "bb", "ccc", "ccc", "a")] == [1, 2, 1, 2, 3, 3, 1]
+    assert asked == ["a", "bb", "ccc", "a"]
