@@ -1,6 +1,6 @@
 """Writes a snapshot of the graph from the tables of a DuckDB connection to a directory that readers map into memory.
 
-`snapshot.py` defines the layout. Nodes, edges and texts are streamed; only numbers are kept in memory, some 20 bytes an
+`snapshot.py` defines the layout. Nodes, edges and texts are streamed; only numbers are kept in memory, some 24 bytes an
 edge.
 """
 
@@ -19,6 +19,7 @@ import tantivy
 from msgspec.structs import replace
 
 from warehouse.cycles import without_cycles
+from warehouse.duck.columns import plain
 from warehouse.duck.connection import Connection
 from warehouse.file_modes import PRIVATE_DIRECTORY
 from warehouse.statements import read_sql
@@ -89,17 +90,16 @@ def write_snapshot(connection: Connection, directory: Path, revision: int, recor
 def _write_graph(connection: Connection, directory: Path, revision: int) -> SnapshotManifest:
     connection.execute(read_sql("snapshot_owners"))
     connection.execute(read_sql("snapshot_nodes"))
-    connection.execute(read_sql("snapshot_edge_texts"), {"most": MOST_EDGES})
     nodes, private_nodes, types, domains = connection.execute(read_sql("snapshot_names")).fetchall()[0]
     with ExitStack() as files:
         columns = _Columns(directory, files)
         owners = columns.texts("owners")
         for batch in _batches(connection, "snapshot_owner_rows"):
             owners.append(batch["owner"])
+        edges = _write_edges(connection, columns, nodes)
         entries_of = files.enter_context(entries_beside()) if nodes >= NODES_WORTH_A_PROCESS else entries_here
         with _Indexes(directory, nodes, private_nodes) as indexes:
             _write_nodes(connection, columns, indexes, types, domains, entries_of)
-        edges = _write_edges(connection, columns, nodes)
     for table in ("snapshot_owners", "snapshot_nodes", "snapshot_edge_texts"):
         connection.execute(f"drop table {table}")
     for lock in directory.rglob("*.lock"):
@@ -155,13 +155,25 @@ def _write_nodes(
 
 
 def _write_edges(connection: Connection, columns: _Columns, nodes: int) -> int:
+    """Writes the edges and makes the table `snapshot_edge_texts` of what they say about their nodes. Returns their
+    number."""
     records = columns.texts("edges")
-    owners, sources, targets = ([np.zeros(0, "<u4")] for _ in range(3))
+    parts: dict[str, list[np.ndarray[Any, Any]]] = {
+        name: [np.zeros(0, "<u4")] for name in ("source", "target", "owner", "edge_type")
+    }
+    number_of_type: dict[str, int] = {}
+    texts = False
     for batch in _batches(connection, "snapshot_edges"):
         records.append(batch["body"])
-        for parts, name in ((owners, "owner"), (sources, "source"), (targets, "target")):
-            parts.append(_numbers_of(batch[name]))
-    owner, source, target = (np.concatenate(parts) for parts in (owners, sources, targets))
+        for name in ("source", "target", "owner"):
+            parts[name].append(_numbers_of(batch[name]))
+        coded = batch["edge_type"].dictionary_encode()
+        types = [number_of_type.setdefault(name, len(number_of_type)) for name in coded.dictionary.to_pylist()]
+        parts["edge_type"].append(np.array(types, "<u4")[_numbers_of(coded.indices)])
+        texts = texts or batch["texts"].true_count > 0
+    numbers = {name: np.concatenate(of_name) for name, of_name in parts.items()}
+    _make_edge_texts(connection, numbers, list(number_of_type), texts)
+    owner, source, target = numbers["owner"], numbers["source"], numbers["target"]
     in_order = np.lexsort((target, source))  # sorts only numbers: records are many times as large
     owner, source, target = owner[in_order], source[in_order], target[in_order]
     columns.numbers("edge_record.u32").append(in_order)
@@ -172,6 +184,18 @@ def _write_edges(connection: Connection, columns: _Columns, nodes: int) -> int:
     columns.numbers("out_start.u64").append(_starts(source, nodes))
     columns.numbers("in_start.u64").append(_starts(target, nodes))
     return len(source)
+
+
+def _make_edge_texts(
+    connection: Connection, numbers: dict[str, np.ndarray[Any, Any]], types: list[str], texts: bool
+) -> None:
+    table = pa.table({name: plain(of_name, pa.uint32()) for name, of_name in numbers.items()})
+    connection.register("snapshot_edge_numbers", table)
+    try:
+        parameters = {"most": MOST_EDGES, "types": types, "texts": texts}
+        connection.execute(read_sql("snapshot_edge_texts"), parameters)
+    finally:
+        connection.unregister("snapshot_edge_numbers")
 
 
 def _numbers_of(column: pa.Array) -> np.ndarray[Any, Any]:

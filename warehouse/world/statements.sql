@@ -221,26 +221,15 @@ select
 
 -- name: snapshot_edge_texts
 -- One row per node with live edges of its own owner to live nodes, but for those with more than $most: the types, the
--- properties and the titles of aliases. A record begins with ids, which have no quotes, so its first type is the edge's;
--- reading millions of records as JSON would take half of the time of a snapshot. Edges are counted by type first, which
--- leaves hardly more rows than nodes; few have properties or are aliases.
+-- properties and the titles of aliases. `snapshot_edge_numbers` has the numbers of all edges, and $types the names of their
+-- types. Few edges have properties or are aliases ($texts: any is); only these are looked for by their records.
 create or replace temp table snapshot_edge_texts as
-with edges as materialized (
-    select
-        sources.num as source,
-        targets.num as target,
-        sources.owner as source_owner,
-        targets.owner as target_owner,
-        coalesce(code, 0) as owner,
-        regexp_extract(edges.body, '"type":"([^"]*)"', 1) as edge_type,
-        case when not contains(edges.body, ',"properties":{},"visibility":"') then edges.body->>'$.properties' end
-            as properties,
-        case when edge_type = 'ALIAS_OF' then sources.body->>'$.title' end as title
-    from snapshot_input_edges as edges
-    join snapshot_nodes as sources on sources.id = edges.source
-    join snapshot_nodes as targets on targets.id = edges.target
-    left join snapshot_owners on snapshot_owners.owner = edges.owner
-    where edges.live and sources.owner < 4294967295 and targets.owner < 4294967295
+with edges as (
+    select edges.source, edges.target, edge_type, edges.owner, sources.owner as source_owner, targets.owner as target_owner
+    from snapshot_edge_numbers as edges
+    join snapshot_nodes as sources on sources.num = edges.source
+    join snapshot_nodes as targets on targets.num = edges.target
+    where sources.owner < 4294967295 and targets.owner < 4294967295
 ),
 typed as (
     select num, edge_type, sum(edges) as edges
@@ -251,33 +240,70 @@ typed as (
     )
     group by num, edge_type
 ),
+texts as materialized (
+    select
+        sources.num as source,
+        targets.num as target,
+        sources.owner as source_owner,
+        targets.owner as target_owner,
+        coalesce(code, 0) as owner,
+        case when not contains(body, ',"properties":{},"visibility":"') then body->>'$.properties' end as properties,
+        case when contains(body, '"type":"ALIAS_OF"') and body->>'$.type' = 'ALIAS_OF' then sources.id end as alias
+    from snapshot_input_edges as edges
+    join snapshot_nodes as sources on sources.id = edges.source
+    join snapshot_nodes as targets on targets.id = edges.target
+    left join snapshot_owners on snapshot_owners.owner = edges.owner
+    where $texts
+        and edges.live
+        and (not contains(body, ',"properties":{},"visibility":"') or contains(body, '"type":"ALIAS_OF"'))
+        and sources.owner < 4294967295
+        and targets.owner < 4294967295
+),
+titles as (
+    select id, body->>'$.title' as title from snapshot_input_nodes where id in (select alias from texts)
+),
 told as (
     select
         num,
         list(distinct properties) filter (properties is not null) as properties,
-        list(distinct alias) filter (alias is not null) as aliases
+        list(distinct title) filter (title is not null) as aliases
     from (
-        select source as num, properties, null as alias from edges where source_owner = owner and properties is not null
+        select source as num, properties, null as alias from texts where source_owner = owner
         union all
-        select target as num, properties, title as alias
-        from edges
-        where target_owner = owner and (properties is not null or title is not null)
+        select target as num, properties, alias from texts where target_owner = owner
     )
+    left join titles on titles.id = alias
+    where properties is not null or title is not null
     group by num
 )
 select num, types, properties, aliases
-from (select num, list(edge_type) as types from typed group by num having sum(edges) <= $most)
+from (
+    select num, list(list_extract($types::varchar[], edge_type + 1)) as types
+    from typed
+    group by num
+    having sum(edges) <= $most
+)
 left join told using (num)
 
 -- name: snapshot_edges
 -- One row per live edge between known nodes, in no order. source and target are numbers of nodes; owner is 0 for public,
--- else the owner's code.
-select sources.num as source, targets.num as target, coalesce(code, 0)::uinteger as owner, edges.body
-from snapshot_input_edges as edges
+-- else the owner's code; texts is true where it has properties or is an alias. A record begins with ids, which have no
+-- quotes, so its first type is the edge's; reading millions of records as JSON would take half of the time of a snapshot.
+select
+    sources.num as source,
+    targets.num as target,
+    coalesce(code, 0)::uinteger as owner,
+    substr(behind_ids, 1, strpos(behind_ids, '"') - 1) as edge_type,
+    not contains(body, ',"properties":{},"visibility":"') or edge_type = 'ALIAS_OF' as texts,
+    body
+from (
+    select source, target, owner, body, substr(body, strpos(body, '"type":"') + 8, 80) as behind_ids
+    from snapshot_input_edges
+    where live
+) as edges
 join snapshot_nodes as sources on sources.id = edges.source
 join snapshot_nodes as targets on targets.id = edges.target
 left join snapshot_owners on snapshot_owners.owner = edges.owner
-where edges.live
 
 -- name: snapshot_input
 -- What a snapshot is written from: the newest state of every node and edge, with its record.
@@ -298,7 +324,8 @@ from snapshot_nodes
 
 -- name: snapshot_node_rows
 -- One row per node, in order of numbers. next is the node after it in what one source said, by the time from which they
--- hold and the order of writing; 4294967295 where there is none. Records are large, so they are not sorted by source too.
+-- hold and the order of writing; 4294967295 where there is none. Of a state that is not live nothing but numbers is kept.
+-- Records are large, so they are not sorted by source too.
 with places as materialized (
     select
         num,
@@ -310,23 +337,24 @@ with places as materialized (
 select
     num,
     id,
-    type,
-    domain,
-    owner,
-    body,
+    nodes.type,
+    nodes.domain,
+    nodes.owner,
+    case when nodes.owner < 4294967295 then body else '' end as body,
     revision,
     next,
     edge_texts.types as edge_types,
     edge_texts.properties as edge_properties,
     edge_texts.aliases as aliases
-from snapshot_nodes
+from snapshot_nodes as nodes
+join snapshot_input_nodes using (id)
 join places using (num)
 left join snapshot_edge_texts as edge_texts using (num)
 order by num
 
 -- name: snapshot_nodes
 -- One row per node, numbered from 0 in the order of ids (by bytes). owner is 0 for public, else the owner's code;
--- 4294967295 where the state is not live, of which nothing but the number is kept.
+-- 4294967295 where the state is not live. Records are large and stay where they are.
 create or replace temp table snapshot_nodes as
 select
     (row_number() over (order by id) - 1)::uinteger as num,
@@ -334,11 +362,10 @@ select
     type,
     domain,
     (case when not live then 4294967295 else coalesce(code, 0) end)::uinteger as owner,
-    case when live then body else '' end as body,
-    body->>'$.source' as source,
-    body->>'$.validFrom' as valid_from,
-    coalesce((body->>'$.revision')::ubigint, 0) as revision
-from snapshot_input_nodes
+    about[1] as source,
+    about[2] as valid_from,
+    coalesce(about[3]::ubigint, 0) as revision
+from (select *, body->>['$.source', '$.validFrom', '$.revision'] as about from snapshot_input_nodes)
 left join snapshot_owners using (owner);
 
 -- name: snapshot_owner_rows

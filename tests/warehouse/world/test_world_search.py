@@ -182,6 +182,35 @@ def test_a_search_is_read_by_the_language_of_its_function_words():
     assert german.words[0].forms == {"farb", "farben"} < unknown.words[0].forms
 
 
+def test_the_type_of_an_edge_in_a_snapshot_is_its_own_whatever_its_properties_say_and_however_long(
+    tmp_path: Path,
+) -> None:
+    longest = "N" * 58 + "_ZEBRA"
+    history = events_of(
+        [
+            node("a", title="Heron"),
+            node("b", title="Crane"),
+            node("c", title="Stork"),
+            edge("a", "b", type="RELATED_TO", properties={"type": "ALIAS_OF"}),
+            edge("b", "c", type=longest),
+        ]
+    )
+    graph = Graph.of(write(tmp_path / "s", history), history)
+
+    def found(search: str) -> list[str]:
+        return [each.id for each in answer(graph.seen_by(None), Query(search=search)).nodes]
+
+    assert found("heron") == ["a"]
+    assert sorted(found("related")) == ["a", "b"]
+    assert sorted(found("zebra")) == ["b", "c"]
+
+
+def test_a_node_in_a_snapshot_is_found_by_its_alias_where_no_edge_has_properties(tmp_path: Path) -> None:
+    history = events_of([node("a", title="Egret"), node("b", title="Ibis"), edge("a", "b", type="ALIAS_OF")])
+    graph = Graph.of(write(tmp_path / "s", history), history)
+    assert [each.id for each in answer(graph.seen_by(None), Query(search="egret")).nodes] == ["a", "b"]
+
+
 ALIASED = [
     node("acme", title="Acme Corporation"),
     node("nick", title="Roadrunner Supplies"),
