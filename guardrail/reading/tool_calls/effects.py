@@ -30,6 +30,9 @@ _NO_LIMIT = ("unlimited", "infinite", "max")
 _CURRENCY = re.compile(r"(?i)^(?:currency|currency_code|token|asset|symbol)$")
 _NAMES_ALL = re.compile(r"(?i)\*|@?(?:all|everyone|everybody|everything)(?:[_-][\w-]{1,40}(?:@[\w.-]{1,80})?)?")
 """Values that stand for every recipient or thing: `all`, `all_contacts`, `all-customers@example.com`."""
+_MASS_MAIL = frozenset(("campaign", "campaigns", "newsletter", "newsletters"))
+_TRIALS = frozenset(("test", "preview", "draft", "proof", "sample"))
+"""Words of a tool that sends a campaign to its author alone."""
 _CALLS_ALL = re.compile(r"<!(?:channel|everyone)>|(?<![\w@/.])@(?:channel|everyone)(?![\w/.-])")
 """Mentions in a message that call on all members of a channel."""
 _PLURAL = re.compile(r"(?i)^(?:all|bulk|batch|every|everything|mass|many|recursive)$")
@@ -65,6 +68,8 @@ def effects_of_tool(
         *_role_given(call, meaning, leaves),
         *_checks_skipped(call, leaves),
         *_opened(call, meaning, leaves),
+        *_forced_push(call, tokens, leaves),
+        *_mail_rule(call, meaning, tokens, leaves),
         *_by_flags(call, leaves),
     )
 
@@ -83,8 +88,9 @@ def _tool_effect(call: ToolCall, meaning: Meaning, tokens: tuple[Token, ...], le
         kind, thing = EffectKind.PAY, ObjectKind.PAYMENT
     targets = _targets(thing, leaves)
     scope = _scope(tokens, leaves)
-    if kind is EffectKind.SEND and any(
-        isinstance(leaf.value, str) and _CALLS_ALL.search(leaf.value) for leaf in leaves
+    if kind is EffectKind.SEND and (
+        any(isinstance(leaf.value, str) and _CALLS_ALL.search(leaf.value) for leaf in leaves)
+        or (any(token.text in _MASS_MAIL for token in tokens) and not any(token.text in _TRIALS for token in tokens))
     ):
         scope = Scope.ALL
     if meaning.object is None and any(token.text in memory_words()["made_again"] for token in tokens):
@@ -196,7 +202,12 @@ def _checks_skipped(call: ToolCall, leaves: list[Leaf]) -> Iterator[Effect]:
 def _opened(call: ToolCall, meaning: Meaning, leaves: list[Leaf]) -> Iterator[Effect]:
     """Adds an exposure to everybody if a network rule names all addresses."""
     if meaning.kind in _GIVES and not (meaning.kind is EffectKind.CREATE and meaning.object in _MADE_PUBLIC):
-        public = next(filter(_makes_public, leaves), None)
+        policies = [
+            Leaf(name, name, json.dumps(value, default=str))
+            for name, value in call.arguments.items()
+            if isinstance(value, dict) and _POLICY.search(name)
+        ]
+        public = next(filter(_makes_public, (*leaves, *policies)), None)
         if public is not None:
             thing = meaning.object if meaning.object not in (None, ObjectKind.PERMISSION) else ObjectKind.RESOURCE
             target = _targets(meaning.object or ObjectKind.RESOURCE, leaves)[:1] or (Target(public.name, Place.REMOTE),)
@@ -210,12 +221,61 @@ def _opened(call: ToolCall, meaning: Meaning, leaves: list[Leaf]) -> Iterator[Ef
             yield Effect(EffectKind.EXPOSE, ObjectKind.NETWORK, call.span, source, target)
 
 
+def _forced_push(call: ToolCall, tokens: tuple[Token, ...], leaves: list[Leaf]) -> Iterator[Effect]:
+    """Adds that a branch's history is replaced if a tool that pushes, or moves a reference, is told to force it."""
+    words = {token.text for token in tokens}
+    if not ("push" in words or ({"ref", "reference"} & words and "update" in words)):
+        return
+    branch = next((leaf for leaf in leaves if leaf.name in _NAMES_BRANCH and isinstance(leaf.value, str)), None)
+    forced = "force" in words or any(leaf.value is True and leaf.name in _FORCES for leaf in leaves)
+    if forced and (branch is not None or words & _OF_VERSION_CONTROL):
+        name = str(branch.value).removeprefix("refs/").removeprefix("heads/") if branch is not None else ""
+        target = (Target(name, Place.REMOTE),)
+        source = f"tool {call.name}"
+        yield Effect(EffectKind.OVERWRITE, ObjectKind.BRANCH, call.span, source, target, Scope.ONE, Reversible.NO)
+
+
+_NAMES_BRANCH = frozenset(("branch", "ref", "refspec", "branch_name", "branchName", "head", "target_branch"))
+_FORCES = frozenset(("force", "forced", "force_push", "forcePush"))
+_OF_VERSION_CONTROL = frozenset(
+    ("git", "github", "gitlab", "gitea", "bitbucket", "branch", "commit", "commits", "repo")
+)
+
+
+def _mail_rule(call: ToolCall, meaning: Meaning, tokens: tuple[Token, ...], leaves: list[Leaf]) -> Iterator[Effect]:
+    """Adds that messages are deleted as they come in if a rule for a mailbox says so: nobody ever sees them."""
+    words = {token.text for token in tokens}
+    if meaning.kind not in _GIVES or words.isdisjoint(_RULES) or words.isdisjoint(_MAILBOXES):
+        return
+    if any(
+        _DELETES.fullmatch(leaf.name if leaf.value is True else str(leaf.value))
+        for leaf in leaves
+        if leaf.value is True or _DOES.search(leaf.name)
+    ):
+        target = (Target(call.name, Place.REMOTE),)
+        source = f"tool {call.name}"
+        yield Effect(EffectKind.DELETE, ObjectKind.MESSAGE, call.span, source, target, Scope.MANY, Reversible.NO)
+
+
+_RULES = frozenset(("rule", "rules", "filter", "filters"))
+_MAILBOXES = frozenset(
+    ("mail", "email", "gmail", "outlook", "inbox", "mailbox", "message", "imap", "sieve", "exchange")
+)
+_DOES = re.compile(r"(?i)action|label|folder|operation|destination|then")
+_DELETES = re.compile(
+    r"(?i)(?:hard_?|soft_?|permanent(?:ly)?_?)?(?:delete|trash|discard)(?:_?messages?)?|deleted ?items"
+)
+
+
 def _makes_public(leaf: Leaf) -> bool:
     """Decides whether an argument opens something to everybody: `private=false`, `acl="public-read"`,
     `anyone_with_link=true`."""
     if isinstance(leaf.value, bool):
         return bool(_PRIVATE.fullmatch(leaf.name) if leaf.value is False else _PUBLIC.fullmatch(leaf.name))
-    return isinstance(leaf.value, str) and bool(_AUDIENCE.search(leaf.name) and _EVERYBODY.fullmatch(leaf.value))
+    return isinstance(leaf.value, str) and (
+        bool(_AUDIENCE.search(leaf.name) and _EVERYBODY.fullmatch(leaf.value))
+        or (_POLICY.search(leaf.name) is not None and _ALLOWS_ALL.search(leaf.value) is not None)
+    )
 
 
 _PRIVATE = re.compile(r"(?i)(?:is_?)?private")
@@ -226,6 +286,12 @@ _AUDIENCE = re.compile(r"(?i)(?:^|_)(?:acl|visibility|audience|type|access|scope
 _EVERYBODY = re.compile(
     r"(?i)public(?:-read(?:-write)?)?|anyone(?:_?with_?(?:the_?)?link)?|anonymous|all_?users|world|everyone"
 )
+_POLICY = re.compile(r"(?i)policy(?:_?(?:document|json|text))?$")
+_ALLOWS_ALL = re.compile(
+    r"\"Effect\"\s*:\s*\"Allow\"(?:(?!\"Condition\")[^{}]){0,400}\"Principal\"\s*:\s*(?:\"\*\"|\{\s*\"AWS\"\s*:\s*\"\*\")"
+    r"(?![^{}]{0,400}\"Condition\")"
+)
+"""A statement of a policy that lets everybody in without a condition."""
 _MADE_PUBLIC = frozenset((ObjectKind.REPOSITORY, ObjectKind.MESSAGE, ObjectKind.EVENT, ObjectKind.ISSUE))
 """Things that are made for everybody as a matter of course."""
 
