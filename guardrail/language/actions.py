@@ -254,6 +254,8 @@ def dismisses_by_name(tokens: Sequence[Token], meaning: Meaning, text: str) -> b
     if meaning.first > 0 and tokens[meaning.first - 1].text in words["subjects"]:
         return False  # told, not asked for: "a letter in which we fire Anna"
     at = meaning.last
+    if tokens[meaning.first].text.startswith("despid") and at < len(tokens) and tokens[at].text == "a":
+        at += 1  # stands before people in Spanish
     titled = at < len(tokens) and tokens[at].text in words["titles"]
     at += titled
     first = at
