@@ -16,6 +16,7 @@ from pydantic import ConfigDict, Field, model_validator
 from contracts.base import Document, Listed
 from contracts.canonical import canonical_sha256
 from contracts.errors import BodyInvalid
+from contracts.world.extraction.appointments import is_calendar, read_calendar
 from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.findings import Findings, FoundEdge, FoundNode, Span, duplicates_among
 from contracts.world.extraction.objects import read_objects
@@ -407,6 +408,8 @@ def _read(reading: Reading, document: SourceDocument, number: int) -> None:
             read_objects(reading, _json(reading.text, number), document.title)
         case "text/csv":
             read_delimited(reading, document.title)
+        case _ if is_calendar(reading.text):
+            read_calendar(reading, document.title)
         case _:
             read_prose(reading, document.title)
 

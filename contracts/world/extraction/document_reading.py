@@ -23,7 +23,7 @@ from itertools import accumulate, islice
 
 from markdown_it import MarkdownIt
 
-from contracts.world.extraction.figures import amounts_in, dates_in, is_figure
+from contracts.world.extraction.figures import DAY_WITH_YEAR, amounts_in, dates_in, is_figure
 from contracts.world.extraction.findings import Findings, FoundNode, Part, Span, clean_text
 from contracts.world.extraction.people import (
     CAPITAL,
@@ -35,14 +35,20 @@ from contracts.world.extraction.people import (
     named_in,
     people_in,
     without_post,
+    written_out,
 )
 from contracts.world.extraction.sentences import (
     ABBREVIATIONS,
+    DUE_WORDS,
+    Commitment,
     Depends,
+    Waits,
+    commitments_in,
     decided_in,
     depends_in,
     is_proper,
     is_undecided,
+    waits_in,
     with_reason,
 )
 from contracts.world.extraction.vocabulary import Relation, Vocabulary, plain_words, singular, without_unit
@@ -61,6 +67,9 @@ MOST_DATES = 1_000
 MOST_DEPENDENCIES = 200
 """Most sentences "X depends on Y" of one document: the first ones."""
 
+MOST_COMMITMENTS = 200
+"""Most sentences that say what somebody is to do by a day, of one document: the first ones."""
+
 _MENTION = re.compile(r"(?<![\w@/.`])@([A-Za-z0-9][A-Za-z0-9_-]{0,38}+)(?![\w@]|[./]\w)")
 """A handle. "@acme/builders" is one of a team."""
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,200})\]\((https?://[^\s)<>\[]{1,2000})(?:\s+\"[^\"\n]*\")?\)")
@@ -76,7 +85,13 @@ _TAG = re.compile(
 )
 _URL = re.compile(r"https?://[^\s<>()\[\]\"'`|]{1,2000}")
 _CODE = re.compile(r"(?<!`)(`{1,3})(?!`).{1,1000}?(?<!`)\1(?!`)", re.DOTALL)
-_DUE = re.compile(r"(?:\bdue|\bby|\buntil|\bbefore|\bdeadline)\W{0,4}$", re.IGNORECASE)
+_DUE = re.compile(r"(?:\bdue|\bby|\buntil|\bbefore|\bdeadline)\W{0,4}$|📅\s{0,2}$", re.IGNORECASE)
+"""Words before the day by which something is to be done, or the sign for it in lists of tasks."""
+_DUE_ELSEWHERE = re.compile(rf"\b{DUE_WORDS}\W{{0,4}}$", re.IGNORECASE)
+_SINCE = re.compile(
+    r"\b(?:from|since|vom|von|ab|du|del?|dal|da|van|vanaf|desde)\s+(?:\w+\s+)?\d[^;\n]{0,25}$", re.IGNORECASE
+)
+"""The beginning of a period, whose last day is no day by which something is due."""
 _SEVERAL = re.compile(
     rf"\s*(?:[;、]|,(?:\s|(?={CAPITAL}))(?!\s?(?i:inc|ltd|llc|llp|plc|gmbh|corp)\b)|\b(?:and|und)\b)\s*(?:\band\s+)?"
 )
@@ -116,6 +131,9 @@ class Reading:
         self._handles = handles_in(text)
         self._scanned: list[tuple[FoundNode, Part]] = []
         self._dependencies: list[Depends] = []
+        self._waits: list[Waits] = []
+        self._assigned: list[tuple[FoundNode, Part]] = []
+        self._commitments: list[tuple[FoundNode, Commitment]] = []
         self._called: dict[str, FoundNode | None] = {}
         """The people by their first and last names; None for a name of several."""
         self._people_called = 0
@@ -178,10 +196,19 @@ class Reading:
             return False
         return self.findings.describe(node, key, value[:LONGEST_TEXT]) and len(text) <= LONGEST_TEXT
 
-    def keep(self, part: Part, within: FoundNode, section: str | None, spelt: str | None = None) -> FoundNode | None:
+    def keep(
+        self,
+        part: Part,
+        within: FoundNode,
+        section: str | None,
+        spelt: str | None = None,
+        *,
+        stated_from: int | None = None,
+    ) -> FoundNode | None:
         """Keeps prose as passages: of its paragraph, or of some sentences of a long one. Returns the first.
 
-        `spelt` is the meaning of the part if it is written with escapes.
+        `spelt` is the meaning of the part if it is written with escapes. Sentences state something from the offset
+        `stated_from` on, if it is given.
         """
         first = None
         pieces = [part] if spelt is not None and len(spelt) <= LONGEST_TEXT else passages_of(self.text, part)
@@ -198,7 +225,7 @@ class Reading:
             if section is not None:
                 node.properties["section"] = section
             self.scan(node, piece)
-            self._sentences(node, piece)
+            self._sentences(node, Part(max(piece.start, min(stated_from or 0, piece.end)), piece.end))
             first = first or node
         return first
 
@@ -212,6 +239,9 @@ class Reading:
                 self.findings.describe(decision, "rationale", clean_text(plain(self.quote(decided.why))))
         room = MOST_DEPENDENCIES - len(self._dependencies)
         self._dependencies += islice(depends_in(self.text, part), room)
+        self._waits += islice(waits_in(self.text, part), MOST_DEPENDENCIES - len(self._waits))
+        room = MOST_COMMITMENTS - len(self._commitments)
+        self._commitments += [(node, found) for found in islice(commitments_in(self.text, part), room)]
 
     def relate(
         self,
@@ -283,6 +313,15 @@ class Reading:
         """Adds the edge from a task to a known person, whom a part calls."""
         self._tie(task, person, self.vocabulary.relations["assignee"], part, self.quote(part))
 
+    def assign_to_known(self, task: FoundNode, name: Part) -> None:
+        """Adds the edge from a task to whom a part names, if the text names that person anywhere; see `finish`."""
+        self._assigned.append((task, name))
+
+    def mention(self, rule: str, node: FoundNode, name: Part, label: str | None = None) -> None:
+        """Adds an edge from a node to the person of a full name. `label` is what the person is to it."""
+        person = self.findings.refer(rule, self.document, "Person", plain(self.quote(name)), [self.span(name)])
+        self.findings.tie(rule, node, person, "MENTIONS", self.span(name), label)
+
     def names_people(self, part: Part) -> bool:
         """Decides whether a part is nothing but full names of people."""
         names = [plain(self.quote(piece)) for piece in _several(self.text, part, _SEVERAL)]
@@ -315,7 +354,14 @@ class Reading:
                 self._tie(subject, node, relation, sentence, label)
         for depends in self._dependencies:
             self._depend(depends)
+        for waits in self._waits:
+            self._wait(waits)
         self._mention_people()
+        for task, name in self._assigned:
+            if (person := self.person_called(plain(self.quote(name)))) is not None:
+                self.assign(task, person, name)
+        for node, commitment in self._commitments:
+            self._commit(node, commitment)
 
     def person_called(self, name: str) -> FoundNode | None:
         """Returns the person whom the text named before and calls so by the full name, the first or the last one."""
@@ -351,8 +397,10 @@ class Reading:
         """Adds the edge of a sentence "X depends on Y", if X and Y are names."""
         source, target = (
             next((part for part in parts if self._named(part) or is_proper(self.quote(part))), None)
-            for parts in depends
+            for parts in (depends.before, depends.after)
         )
+        if source is not None and target is None and self._named(source) is not None:
+            target = depends.definite
         if source is not None and target is not None:
             ends = [
                 self._named(part)
@@ -361,6 +409,23 @@ class Reading:
             ]
             span = self.span(Part(source.start, target.end))
             self.findings.tie("depends_on", ends[0], ends[1], "DEPENDS_ON", span)
+
+    def _wait(self, waits: Waits) -> None:
+        """Adds the edge from an undertaking to what it depends on, unless both names gave it already."""
+        source, target = (
+            self._named(part)
+            or self.findings.refer("depends_on", self.document, to, plain(self.quote(part)), [self.span(part)])
+            for part, to in ((waits.what, "Concept"), (waits.on, "Resource"))
+        )
+        self.findings.tie("depends_on", source, target, "DEPENDS_ON", self.span(Part(waits.what.start, waits.on.end)))
+
+    def _commit(self, node: FoundNode, commitment: Commitment) -> None:
+        """Adds the task that a sentence gives to a person of the document, with its day."""
+        person = self.person_called(plain(self.quote(commitment.who)))
+        if person is not None:
+            task = self.add("commitment", "Task", commitment.what, node)
+            task.properties["due_on"] = commitment.day
+            self.assign(task, person, commitment.who)
 
     def _proper(self, part: Part, relation: Relation) -> FoundNode | None:
         """Returns a node for a target that is surely a name, if the relation says of what type it is."""
@@ -375,12 +440,18 @@ class Reading:
 
     def _mention_people(self) -> None:
         """Adds edges from what speaks of people to them: of those that prose introduces, and all others by name."""
+        spelt = written_out(self.text) if "@" in self.text else []
+        by_itself = dict(zip(spelt, spelt, strict=True))
+        for node, part in self._scanned:
+            for _, where in named_in(self.quote(part), by_itself) if node is self.root else ():
+                self.mention("person", node, Part(part.start + where.start, part.start + where.end))
         prose = [(node, part) for node, part in self._scanned if node.type == "Passage"]
         if not prose:
             return
         text = "\n".join(self.quote(part) for _, part in prose)
         known = [person.title for person in self.findings.people(self.document)]
         surnames = {name.split()[-1] for name in known if " " in name}
+        known += [name for name in spelt if name not in known]
         names = called([*known, *(name for name in people_in(text) if name not in known and name not in surnames)])
         for node, part in prose:
             if not self.findings.has_room_for_mentions:
@@ -445,13 +516,23 @@ class Reading:
         for date, start in dates_in(self.text, part):
             if _within(quiet, start):
                 continue
-            if _DUE.search(self.text, max(part.start, start - 14), start):
+            if self._is_due(node, part, start):
                 node.properties.setdefault("due_on", date)
             dates[date] = None
         amounts = dict.fromkeys((*node.properties.get("amounts", ()), *amounts_in(self.text, part)))
         for name, found in (("dates", dates), ("amounts", amounts)):
             if found:
                 node.properties[name] = list(found)[:MOST_DATES]
+
+    def _is_due(self, node: FoundNode, part: Part, day: int) -> bool:
+        """Decides whether what a node stands for is to be done by the day at an offset.
+
+        Words that may end a period as well, such as "bis", count only where a task has them.
+        """
+        if _DUE.search(self.text, max(part.start, day - 14), day):
+            return True
+        due = _DUE_ELSEWHERE.search(self.text, max(part.start, day - 24), day) if node.type in _CARRIED_OUT else None
+        return due is not None and not _SINCE.search(self.text, max(part.start, due.start() - 40), due.start())
 
     def _linked_note(self, wikilink: re.Match[str]) -> FoundNode | None:
         """Returns what a link to another note names. A link to the note of a day, or to a person, names nothing new."""
@@ -615,14 +696,21 @@ def passages_of(text: str, part: Part) -> Iterator[Part]:
 _SENTENCE_END = re.compile(r"(?<=[^\s.][^\s.])[.!?](?=\s+[A-Z0-9*`\"“(\[]|\s*$)")
 _UNENDING = re.compile(rf"(?:\b(?:{'|'.join(map(re.escape, ABBREVIATIONS))})|(?<![\w.,:/-])\d{{1,2}})$", re.IGNORECASE)
 """Words before a full stop that ends no sentence: abbreviations, and ordinals as in "12. Mai"."""
+_OWNER_WORDS = (
+    "(?:owner|assignee|assigned to|responsible|verantwortlich|zuständig|responsable|responsabile|responsável"
+    "|verantwoordelijk)"
+)
 _APPENDIX = re.compile(
-    r"\s*(?:[(\[,;–—]|--?|(?=@)|(?=\bdue\b))\s*"
-    r"(?:(?:(?:owner|assignee|due|by|until)\s*:?\s*)?(?:@[A-Za-z0-9_-]+|\d{4}-\d{2}-\d{2})"
-    rf"|(?:owner|assignee)\s*:\s*(?-i:{_NAME.pattern}))[)\]]*[.,;]?$",
+    r"\s*(?:[(\[,;–—]|--?|(?=@)|(?=\bdue\b)|(?=📅))\s*"
+    r"(?:(?:(?:owner|assignee|due|by|until)\s*:{0,2}\s*|📅\s*)?(?:@[A-Za-z0-9_-]+|\d{4}-\d{2}-\d{2})"
+    rf"|{DUE_WORDS}\s*:?\s*{DAY_WITH_YEAR}"
+    rf"|{_OWNER_WORDS}\s*:\s*(?-i:{_NAME.pattern}))[)\]]*[.,;]?$",
     re.IGNORECASE,
 )
 """The person and date that a sentence may end with, separated from the rest."""
-NAMED_OWNER = re.compile(rf"\b(?P<label>[Oo]wner|[Aa]ssignee)\s*:\s*(?P<name>{_NAME.pattern})(?=\s*(?:[,;)\]]|$))")
+NAMED_OWNER = re.compile(
+    rf"\b(?P<label>(?i:{_OWNER_WORDS}))\s*:\s*(?P<name>{_NAME.pattern})(?=\s*(?:[,;)\]]|$))", re.MULTILINE
+)
 """A person who is named behind what he owns or does."""
 _LONGEST_APPENDIX = 80
 _MOST_APPENDICES = 4
@@ -648,6 +736,20 @@ def first_sentence(text: str, part: Part) -> Part:
         if all(text.count(a, *rest) == text.count(b, *rest) for a, b in ("()", "[]")):
             sentence = rest
     return sentence
+
+
+def without_days(text: str) -> str:
+    """Returns a text without the days that are dates of it, and without the words that make them the last ones."""
+    kept: list[str] = []
+    start = 0
+    for match in _DUE_DAY.finditer(text):
+        if any(dates_in(text, Part(*match.span("day")))):
+            kept.append(text[start : match.start()])
+            start = match.end()
+    return "".join([*kept, text[start:]])
+
+
+_DUE_DAY = re.compile(rf"(?:\b{DUE_WORDS}\W{{0,4}})?(?P<day>{DAY_WITH_YEAR})", re.IGNORECASE)
 
 
 def _several(text: str, part: Part, between: re.Pattern[str]) -> list[Part]:

@@ -1,7 +1,8 @@
 """Finds dates and amounts of money in a text, where their form leaves no doubt. Pure.
 
-"2026-03-12", "12 March 2026", "March 12, 2026", "12. März 2026" and "12.03.2026" are dates; "03/04/2026" is one of two,
-so it counts as no date. Neither does the date in the name of a file, "log_2026-03-12.txt".
+"2026-03-12", "12 March 2026", "March 12, 2026", "12. März 2026", "12 maart 2026" and "12.03.2026" are dates, and so
+are "25/03/2026", "03/25/2026" and "05-05-2026", which have one meaning. "03/04/2026" is one of two, so it counts as no
+date. Neither does the date in the name of a file, "log_2026-03-12.txt".
 """
 
 from __future__ import annotations
@@ -18,24 +19,31 @@ MONTH = (
     r"|Nov(?:ember)?|Dec(?:ember)?)"
 )
 _MONTHS_ELSEWHERE = (
-    "januar jänner janvier enero gennaio janeiro",
-    "februar février fevrier febrero febbraio fevereiro",
-    "märz mars marzo março",
+    "januar jänner janvier enero gennaio janeiro januari",
+    "februar février fevrier febrero febbraio fevereiro februari",
+    "märz mars marzo março maart",
     "april avril abril aprile",
-    "mai mayo maggio maio",
+    "mai mayo maggio maio mei",
     "juni juin junio giugno junho",
     "juli juillet julio luglio julho",
-    "august août aout agosto",
+    "august août aout agosto augustus",
     "september septembre septiembre setiembre settembre setembro",
     "oktober octobre octubre ottobre outubro",
     "november novembre noviembre novembro",
     "dezember décembre decembre diciembre dicembre dezembro",
 )
-"""Names of the months, from January on, in German, French, Spanish, Italian and Portuguese."""
+"""Names of the months, from January on, in German, French, Spanish, Italian, Portuguese and Dutch."""
 _MONTH_NUMBERS = {name: number for number, names in enumerate(_MONTHS_ELSEWHERE, 1) for name in names.split()}
 _MONTH_ELSEWHERE = "|".join(sorted(_MONTH_NUMBERS, key=len, reverse=True))
+DAY_WITH_YEAR = (
+    r"(?:\d{4}-\d\d-\d\d|\d{1,2}\.\s?\d{1,2}\.\s?\d{4}|\d{1,2}[/-]\d{1,2}[/-]\d{4}"
+    rf"|\d{{1,2}}(?:er|[.º°]|st|nd|rd|th)?\s(?:de\s)?(?:{MONTH}|{_MONTH_ELSEWHERE})\.?\s(?:del?\s)?\d{{4}}"
+    rf"|{MONTH}\.?\s\d{{1,2}}(?:st|nd|rd|th)?,?\s\d{{4}})(?!\d)"
+)
+"""A day as a text may write it, of one meaning or not."""
 _HYPHEN = "[-\u2010\u2011]"
 _FIRST_REIWA_YEAR = 2019
+_MONTHS_OF_A_YEAR = 12
 _DATE = re.compile(
     rf"(?<![^\W_])(?<!\w_)(?<!\D/)(?<!-)(?P<y1>\d{{4}}){_HYPHEN}(?P<m1>\d\d){_HYPHEN}(?P<d1>\d\d)(?![\d-])"
     r"|(?<![\d.])(?P<d2>\d{1,2})\.\s?(?P<m2>\d{1,2})\.\s?(?P<y2>\d{4})(?!\d)"
@@ -45,17 +53,19 @@ _DATE = re.compile(
     r" (?:del? )?(?P<y5>\d{4})(?!\d)"
     r"|(?<![\w/])(?P<y6>\d{4})/(?P<m6>\d{1,2})/(?P<d6>\d{1,2})(?![\d/])"
     r"|(?<!\d)(?P<y7>\d{4}|令和(?:\d{1,2}|元))年(?P<m7>\d{1,2})月(?P<d7>\d{1,2})日"
+    r"|(?<![\w/.-])(?P<d8>\d{1,2})(?P<between>[/-])(?P<m8>\d{1,2})(?P=between)(?P<y8>\d{4})(?![\w/-])"
 )
 _SPACE = "[ \u00a0\u202f]"
 _NUMBER = rf"(?:\d{{1,3}}(?:{_SPACE}\d{{3}})++(?!\d)(?:[.,]\d{{1,2}}(?!\d))?+|\d[\d,.’']{{0,20}}+)"
 """Groups of thousands stand between spaces, commas, points or apostrophes."""
 _SCALE = r"(?:\s?(?:k|m|bn|thousand|million|billion))?"
-_CODE = r"(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CAD|AUD|CNY|INR)"
+_CODE = r"(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CAD|AUD|CNY|INR|BRL|MXN|CLP|NZD|SGD|HKD|ZAR|KRW|ILS|CZK|HUF)"
+_SYMBOL = r"(?:(?:US|AU|CA|NZ|HK|MX|[RACS])?\$|[€£¥₹₩₪₺₴₽₱₫])"
 _SIGN = "(?:(?<![^\\s(])[-\u2212])?+"
 _AMOUNT = re.compile(
     rf"(?<![\w.,=$-])(?<!\u2212)(?<!\d[–—])(?<!\d{_SPACE}){_SIGN}"
-    rf"(?:(?:US\$|[$€£¥]|{_CODE}\s)\s?[-\u2212]?{_NUMBER}(?!{_SPACE}\d{{3}}){_SCALE}(?![\w$€£¥])"
-    rf"|{_NUMBER}(?:(?<=,)(?:--?|[–—]))?{_SCALE}\s?(?:[$€£¥円]|{_CODE}(?!\w)|(?:euros?|dollars?)(?!\w)))",
+    rf"(?:(?:{_SYMBOL}|{_CODE}\s)\s?[-\u2212]?{_NUMBER}(?!{_SPACE}\d{{3}}){_SCALE}(?![\w$€£¥])"
+    rf"|{_NUMBER}(?:(?<=,)(?:--?|[–—]))?{_SCALE}\s?(?:[$€£¥円₹₩₪₺₴₽₱₫]|{_CODE}(?!\w)|(?:euros?|dollars?|reais)(?!\w)))",
     re.IGNORECASE,
 )
 _FIGURE = re.compile(
@@ -70,9 +80,14 @@ _OPERATOR = re.compile(r"[=\\^_<>{}+*/]")
 def dates_in(text: str, part: Part) -> Iterator[tuple[str, int]]:
     """Yields the dates of a part as ISO 8601, each with its offset."""
     for match in _DATE.finditer(text, part.start, part.end):
-        form = next(number for number in "1234567" if match[f"y{number}"] is not None)
+        form = next(number for number in "12345678" if match[f"y{number}"] is not None)
+        day_text, month_text = match[f"d{form}"], match[f"m{form}"]
+        if form == "8" and int(day_text) <= _MONTHS_OF_A_YEAR and day_text.lstrip("0") != month_text.lstrip("0"):
+            if int(month_text) <= _MONTHS_OF_A_YEAR:
+                continue  # the day or the month may stand first
+            day_text, month_text = month_text, day_text
         try:
-            day = date(_year(match[f"y{form}"]), _month(match[f"m{form}"]), int(match[f"d{form}"]))
+            day = date(_year(match[f"y{form}"]), _month(month_text), int(day_text))
             yield day.isoformat(), match.start()
         except ValueError:
             continue  # there is no such day

@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from contracts.world.extraction.findings import Part
+from contracts.world.extraction.outlines import as_markdown, fields_of, is_outline
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _CELL_END = re.compile(r"(?<!\\)\|")
@@ -27,7 +28,7 @@ _SENTENCE_ENDS = (".", ":", ";", ",", "\\")
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading; `level` 1 to 6."""
+    """A heading; `level` 1 to 6, and from 2 on in an outline, whose title is a field."""
 
     level: int
     part: Part
@@ -66,6 +67,10 @@ def blocks_of(text: str) -> Iterator[Block]:
     body, front = _without_front_matter(text)
     if front is not None:
         yield from _fields(text, front)
+    above = 0
+    if is_outline(text):
+        yield from (Field(whole, key, (value,)) for whole, key, value in fields_of(text))
+        body, above = as_markdown(body), 1
     lines = list(_line_parts(body))
     tokens = _parser().parse(body)
     depth = 0
@@ -85,7 +90,7 @@ def blocks_of(text: str) -> Iterator[Block]:
             opened = tokens[number - 1]
             if parts:
                 is_heading = opened.type == "heading_open" and not _is_before_rule(body, opened, parts)
-                yield Heading(int(opened.tag[1]), parts[0]) if is_heading else Entry(depth, parts)
+                yield Heading(int(opened.tag[1]) + above, parts[0]) if is_heading else Entry(depth, parts)
         number += 1
 
 

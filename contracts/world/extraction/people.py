@@ -1,15 +1,18 @@
 """Finds names of people in prose where the words around them leave no doubt, and the names of their handles. Pure.
 
 A name is one of a person after a title ("Dr. Eva Sand"), beside a role ("Wei Zhang, our CFO", "CFO Wei Zhang", "her
-brother Tom"), before an address ("Wei Zhang <wei@a.example>") or a verb that only people do ("Ada Lovelace said"), or
-by the surname of somebody so found. Two capitalised words alone may be a town or a product.
+brother Tom"), before an address ("Wei Zhang <wei@a.example>"), where an address spells it ("wei.zhang@a.example"),
+before a verb that only people do ("Ada Lovelace said"), or by the surname of somebody so found. Two capitalised words
+alone may be a town or a product.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 
 from contracts.world.extraction.findings import Part
 from contracts.world.extraction.vocabulary import load_vocabulary
@@ -118,6 +121,39 @@ def without_post(name: str) -> tuple[str, str | None]:
     if length and not any(vocabulary.is_part(word) for word in words[length:]):
         return " ".join(words[length:]), " ".join(words[:length])
     return " ".join(words), None
+
+
+def written_out(text: str) -> list[str]:
+    """Returns the names that an address in the text spells: "Ada Lovelace" where it has "ada.lovelace@a.example"."""
+    spelt: set[tuple[str, str]] = set()
+    vocabulary = load_vocabulary()
+    for match in _LOCAL_PART.finditer(text):
+        first, last = match["first"].lower(), match["last"].lower()
+        if not {first, last} & (vocabulary.posts | vocabulary.parts | vocabulary.openers | _OF_MACHINES):
+            spelt.add((first, last))
+    names: dict[str, None] = {}
+    for match in _CAPITALS.finditer(text) if spelt else ():
+        for first, last in pairwise(match[0].split()):
+            if any((spell(first), spell(last)) in spelt for spell in (_folded, _transcribed)):
+                names[f"{first} {last}"] = None
+    return list(names)[:MOST_PEOPLE]
+
+
+_LOCAL_PART = re.compile(
+    r"(?<![\w.@+-])(?P<first>[A-Za-z]{2,20})[._](?P<last>[A-Za-z]{2,20})@(?!lists?\.|groups\.)(?=[\w-])"
+)
+_OF_MACHINES = frozenset(
+    ("reply", "noreply", "bot", "mailer", "daemon", "list", "lists", "team", "info", "office", "news")
+)
+_TRANSCRIPTIONS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ø": "oe", "å": "aa"})
+
+
+def _folded(name: str) -> str:
+    return "".join(char for char in unicodedata.normalize("NFD", name.lower()) if not unicodedata.combining(char))
+
+
+def _transcribed(name: str) -> str:
+    return _folded(name.lower().translate(_TRANSCRIPTIONS))
 
 
 def firms_in(text: str) -> Iterator[tuple[str, Part]]:

@@ -10,15 +10,18 @@ each turn of a conversation: a line whose label comes several times in its secti
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import dropwhile, pairwise, zip_longest
 from typing import Literal
 from unicodedata import category
 
-from contracts.world.extraction.document_reading import NAMED_OWNER, Reading, first_sentence, plain
+from contracts.world.extraction.document_reading import NAMED_OWNER, Reading, first_sentence, plain, without_days
 from contracts.world.extraction.figures import amounts_in, dates_in, is_figure
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.markdown import Entry, Field, Heading, Table, blocks_of
+from contracts.world.extraction.outlines import STATE, is_outline
 from contracts.world.extraction.people import CAPITAL, given_first
 from contracts.world.extraction.sentences import DAY, with_reason
 from contracts.world.extraction.tables import read_table
@@ -48,12 +51,40 @@ _AGREED = frozenset({"agreed", "resolved"})
 """Words that say, before a day, that what follows was decided then."""
 _TERM = re.compile(
     r"(?P<mark>\*\*|__|`)(?P<label>[^*_`\n]{1,80})(?P<behind>)(?P=mark)\s+"
-    r"(?:[–—-]{1,2}|is|are|means|refers to|stands for)\s+"
+    r"(?:[–—-]{1,2}|(?:is|are)(?!\s+(?:deprecated|removed|renamed|replaced|required|supported|disabled|enabled|ignored|fixed|added"
+    r"|changed|not|no|now|still|also|only)\b)|means|refers to|stands for)\s+"
 )
 _WHO_AND_WHEN = re.compile(r"@[\w-]+|\d{4}-\d{2}-\d{2}|\b(?:due|by|until|owner|assignee)\b|\W")
 _KINDED = re.compile(r"(?P<kind>[A-Za-z][A-Za-z -]{1,30}?)(?:\s+[#A-Z]?\d[\w.-]*)?\s*[:–—]\s+(?=\S)")
 _MOST_LABEL_WORDS = 5
 _LONGEST_TITLE_LINE = 80
+_MOST_TITLE_LINES = 3
+"""Most lines between the title of a text and the labelled lines directly below it."""
+_CLOCK = r"\d{1,2}:\d\d(?::\d\d)?(?:[ \u202f]?[AaPp]\.?[Mm]\.?)?"
+_TURN = re.compile(
+    r"\[?(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./](?:\d{4}|\d\d))?,?[ T]{0,2}"
+    rf"{_CLOCK}\]?(?: - | {{1,3}}|: )"
+    r"<?(?P<name>[^\s:<>\[\]|][^:<>\[\]|\n]{0,39})>?(?P<colon>:(?:\s|$)|$)"
+)
+"""The time and the speaker before a message: "[2026-03-02 10:04] Ada: hello", or on a line above it."""
+_FEWEST_TURNS = 3
+_REPLIED = re.compile(
+    r"^[> ]*(?:On|Am|Le|El|Il|Em|Op)\s[^\n]{5,150}\s"
+    r"(?:wrote|a\sécrit|escribió|ha\sscritto|escreveu|(?:schrieb|schreef)\b[^\n:]{0,80})\s?:[ \t]*$",
+    re.MULTILINE,
+)
+"""The line of a reply before the lines of the mail that it answers."""
+_ANSWERED = re.compile(
+    r"^[> ]*-{2,20}\s?(?:Original [Mm]essage|Ursprüngliche Nachricht|Message d['’]origine|Mensaje original"
+    r"|Messaggio originale|Mensagem original|Oorspronkelijk bericht)\s?-{2,20}[ \t]*$",
+    re.MULTILINE,
+)
+"""The line of a reply below which the whole mail stands that it answers."""
+_NUMBERED = re.compile(r"(?:(?P<word>[^\W\d]+(?: [^\W\d]+)?)[ #]{1,2}|(?P<short>KR) ?)\d{1,3}(?:\.\d{1,3})?")
+_OF_NUMBER = frozenset({"Goal", "Risk", "Decision", "Principle", "Observation"})
+"""Types of which a label with a number states one: "Risk 2: Frost", "KR1: Sell ten boats"."""
+_LONGEST_BRACKET = 130
+_IN_LAST_BRACKET = re.compile(r"\((?P<name>[^(),;\n]{3,60})(?:[,;][^()\n]{1,60})?\)[.]?$")
 _NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]?)\s+")
 _LONGEST_STATE = 40
 """Most characters of a paragraph below "Status" that is one."""
@@ -132,6 +163,9 @@ class _Prose:
         self._blocks = list(blocks_of(reading.text))
         self._title = self._title_block(is_titled=title is not None)
         self._speakers = self._repeated_labels()
+        self._is_chat = self._has_turns()
+        self._is_outline = is_outline(reading.text)
+        self._answered = self._answered_parts()
         self._number = 0
         self._front_title = None if title is not None or self._title is not None else self._title_field()
         part = Part(0, len(reading.text)).trimmed(reading.text)
@@ -163,19 +197,35 @@ class _Prose:
             names_a_part = self._reading.vocabulary.names_a_part(plain(self._reading.quote(first.part)))
             return None if names_a_part else first
         match self._blocks:
-            case [Entry(0, (line,)), *rest] if not is_titled and not self._labelled(line):
-                text = plain(self._reading.quote(line))
-                if text and len(text) <= _LONGEST_TITLE_LINE and text[-1] not in ".,;:!?":
+            case [Entry(0, (line,)), *rest] if not is_titled and self._is_title_line(line):
+                title = Heading(1, line)
+                if rest:
+                    self._blocks[0] = title
+                return title
+            case [Entry(0, (line, *others)), *_] if not is_titled and self._is_title_line(line):
+                fields = list(dropwhile(self._is_title_line, others))
+                filled = [
+                    labelled
+                    for field in fields
+                    if (labelled := self._labelled(field)) is not None and labelled.rest.start < labelled.rest.end
+                ]
+                is_head = len(filled) == len(fields) and any(self._is_known(field.head) for field in filled)
+                if len(others) - len(fields) <= _MOST_TITLE_LINES and is_head:
                     title = Heading(1, line)
-                    if rest:
-                        self._blocks[0] = title
+                    between = tuple(others[: len(others) - len(fields)])
+                    self._blocks[:1] = [title, *([Entry(0, between)] if between else []), Entry(0, tuple(fields))]
                     return title
         return None
+
+    def _is_title_line(self, line: Part) -> bool:
+        text = plain(self._reading.quote(line))
+        is_short = 0 < len(text) <= _LONGEST_TITLE_LINE and text[-1] not in ".,;:!?"
+        return is_short and self._labelled(line) is None and _TURN.match(text) is None
 
     def _title_field(self) -> Field | None:
         """Returns the title of the front matter, or None."""
         fields = {
-            self._reading.quote(block.key): block
+            self._reading.quote(block.key).lower(): block
             for block in self._blocks
             if isinstance(block, Field) and len(block.values) == 1
         }
@@ -198,6 +248,37 @@ class _Prose:
                         (repeated if key in seen else seen).add(key)
         return frozenset(repeated)
 
+    def _turn(self, line: Part) -> re.Match[str] | None:
+        return _TURN.match(self._reading.text, line.start, line.end)
+
+    def _has_turns(self) -> bool:
+        """Decides whether the text is a record of messages: most are of somebody who wrote several."""
+        turns = [
+            turn["name"]
+            for block in self._blocks
+            if isinstance(block, Entry) and block.depth == 0
+            for line in block.lines
+            if (turn := self._turn(line)) is not None
+        ]
+        names = Counter(turns)
+        return len(turns) >= _FEWEST_TURNS and 2 * sum(count for count in names.values() if count > 1) >= len(turns)
+
+    def _answered_parts(self) -> tuple[int, int]:
+        """Returns from where on lines with ">" are those of an older mail, and from where on all lines are."""
+        text = self._reading.text
+        replied, answered = _REPLIED.search(text), _ANSWERED.search(text)
+        ends = [len(text) if match is None else match.start() for match in (replied, answered)]
+        return ends[0], ends[1]
+
+    def _is_answered(self, entry: Entry) -> bool:
+        """Decides whether an entry is of the mail that the text answers, and states nothing here."""
+        start = entry.lines[0].start
+        quoted, whole = self._answered
+        if start < quoted:
+            return start >= whole
+        text = self._reading.text
+        return start >= whole or text[text.rfind("\n", 0, start) + 1 : start].lstrip().startswith(">")
+
     def _is_known(self, label: str) -> bool:
         vocabulary = self._reading.vocabulary
         return vocabulary.relation_of(label) is not None or vocabulary.type_of(label) is not None
@@ -206,7 +287,7 @@ class _Prose:
         return labelled is not None and (self._number, labelled.label.casefold()) in self._speakers
 
     def read(self) -> None:
-        for block in self._blocks:
+        for block, following in zip_longest(self._blocks, self._blocks[1:]):
             match block:
                 case Heading():
                     self._heading(block)
@@ -215,8 +296,38 @@ class _Prose:
                     read_table(self._reading, header, rows, self._node, announced and announced.type)
                 case Field():
                     self._field(block)
+                case Entry() if self._is_answered(block):
+                    self._below, self._items = None, []
+                    part = Part(block.lines[0].start, block.lines[-1].end)
+                    self._reading.keep(part, self._node, self._sections[-1].heading, stated_from=part.end)
+                case Entry(0, lines) if self._is_chat and any(map(self._turn, lines)):
+                    self._below, self._items = None, []
+                    self._messages(lines)
+                case Entry(0, (line,)) if isinstance(following, Entry) and following.depth and self._announces(line):
+                    self._entry(block, announces=True)
                 case Entry():
                     self._entry(block)
+
+    def _announces(self, line: Part) -> bool:
+        """Decides whether a line before a list says of what type its entries are: "Next steps"."""
+        text = plain(self._reading.quote(line))
+        is_title = self._is_title_line(line) and len(text.split()) <= _MOST_LABEL_WORDS
+        announced = self._reading.vocabulary.announced(text) if is_title and text[:1].isupper() else None
+        return announced is not None and announced.many
+
+    def _messages(self, lines: tuple[Part, ...]) -> None:
+        """Keeps each message as a passage, which mentions its author if the name is a full one."""
+        reading = self._reading
+        starts = sorted({0, *(number for number, line in enumerate(lines) if self._turn(line) is not None)})
+        for first, end in pairwise([*starts, len(lines)]):
+            part = Part(lines[first].start, lines[end - 1].end)
+            turn = self._turn(lines[first])
+            passage = reading.keep(
+                part, self._node, self._sections[-1].heading, stated_from=None if turn is None else turn.end()
+            )
+            name = None if turn is None else Part(*turn.span("name")).trimmed(reading.text)
+            if passage is not None and name is not None and reading.names_people(name):
+                reading.mention("turn", passage, name)
 
     @property
     def _node(self) -> FoundNode:
@@ -238,6 +349,13 @@ class _Prose:
         heading = Heading(heading.level, _undecorated(self._reading.text, heading.part))
         text = self._reading.quote(heading.part)
         vocabulary = self._reading.vocabulary
+        state = STATE.match(text) if self._is_outline else None
+        if state is not None:
+            part = Part(heading.part.start + state.end(), heading.part.end)
+            task = self._add_node("checkbox", "Task", first_sentence(self._reading.text, part), part, above.node)
+            task.properties["status"] = "open" if state["state"] == "TODO" else state["state"].lower()
+            self._sections.append(_Section(heading.level, task, None, task.title))
+            return
         kinded = _KINDED.match(text)
         kind = vocabulary.type_of(kinded["kind"]) if kinded else None
         announced = None if kind else vocabulary.announced(plain(text))
@@ -265,6 +383,8 @@ class _Prose:
                 return
             day, part = self._without_day(part)
         node = self._reading.add("heading", kind or below_many or "Concept", part, above.node)
+        if kinded and part.start > heading.part.start:
+            self._reading.name(node, text[: kinded.end()].rstrip(" :–—"))
         self._reading.scan(node, part)
         self._date(node, day)
         self._sections.append(_Section(heading.level, node, None, plain(text)))
@@ -294,7 +414,8 @@ class _Prose:
                 self._keep(field.whole, reading.root)
             reading.scan(reading.root, field.whole)
 
-    def _entry(self, entry: Entry) -> None:
+    def _entry(self, entry: Entry, *, announces: bool = False) -> None:
+        """Reads a paragraph or list item. `announces` says that it is the title of the list below it."""
         if entry.depth == 0:
             self._items = []
             pieces = list(self._lines_or_whole(entry))
@@ -317,7 +438,11 @@ class _Prose:
             self._keep(Part(entry.lines[0].start, entry.lines[-1].end), above)
             self._is_kept = True
         for part in pieces:
-            if is_below_none and self._describes(part, below):
+            if announces:
+                self._below = self._reading.vocabulary.announced(plain(self._reading.quote(part)))
+                self._reading.read_as("label", part)
+                made = None
+            elif is_below_none and self._describes(part, below):
                 made = self._keep(part, above)
             else:
                 made = self._statement(part, above, announced, place)
@@ -514,6 +639,10 @@ class _Prose:
         named_type = vocabulary.type_of(labelled.head)
         if labelled.day is not None and labelled.head.lower() in _AGREED:
             named_type = "Decision"
+        numbered = _NUMBERED.fullmatch(labelled.head) if named_type is None else None
+        if numbered is not None:
+            numbered_type = "Goal" if numbered["short"] else vocabulary.type_of(numbered["word"])
+            named_type = numbered_type if numbered_type in _OF_NUMBER else None
         if reading.states_none(named_type, labelled.rest):
             named_type = None
         if empty:
@@ -626,10 +755,20 @@ class _Prose:
         for owner in NAMED_OWNER.finditer(reading.text, *rest):
             relation = reading.vocabulary.relations[owner["label"].lower()]
             reading.relate(node, relation, owner["label"], Part(*owner.span("name")))
-        if _WHO_AND_WHEN.sub("", NAMED_OWNER.sub("", reading.quote(rest))):
+        if _WHO_AND_WHEN.sub("", without_days(NAMED_OWNER.sub("", reading.quote(rest)))):
             reading.describe(node, "description", reading.quote(rest))
         reading.scan(node, whole)
+        if node_type == "Task":
+            self._named_behind(node, whole)
         return node
+
+    def _named_behind(self, task: FoundNode, whole: Part) -> None:
+        """Assigns a task to whom a bracket at its end names, if the text named that person: "Pay the rent (Bo Li)"."""
+        reading = self._reading
+        match = _IN_LAST_BRACKET.search(reading.text, max(whole.start, whole.end - _LONGEST_BRACKET), whole.end)
+        if match is not None:
+            name = Part(*match.span("name")).trimmed(reading.text)
+            reading.assign_to_known(task, name)
 
     def _labelled(self, part: Part) -> _Labelled | None:
         """Matches `Label: rest`, `**Label**: rest`, `**Term** — rest`, `**Term** is rest`."""

@@ -1,4 +1,4 @@
-"""Finds what sentences of prose state in set forms: what was decided and why, and what depends on what. Pure."""
+"""Finds what sentences of prose state in set forms: decisions with their reasons, dependencies, and tasks. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from contracts.world.extraction.figures import MONTH
+from contracts.world.extraction.figures import MONTH, dates_in
 from contracts.world.extraction.findings import Part
 from contracts.world.extraction.vocabulary import load_vocabulary
 
@@ -29,15 +29,37 @@ _UNSURE = (
 )
 """Words with which a sentence begins that does not say what somebody decided."""
 _NOUN = r"(?!(?:never|not|hardly|barely|almost|nearly|that|who|which)\b)[\w-]{1,30}"
-_BECAUSE = re.compile(r",?\s(?:because|weil|parce que|porque)\s", re.IGNORECASE)
+_FRENCH = r"\s(?:l[ea]s?|une?|des|nous|ils?|elles?|on|ce|cette|ces|notre|nos|personne|aucun)\b|\s[ldnc]['’]|\squ"
+_DUTCH = r"\s(?:de|het|een|er|we|wij|dat|dit|die|deze|ze|zij|hij|niemand)\b"
+_BECAUSE = re.compile(
+    r",?\s(?:because(?:\sof)?|weil|parce que|puisque|porque|ya que|perché|poiché|já que|omdat)\s"
+    rf"|,\s(?:denn|pois|car(?={_FRENCH})|want(?={_DUTCH}))\s",
+    re.IGNORECASE,
+)
+"""Words before a reason. "Car" and "want" are English words too, so a French or Dutch word has to stand behind them."""
 _BUT = re.compile(r"\b(?:but|however|though|although|only to)\b", re.IGNORECASE)
 """Words in a decision behind which it may turn out that it was not carried out: "to move but stayed"."""
 _HAD = re.compile(r"\shad\s")
 _YET = re.compile(r"[.!]\s+(?:But|However|Yet|Instead|Still|Then|Now|Later)\b")
 """The beginning of a sentence after one that tells what had been decided."""
 _DEPENDS = re.compile(r"\s(?:depends|relies)\son\s(?:the\s)?")
+_DEFINITE = r"(?:the|der|die|das|le|la|les|el|los|las|il|lo|i|gli|o|a|os|as|de|het)\s|l['’]"
+_PREDICATES = (
+    r"depends?\son|relies\son|(?:is|are)\scontingent\son|(?:hängt|hängen)(?:\snoch)?\svon|dépend(?:ent)?\s(?=d)|depende[nm]?\s(?=d)"
+    r"|dipend(?:e|ono)\s(?=d)|(?:hangt|hangen)(?:\snog)?\saf\svan"
+)
+_OF = r"(?:de\s|du\s|des\s|del\s|do\s|da\s|dos\s|das\s|d['’]|dal\s|dalla\s|dall['’]|dallo\s|dai\s|dalle\s|dagli\s)"
+_WAITS = re.compile(
+    rf"(?:(?<=^)|(?<=[.!?]\s)|(?<=\n)|(?<=[-*]\s))(?i:{_DEFINITE})(?P<what>\w[\w-]*(?:\s\w[\w-]*){{0,3}})\s(?:{_PREDICATES})\s?"
+    rf"(?:{_OF})?(?:(?:{_DEFINITE}|dem\s|einer?m?\s|an?\s|une?\s|una?\s|eine?\s))?"
+    r"(?P<on>(?!what\b|how\b|whether\b|who\b|when\b|where\b|which\b|wie\b|was\b|wat\b|ob\b|of\b|que\b|quien\b|come\b|chi\b)"
+    r"[\w'’-]+(?:\s[\w'’-]+){0,5}?)(?:\sab)?(?=\s*(?:[.;!](?:\s|$)|$|\n))",
+    re.MULTILINE,
+)
+"""Matches a sentence that says what an undertaking waits for: "The launch depends on the new licence."."""
 _LEFT = re.compile(r"(?:[\w`][\w`-]{0,40}\s){0,3}[\w`][\w`-]{0,40}$")
 _RIGHT = re.compile(r"[\w`][\w`-]{0,40}(?:\s[\w`][\w`-]{0,40}){0,3}")
+_SENTENCE_OVER = re.compile(r"\s*(?:[.;!](?:\s|$)|$)")
 _WITHIN_NAMES = ("/", "&")
 """Characters that stand within a name: what ends at one is a part of it."""
 _FURTHEST = 130
@@ -59,20 +81,41 @@ class Decided(NamedTuple):
     why: Part | None
 
 
+class Waits(NamedTuple):
+    """An undertaking, and what it depends on, both without their articles."""
+
+    what: Part
+    on: Part
+
+
+class Commitment(NamedTuple):
+    """What somebody is to do by a day. The name is the first words of its sentence."""
+
+    who: Part
+    what: Part
+    day: str
+
+
 class Depends(NamedTuple):
     """Words before and after "depends on"; the nearest ones name its ends, if anything does."""
 
     before: list[Part]
     after: list[Part]
+    definite: Part | None
+    """All words after "the", where a sentence ends behind them: "depends on the tagging project."."""
 
 
 def decided_in(text: str, part: Part) -> Iterator[Decided]:
     """Yields what the sentences of a part say was decided."""
     yield from _decided_elsewhere_in(text, part)
+    for match in _CHOSEN.finditer(text, part.start, part.end):
+        chosen, reason = with_reason(text, Part(*match.span("what")).trimmed(text))
+        if not _BUT.search(text, *chosen):
+            yield Decided(None, chosen.trimmed(text, " ,"), reason)
     if not any(word in text[part.start : part.end].lower() for word in ("decided", "agreed", "resolved")):
         return
     for match in _RESOLVED.finditer(text, part.start, part.end):
-        group = "what" if match["what"] is not None else "also"
+        group = next(name for name in ("what", "agreed", "also") if match[name] is not None)
         yield Decided(None, Part(*match.span(group)).trimmed(text), None)
     for match in _decided().finditer(text[part.start : part.end]):
         when, what, why = (
@@ -87,6 +130,8 @@ def decided_in(text: str, part: Part) -> Iterator[Decided]:
 _REST = r"(?P<what>(?:[^.!?。]|[.](?=\w)){3,300}?)(?=[.!](?:\s|$)|$)"
 _RESOLVED = re.compile(
     rf"\bRESOLVED(?:\s?[–—:-])?\s+(?i:to|that)\s+{_REST}"
+    r"|\b[Ww]e(?:\shave|['’]ve)?(?:\sall)?\s(?:agreed|decided):\s(?!nothing\b|no\s(?:decision|change)\b)"
+    rf"{_REST.replace('what', 'agreed')}"
     r"|(?<=\band\s)it\swas\s(?:unanimously\s)?(?:decided|agreed|resolved)\s(?:to|that)\s"
     rf"{_REST.replace('what', 'also')}",
 )
@@ -98,20 +143,35 @@ _DECIDED_ELSEWHERE = tuple(
         rf"{_BEGINS}(?:(?:Der|Die|Das)(?:\s\w[\w-]*){{1,3}}?|Wir|Es)\s(?:(?:hat|haben|wurde|wird|einstimmig|gemeinsam|daher|auch)\s)*"
         r"(?:beschließt|beschließen|beschloss|beschlossen|entschied|entschieden),?\s(?:dass\s)?"
         rf"(?!(?:nicht|nichts|noch|erst|über|ob|kein\w*|sich)\b){_REST}",
-        rf"{_BEGINS}(?:Le\s[Cc]onseil(?:\s\w+)?|L['’]assemblée(?:\s\w+)?|Nous\savons|Il\sa\sété|Il\sest)\s"
-        rf"(?:décide|décidé|convenu)\s(?:à\sl['’]unanimité\s|,\s)*(?:de\s|d['’]|que\s|qu['’]){_REST}",
-        rf"{_BEGINS}(?:Se|Se\sha|Hemos|La\s[Jj]unta|El\s[Cc]onsejo)\s(?:acuerda|acordó|acordado|decide|decidió|decidido)\s"
+        rf"{_BEGINS}(?:(?:L[ea]s?\s|L['’])\w+(?:\s(?!pas\b|jamais\b)\w+)?|Nous\savons|On\sa|Il\sa\sété|Il\sest)\s"
+        rf"(?:décide|décident|décidé|convenu)\s(?:à\sl['’]unanimité\s|,\s)*(?:de\s|d['’]|que\s|qu['’]){_REST}",
+        rf"{_BEGINS}(?:(?:Se|Se\sha|Hemos|La\s[Jj]unta|El\s[Cc]onsejo)\s(?:acuerda|acordó|acordado|decide|decidió|decidido)|Decidimos|Acordamos)\s"
         rf"(?:por\sunanimidad\s)?(?!de\s)(?:que\s)?{_REST}",
+        rf"{_BEGINS}(?:Wir|Der\s\w+|Die\s\w+)\s(?:haben|hat)\s(?:uns|sich)\s(?P<what>(?:für|gegen)\s(?:[^.!?。]|[.](?=\w)){{3,200}}?)\sentschieden"
+        rf"(?P<why>,\s(?:weil|da|denn)\s[^.!?]{{3,200}})?(?=[.!](?:\s|$)|$|\sund\s)",
+        rf"{_BEGINS}(?:È\sstato|Si\sè|Abbiamo|Il\s\w+\sha|La\s\w+\sha|L['’]\w+\sha)\s(?:deciso|deliberato|concordato|stabilito)\s"
+        rf"(?:all['’]unanimità\s)?(?:di\s|che\s){_REST}",
+        rf"{_BEGINS}(?:(?:Ficou|Foi|Está)\s(?:decidido|acordado|deliberado|aprovado)|Decidiu-se|Deliberou-se|[OA]\s\w+\sdecidiu)\s"
+        rf"(?:por\sunanimidade\s)?(?!se\b|não\sdecidir\b)(?:que\s)?{_REST}",
+        rf"{_BEGINS}(?:Besloten\s(?:is|werd|wordt)|Er\s(?:is|werd|wordt)\sbesloten|We\shebben\sbesloten|Wij\shebben\sbesloten"
+        rf"|(?:Het|De)\s\w+\sheeft\sbesloten|(?:Het|De)\s\w+\s(?:besluit|besloot)),?\s(?:unaniem\s)?(?:om\s|dat\s){_REST}",
         r"(?:^|(?<=[。\n]))(?P<what>(?![^。\n]*(?:まだ|未定|ない))[^。\n]{3,120}?)(?:こと)?(?:[にを]決定|に決め|に決まり?)(?:した|しました|た|ました|った)。",
     )
 )
-"""Matches a decision in a German, French, Spanish or Japanese sentence."""
+"""Matches a decision in a German, French, Spanish, Italian, Portuguese, Dutch or Japanese sentence."""
+_CHOSEN = re.compile(
+    rf"{_BEGINS}(?:So\s|Therefore,?\s)?We\s(?:have\s)?(?:chose|chosen|picked|opted\sfor|settled\son)\s(?!not\b|to\b|between\b|nothing\b)"
+    rf"(?P<what>(?:[^.!?\n]|[.](?=\w)){{2,120}}?\s(?:over|instead\sof|rather\sthan)\s(?:[^.!?。]|[.](?=\w)){{2,300}}?)(?=[.!](?:\s|$)|$)"
+)
+"""Matches a choice between two things: "We chose SQLite over a server"."""
 
 
 def _decided_elsewhere_in(text: str, part: Part) -> Iterator[Decided]:
     for form in _DECIDED_ELSEWHERE:
         for match in form.finditer(text, part.start, part.end):
             what, why = with_reason(text, Part(*match.span("what")).trimmed(text))
+            if why is None and match.re.groupindex.get("why") and match["why"] is not None:
+                why = Part(match.end("why") - len(match["why"].split(" ", 2)[2]), match.end("why"))
             yield Decided(None, what.trimmed(text, " ,"), why)
 
 
@@ -200,12 +260,63 @@ def depends_in(text: str, part: Part) -> Iterator[Depends]:
         start = match.start() - len(left[0])
         starts = [start, *(start + space.end() for space in re.finditer(r"\s", left[0]))]
         ends = [*(match.end() + space.start() for space in re.finditer(r"\s", right[0])), right.end()]
+        is_definite = match[0].endswith("the ") and _SENTENCE_OVER.match(text, right.end(), part.end) is not None
         yield Depends(
             [Part(at, match.start()) for at in starts if text[at - 1 : at] not in _WITHIN_NAMES],
             [Part(match.end(), at) for at in reversed(ends) if text[at : at + 1] not in _WITHIN_NAMES],
+            Part(match.end(), right.end()) if is_definite else None,
         )
 
 
+def waits_in(text: str, part: Part) -> Iterator[Waits]:
+    """Yields what the sentences of a part say that an undertaking depends on."""
+    undertakings = load_vocabulary().undertakings
+    for match in _WAITS.finditer(text, part.start, part.end):
+        words = match["what"].lower().split()
+        if (words[0] in undertakings or words[-1] in undertakings) and not _DOUBTFUL.search(match[0]):
+            yield Waits(Part(*match.span("what")), Part(*match.span("on")))
+
+
+DUE_WORDS = (
+    r"(?:due|by|until|before|deadline|no\slater\sthan|fällig|fällig\sam|bis|bis\szum|spätestens|spätestens\sam|spätestens\sbis|échéance"
+    r"|avant\sle|d['’]ici\sle|d['’]ici\sau|au\splus\stard\sle|plazo|vence|vence\sel|antes\sdel?|a\smás\stardar\sel|entro|entro\sil"
+    r"|scadenza|prazo|até|até\so\sdia|até\sao\sdia|vencimento|uiterlijk|uiterlijk\sop|vóór)"
+)
+"""Words before the day by which a task is to be done, in several languages."""
+_DUE_BEFORE = re.compile(rf"\b{DUE_WORDS}\W{{0,4}}$", re.IGNORECASE)
+_CAPITALISED = r"[A-ZÀ-ÖØ-ÞĀ-ſ][\w’'-]{1,30}"
+_FULL_NAME = rf"{_CAPITALISED}(?: (?:(?:van|von|de|der|den|da|di|la|le) ){{0,2}}{_CAPITALISED}){{0,3}}"
+_COMMITTED = re.compile(
+    rf"(?:(?<=^)|(?<=[.!?]\s)|(?<=\n)|(?<=[-*]\s))(?P<who>{_FULL_NAME})\s"
+    r"(?:(?:will|shall|must|is\sto|has\sto|needs\sto|agreed\sto|promised\sto|to|doit|devra|muss|soll|debe|deberá"
+    r"|tiene\sque|deve|dovrà|deverá|moet|zal)\s|(?=\w{2,30}(?:ará|erá|irá)\s))"
+    r"(?!(?:not|never|no|be|have|stay|remain|arrive|return|leave|nicht|pas|non|não|niet|être|estar|ser|essere|sein"
+    r"|zijn)\b)(?P<rest>[^\n!?;]{3,300})",
+    re.MULTILINE,
+)
+_STOP = re.compile(r"[.](?=\s+[A-ZÀ-Þ]|\s*$)")
+
+
+def commitments_in(text: str, part: Part) -> Iterator[Commitment]:
+    """Yields what the sentences of a part say that somebody is to do by a day: "Bo Li will call by 3 March 2026."."""
+    for match in _COMMITTED.finditer(text, part.start, part.end):
+        rest = Part(*match.span("rest"))
+        for day, start in dates_in(text, rest):
+            due = _DUE_BEFORE.search(text, max(rest.start, start - 24), start)
+            stop = _STOP.search(text, rest.start, start)
+            if due is None or (stop is not None and not text[stop.start() - 1].isdigit()):
+                break
+            what = Part(rest.start, due.start()).trimmed(text, " ,")
+            if what.start == what.end:
+                behind = _DAY_END.match(text, start, rest.end)
+                end = _STOP.search(text, behind.end(), rest.end) if behind else None
+                what = Part(behind.end(), end.start() if end else rest.end).trimmed(text, " ,.") if behind else what
+            if len(text[what.start : what.end].split()) > 1 and not _DOUBTFUL.search(text, *what):
+                yield Commitment(Part(*match.span("who")), what, day)
+            break
+
+
+_DAY_END = re.compile(r"\S*\d{4}-\d\d-\d\d|[^\n]{0,30}?\d{4}(?!\d)")
 _PROPER_WORD = r"(?:[A-Z][/&](?=[A-Z0-9]))?[A-Z0-9][\w.’'-]{0,40}(?:&[A-Z][\w-]{0,40})?"
 _PROPER = re.compile(rf"{_PROPER_WORD}(?:\s{_PROPER_WORD}){{0,3}}")
 

@@ -90,6 +90,7 @@ class Vocabulary:
     posts: frozenset[str]
     parts: frozenset[str]
     determiners: frozenset[str]
+    undertakings: frozenset[str]
 
     def with_words_of(self, ontology: Ontology) -> Vocabulary:
         """Returns the vocabulary with the names of an owner's types and relationships, spelled as words.
@@ -314,6 +315,7 @@ def load_vocabulary() -> Vocabulary:
                 "posts",
                 "parts",
                 "determiners",
+                "undertakings",
             )
         ),
     )

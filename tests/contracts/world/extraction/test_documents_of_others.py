@@ -39,6 +39,7 @@ def properties(graph: BuiltGraph, title: str) -> dict:
         ("le 1er juillet 2019", ["2019-07-01"]),
         ("3 de marzo de 2021", ["2021-03-03"]),
         ("DU 27 MARS 2003", ["2003-03-27"]),
+        ("op 5 mei en 1 maart 2019, 3 januari 2020", ["2019-03-01", "2020-01-03"]),
         ("2016/04/20 15:00", ["2016-04-20"]),
         ("令和3年6月10日(木)、2021年6月23日", ["2021-06-10", "2021-06-23"]),
         ("令和元年5月1日", ["2019-05-01"]),
@@ -75,6 +76,17 @@ def test_amounts_are_read_without_cents_and_no_weight_is_one(text, amounts):
         ("Es wurde beschlossen, dass wir verkaufen.", "wir verkaufen"),
         ("Le conseil décide à l’unanimité d’acheter un bateau.", "acheter un bateau"),
         ("Se acuerda por unanimidad vender el barco.", "vender el barco"),
+        ("Le bureau a décidé de fermer le four, car il fume.", "fermer le four"),
+        ("On a décidé que la fête aura lieu dehors.", "la fête aura lieu dehors"),
+        ("Acordamos pintar la verja porque está oxidada.", "pintar la verja"),
+        ("Wir haben uns gegen die Pellets entschieden, da sie teuer sind.", "gegen die Pellets"),
+        ("È stato deciso di chiudere il forno perché fuma.", "chiudere il forno"),
+        ("Il consiglio ha deliberato di pagare.", "pagare"),
+        ("Foi decidido pintar o muro, pois está sujo.", "pintar o muro"),
+        ("Er is besloten om de oven te sluiten, want hij rookt.", "de oven te sluiten"),
+        ("Het bestuur besluit dat de deur open blijft.", "de deur open blijft"),
+        ("We chose bricks over wood because wood burns.", "bricks over wood"),
+        ("ok so we agreed: no music after ten", "no music after ten"),
         ("次回は5月に開催することに決定した。", "次回は5月に開催する"),
     ],
 )
@@ -89,11 +101,31 @@ def test_resolutions_of_minutes_are_decisions_in_several_languages(text, decisio
         "Der Vorstand beschließt nicht.",
         "Wir haben beschlossen, nichts zu sagen, ob das stimmt?",
         "Se acuerda de la casa.",
+        "Le bureau n'a pas décidé de fermer.",
+        "Il consiglio non ha deciso di pagare.",
+        "Er is nog niet besloten om te sluiten.",
+        "Wir haben uns noch nicht für den Ofen entschieden.",
+        "We chose not to go instead of you.",
+        "We agreed: nothing changes",
         "場所はまだ決定していない。",
     ],
 )
 def test_other_sentences_with_these_words_decide_nothing(text):
     assert titles(read(f"# T\n\n{text}"), "Decision") == []
+
+
+def test_a_reason_is_read_in_the_languages_of_decisions():
+    reasons = [
+        ("Le bureau a décidé de fermer le four, car il fume.", "il fume"),
+        ("Foi decidido pintar o muro, pois está sujo.", "está sujo"),
+        ("Er is besloten om de oven te sluiten, want hij rookt.", "hij rookt"),
+        ("Wir haben uns gegen die Pellets entschieden, da sie teuer sind.", "sie teuer sind"),
+        ("We chose bricks over wood because of the fire.", "the fire"),
+        ("We decided to sell the boat, car and bike.", None),
+    ]
+    for text, reason in reasons:
+        (decision,) = [node for node in read(f"# T\n\n{text}").nodes if node.type == "Decision"]
+        assert decision.properties.get("rationale") == reason
 
 
 @pytest.mark.parametrize("heading", ["Décisions", "Beschlüsse", "Acuerdos tomados", "決定事項", "Decision log"])
@@ -410,3 +442,221 @@ def test_keys_of_reasons_and_days_are_read_as_columns_are():
     graph = build_graph(request, "local:ada", NOW)
     assert properties(graph, "Sell") == {"rationale": "It leaks"}
     assert properties(graph, "Pay")["due_on"] == "2026-03-01"
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("The relaunch depends on the new server.", ("relaunch", "new server")),
+        ("The second phase is contingent on approval of the audit.", ("second phase", "approval of the audit")),
+        ("Die Eröffnung hängt von der Abnahme der Halle ab.", ("Eröffnung", "Abnahme der Halle")),
+        ("Le déménagement dépend du permis.", ("déménagement", "permis")),
+        ("La entrega depende de la grúa.", ("entrega", "grúa")),
+        ("Il trasloco dipende dall'arrivo del camion.", ("trasloco", "arrivo del camion")),
+        ("A mudança depende da chave.", ("mudança", "chave")),
+        ("De verhuizing hangt af van de nieuwe vloer.", ("verhuizing", "nieuwe vloer")),
+        ("The price depends on the season.", None),
+        ("The launch depends on what Bo says.", None),
+        ("Die Eröffnung hängt nicht von der Halle ab.", None),
+        ("Does the launch depend on the server?", None),
+    ],
+)
+def test_what_an_undertaking_waits_for_is_an_edge_and_what_explains_a_price_is_none(text, ends):
+    found = edges(read(f"# T\n\n{text}"), "DEPENDS_ON")
+    assert found == ({(ends[0], "DEPENDS_ON", ends[1])} if ends else set())
+
+
+def test_what_a_numbered_heading_depends_on_may_be_a_thing_with_an_article():
+    graph = read("# T\n\n## Goal 3: Sell ten boats\n\nGoal 3 depends on the paint shop.\n\nIt depends on the tide.")
+    assert edges(graph, "DEPENDS_ON") == {("Sell ten boats", "DEPENDS_ON", "paint shop")}
+
+
+@pytest.mark.parametrize(
+    ("text", "task", "due"),
+    [
+        ("Bo Li will call the mayor by 3 March 2026.", "call the mayor", "2026-03-03"),
+        ("Bo to order two sails before 2026-03-04.", "order two sails", "2026-03-04"),
+        ("Bo doit écrire au maire avant le 3 mars 2026.", "écrire au maire", "2026-03-03"),
+        ("Bo soll bis zum 3. März 2026 den Ofen prüfen.", "den Ofen prüfen", "2026-03-03"),
+        ("Bo llamará al alcalde antes del 3 de marzo de 2026.", "llamará al alcalde", "2026-03-03"),
+        ("Bo deve scrivere al sindaco entro il 3 marzo 2026.", "scrivere al sindaco", "2026-03-03"),
+        ("Bo moet vóór 3 maart 2026 de oven nakijken.", "de oven nakijken", "2026-03-03"),
+        ("Bo will be away until 3 March 2026.", None, None),
+        ("Bo will not call the mayor by 3 March 2026.", None, None),
+        ("Bo will call the mayor on 3 March 2026.", None, None),
+        ("Cy will call the mayor by 3 March 2026.", None, None),
+        ("Bo will call. The rent is due by 3 March 2026.", None, None),
+        ("Bo will call the mayor if it rains by 3 March 2026.", None, None),
+    ],
+)
+def test_what_a_named_person_is_to_do_by_a_day_is_a_task(text, task, due):
+    graph = read(f"# T\n\nPresent: Bo Li\n\n{text}")
+    tasks = [(node.title, node.properties["due_on"]) for node in graph.nodes if node.type == "Task"]
+    assert tasks == ([(task, due)] if task else [])
+    assert edges(graph, "ASSIGNED_TO") == ({(task, "ASSIGNED_TO", "Bo Li")} if task else set())
+
+
+@pytest.mark.parametrize(
+    ("entry", "title", "due"),
+    [
+        ("Paint the door (bis 03.04.2026)", "Paint the door", "2026-04-03"),
+        ("Paint the door (échéance : 3 avril 2026)", "Paint the door", "2026-04-03"),
+        ("Paint the door, entro il 3 aprile 2026", "Paint the door", "2026-04-03"),
+        ("Paint the door (prazo: 23/04/2026)", "Paint the door", "2026-04-23"),
+        ("Paint the door 📅 2026-04-03", "Paint the door", "2026-04-03"),
+        ("Paint the door due:: 2026-04-03", "Paint the door", "2026-04-03"),
+        ("Urlaub vom 01.04.2026 bis 03.04.2026", "Urlaub vom 01.04.2026 bis 03.04.2026", None),
+        ("Paint the door (due 03/04/2026)", "Paint the door", None),
+    ],
+)
+def test_the_day_by_which_a_task_is_due_is_read_in_several_languages(entry, title, due):
+    (task,) = [node for node in read(f"# T\n\n- [ ] {entry}").nodes if node.type == "Task"]
+    assert (task.title, task.properties.get("due_on")) == (title, due)
+    assert task.properties.get("description") == ("due 03/04/2026" if "/04" in entry and due is None else None)
+
+
+def test_a_bracket_behind_a_task_names_who_does_it_if_the_text_names_that_person_elsewhere():
+    graph = read("# T\n\n- [ ] Paint the door (Bo Li)\n- [ ] Book a hotel (San Remo)\n\nPresent: Bo Li")
+    assert edges(graph, "ASSIGNED_TO") == {("Paint the door (Bo Li)", "ASSIGNED_TO", "Bo Li")}
+
+
+@pytest.mark.parametrize("word", ["verantwortlich", "responsable", "responsabile", "Verantwoordelijk"])
+def test_who_is_responsible_for_a_task_is_read_in_several_languages(word):
+    graph = read(f"# T\n\n- [ ] Paint the door ({word}: Bo Li)")
+    assert edges(graph, "ASSIGNED_TO") == {("Paint the door", "ASSIGNED_TO", "Bo Li")}
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "people"),
+    [
+        ("Verbale\nData: 3 maggio 2026\nPresenti: Ada Conti, Bo Li", "Verbale", ["Ada Conti", "Bo Li"]),
+        ("Notulen\n\nAanwezig: Ada de Wit\nAfwezig: Bo Li", "Notulen", ["Ada de Wit", "Bo Li"]),
+        ("Ata\nSala 4\nPresentes: Ada Lima\nAusentes: Família Melo", "Ata", ["Ada Lima"]),
+        ("Usability test\nInterviewer: Ada Lovelace", "Usability test", ["Ada Lovelace"]),
+        ("The old package gave modules for Emacs\nAuthor:", "d", []),
+    ],
+)
+def test_the_line_above_labelled_lines_is_the_title_and_they_name_people(text, title, people):
+    graph = read(text)
+    assert (graph.nodes[0].title, titles(graph, "Person")) == (title, people)
+
+
+@pytest.mark.parametrize("line", ["Next steps", "À faire", "Da fare", "Zu erledigen", "Te doen"])
+def test_a_line_above_a_list_announces_what_is_in_it(line):
+    graph = read(f"# T\n\nPresent: Bo Li\n\n{line}\n- Bo Li: paint the door\n- Call Cy")
+    assert titles(graph, "Task") == ["paint the door", "Call Cy"]
+    assert edges(graph, "ASSIGNED_TO") == {("paint the door", "ASSIGNED_TO", "Bo Li")}
+    assert titles(read(f"# T\n\n{line}\n\nCall Cy"), "Task") == []
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("[2026-03-25 10:04] ", "Ada Lovelace: "),
+        ("25/03/2026, 10:04 - ", "Ada Lovelace: "),
+        ("[25.03.26, 10:04:31] ", "Ada Lovelace: "),
+        ("10:04 AM ", "Ada Lovelace\n"),
+    ],
+)
+def test_each_message_of_a_record_of_messages_is_a_passage_with_its_author(lines):
+    stamp, author = lines
+    graph = read(f"{stamp}{author}We decided to sail.\n{stamp}bo: fine\nby me\n{stamp}{author}See you")
+    passages = [node.properties["text"] for node in graph.nodes if node.type == "Passage"]
+    assert passages == [f"{stamp}{author}We decided to sail.", f"{stamp}bo: fine\nby me", f"{stamp}{author}See you"]
+    assert (titles(graph, "Person"), titles(graph, "Decision")) == (["Ada Lovelace"], ["sail"])
+
+
+def test_a_programme_with_times_is_no_record_of_messages():
+    graph = read("Plan\n\n09:00 Git Basics: Ada\n10:00 Coffee Break: all\n11:00 Unit Tests: Bo")
+    assert (titles(graph, "Person"), len(titles(graph, "Passage"))) == ([], 1)
+
+
+@pytest.mark.parametrize(
+    ("above", "mark"),
+    [
+        ("On Mon, 2 Mar 2026 at 10:04, Bo Li <bo@a.example> wrote:", "> "),
+        ("Am 02.03.2026 um 10:04 schrieb Bo Li:", "> "),
+        ("-----Original Message-----", ""),
+        ("-----Ursprüngliche Nachricht-----", ""),
+    ],
+)
+def test_a_mail_states_nothing_of_what_it_answers_but_can_be_found_by_it(above, mark):
+    old = f"{mark}We decided to fly.\n{mark}\n{mark}Owner: Cy Ko\n{mark}\n{mark}- [ ] Book the flight"
+    graph = read(f"Hi,\n\nWe decided to sail.\n\n{above}\n\n{old}")
+    assert (titles(graph, "Decision"), titles(graph, "Task")) == (["sail"], [])
+    assert edges(graph, "OWNED_BY") == set()
+    assert {"We decided to fly.", "Owner: Cy Ko"} <= set(titles(graph, "Passage"))
+    assert titles(read("> We decided to sail."), "Decision") == ["sail"]
+
+
+def test_a_label_with_a_number_states_a_thing_of_its_type():
+    graph = read("# T\n\n- KR1: Sell ten boats (owner: Bo Li)\n- Risk 2: Frost\n- Step 1: open the lid\n- Room 4: red")
+    assert (titles(graph, "Goal"), titles(graph, "Risk"), titles(graph, "Task")) == (["Sell ten boats"], ["Frost"], [])
+    assert edges(graph, "OWNED_BY") == {("Sell ten boats", "OWNED_BY", "Bo Li")}
+
+
+def test_the_parts_of_a_list_of_changes_are_no_things_and_what_happens_to_a_word_does_not_define_it():
+    graph = read("# T\n\n## 1.2\n\n### Added\n\n- Maps\n\n### Deprecated\n\n- `push` is deprecated.\n- `lot` is a box.")
+    assert titles(graph, "Concept") == ["1.2", "lot"]
+
+
+@pytest.mark.parametrize(
+    ("text", "people"),
+    [
+        ("# Ada Lovelace\n\nada.lovelace@a.example", ["Ada Lovelace"]),
+        ("# T\n\nBest, Jörg Müller (joerg.mueller@a.example)", ["Jörg Müller"]),
+        ("# T\n\nÉva Szabó wrote eva_szabo@a.example on it.", ["Éva Szabó"]),
+        ("# Customer Support\n\ncustomer.support@a.example", []),
+        ("# Debian Python\n\ndebian.python@lists.a.example", []),
+        ("# Ada Lovelace\n\nada@a.example", []),
+    ],
+)
+def test_a_name_that_an_address_spells_is_one_of_a_person(text, people):
+    assert titles(read(text), "Person") == people
+
+
+def test_an_outline_gives_its_title_its_tasks_and_their_days():
+    graph = read(
+        "#+TITLE: Garden\n#+AUTHOR: Ada Lovelace\n\n* Beds\nThe soil is dry.\n** TODO [#A] Water the beans\n"
+        "DEADLINE: <2026-05-04 Mon>\n:PROPERTIES:\n:ID: 7\n:END:\n** DONE Buy seeds\n"
+        "#+BEGIN_SRC sh\n- [ ] echo\n#+END_SRC\n"
+        "* Paths\n- [ ] Ask Cy"
+    )
+    assert titles(graph, "Document", "Person", "Concept") == ["Garden", "Ada Lovelace", "Beds", "Paths"]
+    tasks = {node.title: node.properties for node in graph.nodes if node.type == "Task"}
+    assert {title: task["status"] for title, task in tasks.items()} == {
+        "Water the beans": "open",
+        "Buy seeds": "done",
+        "Ask Cy": "open",
+    }
+    assert tasks["Water the beans"]["due_on"] == "2026-05-04"
+    assert ("Water the beans", "PART_OF", "Beds") in edges(graph, "PART_OF")
+
+
+def test_a_calendar_gives_its_events_and_tasks_with_their_times_and_people():
+    text = (
+        "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDTSTART:20260503T090000Z\r\nDTEND:20260503T100000Z\r\n"
+        "SUMMARY:Pump\\, valves\r\nLOCATION:Cel\r\n lar\r\n"
+        'ORGANIZER;CN="Ada Lovelace":mailto:a@a.example\r\nATTENDEE;CN=room4:mailto:r@a.example\r\n'
+        "BEGIN:VALARM\r\nDESCRIPTION:ring\r\nEND:VALARM\r\nEND:VEVENT\r\nBEGIN:VTODO\r\nSUMMARY:Pay\r\n"
+        "DUE;VALUE=DATE:20260506\r\nSTATUS:COMPLETED\r\nEND:VTODO\r\nBEGIN:VEVENT\r\nSUMMARY:Fair\r\n"
+        "DTSTART;VALUE=DATE:20260230\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+    )
+    graph = build_graph(BuildRequest(documents=[{"id": "d", "text": text}]), "local:ada", NOW)
+    assert [(node.type, node.title, node.properties) for node in graph.nodes[1:]] == [
+        (
+            "TimeBlock",
+            "Pump, valves",
+            {
+                "starts_at": "2026-05-03T09:00:00Z",
+                "ends_at": "2026-05-03T10:00:00Z",
+                "location": "Cellar",
+                "dates": ["2026-05-03"],
+            },
+        ),
+        ("Person", "Ada Lovelace", {}),
+        ("Task", "Pay", {"due_on": "2026-05-06", "status": "done", "dates": ["2026-05-06"]}),
+        ("TimeBlock", "Fair", {}),
+    ]
+    assert edges(graph, "MENTIONS") == {("Pump, valves", "MENTIONS", "Ada Lovelace")}
+    assert [text[span.start : span.end] for node in graph.nodes[2:3] for span in node.spans] == ["Ada Lovelace"]

@@ -583,6 +583,8 @@ def test_whom_prose_introduces_is_mentioned_wherever_it_is_named():
         ("March 12, 2026", ["2026-03-12"]),
         ("am 12.03.2026", ["2026-03-12"]),
         ("03/04/2026, 2026-02-30, 1.2.2026.4", ["2026-02-01"]),
+        ("25/03/2026, 03/25/2026, 05-05-2026, 31-1-2026", ["2026-03-25", "2026-03-25", "2026-05-05", "2026-01-31"]),
+        ("03-04-2026, 31/02/2026, 25/13/2026, a/25/03/2026, 25/03-2026, 25/03/2026/4", []),
     ],
 )
 def test_dates_of_one_meaning_are_read(text, dates):
@@ -623,6 +625,8 @@ def test_a_bracket_behind_a_task_is_understood_or_left_whole(text, title, people
         ("in 2026 500 EUR, 300-500 USD", []),
         ("$n=5$ and $k=10$, $5$, x=5$", []),
         ("$5 and 10$, 20$ and $m=5$", ["$5", "10$", "20$"]),
+        ("R$ 1.200,50, -R$ 3, A$7, ₹ 4,000 and 90 BRL", ["R$ 1.200,50", "-R$ 3", "A$7", "₹ 4,000", "90 BRL"]),
+        ("PATH$5, xR$ 4 and VAR$ 3", []),
     ],
 )
 def test_amounts_have_a_currency(text, amounts):

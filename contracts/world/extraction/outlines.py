@@ -1,0 +1,56 @@
+"""Turns the outlines of Org mode into Markdown. Offsets stay those of the text.
+
+A heading has as many stars as its level, and may begin with a state: "** TODO Call Bo". Lines such as "#+TITLE: Trip"
+are what front matter is elsewhere. Drawers and blocks of code are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from contracts.world.extraction.findings import Part
+
+_HEAD = re.compile(
+    r"#\+(?P<key>TITLE|AUTHOR|DATE|SUBTITLE|DESCRIPTION|FILETAGS|KEYWORDS):[ \t]*(?P<value>\S[^\r\n]*)?",
+    re.IGNORECASE,
+)
+_OTHER = re.compile(r"#\+\w+|[ \t]*:[A-Za-z_-]+:(?:\s|$)|#(?:\s|$)")
+_BEGINS = re.compile(r"[ \t]*(?:#\+BEGIN_(?P<block>\w+)|:(?:PROPERTIES|LOGBOOK):[ \t]*$)", re.I)
+_ENDS = re.compile(r"[ \t]*(?:#\+END_\w+|:END:)", re.I)
+_STARS = re.compile(r"\*+(?=[ \t])")
+_SURE = re.compile(r"^(?:#\+(?:TITLE|AUTHOR|FILETAGS|STARTUP|OPTIONS):|\*{1,8} (?:TODO|DONE) )", re.MULTILINE)
+_PROSE = frozenset({"quote", "verse", "center", "example_list"})
+
+STATE = re.compile(r"(?P<state>TODO|NEXT|WAITING|DONE|CANCELLED)[ \t]+(?:\[#[A-Z]\][ \t]+)?(?=\S)")
+"""The state of a task before its words."""
+
+
+def is_outline(text: str) -> bool:
+    """Decides whether a text is an outline of Org mode: it has the lines that no other form has."""
+    return _SURE.search(text) is not None
+
+
+def fields_of(text: str) -> Iterator[tuple[Part, Part, Part]]:
+    """Yields the lines that say something of the whole text: the line, its key and its value."""
+    for line in re.finditer(r"^#\+[^\r\n]*", text, re.MULTILINE):
+        match = _HEAD.match(text, line.start(), line.end())
+        if match is not None and match["value"]:
+            value = Part(*match.span("value")).trimmed(text)
+            yield Part(match.start(), value.end), Part(*match.span("key")), value
+
+
+def as_markdown(text: str) -> str:
+    """Returns the text with the marks of Markdown in place of those of Org mode; every character keeps its offset."""
+    lines = []
+    is_hidden = False
+    for line in text.splitlines(keepends=True):
+        begins = _BEGINS.match(line)
+        if is_hidden or begins is not None or _OTHER.match(line):
+            is_prose = begins is not None and (begins["block"] or "").lower() in _PROSE
+            is_hidden = (is_hidden or (begins is not None and not is_prose)) and not _ENDS.match(line)
+            line = re.sub(r"[^\r\n]", " ", line)
+        elif (stars := _STARS.match(line)) is not None:
+            line = "#" * min(stars.end(), 6) + " " * (stars.end() - min(stars.end(), 6)) + line[stars.end() :]
+        lines.append(line)
+    return "".join(lines)
