@@ -420,12 +420,13 @@ class Reading:
         self.findings.tie("depends_on", source, target, "DEPENDS_ON", self.span(Part(waits.what.start, waits.on.end)))
 
     def _commit(self, node: FoundNode, commitment: Commitment) -> None:
-        """Adds the task that a sentence gives to a person of the document, with its day."""
-        person = self.person_called(plain(self.quote(commitment.who)))
-        if person is not None:
+        """Adds the task that a sentence gives to a person of the document, or to a party of a contract."""
+        person = None if commitment.is_party else self.person_called(plain(self.quote(commitment.who)))
+        if person is not None or commitment.is_party:
             task = self.add("commitment", "Task", commitment.what, node)
             task.properties["due_on"] = commitment.day
-            self.assign(task, person, commitment.who)
+            if person is not None:
+                self.assign(task, person, commitment.who)
 
     def _proper(self, part: Part, relation: Relation) -> FoundNode | None:
         """Returns a node for a target that is surely a name, if the relation says of what type it is."""
@@ -701,8 +702,8 @@ _OWNER_WORDS = (
     "|verantwoordelijk)"
 )
 _APPENDIX = re.compile(
-    r"\s*(?:[(\[,;–—]|--?|(?=@)|(?=\bdue\b)|(?=📅))\s*"
-    r"(?:(?:(?:owner|assignee|due|by|until)\s*:{0,2}\s*|📅\s*)?(?:@[A-Za-z0-9_-]+|\d{4}-\d{2}-\d{2})"
+    r"\s*(?:[(\[,;–—]|--?|(?=@)|(?=\bdue\b)|(?=[📅✅➕⏳🛫]))\s*"
+    r"(?:(?:(?:owner|assignee|due|by|until)\s*:{0,2}\s*|[📅✅➕⏳🛫]\s*)?(?:@[A-Za-z0-9_-]+|\d{4}-\d{2}-\d{2})"
     rf"|{DUE_WORDS}\s*:?\s*{DAY_WITH_YEAR}"
     rf"|{_OWNER_WORDS}\s*:\s*(?-i:{_NAME.pattern}))[)\]]*[.,;]?$",
     re.IGNORECASE,

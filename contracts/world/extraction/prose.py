@@ -26,6 +26,7 @@ from contracts.world.extraction.people import CAPITAL, given_first
 from contracts.world.extraction.sentences import DAY, with_reason
 from contracts.world.extraction.tables import read_table
 from contracts.world.extraction.vocabulary import Announced, singular
+from contracts.world.proposal import LONGEST_TITLE
 
 _CHECKBOX = re.compile(r"\[([ xX])\]\s+")
 _BRACKET = r"(?:\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\])"
@@ -58,6 +59,8 @@ _WHO_AND_WHEN = re.compile(r"@[\w-]+|\d{4}-\d{2}-\d{2}|\b(?:due|by|until|owner|a
 _KINDED = re.compile(r"(?P<kind>[A-Za-z][A-Za-z -]{1,30}?)(?:\s+[#A-Z]?\d[\w.-]*)?\s*[:–—]\s+(?=\S)")
 _MOST_LABEL_WORDS = 5
 _LONGEST_TITLE_LINE = 80
+_LONGEST_VALUE = 60
+"""Most characters of each value of a record: labelled lines directly below the title of a text."""
 _MOST_TITLE_LINES = 3
 """Most lines between the title of a text and the labelled lines directly below it."""
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d)?(?:[ \u202f]?[AaPp]\.?[Mm]\.?)?"
@@ -101,6 +104,8 @@ _STATED = frozenset({"Decision", "Vision", "Strategy", "Outcome", "Goal", "Aspir
 
 _LISTED_BY_TITLE = frozenset({"Decision", "Task", "Risk", "Goal", "Principle"})
 """Types of what stands below the title of a document that names many: "Decision log"."""
+_LISTED_BY_LINE = _LISTED_BY_TITLE | {"Person"}
+"""Types of what is listed below a line that is no heading: "Next steps"."""
 _QUOTED = re.compile(r"[\"“”„][^\"“”„]+[\"“”]")
 _BOLD = re.compile(r"\*\*[^*]+\*\*")
 _ENUMERATED = re.compile(r"\d{1,3}\\?[.)]\s+(?=\S)")
@@ -209,7 +214,12 @@ class _Prose:
                     for field in fields
                     if (labelled := self._labelled(field)) is not None and labelled.rest.start < labelled.rest.end
                 ]
-                is_head = len(filled) == len(fields) and any(self._is_known(field.head) for field in filled)
+                is_record = len(filled) > 1 and all(
+                    field.rest.end - field.rest.start <= _LONGEST_VALUE for field in filled
+                )
+                is_head = len(filled) == len(fields) and (
+                    is_record or any(self._is_known(field.head) for field in filled)
+                )
                 if len(others) - len(fields) <= _MOST_TITLE_LINES and is_head:
                     title = Heading(1, line)
                     between = tuple(others[: len(others) - len(fields)])
@@ -299,7 +309,7 @@ class _Prose:
                 case Entry() if self._is_answered(block):
                     self._below, self._items = None, []
                     part = Part(block.lines[0].start, block.lines[-1].end)
-                    self._reading.keep(part, self._node, self._sections[-1].heading, stated_from=part.end)
+                    self._reading.keep(part, self._node, self._place, stated_from=part.end)
                 case Entry(0, lines) if self._is_chat and any(map(self._turn, lines)):
                     self._below, self._items = None, []
                     self._messages(lines)
@@ -313,7 +323,7 @@ class _Prose:
         text = plain(self._reading.quote(line))
         is_title = self._is_title_line(line) and len(text.split()) <= _MOST_LABEL_WORDS
         announced = self._reading.vocabulary.announced(text) if is_title and text[:1].isupper() else None
-        return announced is not None and announced.many
+        return announced is not None and announced.many and announced.type in _LISTED_BY_LINE
 
     def _messages(self, lines: tuple[Part, ...]) -> None:
         """Keeps each message as a passage, which mentions its author if the name is a full one."""
@@ -322,9 +332,7 @@ class _Prose:
         for first, end in pairwise([*starts, len(lines)]):
             part = Part(lines[first].start, lines[end - 1].end)
             turn = self._turn(lines[first])
-            passage = reading.keep(
-                part, self._node, self._sections[-1].heading, stated_from=None if turn is None else turn.end()
-            )
+            passage = reading.keep(part, self._node, self._place, stated_from=None if turn is None else turn.end())
             name = None if turn is None else Part(*turn.span("name")).trimmed(reading.text)
             if passage is not None and name is not None and reading.names_people(name):
                 reading.mention("turn", passage, name)
@@ -332,6 +340,14 @@ class _Prose:
     @property
     def _node(self) -> FoundNode:
         return self._sections[-1].node
+
+    @property
+    def _place(self) -> str | None:
+        """Returns the headings above an entry, the outermost first, without the title: "Engine: When it fails". Where
+        they are long together, only the last one stands."""
+        headings = [section.heading for section in self._sections if section.heading is not None]
+        place = ": ".join(headings)
+        return (place if len(place) <= LONGEST_TITLE else headings[-1]) or None
 
     @property
     def _announced(self) -> Announced | None:
@@ -593,7 +609,7 @@ class _Prose:
         """Keeps a part as a passage, unless that of its whole paragraph has it."""
         if self._is_kept:
             return None
-        return self._reading.keep(part, above, self._sections[-1].heading)
+        return self._reading.keep(part, above, self._place)
 
     def _labelled_statement(
         self,

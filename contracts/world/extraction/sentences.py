@@ -89,11 +89,12 @@ class Waits(NamedTuple):
 
 
 class Commitment(NamedTuple):
-    """What somebody is to do by a day. The name is the first words of its sentence."""
+    """What somebody is to do by a day: a name before "what", or a party, "The tenant", which is a part of it."""
 
     who: Part
     what: Part
     day: str
+    is_party: bool
 
 
 class Depends(NamedTuple):
@@ -287,7 +288,9 @@ _DUE_BEFORE = re.compile(rf"\b{DUE_WORDS}\W{{0,4}}$", re.IGNORECASE)
 _CAPITALISED = r"[A-ZÀ-ÖØ-ÞĀ-ſ][\w’'-]{1,30}"
 _FULL_NAME = rf"{_CAPITALISED}(?: (?:(?:van|von|de|der|den|da|di|la|le) ){{0,2}}{_CAPITALISED}){{0,3}}"
 _COMMITTED = re.compile(
-    rf"(?:(?<=^)|(?<=[.!?]\s)|(?<=\n)|(?<=[-*]\s))(?P<who>{_FULL_NAME})\s"
+    rf"(?:(?<=^)|(?<=[.!?]\s)|(?<=\n)|(?<=[-*]\s))"
+    rf"(?:(?P<party>(?:The|Der|Die|Le|La|El|Il|O|A|De) {_CAPITALISED}(?=\s(?:shall|must|doit|muss|debe|deve|moet)\s))"
+    rf"|(?P<who>{_FULL_NAME}))\s"
     r"(?:(?:will|shall|must|is\sto|has\sto|needs\sto|agreed\sto|promised\sto|to|doit|devra|muss|soll|debe|deberá"
     r"|tiene\sque|deve|dovrà|deverá|moet|zal)\s|(?=\w{2,30}(?:ará|erá|irá)\s))"
     r"(?!(?:not|never|no|be|have|stay|remain|arrive|return|leave|nicht|pas|non|não|niet|être|estar|ser|essere|sein"
@@ -307,16 +310,21 @@ def commitments_in(text: str, part: Part) -> Iterator[Commitment]:
             if due is None or (stop is not None and not text[stop.start() - 1].isdigit()):
                 break
             what = Part(rest.start, due.start()).trimmed(text, " ,")
-            if what.start == what.end:
-                behind = _DAY_END.match(text, start, rest.end)
-                end = _STOP.search(text, behind.end(), rest.end) if behind else None
-                what = Part(behind.end(), end.start() if end else rest.end).trimmed(text, " ,.") if behind else what
+            day_end = _DAY_END.match(text, start, rest.end)
+            if day_end is not None:
+                end = _STOP.search(text, day_end.end(), rest.end)
+                behind = Part(day_end.end(), end.start() if end else rest.end).trimmed(text, " ,.")
+                if behind.start < behind.end:  # the verb may stand there: "muss bis zum 3. März 2026 zahlen"
+                    what = behind if what.start == what.end else Part(what.start, behind.end)
             if len(text[what.start : what.end].split()) > 1 and not _DOUBTFUL.search(text, *what):
-                yield Commitment(Part(*match.span("who")), what, day)
+                who = Part(*match.span("who" if match["party"] is None else "party"))
+                is_party = match["party"] is not None and what.start == rest.start
+                if is_party or match["party"] is None:
+                    yield Commitment(who, Part(who.start, what.end) if is_party else what, day, is_party)
             break
 
 
-_DAY_END = re.compile(r"\S*\d{4}-\d\d-\d\d|[^\n]{0,30}?\d{4}(?!\d)")
+_DAY_END = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}|[^\n]{0,30}?\d{4}(?!\d)")
 _PROPER_WORD = r"(?:[A-Z][/&](?=[A-Z0-9]))?[A-Z0-9][\w.’'-]{0,40}(?:&[A-Z][\w-]{0,40})?"
 _PROPER = re.compile(rf"{_PROPER_WORD}(?:\s{_PROPER_WORD}){{0,3}}")
 

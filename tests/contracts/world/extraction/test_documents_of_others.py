@@ -497,6 +497,35 @@ def test_what_a_named_person_is_to_do_by_a_day_is_a_task(text, task, due):
 
 
 @pytest.mark.parametrize(
+    ("text", "tasks"),
+    [
+        (
+            "The Seller shall hand over the keys no later than 3 March 2026.",
+            [("The Seller shall hand over the keys", "2026-03-03")],
+        ),
+        (
+            "Der Mieter muss die Kaution bis zum 3. März 2026 zahlen. Sie wird verzinst.",
+            [("Der Mieter muss die Kaution bis zum 3. März 2026 zahlen", "2026-03-03")],
+        ),
+        ("The Seller shall be free until 3 March 2026.", []),
+        ("The Seller will leave by 3 March 2026.", []),
+        ("The seller shall pay by 3 March 2026.", []),
+    ],
+)
+def test_what_a_party_of_a_contract_must_do_by_a_day_is_a_task_of_nobody(text, tasks):
+    graph = read(f"# T\n\n{text}")
+    assert [(node.title, node.properties["due_on"]) for node in graph.nodes if node.type == "Task"] == tasks
+    assert edges(graph, "ASSIGNED_TO") == set()
+
+
+def test_a_passage_names_the_headings_above_it_without_the_title():
+    long = "Very long " * 40
+    graph = read(f"# T\n\n## Engine\n\n### When it fails\n\nTurn it off.\n\n## {long}\n\n### Oil\n\nBuy some.")
+    sections = [node.properties["section"] for node in graph.nodes if node.type == "Passage"]
+    assert sections == ["Engine: When it fails", "Oil"]
+
+
+@pytest.mark.parametrize(
     ("entry", "title", "due"),
     [
         ("Paint the door (bis 03.04.2026)", "Paint the door", "2026-04-03"),
@@ -505,6 +534,7 @@ def test_what_a_named_person_is_to_do_by_a_day_is_a_task(text, task, due):
         ("Paint the door (prazo: 23/04/2026)", "Paint the door", "2026-04-23"),
         ("Paint the door 📅 2026-04-03", "Paint the door", "2026-04-03"),
         ("Paint the door due:: 2026-04-03", "Paint the door", "2026-04-03"),
+        ("Paint the door \u2705 2026-04-03", "Paint the door", None),
         ("Urlaub vom 01.04.2026 bis 03.04.2026", "Urlaub vom 01.04.2026 bis 03.04.2026", None),
         ("Paint the door (due 03/04/2026)", "Paint the door", None),
     ],
@@ -532,6 +562,8 @@ def test_who_is_responsible_for_a_task_is_read_in_several_languages(word):
         ("Verbale\nData: 3 maggio 2026\nPresenti: Ada Conti, Bo Li", "Verbale", ["Ada Conti", "Bo Li"]),
         ("Notulen\n\nAanwezig: Ada de Wit\nAfwezig: Bo Li", "Notulen", ["Ada de Wit", "Bo Li"]),
         ("Ata\nSala 4\nPresentes: Ada Lima\nAusentes: Família Melo", "Ata", ["Ada Lima"]),
+        ("Rent of a shed\nLandlord: Ada Melo\nTenant: Bo Li", "Rent of a shed", []),
+        ("A long talk\nAda: hello\nBo: " + "well " * 20, "d", []),
         ("Usability test\nInterviewer: Ada Lovelace", "Usability test", ["Ada Lovelace"]),
         ("The old package gave modules for Emacs\nAuthor:", "d", []),
     ],
@@ -547,6 +579,7 @@ def test_a_line_above_a_list_announces_what_is_in_it(line):
     assert titles(graph, "Task") == ["paint the door", "Call Cy"]
     assert edges(graph, "ASSIGNED_TO") == {("paint the door", "ASSIGNED_TO", "Bo Li")}
     assert titles(read(f"# T\n\n{line}\n\nCall Cy"), "Task") == []
+    assert titles(read("# T\n\nFeatures\n\n- Drop Python 3.6"), "Capability") == []
 
 
 @pytest.mark.parametrize(
