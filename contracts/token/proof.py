@@ -95,8 +95,12 @@ class Missing(StrEnum):
 
 @dataclass(frozen=True)
 class FoldedSupply:
-    """The totals of the events up to one block, in smallest units. Holders exclude the zero address."""
+    """The totals of the events up to one block, in smallest units.
 
+    Holders are addresses with a balance above zero; like `held`, they exclude the zero address.
+    """
+
+    holders: int
     held: int
     minted: int
     sent_to_zero: int

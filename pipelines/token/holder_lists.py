@@ -9,7 +9,7 @@ from pathlib import Path
 from contracts.token.holder_documents import ConsistencyLevel, Token
 from contracts.token.holders import ZERO_ADDRESS, SnapshotReason
 from contracts.token.nodes import Agreement, ComparedBalances, ConfirmedRanges, DisputedFact, settled_facts
-from contracts.token.proof import SAMPLE_LARGEST, FoldedSupply, Proof, held_by_zero, judge, sample_points, with_storage
+from contracts.token.proof import SAMPLE_LARGEST, Proof, held_by_zero, judge, sample_points, with_storage
 from contracts.token.storage_proof import StorageProof, StorageReason, pack
 from contracts.token.verification import read_list
 from pipelines.clients.rpc import RpcPool
@@ -38,7 +38,6 @@ from warehouse.token.holders import (
     FoldedState,
     balances_of,
     folded_supply,
-    holder_count,
     read_state,
     sampled_balances,
 )
@@ -105,11 +104,11 @@ async def prove_balances(
             for drawn in drawn_blocks(connection, state, seed, BLOCKS_WITH_RECEIPTS)
         ],
     )
-    held = asyncio.create_task(asyncio.to_thread(_held, connection, state))
+    summing = asyncio.create_task(asyncio.to_thread(folded_supply, connection, state))
     try:
         survey = await survey_nodes(rpc, questions)
     finally:
-        folded, holders = await held  # whatever the nodes say, nobody else uses the connection until then
+        folded = await summing  # whatever the nodes say, nobody else uses the connection until then
     ended = settled_facts(disputes, survey.disagreements, survey.agreed, hosts)
     record_disputes(connection, survey.disagreements, now)
     settle_disputes(connection, ended, "nodes_agree", now)
@@ -120,7 +119,7 @@ async def prove_balances(
         agreed=sum(node.agreed for node in survey.standings),
         nodes=survey.standings,
         sample_seed=seed,
-        balances=ComparedBalances(holders=holders, compared=survey.compared, complete=compared_all),
+        balances=ComparedBalances(holders=folded.holders, compared=survey.compared, complete=compared_all),
         transfers=ConfirmedRanges(ranges=ranges.count, confirmed=ranges.reasked),
         receipts=survey.receipts,
         disputes=[
@@ -141,10 +140,6 @@ async def prove_balances(
         nodes=agreement,
     )
     return proof, held_by_zero(folded, survey.answers)
-
-
-def _held(connection: Connection, state: FoldedState) -> tuple[FoldedSupply, int]:
-    return folded_supply(connection, state), holder_count(connection)
 
 
 async def take_list(

@@ -63,17 +63,13 @@ def folded_supply(connection: duckdb.DuckDBPyConnection, state: FoldedState) -> 
     """Returns the supply according to the events up to `state.block`."""
     row = one_row(connection, read_sql("holders_held"))
     return FoldedSupply(
+        holders=row[2],
         held=int(row[0]),
         minted=state.minted,
         sent_to_zero=state.sent_to_zero,
         zero_to_zero=state.zero_to_zero,
         negative_balances=row[1],
     )
-
-
-def holder_count(connection: duckdb.DuckDBPyConnection) -> int:
-    """Returns the number of addresses with a balance above zero, without the zero address."""
-    return int(one_row(connection, "select count(*) from core_holders__balances where balance_raw > 0::bignum")[0])
 
 
 def balances_of(connection: duckdb.DuckDBPyConnection, addresses: Sequence[str]) -> dict[str, int]:

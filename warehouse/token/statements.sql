@@ -227,8 +227,11 @@ select chain_id, token_address, name, symbol, decimals, block, finalized_block, 
 from out_holders__status
 
 -- name: holders_held
--- One row: sum of all balances as decimal text in smallest units, and how many are negative.
-select coalesce(sum(balance_raw), 0::bignum)::varchar, count(*) filter (balance_raw < 0::bignum)
+-- One row: sum of all balances as decimal text in smallest units, how many are negative, and how many are above zero.
+select
+    coalesce(sum(balance_raw), 0::bignum)::varchar,
+    count(*) filter (balance_raw < 0::bignum),
+    count(*) filter (balance_raw > 0::bignum)
 from core_holders__balances
 
 -- name: last_compared_block

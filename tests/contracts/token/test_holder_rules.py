@@ -117,7 +117,7 @@ def test_every_size_cohort_has_its_name_in_the_model() -> None:
 
 
 def folded(**odd: int) -> FoldedSupply:
-    facts = {"held": 90, "minted": 100, "sent_to_zero": 10, "zero_to_zero": 0, "negative_balances": 0}
+    facts = {"holders": 2, "held": 90, "minted": 100, "sent_to_zero": 10, "zero_to_zero": 0, "negative_balances": 0}
     return FoldedSupply(**(facts | odd))
 
 
@@ -238,7 +238,7 @@ def storage_of(verdict: StorageVerdict, reason: StorageReason | None) -> Storage
 def test_a_storage_that_contradicts_the_list_fails_what_samples_had_proven(
     supply: int, storage: StorageProof, verdict: Verdict, reason: str | None
 ) -> None:
-    totals = FoldedSupply(held=90, minted=90, sent_to_zero=0, zero_to_zero=0, negative_balances=0)
+    totals = FoldedSupply(holders=2, held=90, minted=90, sent_to_zero=0, zero_to_zero=0, negative_balances=0)
     said = ContractAnswers(total_supply=supply, balance_of_zero=0, balances=(("0x", 90, 90),), block_hash=HASH)
     proof = with_storage(judge(totals, said, block=1, block_hash=HASH, ranges_reasked=0), storage)
     assert (proof.verdict, proof.reason, proof.storage) == (verdict, reason, storage)

@@ -47,7 +47,7 @@ def agreement(*disputes: Dispute) -> Agreement:
 
 
 def judged(nodes: Agreement | None, *, theirs: int | Missing = 4, supply: int = 4, negative: int = 0) -> Proof:
-    folded = FoldedSupply(held=4, minted=4, sent_to_zero=0, zero_to_zero=0, negative_balances=negative)
+    folded = FoldedSupply(holders=1, held=4, minted=4, sent_to_zero=0, zero_to_zero=0, negative_balances=negative)
     answers = ContractAnswers(total_supply=supply, balance_of_zero=0, balances=((ALICE, 4, theirs),), block_hash=HASH)
     return judge(folded, answers, block=9, block_hash=HASH, ranges_reasked=0, nodes=nodes)
 
