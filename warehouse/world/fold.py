@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import asdict, dataclass
+from operator import itemgetter
 
 import msgspec
 import numpy as np
@@ -109,7 +110,7 @@ def _read_page(reader: Reader, after: int) -> _Page:
 
 def _states(rows: list[tuple[int, str, str, bool]]) -> pa.RecordBatch:
     bodies = texts([as_recorded(kind, body) for _, kind, body, _ in rows])
-    follows = plain(np.fromiter((row[3] for row in rows), np.uint8, len(rows)), pa.uint8())
+    follows = plain(np.fromiter(map(itemgetter(3), rows), np.uint8, len(rows)), pa.uint8())
     return pa.record_batch({"body": bodies, "follows": follows})
 
 
