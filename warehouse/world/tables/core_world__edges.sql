@@ -2,8 +2,8 @@
 create table if not exists core_world__edges (
     id varchar not null,  -- The edge
     revision bigint not null,  -- Revision that wrote this state: the ledger's seq of its event
-    source varchar not null,  -- Node that it goes out from
-    target varchar not null,  -- Node that it goes to
+    source varchar not null using compression zstd,  -- Node that it goes out from
+    target varchar not null using compression zstd,  -- Node that it goes to
     type varchar not null,  -- Relationship type of the ontology
     properties json not null,  -- Further properties as JSON
     visibility varchar not null,  -- public or private

@@ -6,7 +6,7 @@ create table if not exists core_world__nodes (
     title varchar not null,  -- One line; empty where it was erased
     type varchar not null,  -- Node type of the ontology
     domain varchar not null,  -- Domain of the type
-    properties json not null,  -- Further properties as JSON
+    properties json not null using compression zstd,  -- Further properties as JSON
     visibility varchar not null,  -- public or private
     owner varchar,  -- Owner of a private node; null for public ones
     immutable boolean not null,  -- True if only an amendment of the constitution changes it
