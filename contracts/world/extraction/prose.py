@@ -70,6 +70,8 @@ _TURN = re.compile(
     r"<?(?P<name>[^\s:<>\[\]|][^:<>\[\]|\n]{0,39})>?(?P<colon>:(?:\s|$)|$)"
 )
 """The time and the speaker before a message: "[2026-03-02 10:04] Ada: hello", or on a line above it."""
+_LEVEL = re.compile(r"[A-Z]{4,}")
+"""A word between the time and the message of a log, whose lines are by nobody: "INFO"."""
 _FEWEST_TURNS = 3
 _REPLIED = re.compile(
     r"^[> ]*(?:On|Am|Le|El|Il|Em|Op)\s[^\n]{5,150}\s"
@@ -268,7 +270,7 @@ class _Prose:
             for block in self._blocks
             if isinstance(block, Entry) and block.depth == 0
             for line in block.lines
-            if (turn := self._turn(line)) is not None
+            if (turn := self._turn(line)) is not None and not _LEVEL.fullmatch(turn["name"])
         ]
         names = Counter(turns)
         return len(turns) >= _FEWEST_TURNS and 2 * sum(count for count in names.values() if count > 1) >= len(turns)

@@ -150,10 +150,10 @@ _DECIDED_ELSEWHERE = tuple(
         rf"(?:por\sunanimidad\s)?(?!de\s)(?:que\s)?{_REST}",
         rf"{_BEGINS}(?:Wir|Der\s\w+|Die\s\w+)\s(?:haben|hat)\s(?:uns|sich)\s(?P<what>(?:für|gegen)\s(?:[^.!?。]|[.](?=\w)){{3,200}}?)\sentschieden"
         rf"(?P<why>,\s(?:weil|da|denn)\s[^.!?]{{3,200}})?(?=[.!](?:\s|$)|$|\sund\s)",
-        rf"{_BEGINS}(?:È\sstato|Si\sè|Abbiamo|Il\s\w+\sha|La\s\w+\sha|L['’]\w+\sha)\s(?:deciso|deliberato|concordato|stabilito)\s"
+        rf"{_BEGINS}(?:È\sstato|Si\sè|Abbiamo|Il\s\w+\sha|La\s\w+\sha|L['’]\w+\sha)\s(?:deciso|deliberato|concordato)\s"
         rf"(?:all['’]unanimità\s)?(?:di\s|che\s){_REST}",
-        rf"{_BEGINS}(?:(?:Ficou|Foi|Está)\s(?:decidido|acordado|deliberado|aprovado)|Decidiu-se|Deliberou-se|[OA]\s\w+\sdecidiu)\s"
-        rf"(?:por\sunanimidade\s)?(?!se\b|não\sdecidir\b)(?:que\s)?{_REST}",
+        rf"{_BEGINS}(?:(?:Ficou|Foi|Está)\s(?:decidido|acordado|deliberado)|Decidiu-se|Deliberou-se|[OA]\s\w+\sdecidiu)\s"
+        rf"(?:por\sunanimidade\s)?(?:que\s|(?=\w+[aeio]r\b)){_REST}",
         rf"{_BEGINS}(?:Besloten\s(?:is|werd|wordt)|Er\s(?:is|werd|wordt)\sbesloten|We\shebben\sbesloten|Wij\shebben\sbesloten"
         rf"|(?:Het|De)\s\w+\sheeft\sbesloten|(?:Het|De)\s\w+\s(?:besluit|besloot)),?\s(?:unaniem\s)?(?:om\s|dat\s){_REST}",
         r"(?:^|(?<=[。\n]))(?P<what>(?![^。\n]*(?:まだ|未定|ない))[^。\n]{3,120}?)(?:こと)?(?:[にを]決定|に決め|に決まり?)(?:した|しました|た|ました|った)。",
@@ -161,7 +161,7 @@ _DECIDED_ELSEWHERE = tuple(
 )
 """Matches a decision in a German, French, Spanish, Italian, Portuguese, Dutch or Japanese sentence."""
 _CHOSEN = re.compile(
-    rf"{_BEGINS}(?:So\s|Therefore,?\s)?We\s(?:have\s)?(?:chose|chosen|picked|opted\sfor|settled\son)\s(?!not\b|to\b|between\b|nothing\b)"
+    rf"{_BEGINS}(?:So\s|Therefore,?\s)?We\s(?:have\s)?(?:chose|chosen|opted\sfor|settled\son)\s(?!not\b|to\b|between\b|nothing\b)"
     rf"(?P<what>(?:[^.!?\n]|[.](?=\w)){{2,120}}?\s(?:over|instead\sof|rather\sthan)\s(?:[^.!?。]|[.](?=\w)){{2,300}}?)(?=[.!](?:\s|$)|$)"
 )
 """Matches a choice between two things: "We chose SQLite over a server"."""
@@ -293,8 +293,8 @@ _COMMITTED = re.compile(
     rf"|(?P<who>{_FULL_NAME}))\s"
     r"(?:(?:will|shall|must|is\sto|has\sto|needs\sto|agreed\sto|promised\sto|to|doit|devra|muss|soll|debe|deberá"
     r"|tiene\sque|deve|dovrà|deverá|moet|zal)\s|(?=\w{2,30}(?:ará|erá|irá)\s))"
-    r"(?!(?:not|never|no|be|have|stay|remain|arrive|return|leave|nicht|pas|non|não|niet|être|estar|ser|essere|sein"
-    r"|zijn)\b)(?P<rest>[^\n!?;]{3,300})",
+    r"(?!(?:not|never|no|be|have|stay|remain|arrive|return|leave|turn|become|know|nicht|pas|non|não|niet|être|estar|ser|essere|sein"
+    r"|zijn|será|estará|habrá|llegará|volverá|nacerá|morirá|chegará|voltará|sarà|starà)\b)(?P<rest>[^\n!?;]{3,300})",
     re.MULTILINE,
 )
 _STOP = re.compile(r"[.](?=\s+[A-ZÀ-Þ]|\s*$)")

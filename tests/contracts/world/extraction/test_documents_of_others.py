@@ -105,6 +105,10 @@ def test_resolutions_of_minutes_are_decisions_in_several_languages(text, decisio
         "Il consiglio non ha deciso di pagare.",
         "Er is nog niet besloten om te sluiten.",
         "Wir haben uns noch nicht für den Ofen entschieden.",
+        "Foi acordado pelo barulho da rua.",
+        "Ficou decidido o jogo.",
+        "Il medico ha stabilito che la febbre era alta.",
+        "We picked apples rather than pears.",
         "We chose not to go instead of you.",
         "We agreed: nothing changes",
         "場所はまだ決定していない。",
@@ -456,6 +460,7 @@ def test_keys_of_reasons_and_days_are_read_as_columns_are():
         ("A mudança depende da chave.", ("mudança", "chave")),
         ("De verhuizing hangt af van de nieuwe vloer.", ("verhuizing", "nieuwe vloer")),
         ("The price depends on the season.", None),
+        ("The course depends on the wind.", None),
         ("The launch depends on what Bo says.", None),
         ("Die Eröffnung hängt nicht von der Halle ab.", None),
         ("Does the launch depend on the server?", None),
@@ -483,6 +488,8 @@ def test_what_a_numbered_heading_depends_on_may_be_a_thing_with_an_article():
         ("Bo moet vóór 3 maart 2026 de oven nakijken.", "de oven nakijken", "2026-03-03"),
         ("Bo will be away until 3 March 2026.", None, None),
         ("Bo will not call the mayor by 3 March 2026.", None, None),
+        ("Bo will turn forty before 3 March 2026.", None, None),
+        ("Bo estará en casa antes del 3 de marzo de 2026.", None, None),
         ("Bo will call the mayor on 3 March 2026.", None, None),
         ("Cy will call the mayor by 3 March 2026.", None, None),
         ("Bo will call. The rent is due by 3 March 2026.", None, None),
@@ -597,6 +604,11 @@ def test_each_message_of_a_record_of_messages_is_a_passage_with_its_author(lines
     passages = [node.properties["text"] for node in graph.nodes if node.type == "Passage"]
     assert passages == [f"{stamp}{author}We decided to sail.", f"{stamp}bo: fine\nby me", f"{stamp}{author}See you"]
     assert (titles(graph, "Person"), titles(graph, "Decision")) == (["Ada Lovelace"], ["sail"])
+
+
+def test_the_lines_of_a_log_are_by_nobody():
+    lines = "\n".join(f"2026-03-25 10:04:0{second} INFO: pump started" for second in range(5))
+    assert len(titles(read(f"Log\n\n{lines}"), "Passage")) == 1
 
 
 def test_a_programme_with_times_is_no_record_of_messages():
