@@ -229,7 +229,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
         for pattern in (
             rf"\b{titled}\.? (?P<name>{_INITIALS}{_WORD}(?: {_WORD}){{0,2}})",
             rf"(?<![\w@])(?:{_HEADS}) (?P<name>{_FULL})",
-            rf"(?<![\w@])(?P<name>{_FULL})(?:, | \(){qualified}{one_of(vocabulary.roles)}\b",
+            rf"(?<![\w@])(?P<name>{_FULL})(?:, | \(){qualified}{one_of(vocabulary.roles)}\b(?!\s\d)",
             rf"{whose}{one_of(vocabulary.roles)},? (?P<name>{_FULL})",
             rf"{whose}{one_of(vocabulary.kin)},? (?P<name>{_WORD}(?: {_WORD}){{0,2}})",
             rf"(?<![\w@])(?P<name>{_FULL}) {one_of(vocabulary.said)}\b",

@@ -138,17 +138,19 @@ _RESOLVED = re.compile(
 )
 """A resolution of minutes: "RESOLVED - To order the signs", or one behind its reason: "and it was resolved that"."""
 _BEGINS = r"(?:(?<=^)|(?<=[.!?]\s)|(?<=\n))"
+_WIR = r"(?:Wir|(?<=\n\n)wir)"
+"""A sentence behind the greeting of a mail begins with a small letter."""
 _DECIDED_ELSEWHERE = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (
-        rf"{_BEGINS}(?:(?:Der|Die|Das)(?:\s\w[\w-]*){{1,3}}?|Wir|Es)\s(?:(?:hat|haben|wurde|wird|einstimmig|gemeinsam|daher|auch)\s)*"
+        rf"{_BEGINS}(?:(?:Der|Die|Das)(?:\s\w[\w-]*){{1,3}}?|{_WIR}|Es)\s(?:(?:hat|haben|wurde|wird|einstimmig|gemeinsam|daher|auch)\s)*"
         r"(?:beschließt|beschließen|beschloss|beschlossen|entschied|entschieden),?\s(?:dass\s)?"
         rf"(?!(?:nicht|nichts|noch|erst|über|ob|kein\w*|sich)\b){_REST}",
         rf"{_BEGINS}(?:(?:L[ea]s?\s|L['’])\w+(?:\s(?!pas\b|jamais\b)\w+)?|Nous\savons|On\sa|Il\sa\sété|Il\sest)\s"
         rf"(?:décide|décident|décidé|convenu)\s(?:à\sl['’]unanimité\s|,\s)*(?:de\s|d['’]|que\s|qu['’]){_REST}",
         rf"{_BEGINS}(?:(?:Se|Se\sha|Hemos|La\s[Jj]unta|El\s[Cc]onsejo)\s(?:acuerda|acordó|acordado|decide|decidió|decidido)|Decidimos|Acordamos)\s"
         rf"(?:por\sunanimidad\s)?(?!de\s)(?:que\s)?{_REST}",
-        rf"{_BEGINS}(?:Wir|Der\s\w+|Die\s\w+)\s(?:haben|hat)\s(?:uns|sich)\s(?P<what>(?:für|gegen)\s(?:[^.!?。]|[.](?=\w)){{3,200}}?)\sentschieden"
+        rf"{_BEGINS}(?:{_WIR}|Der\s\w+|Die\s\w+)\s(?:haben|hat)\s(?:uns|sich)\s(?P<what>(?:für|gegen)\s(?:[^.!?。]|[.](?=\w)){{3,200}}?)\sentschieden"
         rf"(?P<why>,\s(?:weil|da|denn)\s[^.!?]{{3,200}})?(?=[.!](?:\s|$)|$|\sund\s)",
         rf"{_BEGINS}(?:È\sstato|Si\sè|Abbiamo|Il\s\w+\sha|La\s\w+\sha|L['’]\w+\sha)\s(?:deciso|deliberato|concordato)\s"
         rf"(?:all['’]unanimità\s)?(?:di\s|che\s){_REST}",
@@ -190,7 +192,7 @@ def _decided() -> re.Pattern[str]:
         rf"(?:(?<=^)|(?<=[.!?]\s)|(?<=\n))(?!{_UNSURE})"
         r"(?:(?:On|In|At|Yesterday|Today|So)\b(?![^,.!?\n]{0,40}\b(?i:nobody|none|neither|if|when|unless|whether)\b)"
         rf"[^,.!?\n]{{0,40}},? )?(?!{_UNSURE})"
-        rf"(?:We|It\swas|The(?: {_NOUN}){{1,3}}|[A-Z][\w’'-]{{1,30}}(?: [A-Z][\w’'-]{{1,30}}){{0,2}})"
+        rf"(?:We|(?<=^)we|It\swas|The(?: {_NOUN}){{1,3}}|[A-Z][\w’'-]{{1,30}}(?: [A-Z][\w’'-]{{1,30}}){{0,2}})"
         r"\s(?:(?:have|has|had|also|then|finally|all|therefore|unanimously)\s){0,3}(?:decided|agreed|resolved)"
         rf"(?:,?\son\s(?P<when>{DAY}(?:, {DAY})?),?(?=\s(?:to|that|on)\s))?"
         r"(?!\sto\s(?:an?|the|its|their|null|undefined|true|false)\b(?<!agreed\s))"

@@ -87,6 +87,8 @@ def test_amounts_are_read_without_cents_and_no_weight_is_one(text, amounts):
         ("Het bestuur besluit dat de deur open blijft.", "de deur open blijft"),
         ("We chose bricks over wood because wood burns.", "bricks over wood"),
         ("ok so we agreed: no music after ten", "no music after ten"),
+        ("Hi both,\n\nwe decided to sell the boat.", "sell the boat"),
+        ("Liebe Ada,\n\nwir haben beschlossen, das Boot zu verkaufen.", "das Boot zu verkaufen"),
         ("次回は5月に開催することに決定した。", "次回は5月に開催する"),
     ],
 )
@@ -109,6 +111,7 @@ def test_resolutions_of_minutes_are_decisions_in_several_languages(text, decisio
         "Ficou decidido o jogo.",
         "Il medico ha stabilito che la febbre era alta.",
         "We picked apples rather than pears.",
+        "If it rains again or if\nwe decided to sell, tell me.",
         "We chose not to go instead of you.",
         "We agreed: nothing changes",
         "場所はまだ決定していない。",
@@ -262,6 +265,7 @@ def test_who_has_an_address_is_a_person_unless_the_name_is_one_of_a_team():
         ("Mr D. Berry spoke. Mr Berry left.", ["D. Berry"]),
         ("CTO Ada Lovelace came.", ["Ada Lovelace"]),
         ("Editor Visual Studio came.", []),
+        ("The train to Gare Centrale, coach 4, is late.", []),
         ("It needs MS Crypto API on Windows.", []),
     ],
 )
