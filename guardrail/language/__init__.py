@@ -193,23 +193,47 @@ def _matches(passage: Passage) -> Iterator[tuple[Family, Span]]:
     possible = sorted(row for name in named for row in tables.combinations.get(name, ()) if named.issuperset(row[2][0]))
     if not possible:
         return
-    sentences: dict[int, dict[str, list[Hit]]] = {}
-    everywhere: dict[str, list[Hit]] = {}
-    for hit in hits_of_all:
-        if hit.name == _STEP and _is_told(tokens, hit.last):
-            continue
-        everywhere.setdefault(hit.name, []).append(hit)
-        sentences.setdefault(tokens[hit.first].sentence, {}).setdefault(hit.name, []).append(hit)
+    hits = [hit for hit in hits_of_all if not (hit.name == _STEP and _is_told(tokens, hit.last))]
+    of_texts = _placed(tokens, hits)
+    of_orders = _placed(tokens, [hit for hit in hits if not _is_forbidden(tokens, hit.first)])
     for number, rows in groupby(possible, key=itemgetter(0)):
         family = tables.families[number]
         if not _belongs(family, passage):
             continue
         combinations = [combination for _, _, combination in rows]
-        for hits, signs in (*((hits, ">+") for hits in sentences.values()), (everywhere, "&")):
-            first_last = _first_match(family, combinations, hits, signs)
+        # what an order forbids is not done; but a letter may forbid one payment to get another
+        sentences, everywhere = of_orders if family.place == "prose" else of_texts
+        for named_hits, signs in (*((in_one, ">+") for in_one in sentences), (everywhere, "&")):
+            first_last = _first_match(family, combinations, named_hits, signs)
             if first_last is not None:
                 yield family, _span(passage, tokens, *first_last)
                 break
+
+
+def _placed(tokens: Sequence[Token], hits: Iterable[Hit]) -> tuple[list[dict[str, list[Hit]]], dict[str, list[Hit]]]:
+    """Returns the hits by their class: of each sentence, and of the whole text."""
+    sentences: dict[int, dict[str, list[Hit]]] = {}
+    everywhere: dict[str, list[Hit]] = {}
+    for hit in hits:
+        everywhere.setdefault(hit.name, []).append(hit)
+        sentences.setdefault(tokens[hit.first].sentence, {}).setdefault(hit.name, []).append(hit)
+    return list(sentences.values()), everywhere
+
+
+def _is_forbidden(tokens: Sequence[Token], number: int) -> bool:
+    """Decides whether a text forbids what begins with this word: "don't force push", "we must not hack", "tell them not
+    to pay".
+
+    The "not" has to stand right before the word. In "don't wait, hack into it" it forbids something else, and "why not
+    hack into it" is no ban.
+    """
+    before = [token.text for token in tokens[max(0, number - 2) : number] if token.clause == tokens[number].clause]
+    return not _FORBIDDING.isdisjoint((" ".join(before), *before[-1:]))
+
+
+_FORBIDDING = frozenset(
+    ("never", "don't", "doesn't", "mustn't", "shouldn't", "won't", "not to", "to not", "do not", "does not")
+) | {"must not", "should not", "shall not", "may not", "will not"}
 
 
 def _is_told(tokens: Sequence[Token], number: int) -> bool:
