@@ -27,10 +27,10 @@ from claim_store import unsound
 from fake_providers import FakeChain, Provider
 from forked import ForkedCommand
 from keyed_service import with_secrets
+from nginx import free_port
 from patience import HANG_S
 from sqlalchemy import text
 
-from cli.demo.anvil import free_port
 from cli.environment import as_environment
 from contracts.access.api_keys import parse_key
 from contracts.settings import Settings

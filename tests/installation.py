@@ -17,6 +17,7 @@ from typing import Any
 from commands import called
 from forked import ForkedCommand
 from ledger_process import MASTER_SECRET
+from nginx import free_port
 from patience import HANG_S
 from typer.testing import Result
 
@@ -31,9 +32,7 @@ class Installation:
 
     def __init__(self, settings: Settings) -> None:
         self.data_dir = settings.data_dir
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")} | {
             "SVC_RPC_URLS": "http://127.0.0.1:1",
             "SVC_DATA_DIR": str(settings.data_dir),

@@ -7,18 +7,31 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import cycle
 from pathlib import Path
+from random import randrange
 
 from patience import HANG_S
 
 
 def free_port() -> int:
-    """A TCP port of this machine that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A TCP port of this machine that nobody listens on, and that this process asks for once.
+
+    It is none of those that the system gives away by itself: a demo's chain once got the one on which the API was to
+    listen.
+    """
+    for port in _PORTS:
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("ports never end")
+
+
+_OURS = range(22_000, 32_000)
+_FIRST = randrange(len(_OURS))
+_PORTS = cycle((*_OURS[_FIRST:], *_OURS[:_FIRST]))
+"""From another one on in each process."""
 
 
 def have_nginx() -> bool:

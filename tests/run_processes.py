@@ -15,10 +15,10 @@ from typing import Any
 import httpx
 import psutil
 from commands import called
+from nginx import free_port
 from patience import HANG_S, slowness
 from typer.testing import Result
 
-from cli.demo.anvil import free_port
 from contracts.settings import PREFIX
 from warehouse.duck.connection import Warehouse, run_lock
 

@@ -15,6 +15,7 @@ from commands import called
 from fault_node import Fault, FaultNode, Reply, always, rpc_error
 from ingest_helpers import TOKEN
 from lying_nodes import TokenChain
+from nginx import free_port
 from pipeline_runs import recorded_chain
 from publishing import House, mint
 from signing_wallets import RELAYER
@@ -105,7 +106,7 @@ def test_an_address_of_no_node_is_told_by_what_it_answers(tmp_path: Path, fault:
 
 @pytest.mark.parametrize("host", ["256.1.1.1", "192.0.2.1"])
 def test_a_host_of_another_machine_fails(tmp_path: Path, host: str):
-    api, _ = ports(settings(tmp_path, host=host, port=_free_port(), dagster_port=_free_port()))
+    api, _ = ports(settings(tmp_path, host=host, port=free_port(), dagster_port=free_port()))
     assert_mends(api, "fail", "Set SVC_HOST to one")
 
 
@@ -204,7 +205,7 @@ def test_other_stores_are_looked_at(tmp_path: Path):
 
 def test_a_taken_port_names_its_setting(tmp_path: Path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        api, dagster = ports(settings(tmp_path, port=taken.getsockname()[1], dagster_port=_free_port()))
+        api, dagster = ports(settings(tmp_path, port=taken.getsockname()[1], dagster_port=free_port()))
     assert_mends(api, "warn", "SVC_PORT")
     assert dagster.status == "ok"
 
@@ -214,12 +215,12 @@ def test_a_taken_port_names_its_setting(tmp_path: Path):
     [("127.0.0.1", True), ("0.0.0.0", True), ("localhost", True), ("127.0.0.2", False), ("::1", False), ("::", False)],
 )
 def test_one_port_for_two_fails_where_both_would_listen_on_one_address(tmp_path: Path, host: str, fails: bool):
-    port = _free_port()
+    port = free_port()
     failed = [
         found for found in ports(settings(tmp_path, host=host, port=port, dagster_port=port)) if found.status == "fail"
     ]
     assert [found.detail for found in failed] == [f"SVC_PORT and SVC_DAGSTER_PORT are both {port}."] * fails
-    other = ports(settings(tmp_path, host=host, port=port, dagster_port=_free_port()))
+    other = ports(settings(tmp_path, host=host, port=port, dagster_port=free_port()))
     assert [finding.status for finding in other] == ["ok", "ok"]
 
 
@@ -233,15 +234,10 @@ def test_settings_that_can_not_be_read_end_the_doctor_as_every_command(tmp_path:
 
 
 def test_a_sound_machine_has_no_failing_line(tmp_path: Path, node: RecordedNode):
-    held = settings(tmp_path, rpc_urls=(node.url,), port=_free_port(), dagster_port=_free_port())
+    held = settings(tmp_path, rpc_urls=(node.url,), port=free_port(), dagster_port=free_port())
     findings = [finding for check in CHECKS for finding in check(held)]
     assert [finding for finding in findings if finding.status == "fail"] == []
     assert all(finding.cure for finding in findings if finding.status != "ok")
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
 
 
 SOURCES = {"partner_url": "https://user:secret@partner.example/key", "coinbase_url": "https://coinbase.example"}

@@ -5,8 +5,8 @@ import socket
 
 import pytest
 from commands import called
+from nginx import free_port
 
-from cli.demo.anvil import free_port
 from cli.ports import require_free_port
 from contracts.errors import OperatorProblem, SettingsInvalid
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
+from nginx import free_port
 from patience import HANG_S
 from rounds import ROUNDS
 from run_processes import Installation, is_zombie
 
-from cli.demo.anvil import free_port
 from cli.environment import make_data_dir
 from contracts.errors import StoreUnusable
 
