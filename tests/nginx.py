@@ -30,7 +30,7 @@ def free_port() -> int:
 
 _OURS = range(22_000, 32_000)
 _FIRST = randrange(len(_OURS))
-_PORTS = cycle((*_OURS[_FIRST:], *_OURS[:_FIRST]))
+_PORTS: Iterator[int] = cycle((*_OURS[_FIRST:], *_OURS[:_FIRST]))
 """From another one on in each process."""
 
 
