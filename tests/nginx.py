@@ -16,10 +16,10 @@ from patience import HANG_S
 
 
 def free_port() -> int:
-    """A TCP port of this machine that nobody listens on, and that this process asks for once.
+    """Returns a TCP port of this machine that nobody listens on, another one with each call.
 
-    It is none of those that the system gives away by itself: a demo's chain once got the one on which the API was to
-    listen.
+    The system never assigns these ports to programs that ask for any free one. A demo's chain asks so before the API
+    listens, and once got the API's port.
     """
     for port in _PORTS:
         with socket.socket() as probe, suppress(OSError):
@@ -31,7 +31,7 @@ def free_port() -> int:
 _OURS = range(22_000, 32_000)
 _FIRST = randrange(len(_OURS))
 _PORTS: Iterator[int] = cycle((*_OURS[_FIRST:], *_OURS[:_FIRST]))
-"""From another one on in each process."""
+"""Each process begins with another port."""
 
 
 def have_nginx() -> bool:

@@ -175,7 +175,7 @@ def _stands_alone(text: str, tokens: Sequence[Token], number: int) -> bool:
 
 
 _JOINED = re.compile(r"[_/-]|\.\w")
-"""What follows a word that is a part of a name: `garage.txt`."""
+"""Matches what makes the word before it a part of a name: `garage.txt`."""
 
 
 def _reaches_pronoun(tokens: Sequence[Token], meaning: Meaning) -> bool:

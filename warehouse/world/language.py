@@ -86,8 +86,10 @@ Found = TypeVar("Found")
 
 
 class _PerWord(dict[str, Found]):
-    """What a function returns for words, up to so many of them: behind those it forgets all, since to order words by
-    their last use takes longer than to look up each again at times."""
+    """Remembers what a function returns for up to `most` words, and then forgets all of them.
+
+    `lru_cache` also orders words by their last use, which takes longer than looking all of them up again at times.
+    """
 
     def __init__(self, function: Callable[[str], Found], most: int) -> None:
         self._function = function

@@ -89,7 +89,8 @@ class Waits(NamedTuple):
 
 
 class Commitment(NamedTuple):
-    """What somebody is to do by a day: a name before "what", or a party, "The tenant", which is a part of it."""
+    """A task with its last day. `who` is a name that stands before `what`; if `is_party`, `what` begins with it: "The
+    tenant"."""
 
     who: Part
     what: Part

@@ -198,7 +198,7 @@ def test_the_type_of_an_edge_in_a_snapshot_is_its_own_whatever_its_properties_sa
     graph = Graph.of(write(tmp_path / "s", history), history)
 
     def found(search: str) -> list[str]:
-        return [each.id for each in answer(graph.seen_by(None), Query(search=search)).nodes]
+        return [found_node.id for found_node in answer(graph.seen_by(None), Query(search=search)).nodes]
 
     assert found("heron") == ["a"]
     assert sorted(found("related")) == ["a", "b"]
@@ -208,7 +208,7 @@ def test_the_type_of_an_edge_in_a_snapshot_is_its_own_whatever_its_properties_sa
 def test_a_node_in_a_snapshot_is_found_by_its_alias_where_no_edge_has_properties(tmp_path: Path) -> None:
     history = events_of([node("a", title="Egret"), node("b", title="Ibis"), edge("a", "b", type="ALIAS_OF")])
     graph = Graph.of(write(tmp_path / "s", history), history)
-    assert [each.id for each in answer(graph.seen_by(None), Query(search="egret")).nodes] == ["a", "b"]
+    assert [found_node.id for found_node in answer(graph.seen_by(None), Query(search="egret")).nodes] == ["a", "b"]
 
 
 ALIASED = [
