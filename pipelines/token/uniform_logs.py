@@ -136,7 +136,7 @@ def _places_of_rows(body: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 def _forms(body: bytes, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Iterator[_Rows]:
     """Returns the rows of each form."""
     form_count = 0
-    for length in np.unique(lengths).tolist():
+    for length in sorted(set(lengths.tolist())):
         places = np.flatnonzero(lengths == length)
         while len(places):
             form_count += 1

@@ -2,21 +2,35 @@
 -- as 64-bit limbs m0 (lowest) to m2 and a signed rest m3. A limb's sum is exact in HUGEINT for 2^62 rows; then what a
 -- sum holds beyond its 64 bits is carried upwards (`&` and `>>` act on two's complement, also of negative numbers).
 with moves as (
-    select to_address as address, true as incoming, value_raw, block_time, block_number
+    select
+        to_address as address,
+        value_raw.limb3::hugeint as l3,
+        value_raw.limb2::hugeint as l2,
+        value_raw.limb1::hugeint as l1,
+        value_raw.limb0::hugeint as l0,
+        block_time,
+        block_number
     from raw_chain__transfers
     where block_number > $after and block_number <= $upto
     union all
-    select from_address, false, value_raw, block_time, block_number
+    select
+        from_address,
+        -(value_raw.limb3::hugeint),
+        -(value_raw.limb2::hugeint),
+        -(value_raw.limb1::hugeint),
+        -(value_raw.limb0::hugeint),
+        block_time,
+        block_number
     from raw_chain__transfers
     where block_number > $after and block_number <= $upto
 ),
 sums as (
     select
         address,
-        sum(if(incoming, value_raw.limb3::hugeint, -(value_raw.limb3::hugeint))) as s3,
-        sum(if(incoming, value_raw.limb2::hugeint, -(value_raw.limb2::hugeint))) as s2,
-        sum(if(incoming, value_raw.limb1::hugeint, -(value_raw.limb1::hugeint))) as s1,
-        sum(if(incoming, value_raw.limb0::hugeint, -(value_raw.limb0::hugeint))) as s0,
+        sum(l3) as s3,
+        sum(l2) as s2,
+        sum(l1) as s1,
+        sum(l0) as s0,
         min(block_time) as first_seen_at,
         max(block_time) as last_active_at,
         min(block_number) as first_block,

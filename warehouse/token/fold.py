@@ -61,9 +61,13 @@ def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
 
 
 def merge_deltas(connection: duckdb.DuckDBPyConnection, deltas: pa.Table) -> None:
-    """Adds changes to the balances. `deltas` has the columns of `balance_deltas`."""
+    """Adds changes to the balances. `deltas` has the columns of `balance_deltas`.
+
+    The first ones are inserted, which takes a third of the time of looking for balances to add them to.
+    """
+    (holds_any,) = one_row(connection, "select exists (from core_holders__balances)")
     connection.register("holder_deltas", deltas.append_column("delta_raw", bignums(_words(deltas))))
-    connection.execute(read_sql("merge_deltas"))
+    connection.execute(read_sql("merge_deltas" if holds_any else "insert_deltas"))
     connection.unregister("holder_deltas")
 
 

@@ -247,6 +247,13 @@ from $ranges
 order by to_block desc
 limit 1
 
+-- name: insert_deltas
+-- Makes the changes of the touched addresses the first balances.
+insert into core_holders__balances
+    (address, balance_raw, first_seen_at, last_active_at, first_block, last_block)
+select address, delta_raw, first_seen_at, last_active_at, first_block, last_block
+from holder_deltas
+
 -- name: merge_deltas
 -- Adds the changes of the touched addresses to their balances; new addresses start with theirs.
 merge into core_holders__balances as held
