@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 
 from benchmarks.chain import bench_chain
 from benchmarks.contest import NotRun, attempt
+from cli.environment import LARGE_PAGES
 from contracts.evm.codec import TRANSFER_TOPIC
 
 ROUNDS = 5
@@ -60,6 +62,7 @@ def _once(name: str, contender: str, spec: str, floor_wall_s: float) -> Reading:
 def _read(name: str, spec: str) -> dict[str, float]:
     finished = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "benchmarks.contenders", name, spec],
+        env=os.environ | (LARGE_PAGES if name == "ours" else {}),  # as `svc run` starts the process that reads the chain
         capture_output=True,
         text=True,
         check=True,

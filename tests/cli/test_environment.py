@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.environment import command_environment, effective_settings
-from contracts.settings import PREFIX
+from cli.environment import as_environment, command_environment, effective_settings
+from contracts.settings import PREFIX, Settings
 
 RPC = {"SVC_RPC_URLS": "http://127.0.0.1:9"}
 
@@ -35,3 +35,13 @@ def test_a_command_that_a_command_starts_has_the_same_data_directory(
         monkeypatch.setenv(name, value)
     started = effective_settings()
     assert (started.data_dir, started.installation_dir) == (tmp_path / data_dir, tmp_path / installation_dir)
+
+
+@pytest.mark.parametrize("own", [None, "glibc.malloc.arena_max=2"])
+def test_a_command_that_a_command_starts_asks_for_large_pages_unless_the_user_tunes_glibc_otherwise(
+    monkeypatch: pytest.MonkeyPatch, own: str | None
+):
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    if own:
+        monkeypatch.setenv("GLIBC_TUNABLES", own)
+    assert as_environment(Settings(_env_file=None))["GLIBC_TUNABLES"] == (own or "glibc.malloc.hugetlb=1")
