@@ -62,7 +62,8 @@ def _once(name: str, contender: str, spec: str, floor_wall_s: float) -> Reading:
 def _read(name: str, spec: str) -> dict[str, float]:
     finished = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "benchmarks.contenders", name, spec],
-        env=os.environ | (LARGE_PAGES if name == "ours" else {}),  # as `svc run` starts the process that reads the chain
+        env=os.environ
+        | (LARGE_PAGES if name == "ours" else {}),  # as `svc run` starts the process that reads the chain
         capture_output=True,
         text=True,
         check=True,

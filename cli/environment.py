@@ -79,11 +79,15 @@ def as_environment(settings: Settings) -> dict[str, str]:
     It asks for large pages there, unless GLIBC_TUNABLES says something else.
     """
     others = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
-    return LARGE_PAGES | others | {
-        PREFIX + name.upper(): _text(value)
-        for name in Settings.model_fields
-        if (value := getattr(settings, name)) not in (None, ())
-    }
+    return (
+        LARGE_PAGES
+        | others
+        | {
+            PREFIX + name.upper(): _text(value)
+            for name in Settings.model_fields
+            if (value := getattr(settings, name)) not in (None, ())
+        }
+    )
 
 
 def command_environment(settings: Settings) -> dict[str, str]:
