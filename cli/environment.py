@@ -12,8 +12,8 @@ from warehouse.file_modes import correct_modes, make_data_directory
 from warehouse.publish.generations import current_generation
 
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-"""Makes glibc ask for large pages, which only the environment can before a process starts: to touch hundreds of megabytes
-in small ones is a twentieth of the CPU time of reading a chain. Other C libraries and kernels ignore it."""
+"""Makes glibc ask for large pages, which only the environment can before a process starts: to touch hundreds of
+megabytes in small ones is a twentieth of the CPU time of reading a chain. Other C libraries and kernels ignore it."""
 
 
 def effective_settings() -> Settings:
