@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from operator import itemgetter
 from typing import NamedTuple
 
 _WORD = re.compile(r"([^\W_]+(?:'[^\W_]+)*)|[.!?]+(?=[\s\"')\]]|$)|[;:\n]+|[,()\"“”`]")
@@ -39,6 +41,7 @@ class Hit(NamedTuple):
     last: int
 
 
+@lru_cache(maxsize=4)  # a judgement looks at the words of one text several times
 def tokens_of(text: str) -> tuple[Token, ...]:
     """Returns the words of a text. A point inside a word does not end a sentence: `notes.txt`."""
     found: list[Token] = []
@@ -92,21 +95,28 @@ class Lexicon:
             lengths.setdefault(stem[:_SHORTEST_STEM], set()).add(len(stem))
         self._lengths = {start: tuple(sorted(found, reverse=True)) for start, found in lengths.items()}
         self._ends = tuple(sorted({len(tail) for tail in self._tails}))
-        self._known: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        self._known: dict[str, _Begun | None] = {}
 
     def hits(self, tokens: Sequence[Token]) -> list[Hit]:
         """Returns every word and phrase of every class, in order of their beginning."""
         found: list[Hit] = []
         known = self._known
         for number, token in enumerate(tokens):
-            rows = known.get(token.text)
-            if rows is None:
-                if len(known) >= _MOST_KNOWN:
-                    known.clear()
-                rows = self._rows(token.text)
-                if len(token.text) <= _LONGEST_KNOWN:
-                    known[token.text] = rows
-            for rest, name in rows:
+            word = token.text
+            if word in known:
+                begun = known[word]
+            else:
+                begun = _begun(self._rows(word))
+                if len(word) <= _LONGEST_KNOWN:
+                    if len(known) >= _MOST_KNOWN:
+                        known.clear()
+                    known[word] = begun
+            if begun is None:
+                continue
+            rows = begun.always
+            if begun.before and number + 1 < len(tokens) and (more := begun.before.get(tokens[number + 1].text)):
+                rows = sorted((*rows, *more), key=_PLACE)
+            for _, rest, name in rows:
                 last = _end_of(tokens, number + 1, rest) if rest else number + 1
                 if last is not None:
                     found.append(Hit(name, number, last))
@@ -129,6 +139,30 @@ class Lexicon:
             if length < len(word):
                 rows = rows + self._tails.get(word[-length:], _NO_ROWS)
         return rows
+
+
+_Row = tuple[int, tuple[str, ...], str]
+"""The place of a word or phrase among those that begin with the same word, its further words, and its class."""
+_PLACE = itemgetter(0)
+
+
+class _Begun(NamedTuple):
+    """What begins with one word: by its second word where that has to be a certain one, and the rest, which is always
+    tried. Most words begin phrases that are not there."""
+
+    always: list[_Row]
+    before: dict[str, list[_Row]]
+
+
+def _begun(rows: Iterable[tuple[tuple[str, ...], str]]) -> _Begun | None:
+    always: list[_Row] = []
+    before: dict[str, list[_Row]] = {}
+    for place, (rest, name) in enumerate(rows):
+        if not rest or rest[0] in _GAPS or rest[0].endswith("*"):
+            always.append((place, rest, name))
+        else:
+            before.setdefault(rest[0], []).append((place, rest, name))
+    return _Begun(always, before) if always or before else None
 
 
 _WITHOUT_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})

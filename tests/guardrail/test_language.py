@@ -188,6 +188,15 @@ def test_phrases_stems_and_gaps_are_found_in_one_sentence() -> None:
     assert [(hit.name, hit.first, hit.last) for hit in hits] == [("stem", 0, 1), ("phrase", 2, 4), ("gap", 4, 8)]
 
 
+def test_phrases_that_begin_with_one_word_are_found_in_the_order_of_their_classes() -> None:
+    lexicon = Lexicon(
+        {"first": ["turn off"], "gap": ["turn ~ off"], "alone": ["turn"], "stem": ["turn of*"], "last": ["turn off"]}
+    )
+    assert [hit.name for hit in lexicon.hits(tokens_of("turn off"))] == ["first", "gap", "alone", "stem", "last"]
+    assert [hit.name for hit in lexicon.hits(tokens_of("turn it off"))] == ["gap", "alone"]
+    assert [hit.name for hit in lexicon.hits(tokens_of("turn"))] == ["alone"]
+
+
 def test_compiled_words_are_those_of_the_sources(tmp_path: Path) -> None:
     assert load_from(PACKAGE, tmp_path / "words.json") == load_data()
     assert load_from(tmp_path, tmp_path / "words.json") == load_data()
