@@ -35,7 +35,7 @@ from guardrail.vocabulary import (
 if TYPE_CHECKING:
     from guardrail.user_policy import UserPolicy  # imports a YAML parser, which few checks need
 
-ENGINE_VERSION = 7
+ENGINE_VERSION = 8
 """Raised with every change of code that can change verdicts; part of `ruleset_version`."""
 
 MAX_ACTION_BYTES = 64 * 1024

@@ -222,18 +222,21 @@ def _placed(tokens: Sequence[Token], hits: Iterable[Hit]) -> tuple[list[dict[str
 
 def _is_forbidden(tokens: Sequence[Token], number: int) -> bool:
     """Decides whether a text forbids what begins with this word: "don't force push", "we must not hack", "tell them not
-    to pay".
+    to pay", "nobody should pay".
 
     The "not" has to stand right before the word. In "don't wait, hack into it" it forbids something else, and "why not
     hack into it" is no ban.
     """
-    before = [token.text for token in tokens[max(0, number - 2) : number] if token.clause == tokens[number].clause]
-    return not _FORBIDDING.isdisjoint((" ".join(before), *before[-1:]))
+    before = [token.text for token in tokens[max(0, number - 3) : number] if token.clause == tokens[number].clause]
+    return not _FORBIDDING.isdisjoint(" ".join(before[first:]) for first in range(len(before)))
 
 
 _FORBIDDING = frozenset(
     ("never", "don't", "doesn't", "mustn't", "shouldn't", "won't", "not to", "to not", "do not", "does not")
-) | {"must not", "should not", "shall not", "may not", "will not"}
+) | {
+    *("must not", "should not", "shall not", "may not", "will not"),
+    *(f"{nobody}{may}" for nobody in ("nobody", "no one") for may in ("", " should", " must", " may", " can", " ever")),
+}
 
 
 def _is_told(tokens: Sequence[Token], number: int) -> bool:

@@ -94,7 +94,33 @@ def _code_in_prose(text: str) -> Iterator[tuple[str, int, str]]:
     to run it."""
     yield from _fences(text)
     for found in _TICKS.finditer(text):
-        yield found[1], found.start(1), ""
+        if not _is_forbidden(text, found):
+            yield found[1], found.start(1), ""
+
+
+_FORBIDS = re.compile(
+    r"(?i)(?:^|[.!?;:,\n])\s*(?:please\s+)?(?:(?:you|we|they|agents?|nobody|no one)\s+)?"
+    r"(?:do not|don['’]t|never|(?:must|should|shall|may|can|will) not|mustn['’]t|shouldn['’]t|won['’]t|can['’]t|cannot"
+    r"|(?<=nobody )(?:should|must|shall|may|can)|(?<=no one )(?:should|must|shall|may|can))"
+    r"\s+(?:ever\s+)?(?:run|execute|exec|type|enter|use|call|invoke|launch|paste|try)\s+(?:the\s+command\s+)?`\Z"
+)
+_BUT = re.compile(r"(?i)[^.!?\n]*\b(?:until|till|unless|before|without|except|yet|but|only|if|when|now)\b")
+_AFTER_ALL = re.compile(
+    r"(?i)\b(?:run|execute|exec|type|enter|use|do|launch|paste|try) (?:it|this|that|so|the command)\b"
+)
+
+
+def _is_forbidden(text: str, found: re.Match[str]) -> bool:
+    """Decides whether a sentence only forbids to run its code: "Never run `rm -rf /`". Right before the code stands the
+    verb, before that the ban, and nothing limits it: "don't run `make clean` before Monday" runs it on Monday, and
+    "don't run `make clean` here. Run it there" runs it there."""
+    before = text[max(0, found.start() - _LONGEST_BAN) : found.start(1)]
+    if _FORBIDS.search(before) is None:
+        return False
+    return _BUT.match(text, found.end()) is None and _AFTER_ALL.search(text, found.end()) is None
+
+
+_LONGEST_BAN = 60
 
 
 def _fences(text: str) -> Iterator[tuple[str, int, str]]:

@@ -156,6 +156,39 @@ def test_code_that_a_sentence_asks_to_run_is_read() -> None:
     assert quoted.calls == ()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Don't run `rm -rf build`",
+        "Please do not execute `rm -rf build`.",
+        "Never use the command `rm -rf build` on this machine.",
+        "Wait. You should not run `rm -rf build`. Ask first.",
+        "Nobody may run `rm -rf build`",
+    ],
+)
+def test_code_that_a_sentence_only_forbids_is_not_read(text: str) -> None:
+    assert read(text, Facts(), PROGRAMS).calls == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Don't ask, run `rm -rf build`",
+        "Do not hesitate to run `rm -rf build`",
+        "Why don't you run `rm -rf build`?",
+        "If you don't run `rm -rf build` it fails",
+        "Don't run, execute `rm -rf build`",
+        "Don't use anything but `rm -rf build`",
+        "Don't run `rm -rf build` before noon",
+        "Don't run `rm -rf build` here: run it on the server",
+        "Never run `rm -rf build` on this machine. Do that on the other one.",
+        "Nobody looks, run `rm -rf build`",
+    ],
+)
+def test_code_that_a_sentence_forbids_in_part_is_read(text: str) -> None:
+    assert [call.program for call in read(text, Facts(), PROGRAMS).calls] == ["rm"]
+
+
 @given(st.text(max_size=300))
 def test_any_text_has_a_language(text: str) -> None:
     assert decide(text, NOTHING_KNOWN, PROGRAMS) in Language
