@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
+from functools import lru_cache
 
 from guardrail.catalogue.loader import default_catalogue
 from guardrail.reading.marks import JAVASCRIPT, PYTHON
@@ -97,6 +98,16 @@ _TICKED = re.compile(r"`[^`]{1,500}`")
 _WORD = re.compile(r"^[\"'(]?[A-Za-zÀ-ÿ]+(?:['’-][A-Za-zÀ-ÿ]+)?[.,:;!?)\"']*$")
 
 
+_LONGEST_KNOWN = 30
+"""The most characters of a word that is remembered."""
+
+
+@lru_cache(maxsize=20_000)
+def _seen(word: str) -> tuple[bool, bool]:
+    """Returns whether a word, with the signs around it, is plain, and whether it is a common one."""
+    return _WORD.match(word) is not None, word.lower().strip(".,:;!?'\"") in _COMMON_WORDS
+
+
 def prose_points(text: str, programs: Container[str]) -> int:
     """Returns points for how much a text looks like a sentence that people would say."""
     line = text.partition("\n")[0] if "```" not in text else text
@@ -110,10 +121,9 @@ def prose_points(text: str, programs: Container[str]) -> int:
     looked = words[:60]
     plain = common = 0
     for word in looked:
-        if _WORD.match(word) is not None:
-            plain += 1
-        if word.lower().strip(".,:;!?'\"") in _COMMON_WORDS:
-            common += 1
+        is_plain, is_common = _seen(word) if len(word) <= _LONGEST_KNOWN else _seen.__wrapped__(word)
+        plain += is_plain
+        common += is_common
     points = min(common, 5)
     if words[0][:1].isupper() and words[0][1:].islower():
         points += 2

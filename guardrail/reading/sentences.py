@@ -68,9 +68,6 @@ _LONGEST_WORD = 40
 def _without_names(text: str) -> str:
     """Returns the text with the names of people and places blanked that may be verbs: "add Cook to the list", "Mrs.
     Grant". A capitalised word where a verb can stand stays one, and so do all words of a title."""
-    words = re.findall(r"[^\W\d_]+", text)
-    if sum(word[0].isupper() for word in words) * 2 > len(words) + 2:
-        return text
     titles, before_verbs = _words()["titles"], words_before_verbs()
     parts, at = [], 0
     for name in _CAPITALISED.finditer(text):
@@ -81,7 +78,12 @@ def _without_names(text: str) -> str:
         if word in titles or not (point or "," in between or word in before_verbs):
             parts += [text[at : name.start()], "_" * len(name[0])]
             at = name.end()
-    return "".join((*parts, text[at:]))
+    return text if not parts or _is_title(text) else "".join((*parts, text[at:]))
+
+
+def _is_title(text: str) -> bool:
+    words = re.findall(r"[^\W\d_]+", text)
+    return sum(word[0].isupper() for word in words) * 2 > len(words) + 2
 
 
 def _without(tokens: Sequence[Token], quoted: Sequence[tuple[int, int]]) -> Iterator[Token]:
