@@ -82,7 +82,7 @@ def _without_names(text: str) -> str:
 
 
 def _is_title(text: str) -> bool:
-    words = re.findall(r"[^\W\d_]+", text)
+    words: list[str] = re.findall(r"[^\W\d_]+", text)
     return sum(word[0].isupper() for word in words) * 2 > len(words) + 2
 
 
