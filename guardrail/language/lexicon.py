@@ -95,23 +95,21 @@ class Lexicon:
             lengths.setdefault(stem[:_SHORTEST_STEM], set()).add(len(stem))
         self._lengths = {start: tuple(sorted(found, reverse=True)) for start, found in lengths.items()}
         self._ends = tuple(sorted({len(tail) for tail in self._tails}))
-        self._known: dict[str, _Begun | None] = {}
+        self._known: dict[str, _Begun] = {}
 
     def hits(self, tokens: Sequence[Token]) -> list[Hit]:
         """Returns every word and phrase of every class, in order of their beginning."""
         found: list[Hit] = []
         known = self._known
         for number, token in enumerate(tokens):
-            word = token.text
-            if word in known:
-                begun = known[word]
-            else:
-                begun = _begun(self._rows(word))
-                if len(word) <= _LONGEST_KNOWN:
+            begun = known.get(token.text)
+            if begun is None:
+                begun = _begun(self._rows(token.text))
+                if len(token.text) <= _LONGEST_KNOWN:
                     if len(known) >= _MOST_KNOWN:
                         known.clear()
-                    known[word] = begun
-            if begun is None:
+                    known[token.text] = begun
+            if begun is _NOTHING:
                 continue
             rows = begun.always
             if begun.before and number + 1 < len(tokens) and (more := begun.before.get(tokens[number + 1].text)):
@@ -154,7 +152,10 @@ class _Begun(NamedTuple):
     before: dict[str, list[_Row]]
 
 
-def _begun(rows: Iterable[tuple[tuple[str, ...], str]]) -> _Begun | None:
+_NOTHING = _Begun([], {})
+
+
+def _begun(rows: Iterable[tuple[tuple[str, ...], str]]) -> _Begun:
     always: list[_Row] = []
     before: dict[str, list[_Row]] = {}
     for place, (rest, name) in enumerate(rows):
@@ -162,7 +163,7 @@ def _begun(rows: Iterable[tuple[tuple[str, ...], str]]) -> _Begun | None:
             always.append((place, rest, name))
         else:
             before.setdefault(rest[0], []).append((place, rest, name))
-    return _Begun(always, before) if always or before else None
+    return _Begun(always, before) if always or before else _NOTHING
 
 
 _WITHOUT_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
