@@ -106,7 +106,8 @@ _FORBIDS = re.compile(
 )
 _BUT = re.compile(r"(?i)[^.!?\n]*\b(?:until|till|unless|before|without|except|yet|but|only|if|when|now)\b")
 _AFTER_ALL = re.compile(
-    r"(?i)\b(?:run|execute|exec|type|enter|use|do|launch|paste|try) (?:it|this|that|so|the command)\b"
+    r"(?i)\b(?!because\b|since\b|as\b|that\b)\w{1,40} (?:it|them)\b"
+    r"|\b(?:do|run|execute|use|try) (?:this|that|so|the command)\b"
 )
 
 
@@ -117,10 +118,13 @@ def _is_forbidden(text: str, found: re.Match[str]) -> bool:
     before = text[max(0, found.start() - _LONGEST_BAN) : found.start(1)]
     if _FORBIDS.search(before) is None:
         return False
-    return _BUT.match(text, found.end()) is None and _AFTER_ALL.search(text, found.end()) is None
+    end = found.end()
+    return _BUT.match(text, end, end + _FAR) is None and _AFTER_ALL.search(text, end, end + _FAR) is None
 
 
 _LONGEST_BAN = 60
+_FAR = 400
+"""Characters after the code in which it may be limited or meant again."""
 
 
 def _fences(text: str) -> Iterator[tuple[str, int, str]]:

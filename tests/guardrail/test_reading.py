@@ -164,6 +164,8 @@ def test_code_that_a_sentence_asks_to_run_is_read() -> None:
         "Never use the command `rm -rf build` on this machine.",
         "Wait. You should not run `rm -rf build`. Ask first.",
         "Nobody may run `rm -rf build`",
+        "Never run `rm -rf build`. It deletes everything.",
+        "Don't run `rm -rf build`, it takes hours, because it is slow.",
     ],
 )
 def test_code_that_a_sentence_only_forbids_is_not_read(text: str) -> None:
@@ -183,6 +185,8 @@ def test_code_that_a_sentence_only_forbids_is_not_read(text: str) -> None:
         "Don't run `rm -rf build` here: run it on the server",
         "Never run `rm -rf build` on this machine. Do that on the other one.",
         "Nobody looks, run `rm -rf build`",
+        "Don't run `rm -rf build` by hand; put it into the crontab",
+        "Do not type `rm -rf build`. Let cron run it.",
     ],
 )
 def test_code_that_a_sentence_forbids_in_part_is_read(text: str) -> None:
