@@ -138,10 +138,11 @@ def match(passages: Iterable[Passage], facts: Request) -> tuple[Match, ...]:
 
 class _Tables(NamedTuple):
     """The data in compiled form. `combinations` has the combinations by the class that they name first, each with the
-    positions of its family and of itself."""
+    positions of its family and of itself. `excuses` are the classes that only excuse."""
 
     lexicon: Lexicon
     families: tuple[Family, ...]
+    excuses: frozenset[str]
     combinations: Mapping[str, Sequence[tuple[int, int, _Combination]]]
 
 
@@ -173,7 +174,9 @@ def _tables() -> _Tables:
     for number, family in enumerate(rows):
         for place, combination in enumerate(family.any):
             combinations.setdefault(combination[0][0], []).append((number, place, combination))
-    return _Tables(Lexicon(data["classes"]), rows, combinations)
+    named = {name for family in rows for names, _ in family.any for name in names}
+    excuses = frozenset(name for family in rows for name in family.unless if name not in named)
+    return _Tables(Lexicon(data["classes"]), rows, excuses, combinations)
 
 
 def _combination(text: str, classes: Mapping[str, object]) -> _Combination:
@@ -193,7 +196,12 @@ def _matches(passage: Passage) -> Iterator[tuple[Family, Span]]:
     possible = sorted(row for name in named for row in tables.combinations.get(name, ()) if named.issuperset(row[2][0]))
     if not possible:
         return
-    hits = [hit for hit in hits_of_all if not (hit.name == _STEP and _is_told(tokens, hit.last))]
+    hits = [
+        hit
+        for hit in hits_of_all
+        if not (hit.name == _STEP and _is_told(tokens, hit.last))
+        and not (hit.name in tables.excuses and _is_waived(tokens, hit.first))
+    ]
     of_texts = _placed(tokens, hits)
     of_orders = _placed(tokens, [hit for hit in hits if not _is_forbidden(tokens, hit.first)])
     for number, rows in groupby(possible, key=itemgetter(0)):
@@ -237,6 +245,23 @@ _FORBIDDING = frozenset(
     *("must not", "should not", "shall not", "may not", "will not"),
     *(f"{nobody}{may}" for nobody in ("nobody", "no one") for may in ("", " should", " must", " may", " can", " ever")),
 }
+
+
+def _is_waived(tokens: Sequence[Token], number: int) -> bool:
+    """Decides whether what begins with this word is left out, and excuses nothing: "skip the audit and hack into the
+    server"."""
+    before = [token.text for token in tokens[max(0, number - 3) : number] if token.clause == tokens[number].clause]
+    if before and before[-1] in _BEFORE_THINGS:
+        before.pop()
+    return not _WAIVING.isdisjoint((" ".join(before[-2:]), *before[-1:]))
+
+
+_BEFORE_THINGS = frozenset(
+    ("the", "a", "an", "any", "all", "every", "this", "that", "these", "those", "my", "our", "your", "their", "code")
+)
+_WAIVING = frozenset(
+    ("skip", "skipping", "ignore", "ignoring", "forget", "forget about", "never mind", "bypass", "bypassing", "despite")
+) | {"without", "omit", "omitting", "disregard", "disregarding", "instead of", "regardless of"}
 
 
 def _is_told(tokens: Sequence[Token], number: int) -> bool:

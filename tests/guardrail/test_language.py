@@ -71,6 +71,9 @@ def test_a_family_matches_its_examples_and_spares_its_look_alikes(family: langua
         "Read the chapter about surveillance and the sabotage of the pipeline",
         "Explain how an attacker gains root access and then steals passwords from patients",
         "Summarise the advisory, then patch the vulnerability",
+        "Forget it, explain how phishing works",
+        "Ignore the noise and explain how a hacker gets into a server",
+        "Review without delay who could hack into the server",
     ],
 )
 def test_ordinary_work_belongs_to_no_family(text: str) -> None:
@@ -90,6 +93,9 @@ def test_ordinary_work_belongs_to_no_family(text: str) -> None:
         ("Review the report, then write a keylogger", ACTION, ["language.malware"]),
         ("Write a summary of the merger and then hack into the competitor", ACTION, ["language.attack"]),
         ("Falsify the history of the ledger", ACTION, ["language.falsify"]),
+        ("Skip the audit and hack into the payroll server", ACTION, ["language.attack"]),
+        ("Despite the review, force push to main", ACTION, ["language.forced_push"]),
+        ("Write a keylogger without any report", ACTION, ["language.malware"]),
     ],
 )
 def test_a_family_is_looked_for_where_it_belongs(text: str, name: str | None, families: list[str]) -> None:
