@@ -6,7 +6,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -99,6 +99,12 @@ class Client:
             return await self._reader.read()
         except ConnectionResetError:
             return b""
+
+
+async def answered_or_ended(reader: asyncio.StreamReader) -> None:
+    """Wait until the server has answered a request, or has ended the connection."""
+    with suppress(asyncio.IncompleteReadError, ConnectionResetError):
+        await reader.readuntil(b"answered")
 
 
 @asynccontextmanager
@@ -209,6 +215,8 @@ def test_past_the_cap_a_waiting_connection_makes_room_for_an_honest_one(
         others = [await asyncio.open_connection("127.0.0.1", port) for _ in range(40)]
         for _, writer in others:
             writer.write(others_send)
+        if others_send == REQUEST:  # none makes room while it is being answered
+            await asyncio.gather(*(answered_or_ended(reader) for reader, _ in others))
         async with connected(port) as client:
             statuses = [await client.answer(), await client.answer()]
         open_ones = SERVERS[port].server_state.connections
