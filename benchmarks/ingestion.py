@@ -60,10 +60,11 @@ def _once(name: str, contender: str, spec: str, floor_wall_s: float) -> Reading:
 
 
 def _read(name: str, spec: str) -> dict[str, float]:
+    # `svc run` starts the process that reads the chain with them.
+    environment = os.environ | LARGE_PAGES if name == "ours" else None
     finished = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "benchmarks.contenders", name, spec],
-        env=os.environ
-        | (LARGE_PAGES if name == "ours" else {}),  # as `svc run` starts the process that reads the chain
+        env=environment,
         capture_output=True,
         text=True,
         check=True,

@@ -145,8 +145,8 @@ _PLACE = itemgetter(0)
 
 
 class _Begun(NamedTuple):
-    """What begins with one word: by its second word where that has to be a certain one, and the rest, which is always
-    tried. Most words begin phrases that are not there."""
+    """Holds the words and phrases that begin with one word. `before` has those whose second word has to be a certain
+    one, by that word; `always` has all others. Most phrases that a word could begin are not in the text."""
 
     always: list[_Row]
     before: dict[str, list[_Row]]

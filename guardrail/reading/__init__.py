@@ -84,9 +84,8 @@ _MODELS = re.compile(r"\b(?:AI|[Aa]ssistants?|[Cc]opilot|[Cc]hatbot|[Ll]anguage 
 _PARTS_OF_MODELS = ("AI", "ssistant", "opilot", "hatbot", "anguage model", "LLM")
 _FENCE = "```"
 _LANGUAGE_OF_FENCE = re.compile(r"[ \t]*([\w-]*)")
-_TICKS = re.compile(
-    r"(?i)\b(?:run|execute|exec|type|enter|use|using|call|invoke|with|do|launch|paste|try)\b[^`\n]{0,40}`([^`\n]{2,500})`"
-)
+_RUN = "run|execute|exec|type|enter|use|call|invoke|launch|paste|try"
+_TICKS = re.compile(rf"(?i)\b(?:{_RUN}|using|with|do)\b[^`\n]{{0,40}}`([^`\n]{{2,500}})`")
 
 
 def _code_in_prose(text: str) -> Iterator[tuple[str, int, str]]:
@@ -102,7 +101,7 @@ _FORBIDS = re.compile(
     r"(?i)(?:^|[.!?;:,\n])\s*(?:please\s+)?(?:(?:you|we|they|agents?|nobody|no one)\s+)?"
     r"(?:do not|don['’]t|never|(?:must|should|shall|may|can|will) not|mustn['’]t|shouldn['’]t|won['’]t|can['’]t|cannot"
     r"|(?<=nobody )(?:should|must|shall|may|can)|(?<=no one )(?:should|must|shall|may|can))"
-    r"\s+(?:ever\s+)?(?:run|execute|exec|type|enter|use|call|invoke|launch|paste|try)\s+(?:the\s+command\s+)?`\Z"
+    rf"\s+(?:ever\s+)?(?:{_RUN})\s+(?:the\s+command\s+)?`\Z"
 )
 _BUT = re.compile(r"(?i)[^.!?\n]*\b(?:until|till|unless|before|without|except|yet|but|only|if|when|now)\b")
 _AFTER_ALL = re.compile(

@@ -95,7 +95,7 @@ def test_ordinary_work_belongs_to_no_family(text: str) -> None:
         ("Falsify the history of the ledger", ACTION, ["language.falsify"]),
         ("Skip the audit and hack into the payroll server", ACTION, ["language.attack"]),
         ("Despite the review, force push to main", ACTION, ["language.forced_push"]),
-        ("Write a keylogger without any report", ACTION, ["language.malware"]),
+        ("Without any report write a keylogger", ACTION, ["language.malware"]),
     ],
 )
 def test_a_family_is_looked_for_where_it_belongs(text: str, name: str | None, families: list[str]) -> None:
