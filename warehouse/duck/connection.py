@@ -30,9 +30,6 @@ from warehouse.statements import literal, read_sql
 STORAGE_VERSION = "v1.5.0"
 """Files can be read by DuckDB 1.5 and by 2.x."""
 
-QUERY_THREADS = max(2, os.cpu_count() or 2)
-"""Threads of queries; statements that cost less with one set that and come back to this."""
-
 Connection: TypeAlias = duckdb.DuckDBPyConnection
 """The connection that pipelines pass on to the modules of this package, without knowing the store."""
 
@@ -153,14 +150,12 @@ class Warehouse:
         if not self.path.exists() and not self.path.with_name(f"{self.path.name}.wal").exists():
             with suppress(OSError, duckdb.Error):  # DuckDB makes the file then, or says why it can't
                 write_private_file(self.path, _empty_file(), replace=False)
-        # Each of the hundreds of statements of the schema costs a quarter more where threads wait for work.
         connection, whole = take_instance(), False
         try:
             with _failures_named(self.path):
                 connection.execute(f"set temp_directory = {literal(self.data_dir / SPILL)}")
                 connection.execute(f"set checkpoint_threshold = '{_LOGGED}'")
                 _attach(connection, self.path)
-                connection.execute(f"set threads = {QUERY_THREADS}")
             yield connection
             with _failures_named(self.path), suppress(duckdb.TransactionException):
                 # a thread that is still writing refuses the checkpoint, and makes its own at its end

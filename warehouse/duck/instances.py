@@ -9,14 +9,17 @@ import os
 
 import duckdb
 
+QUERY_THREADS = max(2, os.cpu_count() or 2)
+"""Threads of queries; statements that cost less with one set that and come back to this."""
+
 _idle: dict[int, duckdb.DuckDBPyConnection] = {}
 """The idle instance, by the process: a forked one lacks the threads of its parent's."""
 
 
 def take_instance() -> duckdb.DuckDBPyConnection:
-    """Returns an instance with one thread and without files, which nobody else uses."""
+    """Returns an instance without files, which nobody else uses."""
     idle = _idle.pop(os.getpid(), None)
-    return duckdb.connect(config={"threads": 1}) if idle is None else idle
+    return duckdb.connect(config={"threads": QUERY_THREADS}) if idle is None else idle
 
 
 def give_back(connection: duckdb.DuckDBPyConnection, attached: str) -> None:
@@ -25,7 +28,7 @@ def give_back(connection: duckdb.DuckDBPyConnection, attached: str) -> None:
     An instance that failed, or that a thread may still use, is to be closed instead.
     """
     try:
-        connection.execute(f"use memory; detach {attached}; set threads = 1")
+        connection.execute(f"use memory; detach {attached}")
         kept = _idle.setdefault(os.getpid(), connection) is connection
     except BaseException:
         kept = False

@@ -10,7 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from warehouse.duck.connection import QUERY_THREADS, Connection, transaction
+from warehouse.duck.connection import Connection, transaction
+from warehouse.duck.instances import QUERY_THREADS
 from warehouse.duck.rows import aware_utc, insert
 from warehouse.statements import read_sql
 
