@@ -118,7 +118,7 @@ def _decoded(body: bytes) -> tuple[Bytes, LogColumns]:
 def _places_of_rows(body: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Returns where rows begin and end, in an answer that is in order without them."""
     text = np.frombuffer(body, np.uint8)
-    starts = np.flatnonzero(text == ord("{"))[1:]
+    starts = _places_of(text, ord("{"))[1:]
     if len(starts) < FEWEST_ROWS:
         raise _NotUniform
     last_end = body.find(b"}", starts[-1]) + 1
@@ -131,6 +131,18 @@ def _places_of_rows(body: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     if (text[starts[1:] - 1] != ord(",")).any():
         raise _NotUniform
     return starts, np.append(starts[1:] - 1, last_end)
+
+
+def _places_of(text: Bytes, sign: int) -> NDArray[np.int64]:
+    """Returns the first place of a sign in every eight bytes that have it, in order, apart from the last few bytes.
+
+    To look at eight bytes at once takes half the time. A sign that is left out stays in its row or in the frame, which
+    are decoded strictly.
+    """
+    eights = (text[: len(text) & ~7] == sign).reshape(-1, 8)
+    found = np.flatnonzero(eights.view(np.uint64) != 0)
+    places: NDArray[np.int64] = 8 * found + eights[found].argmax(axis=1)
+    return places
 
 
 def _forms(body: bytes, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Iterator[_Rows]:

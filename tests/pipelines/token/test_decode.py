@@ -221,6 +221,7 @@ ODD_ROWS = {
     "a text with brackets": lambda odd: {**odd, "note": "},{"},
     "an escaped text": lambda odd: {**odd, "note": '"removed":true'},
     "a field within a field": lambda odd: {**odd, "more": {"data": HASH}},
+    "fields within fields": lambda odd: {**odd, "a": {"b": {"c": {}}}},
     "a field in a text": lambda odd: {**odd, "note": "data", "z": '":"0x'},
     "removed": lambda odd: {**odd, "removed": True},
     "another contract": lambda odd: {**odd, "address": ALICE},
@@ -272,6 +273,10 @@ def test_a_changed_byte_is_read_at_once_as_it_is_one_by_one(place, byte):
         (b"[", b"]"),
         (b'[{"result":[', b"]}]"),
         (b' {"result": [', b"]}"),
+        (b'{"a":{"b":{}},"result":[', b"]}"),
+        (b'{"result":[', b"]}{}"),
+        (b'{"result":[', b'],"a":{}}'),
+        (b'{"result":[', b",{}]}"),
     ],
 )
 def test_many_rows_in_another_frame_are_read_as_one_by_one(opening, closing):
