@@ -18,9 +18,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-from benchmarks.incremental import HISTORY_BLOCKS, HOLDERS, TOKEN, account, write_history
+from benchmarks.incremental import HISTORY_BLOCKS, HOLDERS, TOKEN, account, chain_after_history, write_history
 from benchmarks.serving import NEVER_REACHED, cpu_s, free_port, running
-from cli.demo.recorded import RecordedChain, RecordedNode
+from cli.demo.recorded import RecordedNode
 from contracts.settings import Settings
 from contracts.token.holder_documents import ConsistencyLevel, Token
 from pipelines.clients.rpc import RpcPool
@@ -160,13 +160,10 @@ def _extend(connection: Connection, data_dir: Path) -> float:
 
 
 async def _publish(connection: Connection, settings: Settings) -> None:
-    chain = RecordedChain(
-        chain_id=8453, token=TOKEN, logs=[], first_block=0, head=HISTORY_BLOCKS + NEW_BLOCKS + 2, has_state=False
-    )
     token, now = Token(address=TOKEN, name=None, symbol=None, decimals=18), datetime.now(UTC)
     block = HISTORY_BLOCKS + NEW_BLOCKS
     record_status(connection, chain_id=8453, token=token, start_block=0, finalized_block=block, now=now)
-    with RecordedNode(chain) as node:
+    with RecordedNode(chain_after_history([])) as node:
         async with RpcPool([node.url], chain_id=8453) as pool:
             await take_list(
                 connection,

@@ -9,7 +9,7 @@ select
     {
         limb3: 0, limb2: 0, limb1: 0, limb0: case when i < $holders then 1000000000000000000 else 1 end
     }::u256 as value_raw,
-    timestamp '2026-01-01' + to_seconds(2 * (1 + (i * ($blocks - 1)) // $transfers)) as block_time,
+    $from_time::timestamp + to_seconds($block_time_s * (1 + (i * ($blocks - 1)) // $transfers)) as block_time,
     'exact' as block_time_quality
 from range($transfers) as history(i);
 
@@ -18,7 +18,7 @@ select
     1000 * i as from_block,
     case when i = $blocks // 1000 - 1 then $blocks else 1000 * i + 999 end as to_block,
     case when i = $blocks // 1000 - 1 then $held_hash else '0x' || lpad(printf('%x', i), 64, '0') end as to_block_hash,
-    timestamp '2026-01-01' + to_seconds(2 * (1000 * i + 999)) as to_block_time,
+    $from_time::timestamp + to_seconds($block_time_s * (1000 * i + 999)) as to_block_time,
     0 as log_count,
     '' as payload_sha256,
     'bench' as rpc_host,

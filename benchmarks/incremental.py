@@ -28,6 +28,9 @@ from warehouse.token.fold import fold_balances
 HOLDERS = 50_000
 SMALL, LARGE = 50_000, 5_000_000
 HISTORY_BLOCKS = 1_000_000
+HISTORY_FROM_S = 1_767_225_600
+"""The time of block 0: 2026-01-01, in Unix seconds."""
+BLOCK_TIME_S = 2
 NEW_BLOCKS = 100
 NEW_TRANSFERS_PER_BLOCK = 20
 TOKEN = "0x" + "70" * 20
@@ -36,7 +39,8 @@ SUITES = ("raw_chain__transfers", "core_holders__balances")
 
 @dataclass(frozen=True)
 class RunCost:
-    """Seconds of one run: reading, folding, proving and checking; list files and publishing apart."""
+    """Seconds of one run on what was published before: reading, folding, proving and checking; list files and
+    publishing apart."""
 
     transfers: int
     run_wall_s: float
@@ -51,14 +55,7 @@ def measure() -> tuple[RunCost, RunCost]:
 
 
 def _run_on(transfers: int) -> RunCost:
-    chain = RecordedChain(
-        chain_id=8453,
-        token=TOKEN,
-        logs=list(_new_logs()),
-        first_block=0,
-        head=HISTORY_BLOCKS + NEW_BLOCKS + 2,
-        has_state=False,
-    )
+    chain = chain_after_history(list(_new_logs()))
     with tempfile.TemporaryDirectory() as directory, RecordedNode(chain) as node:
         data_dir = Path(directory)
         held_hash = chain.answer("eth_getBlockByNumber", [hex(HISTORY_BLOCKS), False])["hash"]
@@ -66,6 +63,7 @@ def _run_on(transfers: int) -> RunCost:
             write_history(connection, transfers, held_hash)
             fold_balances(connection)
             mark_checked(connection, "raw_chain__transfers", HISTORY_BLOCKS)
+        asyncio.run(_publish(data_dir, node.url))
         started, cpu_started = time.perf_counter(), time.process_time()
         asyncio.run(_run(data_dir, node.url))
         run_wall_s, run_cpu_s = time.perf_counter() - started, time.process_time() - cpu_started
@@ -107,10 +105,27 @@ def write_history(connection: Connection, transfers: int, held_hash: str) -> Non
         "holders": HOLDERS,
         "blocks": HISTORY_BLOCKS,
         "held_hash": held_hash,
+        "from_time": datetime.fromtimestamp(HISTORY_FROM_S, UTC).replace(tzinfo=None),
+        "block_time_s": BLOCK_TIME_S,
     }
     for statement in Path(__file__).with_name("history.sql").read_text().split(";\n"):
         if statement.strip():
             connection.execute(statement, {n: v for n, v in parameters.items() if f"${n}" in statement})
+
+
+def chain_after_history(logs: list[dict[str, Any]]) -> RecordedChain:
+    """Returns the chain of which the history was written, with new blocks behind it, at the times of its statements."""
+    head = HISTORY_BLOCKS + NEW_BLOCKS + 2
+    return RecordedChain(
+        chain_id=8453,
+        token=TOKEN,
+        logs=logs,
+        first_block=0,
+        head=head,
+        head_time=HISTORY_FROM_S + BLOCK_TIME_S * head,
+        block_time_s=BLOCK_TIME_S,
+        has_state=False,
+    )
 
 
 def _new_logs() -> Iterator[dict[str, Any]]:
