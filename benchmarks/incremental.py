@@ -50,17 +50,18 @@ class RunCost:
 
 def measure() -> tuple[RunCost, RunCost]:
     """Measures the same run on the small and on the large warehouse, after one that is not counted."""
-    _run_on(SMALL)
-    return _run_on(SMALL), _run_on(LARGE)
+    run_on(SMALL)
+    return run_on(SMALL), run_on(LARGE)
 
 
-def _run_on(transfers: int) -> RunCost:
-    chain = chain_after_history(list(_new_logs()))
+def run_on(transfers: int, holders: int = HOLDERS) -> RunCost:
+    """Measures a run on a warehouse with that many transfers, which were published, and holders."""
+    chain = chain_after_history(list(_new_logs(holders)))
     with tempfile.TemporaryDirectory() as directory, RecordedNode(chain) as node:
         data_dir = Path(directory)
         held_hash = chain.answer("eth_getBlockByNumber", [hex(HISTORY_BLOCKS), False])["hash"]
         with Warehouse(data_dir).connect() as connection:
-            write_history(connection, transfers, held_hash)
+            write_history(connection, transfers, held_hash, holders)
             fold_balances(connection)
             mark_checked(connection, "raw_chain__transfers", HISTORY_BLOCKS)
         asyncio.run(_publish(data_dir, node.url))
@@ -99,10 +100,11 @@ async def _publish(data_dir: Path, url: str) -> None:
         publish(context_for(connection, settings), settings)
 
 
-def write_history(connection: Connection, transfers: int, held_hash: str) -> None:
+def write_history(connection: Connection, transfers: int, held_hash: str, holders: int = HOLDERS) -> None:
+    """Writes that many transfers between `holders`, in HISTORY_BLOCKS blocks of which the last has `held_hash`."""
     parameters = {
         "transfers": transfers,
-        "holders": HOLDERS,
+        "holders": holders,
         "blocks": HISTORY_BLOCKS,
         "held_hash": held_hash,
         "from_time": datetime.fromtimestamp(HISTORY_FROM_S, UTC).replace(tzinfo=None),
@@ -128,11 +130,11 @@ def chain_after_history(logs: list[dict[str, Any]]) -> RecordedChain:
     )
 
 
-def _new_logs() -> Iterator[dict[str, Any]]:
+def _new_logs(holders: int) -> Iterator[dict[str, Any]]:
     dice = random.Random(8453)
     for block in range(HISTORY_BLOCKS + 1, HISTORY_BLOCKS + NEW_BLOCKS + 1):
         for index in range(NEW_TRANSFERS_PER_BLOCK):
-            sender, recipient = dice.sample(range(HOLDERS), 2)
+            sender, recipient = dice.sample(range(holders), 2)
             yield transfer_log(TOKEN, block, index, account(sender), account(recipient), 1)
 
 

@@ -21,6 +21,7 @@ from patience import HANG_S
 from benchmarks.__main__ import NAMES, main
 from benchmarks.command import Bench, benches_of, run_benches
 from benchmarks.contest import NotRun, attempt
+from benchmarks.incremental import run_on
 from benchmarks.load import ask_again_and_again
 from benchmarks.partitions import Backfill, PartitionCost
 from benchmarks.tables import contest_table, partitions_text
@@ -166,6 +167,13 @@ def test_backfills_are_rows_beside_the_one_of_a_single_worker() -> None:
         "| 4 workers | 5.50 | 1.10 | 1.10 | 40 | 6.2 | yes |",
         "| 1 worker, 20 tokens | 4.00 | 3.00 | 1.17 | 40 | 5.0 | other tokens |",
     ]
+
+
+@pytest.mark.soak  # a bench takes seconds to load and to run
+def test_new_blocks_are_read_and_published_on_a_written_history() -> None:
+    cost = run_on(2_000, holders=500)
+    assert cost.transfers == 2_000
+    assert min(cost.run_wall_s, cost.run_cpu_s, cost.publish_wall_s) > 0
 
 
 @pytest.mark.soak  # a bench takes seconds to load
