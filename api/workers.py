@@ -29,8 +29,8 @@ CLIENT_LEFT = 499
 """Status of an answer that nobody waits for any more. Its request counts: the work had begun."""
 
 MEMORY_BYTES = 1 << 30
-"""Memory that one process may allocate: four times the need of the largest request. Reserved address space, of which
-DuckDB takes much, does not count."""
+"""Memory that one process may allocate: more than twice the need of the largest request. Reserved address space, of
+which DuckDB takes much, does not count."""
 
 # DuckDB imports `__main__`, and a process of anyio has none if its parent's is not a file. Such a process imports this
 # module first.
@@ -69,7 +69,8 @@ class WorkerPool:
         """Returns or raises what `function` does with these arguments in a process of the pool, which imports it by
         name.
 
-        Cancelling ends that process. Raises `WorkersBusy` if the queue is full or the process is lost.
+        Cancelling ends that process. Raises `WorkersBusy` if the queue is full, or if the process is lost or ran out of
+        memory.
         """
         from anyio import BrokenWorkerProcess, CapacityLimiter, to_process
 
@@ -82,7 +83,7 @@ class WorkerPool:
         try:
             async with of_caller:
                 return await to_process.run_sync(_run, function, arguments, cancellable=True, limiter=self._limiter)
-        except (BrokenWorkerProcess, ProcessLookupError, MemoryError):
+        except (BrokenWorkerProcess, ProcessLookupError):
             # anyio raises `ProcessLookupError` if a process ends before it is ready.
             raise _busy("The process that worked on this request ended.") from None
         finally:
@@ -115,7 +116,17 @@ def _busy(what: str) -> WorkersBusy:
 
 def _run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     _bound_this_process()
-    return function(*arguments)
+    try:
+        return function(*arguments)
+    except Exception as error:
+        if _is_out_of_memory(error):
+            os._exit(1)  # what was freed may stay with the process, and the next request would fail like this one
+        raise
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    duckdb = sys.modules.get("duckdb")
+    return isinstance(error, MemoryError) or (duckdb is not None and isinstance(error, duckdb.OutOfMemoryException))
 
 
 @cache

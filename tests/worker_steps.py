@@ -23,6 +23,17 @@ def allocate(size: int) -> int:
     return len(bytes(size))
 
 
+def allocate_in_duckdb(size: int) -> int:
+    import duckdb
+
+    rows = duckdb.sql("select length(repeat('x', $size))", params={"size": size}).fetchall()
+    return int(rows[0][0])
+
+
+def process_id() -> int:
+    return os.getpid()
+
+
 def refuse() -> None:
     raise BodyInvalid("Too many.", errors=[("/documents", "too many")])
 

@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 import pytest
 import uvloop
-from worker_steps import allocate, fail, hold, priority, refuse
+from worker_steps import allocate, allocate_in_duckdb, fail, hold, priority, process_id, refuse
 
 from api.workers import MEMORY_BYTES, NICE, WorkerPool, unless_disconnected
 from contracts.errors import BodyInvalid, StoreBusy, WorkersBusy
@@ -146,12 +146,19 @@ def test_no_process_is_left_when_the_loop_ends(tmp_path: Path) -> None:
         os.kill(pid, 0)
 
 
-def test_a_process_allocates_no_more_than_its_bound() -> None:
+@pytest.mark.parametrize("allocating", [allocate, allocate_in_duckdb])
+def test_a_process_allocates_no_more_than_its_bound_and_ends_where_it_needs_more(
+    allocating: Callable[[int], int],
+) -> None:
     async def scene() -> None:
         pool = WorkerPool()
+        before = await pool.run("ada", process_id)
+        assert await pool.run("ada", allocating, 1 << 20) == 1 << 20
+        assert await pool.run("ada", process_id) == before
         with pytest.raises(WorkersBusy):
-            await pool.run("ada", allocate, MEMORY_BYTES)
-        assert await pool.run("ada", allocate, 1 << 20) == 1 << 20
+            await pool.run("ada", allocating, MEMORY_BYTES)
+        assert await pool.run("ada", allocating, 1 << 20) == 1 << 20
+        assert await pool.run("ada", process_id) != before
 
     asyncio.run(scene())
 

@@ -279,16 +279,6 @@ def _conditions(within: Filter) -> dict[str, object]:
     return {"domain": within.domain, "types": list(within.node_types), "scope": within.scope}
 
 
-def _encoded(states: Sequence[Node | Edge]) -> str:
-    """Encodes states as one JSON text that a question reads as rows, each with its record."""
-    return msgspec.json.encode(
-        [
-            {
-                "id": state.id,
-                "revision": state.revision,
-                "owner": state.owner,
-                "body": msgspec.json.encode(state).decode(),
-            }
-            for state in states
-        ]
-    ).decode()
+def _encoded(states: Sequence[Node | Edge]) -> list[str]:
+    """Encodes states as JSON, one text each."""
+    return [msgspec.json.encode(state).decode() for state in states]

@@ -4,27 +4,31 @@ create or replace temp view known_revision as
 select coalesce(max(revision), 0) as revision
 from (select revision from out_world__nodes union all select revision from out_world__edges);
 
+-- Rows of the states in a list, each as JSON, that the query copy lacks.
 create or replace temp macro later(states) as table
-select * from (
-    select unnest(
-        from_json(states::json, '[{"id": "VARCHAR", "revision": "BIGINT", "owner": "VARCHAR", "body": "VARCHAR"}]'),
-        recursive := true
-    )
+select state.id, state.revision, state.owner, body
+from (
+    select body, from_json(body, '{"id": "VARCHAR", "revision": "BIGINT", "owner": "VARCHAR"}') as state
+    from (select unnest(states::varchar[]) as body)
 )
-where revision > (select revision from known_revision);
+where state.revision > (select revision from known_revision);
 
 -- The owner tells who sees a state before its record is read: most states are of others.
 create or replace temp macro sees(owner) as owner is null or coalesce(owner = getvariable('viewer'), false);
 
+-- Kept as rows, which the statements below read several times.
+create or replace temp table later_nodes as from later(getvariable('later_nodes'));
+create or replace temp table later_edges as from later(getvariable('later_edges'));
+
 create or replace temp view node_states as
 select id, revision, sees(owner) as is_seen, body from out_world__nodes
 union all
-select id, revision, sees(owner), body from later(getvariable('later_nodes'));
+select id, revision, sees(owner), body from later_nodes;
 
 create or replace temp view edge_states as
 select id, revision, sees(owner) as is_seen, body from out_world__edges
 union all
-select id, revision, sees(owner), body from later(getvariable('later_edges'));
+select id, revision, sees(owner), body from later_edges;
 
 create or replace temp macro holds(state, with_ended) as case
     when getvariable('as_of') is null
