@@ -83,8 +83,9 @@ class WorkerPool:
         try:
             async with of_caller:
                 return await to_process.run_sync(_run, function, arguments, cancellable=True, limiter=self._limiter)
-        except (BrokenWorkerProcess, ProcessLookupError):
-            # anyio raises `ProcessLookupError` if a process ends before it is ready.
+        except (BrokenWorkerProcess, ProcessLookupError, MemoryError):
+            # anyio raises `ProcessLookupError` if a process ends before it is ready, and `MemoryError` if one has no
+            # room for the arguments or the result.
             raise _busy("The process that worked on this request ended.") from None
         finally:
             self._inside[caller] -= 1

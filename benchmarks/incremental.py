@@ -116,7 +116,7 @@ def write_history(connection: Connection, transfers: int, held_hash: str, holder
 
 
 def chain_after_history(logs: list[dict[str, Any]]) -> RecordedChain:
-    """Returns the chain of which the history was written, with new blocks behind it, at the times of its statements."""
+    """Returns a chain that goes on where the written history ends, with its block times."""
     head = HISTORY_BLOCKS + NEW_BLOCKS + 2
     return RecordedChain(
         chain_id=8453,

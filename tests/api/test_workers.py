@@ -163,6 +163,14 @@ def test_a_process_allocates_no_more_than_its_bound_and_ends_where_it_needs_more
     asyncio.run(scene())
 
 
+def test_a_result_without_room_for_its_copy_is_no_fault_of_ours() -> None:
+    async def scene() -> None:
+        with pytest.raises(WorkersBusy):
+            await WorkerPool().run("ada", bytes, MEMORY_BYTES * 3 // 5)
+
+    asyncio.run(scene())
+
+
 @pytest.mark.parametrize(("work", "problem"), [(refuse, BodyInvalid), (fail, StoreBusy)])
 def test_what_the_work_raises_is_raised_where_it_is_awaited(work: Any, problem: Any) -> None:
     async def scene() -> None:
