@@ -8,6 +8,7 @@ stages one by one. That a state is not plain says nothing about it. Pure.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import msgspec
@@ -15,7 +16,7 @@ import msgspec
 from contracts.secret_texts import SecretInText, refuse_secrets
 from contracts.standing import rank
 from contracts.world.change_set import authority_of
-from contracts.world.identity import dedupe_key, edge_id, statement_key
+from contracts.world.identity import dedupe_key, edge_id, own_id, statement_key
 from contracts.world.import_file import (
     LONGEST_DECISION_ID,
     FileIndex,
@@ -26,12 +27,16 @@ from contracts.world.import_file import (
     is_importable_id,
 )
 from contracts.world.ontology import ACT_EDGES, SUPERSEDES, Ontology
+from contracts.world.own_ontology import ontology_with
 from contracts.world.portable import EdgeRecord, NodeRecord
 from contracts.world.proposal import (
     HIGHEST_REVISION,
     LARGEST_PROPERTIES_BYTES,
     LONGEST_TITLE,
     Actor,
+    EdgeDraft,
+    NodeDraft,
+    Proposal,
     fault_of_properties,
     is_id,
 )
@@ -96,30 +101,85 @@ def recorded_at(form: EdgeForm, now: str) -> EdgeForm:
     return form._replace(body=(head.replace(_NOW_ENCODED, f'"{now}"'), tail.replace(_NOW_ENCODED, f'"{now}"')))
 
 
-class PlainReader:
-    """Turns plain items of a file into stored states, and others into None. `now` is the time of judging."""
+class NodesOfPart(msgspec.Struct, frozen=True):
+    """The nodes of a part of a file, with all that it takes to judge its texts and to find the plain nodes, so that any
+    process can."""
 
-    def __init__(self, index: FileIndex, owner: str, actor: Actor, ontology: Ontology, now: str) -> None:
-        self._types = index.types
-        self._escaped = index.escaped
-        self._owner = owner
-        self._ontology = ontology.part_of(owner)
-        self._now = now
-        self._highest = rank(authority_of(actor))
-        self._reader = StateReader(owner, actor.name, NOW, ontology, index.stored)
-        self._edge_types = {
-            name: known
-            for name, known in self._ontology.edge_types.items()
-            if not known.single_valued and name != SUPERSEDES and name not in ACT_EDGES
-        }
-        self._allowed: dict[tuple[str, str, str], bool] = {}
-        self._ids = index.stored
-        self._known: dict[tuple[str | None, ...], int | None] = {}
-        self.forms: list[EdgeForm] = []
-        """The members that plain edges share."""
+    actor: Actor
+    owner: str
+    words: str
+    """The owner's words: `OwnOntology.text`."""
+    now: str
+    """The time of judging."""
+    moved: dict[str, str]
+    """Stored ids from before owners had a name of their own in ids, by those of the file."""
+    nodes: list[ImportedNode]
+    edges: list[EdgeDraft]
+    """Edges with texts."""
+
+    @property
+    def texts(self) -> Proposal:
+        """Returns what the guardrail reads of the part: all states, also those that were over when the file was
+        written."""
+        return Proposal(
+            actor=self.actor,
+            source="import",
+            nodes=tuple(
+                NodeDraft(id=own_id(self.owner, node.id), type=node.type, title=node.title, properties=node.properties)
+                for item in self.nodes
+                for node in item.states
+            ),
+            edges=tuple(self.edges),
+        )
+
+    def plain(self) -> list[NewNode | None]:
+        """Returns each plain node as it is stored, if it is one and new, and None for others."""
+        if not may_import_plainly(self.actor):
+            return [None] * len(self.nodes)
+        reader = _NodeReader(self)
+        return [reader.node(item) for item in self.nodes]
+
+
+def may_import_plainly(actor: Actor) -> bool:
+    """Decides whether anything that an actor imports is plain."""
+    return actor.kind in ("caller", "operator")
+
+
+@dataclass(frozen=True)
+class _Holding:
+    """Tells the states that hold until further notice and that an actor may import."""
+
+    time: str
+    highest: int
+
+    @classmethod
+    def now(cls, actor: Actor, now: str) -> _Holding:
+        return cls(now, rank(authority_of(actor)))
+
+    def is_plain(self, record: NodeRecord | EdgeRecord) -> bool:
+        source = record.source if isinstance(record, NodeRecord) else record.stated_in
+        return (
+            record.valid_to is None
+            and not record.disputed
+            and (record.valid_from is None or record.valid_from <= self.time)
+            and (record.recorded_at is None or record.recorded_at <= self.time)
+            and rank(record.source_class) <= self.highest
+            and (record.decision is None or len(record.decision) <= LONGEST_DECISION_ID)
+            and fault_of_source(source) is None
+        )
+
+
+class _NodeReader:
+    def __init__(self, part: NodesOfPart) -> None:
+        ontology = ontology_with(part.words)
+        ids = {item.id: part.moved.get(item.id) or own_id(part.owner, item.id) for item in part.nodes}
+        self._owner = part.owner
+        self._ontology = ontology.part_of(part.owner)
+        self._holding = _Holding.now(part.actor, part.now)
+        self._reader = StateReader(part.owner, part.actor.name, NOW, ontology, ids)
 
     def node(self, item: ImportedNode) -> NewNode | None:
-        """Returns a plain node as it is stored, if it is one and new."""
+        """Returns a node as it is stored if it is plain."""
         record = item.states[-1]
         known = self._ontology.node_types.get(record.type)
         if (
@@ -132,7 +192,7 @@ class PlainReader:
             or record.confirmed_as is not None
             or record.confirmed_at is not None
             or record.stated_to is not None
-            or not self._is_plain_state(record)
+            or not self._holding.is_plain(record)
         ):
             return None
         properties = record.properties
@@ -155,6 +215,27 @@ class PlainReader:
             dedupe_key(self._owner, node.type, node.title),
             statement_key(self._owner, properties),
         )
+
+
+class PlainEdges:
+    """Turns plain edges of a file into stored states, and others into None. `now` is the time of judging."""
+
+    def __init__(self, index: FileIndex, owner: str, actor: Actor, ontology: Ontology, now: str) -> None:
+        self._types = index.types
+        self._escaped = index.escaped
+        self._owner = owner
+        self._holding = _Holding.now(actor, now)
+        self._reader = StateReader(owner, actor.name, NOW, ontology, index.stored)
+        self._edge_types = {
+            name: known
+            for name, known in ontology.part_of(owner).edge_types.items()
+            if not known.single_valued and name != SUPERSEDES and name not in ACT_EDGES
+        }
+        self._allowed: dict[tuple[str, str, str], bool] = {}
+        self._ids = index.stored
+        self._known: dict[tuple[str | None, ...], int | None] = {}
+        self.forms: list[EdgeForm] = []
+        """The members that plain edges share."""
 
     def edges(self, items: Iterable[ImportedEdge]) -> Iterator[NewEdge | None]:
         """Yields each plain edge between nodes of the file as it is stored, if it is one and new, and None for others.
@@ -204,25 +285,13 @@ class PlainReader:
     def _formed(self, record: EdgeRecord) -> int | None:
         """Adds what an edge shares with others to `forms` and returns its place, or None if it is not plain."""
         properties = record.properties
-        if not self._is_plain_state(record) or (
+        if not self._holding.is_plain(record) or (
             properties and (not has_plain_values(properties) or _holds_secret(properties))
         ):
             return None
         head, tail = _split(msgspec.structs.replace(self._reader.edge(record), id="", source="", target=""))
         self.forms.append(EdgeForm(record.type, record.stated_in, (head.removeprefix(_NO_ENDS), tail)))
         return len(self.forms) - 1
-
-    def _is_plain_state(self, record: NodeRecord | EdgeRecord) -> bool:
-        source = record.source if isinstance(record, NodeRecord) else record.stated_in
-        return (
-            record.valid_to is None
-            and not record.disputed
-            and (record.valid_from is None or record.valid_from <= self._now)
-            and (record.recorded_at is None or record.recorded_at <= self._now)
-            and rank(record.source_class) <= self._highest
-            and (record.decision is None or len(record.decision) <= LONGEST_DECISION_ID)
-            and fault_of_source(source) is None
-        )
 
     def _allows(self, edge_type: str, source: str, target: str) -> bool:
         ends = (edge_type, source, target)

@@ -1,12 +1,14 @@
-"""Holds the parts of a file that is imported: as they are read, prepared, judged, and until they are written."""
+"""Holds the parts of a file that is imported: as they are read, until their nodes are looked at, and until they are
+written."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import IO, NamedTuple
+from os import SEEK_END
+from typing import IO, Any, NamedTuple
 
 import msgspec
 
@@ -16,6 +18,7 @@ from contracts.world.portable import DecisionRecord, StateRecord
 from contracts.world.proposal import Proposal, StageResult, Verdict
 from contracts.world.records import Edge, Node
 from contracts.world.stages import Judgement
+from warehouse.world.import_helper import LookedAt
 from warehouse.world.judging import Subjects
 
 
@@ -53,8 +56,8 @@ class Planned:
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A part to judge: its nodes and edges as they are stored, where they are plain, else by their stored ids."""
+class Judged:
+    """A judged part: its nodes and edges as they are stored, where they are plain, else by their stored ids."""
 
     nodes: list[NewNode | str]
     edges: list[NewEdge | str]
@@ -64,6 +67,10 @@ class Prepared:
     """The items that are not plain, which are judged, and again when they are written."""
     decisions: list[DecisionRecord]
     source: str
+    aligned: Judgement
+    """The judgement of its texts."""
+    planned: Planned
+    """The judgement of what is not plain."""
 
     @property
     def size(self) -> int:
@@ -84,19 +91,16 @@ class Prepared:
         return states + [state for following in by_id.values() for state in following]
 
 
-@dataclass(frozen=True)
-class Judged(Prepared):
-    """A judged part: with the judgement of its texts, and of what is not plain."""
-
-    aligned: Judgement
-    planned: Planned
-
-
 class Waiting(NamedTuple):
-    """A part without what is plain of it, and the judgement of its texts that is to come."""
+    """A part of which the nodes are looked at."""
 
-    part: Prepared
-    texts: Future[Judgement]
+    decisions: list[DecisionRecord]
+    source: str
+    rest: list[ImportedEdge]
+    succeeding: set[str]
+    """Ids in the file of the nodes that edges of the part let succeed one another: they are not plain."""
+    packed_nodes: bytes
+    looked_at: Future[LookedAt]
 
 
 class JudgedParts:
@@ -108,43 +112,57 @@ class JudgedParts:
 
         self._file = file
         self._codec = pa.Codec("lz4")
-        self._parts: list[tuple[Prepared, int, int]] = []
-        self._judgements: list[tuple[Judgement, Planned]] = []
+        self._edges: list[_Kept] = []
+        self._judged: list[tuple[_Kept, list[DecisionRecord], str, Judgement, Planned]] = []
 
     def clear(self) -> None:
         """Gives up all parts."""
         self._file.seek(0)
         self._file.truncate()
-        self._parts.clear()
-        self._judgements.clear()
+        self._edges.clear()
+        self._judged.clear()
 
-    def add(self, part: Prepared) -> None:
-        """Keeps a part, of which the judgement may follow."""
-        rest = [(item.line, item.states) for item in part.rest]
-        content = _pack((part.nodes, part.edges, part.forms, rest))
-        packed = self._codec.compress(content, asbytes=True)
-        self._file.write(packed)
-        self._parts.append((replace(part, nodes=[], edges=[], forms=[], rest=[]), len(packed), len(content)))
+    def add_edges(self, edges: list[NewEdge | str], forms: list[EdgeForm]) -> None:
+        """Keeps the edges of the next part."""
+        self._edges.append(self._keep(_pack((edges, forms))))
 
-    def judge(self, aligned: Judgement, planned: Planned) -> None:
-        """Keeps the judgement of the first part that has none."""
-        self._judgements.append((aligned, planned))
+    def judge(self, part: Waiting, nodes: list[NewNode | str], rest: list[Imported], planned: Planned) -> None:
+        """Keeps the nodes and the judgement of the first part that has none, and what of it is not plain."""
+        of_rest = [(item.line, item.states) for item in rest]
+        kept = self._keep(_pack((nodes, of_rest)))
+        self._judged.append((kept, part.decisions, part.source, part.looked_at.result().aligned, planned))
 
     @property
     def planned(self) -> list[Planned]:
         """Returns the judgement of what is not plain of each part."""
-        return [planned for _, planned in self._judgements]
+        return [planned for *_, planned in self._judged]
 
     def __iter__(self) -> Iterator[Judged]:
-        self._file.seek(0)
-        for (part, packed_bytes, size), (aligned, planned) in zip(self._parts, self._judgements, strict=True):
-            packed = self._file.read(packed_bytes)
-            nodes, edges, forms, rest = _unpack(self._codec.decompress(packed, size))
+        for of_edges, (of_nodes, decisions, source, aligned, planned) in zip(self._edges, self._judged, strict=True):
+            edges, forms = _unpack_edges(self._read(of_edges))
+            nodes, rest = _unpack_nodes(self._read(of_nodes))
             items = [item_of(states, line) for line, states in rest]
-            yield Judged(nodes, edges, forms, items, part.decisions, part.source, aligned, planned)
+            yield Judged(nodes, edges, forms, items, decisions, source, aligned, planned)
+
+    def _keep(self, content: bytes) -> _Kept:
+        packed = self._codec.compress(content, asbytes=True)
+        kept = _Kept(self._file.seek(0, SEEK_END), len(packed), len(content))
+        self._file.write(packed)
+        return kept
+
+    def _read(self, kept: _Kept) -> Any:
+        self._file.seek(kept.start)
+        return self._codec.decompress(self._file.read(kept.packed_bytes), kept.bytes)
+
+
+class _Kept(NamedTuple):
+    """The place of a compressed content in the file."""
+
+    start: int
+    packed_bytes: int
+    bytes: int
 
 
 _pack = msgspec.msgpack.Encoder().encode
-_unpack = msgspec.msgpack.Decoder(
-    tuple[list[NewNode | str], list[NewEdge | str], list[EdgeForm], list[tuple[int, list[StateRecord]]]]
-).decode
+_unpack_edges = msgspec.msgpack.Decoder(tuple[list[NewEdge | str], list[EdgeForm]]).decode
+_unpack_nodes = msgspec.msgpack.Decoder(tuple[list[NewNode | str], list[tuple[int, list[StateRecord]]]]).decode

@@ -45,19 +45,19 @@ from contracts.world.import_file import (
 )
 from contracts.world.ontology import SUPERSEDES, Ontology
 from contracts.world.own_ontology import ontology_with
-from contracts.world.plain_import import EdgeForm, NewEdge, NewNode, PlainReader
+from contracts.world.plain_import import EdgeForm, NewEdge, NewNode, NodesOfPart, PlainEdges, may_import_plainly
 from contracts.world.portable import DecisionRecord, OntologyRecord
-from contracts.world.proposal import Actor, EdgeDraft, NodeDraft, Proposal, StageResult, Verdict
+from contracts.world.proposal import Actor, EdgeDraft, Proposal, StageResult, Verdict
 from contracts.world.records import Edge, Node
 from contracts.world.stages import Judgement
 from contracts.world.validator import judge
 from warehouse.cycles import without_cycles
 from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction
-from warehouse.world.alignment_helper import Judging, JudgingHere, judging_beside
 from warehouse.world.audit import DECISION, record
 from warehouse.world.bulk_view import BulkView
 from warehouse.world.events import append_batch, head_revision
-from warehouse.world.import_parts import Judged, JudgedParts, Part, Planned, Prepared, Waiting
+from warehouse.world.import_helper import Looking, LookingHere, looking_beside, packed_nodes, unpacked_nodes
+from warehouse.world.import_parts import Judged, JudgedParts, Part, Planned, Waiting
 from warehouse.world.judging import RecordingView
 from warehouse.world.ontologies import put_words, words_ever_of, words_of
 from warehouse.world.write import JUDGED_AT_MOST, overtaken
@@ -79,7 +79,7 @@ STATES_WORTH_A_SEGMENT = 100_000
 """Nodes and edges of a file from which on it gets segments."""
 
 NODES_WORTH_A_PROCESS = 50_000
-"""Nodes of a file from which on their texts are judged in a process of its own, which takes two seconds to start."""
+"""Nodes of a file from which on a second process looks at them, which takes two seconds to start."""
 
 KEPT_IN_MEMORY_BYTES = 64_000_000
 """Judged parts, compressed, above which they wait in a file until they are written."""
@@ -299,23 +299,24 @@ class _Importer:
         edges: list[np.ndarray[Any, Any]] = []
         waiting: deque[Waiting] = deque()
         done = 0
-        with self._ledger.read() as reader, self._judging_texts() as judging:
+        with self._ledger.read() as reader, self._looking_at_nodes() as looking:
 
             def refused(most_waiting: int) -> Verdict | None:
                 """Judges parts in order, those that wait for the other process only where more than so many are left.
                 Returns the verdict of the first that is not approved, and keeps the judgements of the others.
 
-                Nothing else is left to do where all are waited for: then texts are judged here too, from the end."""
-                while waiting and (len(waiting) > most_waiting or waiting[0].texts.done()):
-                    while most_waiting == 0 and not waiting[0].texts.done() and judging.judge_last():
+                Nothing else is left to do where all are waited for: then nodes are looked at here too."""
+                while waiting and (len(waiting) > most_waiting or waiting[0].looked_at.done()):
+                    while most_waiting == 0 and not waiting[0].looked_at.done() and looking.look_at_next():
                         pass
-                    part, aligned = waiting[0].part, waiting[0].texts.result()
-                    waiting.popleft()
-                    planned = self._plan(reader, part.rest, part.source, aligned, is_new=True)
+                    part = waiting.popleft()
+                    aligned = part.looked_at.result().aligned
+                    nodes, rest = self._nodes_of(reader, part)
+                    planned = self._plan(reader, rest, part.source, aligned, is_new=True)
                     stages.append(planned.stages)
                     if planned.verdict != "approved":
                         return planned.verdict
-                    parts.judge(aligned, planned)
+                    parts.judge(part, nodes, rest, planned)
                 return None
 
             self._seen = head_revision(reader)
@@ -323,13 +324,15 @@ class _Importer:
             self._is_new_owner = self._has_nothing(reader)
             try:
                 for part in self._parts():
-                    texts = judging.ask(self._texts_of(part))
-                    prepared = self._prepared(reader, part)
-                    parts.add(prepared)
-                    edges.append(_edge_numbers(prepared.edges))
+                    packed = packed_nodes(self._nodes_and_texts(part))
+                    looked_at = looking.ask(packed)
+                    of_part, forms, rest = self._edges_of(reader, part)
+                    parts.add_edges(of_part, forms)
+                    edges.append(_edge_numbers(of_part))
                     # what is not plain waits in memory
-                    waiting.append(Waiting(replace(prepared, nodes=[], edges=[], forms=[]), texts))
-                    if verdict := refused(1 if prepared.rest else len(waiting)):
+                    succeeding = {end for edge in part.edges for end in _succeeding(edge)}
+                    waiting.append(Waiting(part.decisions, _source_of(part), rest, succeeding, packed, looked_at))
+                    if verdict := refused(1 if rest else len(waiting)):
                         return _merged(stages), verdict
                     done += len(part.items)
                     self._on_progress("judging", done, self._size)
@@ -379,7 +382,7 @@ class _Importer:
     def _notice_others(self, tx: Transaction) -> None:
         self._others_wrote = self._others_wrote or head_revision(tx) != self._seen
 
-    def _refuse_known(self, tx: Transaction, part: Prepared) -> None:
+    def _refuse_known(self, tx: Transaction, part: Judged) -> None:
         """Raises `_JudgeAgain` if others wrote meanwhile what is new in the file, or something that is like it."""
         if not self._others_wrote:
             return
@@ -451,71 +454,71 @@ class _Importer:
         """Returns the fact keys of the nodes that share one with another node of the file."""
         return {node_id: key for key, ids in self._index.fact_keys.items() if len(ids) > 1 for node_id in ids}
 
-    def _judging_texts(self) -> AbstractContextManager[Judging]:
-        """Returns what asks the guardrail, in a process of its own if there are many texts."""
+    def _looking_at_nodes(self) -> AbstractContextManager[Looking]:
+        """Returns what looks at nodes, in a process of its own if there are many."""
         if self._alignment is guardrails and len(self._index.types) >= NODES_WORTH_A_PROCESS:
-            return judging_beside(self._alignment)
-        return nullcontext(JudgingHere(self._alignment))
+            return looking_beside(self._alignment)
+        return nullcontext(LookingHere(self._alignment))
 
-    def _texts_of(self, part: Part) -> Proposal:
-        """Returns what the guardrail reads of a part: all its states, also those that were over when the file was
-        written."""
-        nodes = (node for item in part.nodes for node in item.states)
-        # no text of an edge is judged but those of its properties
-        edges = (edge for item in part.edges for edge in item.states if edge.properties)
-        return Proposal(
+    def _nodes_and_texts(self, part: Part) -> NodesOfPart:
+        moved = self._index.stored.moved
+        return NodesOfPart(
             actor=self._actor,
-            source="import",
-            nodes=tuple(
-                NodeDraft(id=own_id(self._owner, node.id), type=node.type, title=node.title, properties=node.properties)
-                for node in nodes
-            ),
-            edges=tuple(
+            owner=self._owner,
+            words=self._words.newest,
+            now=utc_text(self._ledger.now()),
+            moved={node.id: moved[node.id] for node in part.nodes if node.id in moved} if moved else {},
+            nodes=part.nodes,
+            # no text of an edge is judged but those of its properties
+            edges=[
                 EdgeDraft(source=edge.source, target=edge.target, type=edge.type, properties=edge.properties)
-                for edge in edges
-            ),
+                for item in part.edges
+                for edge in item.states
+                if edge.properties
+            ],
         )
 
-    def _prepared(self, reader: Reader, part: Part) -> Prepared:
-        """Returns a part with its plain nodes and edges as they are stored."""
-        nodes, edges, forms, rest = self._without_plain(reader, part)
-        return Prepared(nodes, edges, forms, rest, part.decisions, _source_of(part))
-
-    def _without_plain(
-        self, reader: Reader, part: Part
-    ) -> tuple[list[NewNode | str], list[NewEdge | str], list[EdgeForm], list[Imported]]:
-        """Returns nodes and edges as they are stored, or their stored ids if they are not plain, what such edges share,
-        and the items that are not plain."""
-        plain = PlainReader(self._index, self._owner, self._actor, self._ontology, utc_text(self._ledger.now()))
-        is_possible = self._actor.kind in ("caller", "operator")
-        edges = list(plain.edges(part.edges)) if is_possible else [None] * len(part.edges)
-        # whether a node may succeed another one is judged of both states
-        newest = [item.states[-1] for item in part.edges]
-        succeeding = {end for edge in newest if edge.type == SUPERSEDES for end in (edge.source, edge.target)}
-        nodes = [plain.node(item) if is_possible and item.id not in succeeding else None for item in part.nodes]
-        keys = [
-            self._title_key(item) if node is None else node.dedupe_key
-            for item, node in zip(part.nodes, nodes, strict=True)
-        ]
-        reading = StateReader(self._owner, "", "", self._ontology, self._index.stored)
-        edge_ids = [
-            reading.edge(record).id if edge is None else edge.id for record, edge in zip(newest, edges, strict=True)
-        ]
-        of_nodes = self._nodes_not_new(reader, nodes, keys)
-        of_edges = self._edges_not_new(reader, edge_ids)
+    def _nodes_of(self, reader: Reader, part: Waiting) -> tuple[list[NewNode | str], list[Imported]]:
+        """Returns nodes as they are stored, or their stored ids if they are not plain, and the items of the part that
+        are not plain, in the order of the file."""
+        nodes, rest = part.looked_at.result().nodes, list[Imported](part.rest)
+        known: list[ImportedNode] = []
+        if part.succeeding or None in nodes:
+            known = unpacked_nodes(part.packed_nodes).nodes
+            # whether a node may succeed another one is judged of both states
+            nodes = [None if item.id in part.succeeding else node for item, node in zip(known, nodes, strict=True)]
+        keys = [self._title_key(known[place]) if node is None else node.dedupe_key for place, node in enumerate(nodes)]
+        not_new = self._nodes_not_new(reader, nodes, keys)
         self._titles.update(keys)
-        found_nodes = [
-            self._index.stored[item.id] if node is None or not of_nodes.isdisjoint((node.id, node.dedupe_key)) else node
-            for item, node in zip(part.nodes, nodes, strict=True)
+        if not_new or None in nodes:
+            known = known or unpacked_nodes(part.packed_nodes).nodes
+        found: list[NewNode | str] = []
+        for place, node in enumerate(nodes):
+            if node is None or node.id in not_new or node.dedupe_key in not_new:
+                rest.append(known[place])
+                found.append(self._index.stored[known[place].id])
+            else:
+                found.append(node)
+        return found, sorted(rest, key=lambda item: item.line)
+
+    def _edges_of(self, reader: Reader, part: Part) -> tuple[list[NewEdge | str], list[EdgeForm], list[ImportedEdge]]:
+        """Returns edges as they are stored, or their stored ids if they are not plain, what such edges share, and the
+        edges that are not plain."""
+        plain = PlainEdges(self._index, self._owner, self._actor, self._ontology, utc_text(self._ledger.now()))
+        is_possible = may_import_plainly(self._actor)
+        edges = list(plain.edges(part.edges)) if is_possible else [None] * len(part.edges)
+        reading = StateReader(self._owner, "", "", self._ontology, self._index.stored)
+        ids = [
+            reading.edge(item.states[-1]).id if edge is None else edge.id
+            for item, edge in zip(part.edges, edges, strict=True)
         ]
-        found_edges = [
-            stored_id if edge is None or stored_id in of_edges else edge
-            for edge, stored_id in zip(edges, edge_ids, strict=True)
+        not_new = self._edges_not_new(reader, ids)
+        found = [
+            stored_id if edge is None or stored_id in not_new else edge
+            for edge, stored_id in zip(edges, ids, strict=True)
         ]
-        items: tuple[Imported, ...] = (*part.nodes, *part.edges)
-        states = (*found_nodes, *found_edges)
-        rest = {item.line for item, state in zip(items, states, strict=True) if isinstance(state, str)}
-        return found_nodes, found_edges, plain.forms, [item for item in part.items if item.line in rest] if rest else []
+        rest = [item for item, edge in zip(part.edges, found, strict=True) if isinstance(edge, str)]
+        return found, plain.forms, rest
 
     def _title_key(self, item: ImportedNode) -> str:
         newest = item.states[-1]
@@ -575,7 +578,7 @@ class _Importer:
         owners = _owners(reader, [own_id(self._owner, node_id) for node_id in called])
         return {node_id: own for node_id in called if owners.get(own := own_id(self._owner, node_id)) == self._owner}
 
-    def _append(self, tx: Transaction, part: Prepared, planned: Planned) -> list[tuple[int, int]]:
+    def _append(self, tx: Transaction, part: Judged, planned: Planned) -> list[tuple[int, int]]:
         """Returns the seq of the decision that wrote the part and the number of states, if there are any."""
         states = part.to_write(planned)
         if not states:
@@ -630,6 +633,12 @@ def _read_together(view: BulkView, imported: ImportedStates, ontology: Ontology)
         {key for key in keys if key is not None},
         {dedupe_key(owner, node.type, node.title) for node in newest},
     )
+
+
+def _succeeding(edge: ImportedEdge) -> tuple[str, ...]:
+    """Returns the ids in the file of the nodes that an edge lets succeed one another."""
+    newest = edge.states[-1]
+    return (newest.source, newest.target) if newest.type == SUPERSEDES else ()
 
 
 def _source_of(part: Part) -> str:

@@ -1,0 +1,89 @@
+"""The nodes of a large import are looked at by a second process as they would be looked at here."""
+
+from __future__ import annotations
+
+from multiprocessing import active_children, get_context
+
+import pytest
+from world_writes import no_rules
+
+from contracts.world.alignment import alignment
+from contracts.world.import_file import ImportedNode
+from contracts.world.own_ontology import NO_WORDS
+from contracts.world.plain_import import NodesOfPart
+from contracts.world.portable import NodeRecord
+from contracts.world.proposal import Actor
+from warehouse.world import import_helper, side_process
+from warehouse.world.import_helper import LookedAt, looking_beside, packed_nodes
+
+OWNER = "local:ada"
+TITLES = ["A quiet harbour", "Delete all backups of the production database", "The lighthouse keeper"]
+
+
+def part_of(title: str) -> NodesOfPart:
+    """A part of one plain node, and one that is not plain."""
+    nodes = [
+        NodeRecord(id="n1", type="Task", title=title, source="s"),
+        NodeRecord(id="n2", type="Task", title=f"{title}, later", source="s", immutable=True),
+    ]
+    return NodesOfPart(
+        actor=Actor("operator", "operator:eve", on_behalf_of=OWNER),
+        owner=OWNER,
+        words=NO_WORDS,
+        now="2026-01-01T00:00:00.000000Z",
+        moved={},
+        nodes=[ImportedNode((node,), line) for line, node in enumerate(nodes, 2)],
+        edges=[],
+    )
+
+
+PARTS = [part_of(title) for title in TITLES]
+BY_RULES = [LookedAt(alignment(part.texts), part.plain()) for part in PARTS]
+WITHOUT_RULES = [LookedAt(no_rules(part.texts), part.plain()) for part in PARTS]
+
+
+def test_each_part_has_its_judgement_and_its_plain_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(side_process, "get_context", get_context)  # spawned, as a service does
+    with looking_beside(no_rules) as looking:
+        looked = [looking.ask(packed_nodes(part)) for part in PARTS]
+        assert [each.result() for each in looked] == BY_RULES
+    assert active_children() == []
+    assert [[node is None for node in each.nodes] for each in BY_RULES] == [[False, True]] * 3
+    assert [each.aligned.result for each in BY_RULES] == ["pass", "fail", "pass"]
+
+
+def test_who_asks_looks_at_nodes_while_too_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_helper, "MOST_WAITING_BYTES", 0)
+    with looking_beside(no_rules) as looking:
+        looked = [looking.ask(packed_nodes(part)) for part in PARTS]
+        results = [each.result() for each in looked]
+    for result, here, there in zip(results, WITHOUT_RULES, BY_RULES, strict=True):
+        assert result in (here, there)
+
+
+def test_what_the_process_has_not_begun_is_looked_at_here() -> None:
+    with looking_beside(no_rules) as looking:
+        looked = [looking.ask(packed_nodes(part)) for part in PARTS]
+        here = 0
+        while not looked[0].done() and looking.look_at_next():
+            here += 1
+        results = [each.result() for each in looked]
+    assert here
+    assert [result == without for result, without in zip(results, WITHOUT_RULES, strict=True)].count(True) == here
+    assert not looking.look_at_next()
+
+
+def test_what_a_lost_process_leaves_is_looked_at_here() -> None:
+    with looking_beside(no_rules) as looking:
+        for child in active_children():
+            child.kill()
+            child.join()
+        assert [looking.ask(packed_nodes(part)).result() for part in PARTS] == WITHOUT_RULES
+    assert active_children() == []
+
+
+def test_an_import_that_stops_early_leaves_no_process() -> None:
+    with pytest.raises(LookupError), looking_beside(no_rules) as looking:
+        looking.ask(packed_nodes(PARTS[0]))
+        raise LookupError
+    assert active_children() == []
