@@ -18,6 +18,7 @@ from contracts.errors import BodyInvalid, ImportInvalid, ImportVersionUnsupporte
 from contracts.secret_texts import SecretInText, refuse_secrets
 from contracts.times import normal_instant
 from contracts.world.change_set import edge_draft_of, node_draft_of
+from contracts.world.edges_alike import EdgesAlike, LinesAlike, lines_like
 from contracts.world.identity import edge_id, fact_key, given_id, own_id
 from contracts.world.ontology import Ontology, load_ontology
 from contracts.world.own_ontology import NO_WORDS, OwnOntology, merged, unfit
@@ -83,11 +84,11 @@ class ImportedEdge(msgspec.Struct, frozen=True, gc=False):
 
 
 Imported = ImportedNode | ImportedEdge
-Item = Imported | DecisionRecord | OntologyRecord
+Item = Imported | EdgesAlike | DecisionRecord | OntologyRecord
 
 
 def read_import(lines: Iterable[bytes]) -> Iterator[Item]:
-    """Yields the words, nodes, edges and decisions of a file in its order.
+    """Yields the words, nodes, edges and decisions of a file in its order, edges also many at once.
 
     Only at its end it is sure that nothing is missing. Raises `ImportVersionUnsupported`, and `ImportInvalid` with the
     number of the line.
@@ -104,11 +105,16 @@ def read_nodes(lines: Iterable[bytes]) -> Iterator[Item | CountedEdge]:
 def _read(lines: Iterable[bytes], decoder: RecordDecoder) -> Iterator[Item | CountedEdge]:
     number, ended = 0, False
     states: list[StateRecord] = []
-    for number, record in enumerate(_records(lines, decoder), 1):
-        if isinstance(record, CountedEdge) and number > 1:
+    for record in _records(lines, decoder):
+        number += 1
+        if isinstance(record, CountedEdge | EdgesAlike) and number > 1:
             if states:
                 raise _invalid(number, "begins before the current state of the one before it")
-            yield record
+            if isinstance(record, EdgesAlike):
+                yield msgspec.structs.replace(record, record=_timed(number, record.record))
+                number += len(record.ends) - 1
+            else:
+                yield record
         elif isinstance(record, _STATES) and number > 1:
             record = _timed(number, record)
             if record.current and not states:
@@ -191,17 +197,23 @@ def _identity(record: StateRecord) -> tuple[str, ...]:
     return (record.source, record.type, record.target)
 
 
-def _records(lines: Iterable[bytes], decoder: RecordDecoder) -> Iterator[Record | CountedEdge]:
+def _records(lines: Iterable[bytes], decoder: RecordDecoder) -> Iterator[Record | CountedEdge | EdgesAlike]:
     """Yields the record of each line up to the end. Many are decoded at once; where that fails, each by itself."""
     rest = iter(lines)
     number, ended = 0, False
+    alike: LinesAlike | None = None
     while together := list(islice(rest, _LINES_AT_ONCE)):
         records = None
         if number and not ended and max(map(len, together)) <= LONGEST_LINE:
+            if alike is not None and (edges := alike.edges(together, number + 1)) is not None:
+                yield edges
+                number += len(together)
+                continue
             records = records_of(together, decoder)
         if records is not None and EndRecord not in map(type, records):
             yield from records
             number += len(records)
+            alike = _lines_like(together[-1])
             continue
         for line in together:
             number += 1
@@ -210,6 +222,15 @@ def _records(lines: Iterable[bytes], decoder: RecordDecoder) -> Iterator[Record 
             record = _record(number, line, decoder)
             ended = isinstance(record, EndRecord)
             yield record
+        alike = _lines_like(together[-1])
+
+
+def _lines_like(line: bytes) -> LinesAlike | None:
+    try:
+        record = record_of(line)
+    except (ValueError, RecursionError):
+        return None  # an edge that is only counted; whoever reads it tells what is wrong
+    return lines_like(line, record) if isinstance(record, EdgeRecord) else None
 
 
 def _record(number: int, line: bytes, decoder: RecordDecoder) -> Record | CountedEdge:
@@ -426,6 +447,9 @@ def survey(
             index.edges += item.current
         elif isinstance(item, DecisionRecord | OntologyRecord):
             continue
+        elif isinstance(item, EdgesAlike):
+            index.states += len(item.ends)
+            index.edges += len(item.ends)
         elif isinstance(item, ImportedEdge):
             index.states += len(item.states)
             index.edges += 1

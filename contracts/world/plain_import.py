@@ -16,6 +16,7 @@ import msgspec
 from contracts.secret_texts import SecretInText, refuse_secrets
 from contracts.standing import rank
 from contracts.world.change_set import authority_of
+from contracts.world.edges_alike import EdgesAlike
 from contracts.world.identity import dedupe_key, edge_id, own_id, statement_key
 from contracts.world.import_file import (
     LONGEST_DECISION_ID,
@@ -237,7 +238,7 @@ class PlainEdges:
         self.forms: list[EdgeForm] = []
         """The members that plain edges share."""
 
-    def edges(self, items: Iterable[ImportedEdge]) -> Iterator[NewEdge | None]:
+    def edges(self, items: Iterable[ImportedEdge | EdgesAlike]) -> Iterator[NewEdge | None]:
         """Yields each plain edge between nodes of the file as it is stored, if it is one and new, and None for others.
 
         A file has many: what they share with one another is looked at once.
@@ -245,6 +246,9 @@ class PlainEdges:
         owner, types, escaped = self._owner, self._types, self._escaped
         prefix, moved = self._ids.prefix, self._ids.moved
         for item in items:
+            if isinstance(item, EdgesAlike):
+                yield from self._alike(item)
+                continue
             record = item.states[-1]
             edge_type, source, target = record.type, record.source, record.target
             source_type, target_type = types.get(source), types.get(target)
@@ -258,6 +262,31 @@ class PlainEdges:
                 or not self._allows(edge_type, source_type, target_type)
                 or (shared := self._shared(record)) is None
             ):
+                yield None
+                continue
+            stored_source, stored_target = moved.get(source) or prefix + source, moved.get(target) or prefix + target
+            yield NewEdge(edge_id(owner, stored_source, edge_type, stored_target), stored_source, stored_target, shared)
+
+    def _alike(self, edges: EdgesAlike) -> Iterator[NewEdge | None]:
+        """Yields the same of edges that differ by their ends alone."""
+        owner, types, edge_type = self._owner, self._types, edges.record.type
+        prefix, moved = self._ids.prefix, self._ids.moved
+        shared = self._shared(edges.record)
+        if shared is None:
+            yield from [None] * len(edges.ends)
+            return
+        allowed: dict[tuple[object, object], bool] = {}
+        for source, target in edges.ends:
+            of_ends = types.get(source), types.get(target)
+            allows = allowed.get(of_ends)
+            if allows is None:
+                source_type, target_type = of_ends
+                allows = allowed[of_ends] = (
+                    isinstance(source_type, str)
+                    and isinstance(target_type, str)
+                    and self._allows(edge_type, source_type, target_type)
+                )
+            if not allows or source == target:
                 yield None
                 continue
             stored_source, stored_target = moved.get(source) or prefix + source, moved.get(target) or prefix + target

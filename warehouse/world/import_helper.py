@@ -14,7 +14,9 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from contracts.world.alignment import Alignment, alignment
+from contracts.world.own_ontology import NO_WORDS
 from contracts.world.plain_import import NewNode, NodesOfPart
+from contracts.world.proposal import PIPELINE
 from contracts.world.stages import Judgement
 from warehouse.cycles import without_cycles
 from warehouse.world.side_process import SideProcess, side_process
@@ -68,6 +70,7 @@ def looking_beside(judge: Alignment) -> Iterator[Looking]:
     What this process looks at, `judge` judges; so too all that is left if the other one is gone."""
     with side_process(looked_at) as helper:
         thread = ThreadPoolExecutor(1)  # so that nobody waits for the pipe
+        thread.submit(_load_rules, helper)
         try:
             yield _LookingBeside(helper, judge, thread)
         finally:
@@ -117,6 +120,11 @@ class _LookingBeside:
             asked.looked.set_result(_look(asked.packed, self._judge) if answer is None else _unpack(answer))
         except BaseException as failure:
             asked.looked.set_exception(failure)
+
+
+def _load_rules(helper: SideProcess) -> None:
+    helper.ask(packed_nodes(NodesOfPart(PIPELINE, "", NO_WORDS, "", {}, [], [])))
+    helper.answer()
 
 
 def _look(packed: bytes, judge: Alignment) -> LookedAt:

@@ -3,7 +3,7 @@ written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +12,7 @@ from typing import IO, Any, NamedTuple
 
 import msgspec
 
+from contracts.world.edges_alike import EdgesAlike
 from contracts.world.import_file import Imported, ImportedEdge, ImportedNode, item_of
 from contracts.world.plain_import import EdgeForm, NewEdge, NewNode
 from contracts.world.portable import DecisionRecord, StateRecord
@@ -26,8 +27,22 @@ from warehouse.world.judging import Subjects
 class Part:
     """Nodes and edges that are judged and written together, and the decisions that stand before them in the file."""
 
-    items: list[Imported] = field(default_factory=list)
+    items: list[Imported | EdgesAlike] = field(default_factory=list)
     decisions: list[DecisionRecord] = field(default_factory=list)
+    size: int = 0
+    """The number of its nodes and edges."""
+
+    def add(self, *items: Imported) -> None:
+        """Adds nodes and edges."""
+        self.items += items
+        self.size += len(items)
+
+    def add_alike(self, edges: EdgesAlike, most: int) -> EdgesAlike | None:
+        """Adds edges until the part has `most` nodes and edges, and returns those that are left."""
+        added, left = edges.split(most - self.size)
+        self.items.append(added)
+        self.size += len(added.ends)
+        return left
 
     @cached_property
     def nodes(self) -> list[ImportedNode]:
@@ -35,9 +50,19 @@ class Part:
         return [item for item in self.items if isinstance(item, ImportedNode)]
 
     @cached_property
-    def edges(self) -> list[ImportedEdge]:
+    def edges(self) -> list[ImportedEdge | EdgesAlike]:
         """Returns its edges, in order."""
-        return [item for item in self.items if isinstance(item, ImportedEdge)]
+        return [item for item in self.items if isinstance(item, ImportedEdge | EdgesAlike)]
+
+    def each_edge(self) -> list[ImportedEdge]:
+        """Returns its edges one by one, in order."""
+        return [edge for item in self.edges for edge in _each(item)]
+
+
+def _each(item: ImportedEdge | EdgesAlike) -> Iterable[ImportedEdge]:
+    if isinstance(item, ImportedEdge):
+        return (item,)
+    return (ImportedEdge((record,), line) for line, record in enumerate(item.records(), item.line))
 
 
 @dataclass(frozen=True)

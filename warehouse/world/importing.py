@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from tempfile import SpooledTemporaryFile
 from time import monotonic
 from typing import Any
@@ -26,6 +26,7 @@ from contracts.times import utc_text
 from contracts.world.alignment import Alignment
 from contracts.world.alignment import alignment as guardrails
 from contracts.world.change_set import ImportedStates, plan_import
+from contracts.world.edges_alike import EdgesAlike
 from contracts.world.identity import dedupe_key, fact_key, own_id
 from contracts.world.import_api import IDS_RETURNED
 from contracts.world.import_file import (
@@ -132,8 +133,8 @@ def import_graph(
     `IdTaken`, `SecretInText`, and the ledger's errors; and `StandingTooLow` if the words would
     change facts that stand above the actor.
     """
-    importer = _Importer(ledger, lines, actor, alignment, key_id, on_progress)
-    with without_cycles():
+    with without_cycles(), ExitStack() as helper:
+        importer = _Importer(ledger, lines, actor, alignment, key_id, on_progress, helper)
         return _imported(importer, limits, on_written)
 
 
@@ -160,6 +161,7 @@ class _Importer:
         alignment: Alignment,
         key_id: str | None,
         on_progress: OnProgress,
+        helper: ExitStack,
     ) -> None:
         assert actor.owner is not None, "an import is private"
         self._ledger = ledger
@@ -169,6 +171,9 @@ class _Importer:
         self._alignment = alignment
         self._key_id = key_id
         self._on_progress = on_progress
+        self._helper = helper
+        """Ends the process that looks at nodes."""
+        self._looking: Looking | None = None
         self._known = self._words = Words()
         """The words of the owner that were read, and those by which the file is judged."""
         self._seqs: list[int] = []
@@ -192,7 +197,15 @@ class _Importer:
     def survey(self, limits: Limits | None) -> None:
         """Reads the whole file once, and the words of the owner."""
         self._on_progress("reading", 0, 0)
+        nodes = 0
         with self._ledger.read() as reader:
+
+            def claimed(ids: list[str]) -> dict[str, str]:
+                nonlocal nodes
+                nodes += len(ids)
+                self._begin_looking(nodes)  # the process loads the rules meanwhile
+                return _claimed_ids(reader, self._owner, ids)
+
             self._known = self._words = self._words_of_owner(reader)
             first = next(read_import(self._lines()), None)
             if isinstance(first, OntologyRecord):
@@ -200,7 +213,7 @@ class _Importer:
             self._index = survey(
                 read_nodes(self._lines()),
                 self._owner,
-                lambda ids: _claimed_ids(reader, self._owner, ids),
+                claimed,
                 self._ontology,
                 limits,
             )
@@ -299,7 +312,9 @@ class _Importer:
         edges: list[np.ndarray[Any, Any]] = []
         waiting: deque[Waiting] = deque()
         done = 0
-        with self._ledger.read() as reader, self._looking_at_nodes() as looking:
+        self._begin_looking(len(self._index.types))
+        looking, self._looking = self._looking or LookingHere(self._alignment), None
+        with self._ledger.read() as reader, self._helper.pop_all():
 
             def refused(most_waiting: int) -> Verdict | None:
                 """Judges parts in order, those that wait for the other process only where more than so many are left.
@@ -334,7 +349,7 @@ class _Importer:
                     waiting.append(Waiting(part.decisions, _source_of(part), rest, succeeding, packed, looked_at))
                     if verdict := refused(1 if rest else len(waiting)):
                         return _merged(stages), verdict
-                    done += len(part.items)
+                    done += part.size
                     self._on_progress("judging", done, self._size)
             except RequestProblem:
                 if verdict := refused(0):  # which is told first, as it stands before
@@ -437,14 +452,20 @@ class _Importer:
             if isinstance(item, DecisionRecord):
                 part.decisions.append(item)
                 continue
+            left = item if isinstance(item, EdgesAlike) else None
+            while left is not None:
+                left = part.add_alike(left, NODES_AND_EDGES_OF_PART)
+                if left is not None:
+                    yield part
+                    part = Part()
             if isinstance(item, ImportedNode) and (key := together.get(item.id)) is not None:
                 facts = waiting.setdefault(key, [])
                 facts.append(item)
                 if len(facts) == len(self._index.fact_keys[key]):
-                    part.items += waiting.pop(key)
-            else:
-                part.items.append(item)
-            if len(part.items) >= NODES_AND_EDGES_OF_PART:
+                    part.add(*waiting.pop(key))
+            elif not isinstance(item, EdgesAlike):
+                part.add(item)
+            if part.size >= NODES_AND_EDGES_OF_PART:
                 yield part
                 part = Part()
         if part.items or part.decisions:
@@ -454,11 +475,10 @@ class _Importer:
         """Returns the fact keys of the nodes that share one with another node of the file."""
         return {node_id: key for key, ids in self._index.fact_keys.items() if len(ids) > 1 for node_id in ids}
 
-    def _looking_at_nodes(self) -> AbstractContextManager[Looking]:
-        """Returns what looks at nodes, in a process of its own if there are many."""
-        if self._alignment is guardrails and len(self._index.types) >= NODES_WORTH_A_PROCESS:
-            return looking_beside(self._alignment)
-        return nullcontext(LookingHere(self._alignment))
+    def _begin_looking(self, nodes: int) -> None:
+        """Has a process of its own look at nodes if there are many."""
+        if self._looking is None and self._alignment is guardrails and nodes >= NODES_WORTH_A_PROCESS:
+            self._looking = self._helper.enter_context(looking_beside(self._alignment))
 
     def _nodes_and_texts(self, part: Part) -> NodesOfPart:
         moved = self._index.stored.moved
@@ -506,18 +526,19 @@ class _Importer:
         edges that are not plain."""
         plain = PlainEdges(self._index, self._owner, self._actor, self._ontology, utc_text(self._ledger.now()))
         is_possible = may_import_plainly(self._actor)
-        edges = list(plain.edges(part.edges)) if is_possible else [None] * len(part.edges)
+        edges = list(plain.edges(part.edges)) if is_possible else [None] * len(part.each_edge())
+        each = part.each_edge() if None in edges else []
         reading = StateReader(self._owner, "", "", self._ontology, self._index.stored)
-        ids = [
-            reading.edge(item.states[-1]).id if edge is None else edge.id
-            for item, edge in zip(part.edges, edges, strict=True)
-        ]
+        ids = [reading.edge(each[place].states[-1]).id if edge is None else edge.id for place, edge in enumerate(edges)]
         not_new = self._edges_not_new(reader, ids)
+        if not not_new and not each:
+            return [edge for edge in edges if edge is not None], plain.forms, []
+        each = each or part.each_edge()
         found = [
             stored_id if edge is None or stored_id in not_new else edge
             for edge, stored_id in zip(edges, ids, strict=True)
         ]
-        rest = [item for item, edge in zip(part.edges, found, strict=True) if isinstance(edge, str)]
+        rest = [item for item, edge in zip(each, found, strict=True) if isinstance(edge, str)]
         return found, plain.forms, rest
 
     def _title_key(self, item: ImportedNode) -> str:
@@ -635,10 +656,12 @@ def _read_together(view: BulkView, imported: ImportedStates, ontology: Ontology)
     )
 
 
-def _succeeding(edge: ImportedEdge) -> tuple[str, ...]:
-    """Returns the ids in the file of the nodes that an edge lets succeed one another."""
-    newest = edge.states[-1]
-    return (newest.source, newest.target) if newest.type == SUPERSEDES else ()
+def _succeeding(item: ImportedEdge | EdgesAlike) -> Iterable[str]:
+    """Returns the ids in the file of the nodes that edges let succeed one another."""
+    newest = item.states[-1]
+    if newest.type != SUPERSEDES:
+        return ()
+    return chain.from_iterable(item.ends) if isinstance(item, EdgesAlike) else (newest.source, newest.target)
 
 
 def _source_of(part: Part) -> str:

@@ -1,10 +1,11 @@
 """Lets a second process do a part of a long computation: it gets bytes and answers with bytes, one question at a time.
 
-The process opens no store. It ends with the pipe, so also if this process is killed.
+The process opens no store. It ends with the pipes, so also if this process is killed.
 """
 
 from __future__ import annotations
 
+import fcntl
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -14,49 +15,74 @@ from multiprocessing.connection import Connection
 Work = Callable[[bytes], bytes]
 """A function of a module, which the process imports."""
 
+PIPE_BYTES = 1 << 20
+"""Bytes that are in a pipe at one time, the most that Linux grants everybody. After each piece that is read, a thread
+waits up to 5 ms for the interpreter's lock while another one computes."""
+
 
 class SideProcess:
-    """A process at the other end of a pipe. Create it with `side_process`."""
+    """A process at the other end of two pipes. Create it with `side_process`."""
 
-    def __init__(self, pipe: Connection | None) -> None:
-        self._pipe = pipe
+    def __init__(self, questions: Connection, answers: Connection) -> None:
+        self._questions = questions
+        self._answers = answers
 
     def ask(self, content: bytes) -> None:
         """Gives the process something to do. The answer has to be taken before the next question."""
-        if self._pipe is not None:
-            with suppress(OSError):  # taking the answer finds out
-                self._pipe.send_bytes(content)
+        with suppress(OSError):  # taking the answer finds out
+            self._questions.send_bytes(content)
 
     def answer(self) -> bytes | None:
         """Waits for the answer. Returns None if the process is gone: then the caller does the work."""
-        if self._pipe is None:
-            return None
         try:
-            return self._pipe.recv_bytes()
+            return self._answers.recv_bytes()
         except (OSError, EOFError):
             return None
+
+
+class _NoProcess(SideProcess):
+    """Answers nothing."""
+
+    def __init__(self) -> None:
+        pass
+
+    def ask(self, content: bytes) -> None:
+        pass
+
+    def answer(self) -> None:
+        return None
 
 
 @contextmanager
 def side_process(work: Work) -> Iterator[SideProcess]:
     """Starts a process that does `work`, and ends it with the block. A process that may start none answers nothing."""
     if current_process().daemon:
-        yield SideProcess(None)
+        yield _NoProcess()
         return
     context = get_context("spawn")
-    here, there = context.Pipe()
-    process = context.Process(target=_serve, args=(there, work), daemon=True)
+    asked, questions = context.Pipe(duplex=False)
+    answers, answered = context.Pipe(duplex=False)
+    for pipe in (questions, answers):
+        _widen(pipe)
+    process = context.Process(target=_serve, args=(asked, answered, work), daemon=True)
     process.start()
-    there.close()
+    for there in (asked, answered):
+        there.close()
     try:
-        with closing(here):
-            yield SideProcess(here)
+        with closing(questions), closing(answers):
+            yield SideProcess(questions, answers)
     finally:
         process.join()
 
 
-def _serve(connection: Connection, work: Work) -> None:
+def _widen(pipe: Connection) -> None:
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
+        with suppress(OSError):  # of those whose pipes have too many pages already
+            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+
+
+def _serve(asked: Connection, answered: Connection, work: Work) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the other process decides what an interrupted run does
-    with closing(connection), suppress(EOFError, OSError):
+    with closing(asked), closing(answered), suppress(EOFError, OSError):
         while True:
-            connection.send_bytes(work(connection.recv_bytes()))
+            answered.send_bytes(work(asked.recv_bytes()))
