@@ -117,6 +117,7 @@ async def ingest(
             avoid=avoid,
             decoder=decoder,
             suspect=suspect_ranges(disputes),
+            held=checkpoint,
         )
         hosts = [endpoint.host for endpoint in pool.endpoints]
         if await reread_ranges(source, connection, events.tables, disputes, hosts, datetime.now(UTC)):

@@ -19,12 +19,13 @@ from contracts.errors import NodesDisagree, RpcUnavailable
 from contracts.evm.codec import BlockHeader, RpcError, TooLarge, Transient
 from contracts.token.nodes import Disagreement, DisputedFact
 from pipelines.clients.rpc import Endpoint, RpcPool
+from pipelines.token.decode import LogsInvalid
 from pipelines.token.events import Columns, FinalEvents
 from pipelines.token.head import headers_at
 from pipelines.token.range_plan import Range, drawn, overlaps
 from pipelines.token.receipts import block_receipts, reproduced_receipts
 from pipelines.token.times import block_times
-from warehouse.token.transfers import RangeRead, StoredRange
+from warehouse.token.transfers import Checkpoint, RangeRead, StoredRange
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +72,8 @@ class Reread:
 class EventSource:
     """Reads ranges up to `finalized`, never from the nodes to `avoid`; decodes in `decoder`.
 
-    Ranges that overlap `suspect` are always confirmed by a second node. `disagreements` counts the ranges for which two
+    Blocks behind those that are `held` have later times. Ranges that overlap `suspect` are always confirmed by a second
+    node. `disagreements` counts the ranges for which two
     nodes gave different rows; `found` holds what they said, and what decided between them (None: nothing that is a
     proof); `confirmed` holds the ranges that two nodes gave alike.
     """
@@ -85,6 +87,7 @@ class EventSource:
         avoid: Collection[Endpoint],
         decoder: Executor,
         suspect: Collection[Range] = (),
+        held: Checkpoint | None = None,
     ) -> None:
         self.disagreements = 0
         self.found: list[tuple[Disagreement, str | None]] = []
@@ -92,6 +95,7 @@ class EventSource:
         self._pool = pool
         self._events = events
         self._finalized = finalized
+        self._held = held
         self._avoid = frozenset(avoid)
         self._decoder = decoder
         self._suspect = tuple(suspect)
@@ -187,6 +191,8 @@ class EventSource:
         header = (await headers_at(endpoint, [last]))[0]
         if last == self._finalized.number and header.hash != self._finalized.hash:
             raise RpcError(Transient(), f"the node has another block {last}")
+        if self._held is not None and _is_earlier(header, self._held):
+            raise LogsInvalid(f"block {last} would be earlier than block {self._held.to_block}, which is held")
         return RangeAnswer(endpoint, columns, digest, header)
 
     async def _second_answers(self, blocks: Range, answer: RangeAnswer) -> list[RangeAnswer]:
@@ -305,6 +311,12 @@ class EventSource:
         numbers = sorted({max(0, first - 1), (first + last) // 2})
         known = await self._pool.attempt(lambda endpoint: headers_at(endpoint, numbers), avoid=self._avoid)
         return [*known, answer.last]
+
+
+def _is_earlier(header: BlockHeader, held: Checkpoint) -> bool:
+    """Decides whether a block behind those that are held has an earlier time, which no chain allows."""
+    held_s = held.to_block_time_s
+    return held_s is not None and header.number > held.to_block and header.time_s < held_s
 
 
 def bloom_admits(header: BlockHeader, events: FinalEvents) -> bool:

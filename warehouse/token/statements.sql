@@ -241,8 +241,8 @@ from out_holders__lists
 where proof ->> '$.nodes.balances.complete' = 'true'
 
 -- name: last_checkpoint
--- At most one row: the newest contiguous range read, its last block (number, hash) and its rows.
-select from_block, to_block, to_block_hash, log_count
+-- At most one row: the newest contiguous range read, its last block (number, hash), its rows, and the last block's time.
+select from_block, to_block, to_block_hash, log_count, to_block_time
 from $ranges
 order by to_block desc
 limit 1

@@ -54,6 +54,8 @@ class Checkpoint:
     to_block: int
     to_block_hash: str
     log_count: int
+    to_block_time_s: int | None
+    """Null where an earlier version read the range and did not keep it."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,10 @@ class TipBlock:
 
 def last_checkpoint(connection: Connection, tables: EventTables = TRANSFERS) -> Checkpoint | None:
     rows = _run(connection, "last_checkpoint", tables=tables)
-    return Checkpoint(rows[0][0], rows[0][1], rows[0][2], rows[0][3]) if rows else None
+    if not rows:
+        return None
+    from_block, to_block, to_block_hash, log_count, to_block_time = rows[0]
+    return Checkpoint(from_block, to_block, to_block_hash, log_count, to_block_time and _unix(to_block_time))
 
 
 def forget_unless_of(connection: Connection, tables: EventTables, address: str, start_block: int) -> None:

@@ -191,6 +191,22 @@ def test_a_head_that_goes_back_is_a_lagging_node(connection):
     assert held_blocks(connection) == sorted([*EXPECTED, (149, 0)])
 
 
+def test_a_block_that_would_be_earlier_than_those_that_are_held_is_not_taken(connection):
+    source = chain()
+    with RecordedNode(source) as right:
+        ingest_once(connection, right.url)
+        held = last_checkpoint(connection)
+        early = chain(block_times={number: 1_600_000_000 + number for number in range(199, 220)})
+        for grown in (source, early):
+            grown.advance_to(210)
+        with RecordedNode(early) as wrong:
+            with pytest.raises(ChainDataInvalid, match="block 208 would be earlier than block 198, which is held"):
+                ingest_once(connection, wrong.url)
+            assert last_checkpoint(connection) == held
+            assert ingest_once(connection, wrong.url, right.url).to_block == 208
+    assert_contiguous(connection)
+
+
 def test_a_node_of_another_chain_is_left_out_and_alone_stops_the_run(connection):
     with RecordedNode(RecordedChain(chain_id=1, token=TOKEN, logs=[], first_block=0, head=200)) as other:
         with RecordedNode(chain()) as node:
