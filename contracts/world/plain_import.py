@@ -243,54 +243,32 @@ class PlainEdges:
 
         A file has many: what they share with one another is looked at once.
         """
-        owner, types, escaped = self._owner, self._types, self._escaped
-        prefix, moved = self._ids.prefix, self._ids.moved
+        escaped = self._escaped
         for item in items:
-            if isinstance(item, EdgesAlike):
-                yield from self._alike(item)
-                continue
             record = item.states[-1]
-            edge_type, source, target = record.type, record.source, record.target
-            source_type, target_type = types.get(source), types.get(target)
-            if (
-                len(item.states) > 1
-                or not isinstance(source_type, str)
-                or not isinstance(target_type, str)
-                or source == target
-                or source in escaped
-                or target in escaped
-                or not self._allows(edge_type, source_type, target_type)
-                or (shared := self._shared(record)) is None
-            ):
+            shared = self._shared(record) if len(item.states) == 1 else None
+            if isinstance(item, EdgesAlike):
+                for source, target in item.ends:
+                    yield None if shared is None else self._edge(record.type, source, target, shared)
+            elif shared is None or record.source in escaped or record.target in escaped:
                 yield None
-                continue
-            stored_source, stored_target = moved.get(source) or prefix + source, moved.get(target) or prefix + target
-            yield NewEdge(edge_id(owner, stored_source, edge_type, stored_target), stored_source, stored_target, shared)
+            else:
+                yield self._edge(record.type, record.source, record.target, shared)
 
-    def _alike(self, edges: EdgesAlike) -> Iterator[NewEdge | None]:
-        """Yields the same of edges that differ by their ends alone."""
-        owner, types, edge_type = self._owner, self._types, edges.record.type
+    def _edge(self, edge_type: str, source: str, target: str, shared: int) -> NewEdge | None:
+        """Returns an edge that is plain if its ends are, or None. JSON escapes nothing of them."""
+        source_type, target_type = self._types.get(source), self._types.get(target)
+        if (
+            not isinstance(source_type, str)
+            or not isinstance(target_type, str)
+            or source == target
+            or not self._allows(edge_type, source_type, target_type)
+        ):
+            return None
         prefix, moved = self._ids.prefix, self._ids.moved
-        shared = self._shared(edges.record)
-        if shared is None:
-            yield from [None] * len(edges.ends)
-            return
-        allowed: dict[tuple[object, object], bool] = {}
-        for source, target in edges.ends:
-            of_ends = types.get(source), types.get(target)
-            allows = allowed.get(of_ends)
-            if allows is None:
-                source_type, target_type = of_ends
-                allows = allowed[of_ends] = (
-                    isinstance(source_type, str)
-                    and isinstance(target_type, str)
-                    and self._allows(edge_type, source_type, target_type)
-                )
-            if not allows or source == target:
-                yield None
-                continue
-            stored_source, stored_target = moved.get(source) or prefix + source, moved.get(target) or prefix + target
-            yield NewEdge(edge_id(owner, stored_source, edge_type, stored_target), stored_source, stored_target, shared)
+        stored_source, stored_target = moved.get(source) or prefix + source, moved.get(target) or prefix + target
+        stored_id = edge_id(self._owner, stored_source, edge_type, stored_target)
+        return NewEdge(stored_id, stored_source, stored_target, shared)
 
     def _shared(self, record: EdgeRecord) -> int | None:
         """Returns the place in `forms` of what an edge shares with others, or None if it is not plain."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -19,6 +20,7 @@ from world_writes import NOW, at, goal, no_rules, proposal
 from contracts.errors import ImportInvalid, RequestProblem
 from contracts.settings import Settings
 from contracts.times import utc_text
+from contracts.world import import_file
 from contracts.world.change_set import ImportedStates, plan_import
 from contracts.world.identity import dedupe_key, given_id, own_id
 from contracts.world.import_file import ImportedEdge, ImportedNode, StateReader, read_import, refuse_faults, survey
@@ -254,6 +256,55 @@ def test_a_file_is_judged_again_if_others_write_what_is_new_in_it(
     with ledger.read() as reader:
         assert verify(reader).faults == []
         assert reader.row("world_node", id=own_id(owner, "n4"))["body"].count("Title of n4") == 1
+
+
+@pytest.mark.parametrize("edge_type", ["INFORMED_BY", "SUPERSEDES", "OWNED_BY", "SHOES"])
+def test_edges_that_are_read_many_at_once_are_stored_as_if_each_were_read_by_itself(
+    still: Ledger, monkeypatch: pytest.MonkeyPatch, edge_type: str
+) -> None:
+    """Between nodes that are plain, that are not, that the file does not hold, and in parts that end within them."""
+    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 5)
+    monkeypatch.setattr(import_file, "_LINES_AT_ONCE", 3)
+    names = ["n0", "n1", "fact", "ended", "told", "n5"]
+    nodes = [
+        *(node(name) for name in ("n0", "n1", "n5")),
+        node("fact", properties={"subject": "door", "predicate": "state", "value": 1}),
+        node("ended", validFrom=at(days=-3), validTo=at(days=-1)),
+        node("told", confirmedAs="document", confirmedAt=at(days=-1)),
+    ]
+    edges = [edge(source, edge_type, target) for source in names for target in names if source != target]
+    files = [
+        [*nodes, *edges],
+        [*nodes, *edges, *([edges[0]] * 3)],
+        [*nodes, *edges, *([edge("n0", edge_type, "nobody")] * 3)],
+        [*nodes, *edges, edge("n0", edge_type, "n0"), edge("n5", edge_type, "n5")],
+        [
+            *(node(f"n{number}", validFrom=at(days=-number)) for number in range(8)),
+            *(edge(f"n{n + 1}", edge_type, f"n{n}") for n in range(7)),
+        ],
+    ]
+
+    def imported(records: list[dict[str, Any]]) -> tuple[Any, ...]:
+        owner, head = new_owner(), still.head()
+        lines = file_of(*records).splitlines(keepends=True)
+        actor = Actor("operator", "operator:eve", on_behalf_of=owner)
+        try:
+            outcome = import_graph(still, lambda: lines, actor, alignment=no_rules)
+        except RequestProblem as refused:
+            return type(refused), without_owner(owner, refused.detail)
+        with still.read() as reader:
+            states = [event.node or event.edge for event in events_after(reader, head, 200)]
+        stored = [without_owner(owner, f"{msgspec.structs.replace(state, revision=0)}") for state in states if state]
+        reasons = [(stage.stage, stage.result, without_owner(owner, stage.reason)) for stage in outcome.stages]
+        return outcome.verdict, outcome.written, len(outcome.decisions), reasons, stored
+
+    def without_owner(owner: str, text: str) -> str:
+        return re.sub(r"edge:\w{32}", "edge", given_id(owner, text).replace(owner, "owner"))
+
+    at_once = [imported(records) for records in files]
+    monkeypatch.setattr(import_file, "_lines_like", lambda line: None)
+    assert at_once == [imported(records) for records in files]
+    assert (at_once[0][:2] == ("approved", len(nodes) + len(edges))) is (edge_type == "INFORMED_BY")
 
 
 def test_a_kept_file_of_judged_parts_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
