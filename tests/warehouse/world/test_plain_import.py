@@ -175,11 +175,22 @@ def drawn_node(**fields: Any) -> dict[str, Any]:
         drawn(source="n2", target="n1", type="INFORMED_BY"),
     ],
     by_operator=True,
+    lines_at_once=500,
+)
+@example(  # successions that are read many at once
+    drawn_nodes=[drawn_node(), drawn_node(), drawn_node()],
+    drawn_edges=[drawn(source=f"n{n + 1}", target=f"n{n}", type="SUPERSEDES") for n in (0, 1)],
+    by_operator=True,
+    lines_at_once=1,
 )
 @settings(max_examples=40 * ROUNDS, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(nodes, edges, st.booleans())
+@given(nodes, edges, st.booleans(), st.sampled_from([1, 2, 500]))
 def test_a_file_is_judged_and_stored_as_if_nothing_were_plain(
-    still: Ledger, drawn_nodes: list[dict[str, Any]], drawn_edges: list[dict[str, Any]], by_operator: bool
+    still: Ledger,
+    drawn_nodes: list[dict[str, Any]],
+    drawn_edges: list[dict[str, Any]],
+    by_operator: bool,
+    lines_at_once: int,
 ) -> None:
     content, owner = file_with(drawn_nodes, drawn_edges), new_owner()
     actor = Actor("operator", "operator:eve", on_behalf_of=owner) if by_operator else Actor("caller", owner)
@@ -190,7 +201,10 @@ def test_a_file_is_judged_and_stored_as_if_nothing_were_plain(
     except RequestProblem as found:
         problem = (found.detail, found.errors)
     try:
-        outcome = import_graph(still, content.splitlines, actor, alignment=no_rules)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(import_file, "_LINES_AT_ONCE", lines_at_once)
+            lines = content.splitlines(keepends=True)
+            outcome = import_graph(still, lambda: lines, actor, alignment=no_rules)
     except RequestProblem as found:
         assert problem == (found.detail, found.errors)
         return
