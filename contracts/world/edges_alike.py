@@ -17,7 +17,7 @@ import msgspec
 from contracts.world.portable import EdgeRecord
 
 _END = r"([ !#-\[\]-~]+)"
-"""What JSON writes as it is: printable ASCII but the quote and the backslash."""
+"""Characters that JSON does not escape: printable ASCII without the quote and the backslash."""
 
 
 class EdgesAlike(msgspec.Struct, frozen=True, gc=False):

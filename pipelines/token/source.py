@@ -72,10 +72,10 @@ class Reread:
 class EventSource:
     """Reads ranges up to `finalized`, never from the nodes to `avoid`; decodes in `decoder`.
 
-    Blocks behind those that are `held` have later times. Ranges that overlap `suspect` are always confirmed by a second
-    node. `disagreements` counts the ranges for which two
-    nodes gave different rows; `found` holds what they said, and what decided between them (None: nothing that is a
-    proof); `confirmed` holds the ranges that two nodes gave alike.
+    It refuses a block behind those that are `held` if its time is earlier. Ranges that overlap `suspect` are always
+    confirmed by a second node. `disagreements` counts the ranges for which two nodes gave different rows; `found` holds
+    what they said, and what decided between them (None: nothing that is a proof); `confirmed` holds the ranges that two
+    nodes gave alike.
     """
 
     def __init__(

@@ -45,7 +45,7 @@ class Looking(Protocol):
         """Has nodes looked at, and does not wait for it."""
 
     def look_at_next(self) -> bool:
-        """Looks at the first nodes that nobody has begun to look at. Returns False if there are none."""
+        """Looks at the next nodes that wait. Returns False if none wait."""
 
 
 class LookingHere:

@@ -54,6 +54,7 @@ class Part:
         """Returns its edges, in order."""
         return [item for item in self.items if isinstance(item, ImportedEdge | EdgesAlike)]
 
+    @cached_property
     def each_edge(self) -> list[ImportedEdge]:
         """Returns its edges one by one, in order."""
         return [edge for item in self.edges for edge in _each(item)]

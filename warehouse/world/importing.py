@@ -526,19 +526,18 @@ class _Importer:
         edges that are not plain."""
         plain = PlainEdges(self._index, self._owner, self._actor, self._ontology, utc_text(self._ledger.now()))
         is_possible = may_import_plainly(self._actor)
-        edges = list(plain.edges(part.edges)) if is_possible else [None] * len(part.each_edge())
-        each = part.each_edge() if None in edges else []
+        edges = list(plain.edges(part.edges)) if is_possible else [None] * len(part.each_edge)
         reading = StateReader(self._owner, "", "", self._ontology, self._index.stored)
-        ids = [reading.edge(each[place].states[-1]).id if edge is None else edge.id for place, edge in enumerate(edges)]
+        ids = [
+            reading.edge(part.each_edge[place].states[-1]).id if edge is None else edge.id
+            for place, edge in enumerate(edges)
+        ]
         not_new = self._edges_not_new(reader, ids)
-        if not not_new and not each:
-            return [edge for edge in edges if edge is not None], plain.forms, []
-        each = each or part.each_edge()
         found = [
             stored_id if edge is None or stored_id in not_new else edge
             for edge, stored_id in zip(edges, ids, strict=True)
         ]
-        rest = [item for item, edge in zip(each, found, strict=True) if isinstance(edge, str)]
+        rest = [part.each_edge[place] for place, edge in enumerate(found) if isinstance(edge, str)]
         return found, plain.forms, rest
 
     def _title_key(self, item: ImportedNode) -> str:
