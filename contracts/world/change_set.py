@@ -48,8 +48,8 @@ class NodeChange:
 
     @property
     def is_new_state(self) -> bool:
-        """Decides whether the statement changes. A different actor or time of the same statement is no change."""
-        return self.before is None or _statement(self.before) != _statement(self.after)
+        """Decides whether the statement changes."""
+        return self.before is None or not is_same_statement(self.before, self.after)
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class EdgeChange:
     @property
     def is_new_state(self) -> bool:
         """Decides whether the statement changes."""
-        return self.before is None or _statement(self.before) != _statement(self.after)
+        return self.before is None or not is_same_statement(self.before, self.after)
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,8 @@ class Case:
     """Sentences for people: how the rule of standing decided about the facts of the proposal."""
     overclaimed: tuple[str, ...] = ()
     """Claims of imported states above the class that their importer may claim."""
+    unchanged: int = 0
+    """Imported nodes and edges beside these whose statements the graph has, as `plain_import` finds them."""
     ontology_ever: Ontology | None = None
     """The ontology with words that the owner had once, of which imported states that are over may be."""
     _proposed: Mapping[str, Node] = field(default_factory=dict)
@@ -202,6 +204,8 @@ class ImportedStates:
     """Pairs of ids: a node, and one that it ended in some state of the file."""
     confirmed: Collection[str]
     """The nodes that some state of the file shows as confirmed."""
+    unchanged: int = 0
+    """Plain nodes and edges of the part whose statements the graph has; they are none of these."""
 
 
 @dataclass(frozen=True)
@@ -274,6 +278,7 @@ def plan_import(
         clashes=(*_disordered(imported, recorded_at), *facts.clashes, *single_valued.clashes),
         outcomes=(*facts.outcomes, *single_valued.outcomes),
         overclaimed=tuple(_overclaimed(imported, proposal.actor)),
+        unchanged=imported.unchanged,
         ontology_ever=ontology_ever,
         _proposed=_Either({change.after.id: change.after for change in nodes}, imported.others),
     )
@@ -423,6 +428,12 @@ def edge_draft_of(edge: Edge) -> EdgeDraft:
         valid_from=edge.valid_from or None,
         valid_to=None if edge.valid_to == edge.valid_from else edge.valid_to,
     )
+
+
+def is_same_statement(before: Node | Edge, after: Node | Edge) -> bool:
+    """Decides whether two states of a node or an edge state the same. Another actor, source or time of recording is no
+    difference."""
+    return _statement(before) == _statement(after)
 
 
 def _statement(state: Node | Edge) -> tuple[object, ...]:

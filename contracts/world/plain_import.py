@@ -1,13 +1,13 @@
 """Recognises imported nodes and edges that no stage can have anything to say about, and writes them as they are stored.
 
-A plain node or edge is new, has one state that holds until further notice, states no fact of which one holds at a time,
-and fits the ontology. Such states are judged by a look at each; only the rest of a file is planned and judged by the
-stages one by one. That a state is not plain says nothing about it. Pure.
+A plain node or edge has one state that holds until further notice, states no fact of which one holds at a time, and
+fits the ontology. Where it is new, or states what the graph has of it, a look at it is all; only the rest of a file is
+planned and judged by the stages one by one. That a state is not plain says nothing about it. Pure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ import msgspec
 
 from contracts.secret_texts import SecretInText, refuse_secrets
 from contracts.standing import rank
-from contracts.world.change_set import authority_of
+from contracts.world.change_set import authority_of, is_same_statement
 from contracts.world.edges_alike import EdgesAlike
 from contracts.world.identity import dedupe_key, edge_id, own_id, statement_key
 from contracts.world.import_file import (
@@ -41,7 +41,7 @@ from contracts.world.proposal import (
     fault_of_properties,
     is_id,
 )
-from contracts.world.records import Edge, Node
+from contracts.world.records import Edge, Node, State
 from contracts.world.text import fault_of_title
 
 NOW = "\x00now"
@@ -58,6 +58,8 @@ _FACTS = frozenset(("predicate", "confidence", "observed_at"))
 """Properties that the stages look at."""
 
 _encode = msgspec.json.Encoder().encode
+_node = msgspec.json.Decoder(Node).decode
+_edge = msgspec.json.Decoder(Edge).decode
 
 
 class NewNode(NamedTuple):
@@ -307,6 +309,38 @@ class PlainEdges:
             known = self._edge_types.get(edge_type)
             allowed = self._allowed[ends] = known is not None and known.allows(source, target)
         return allowed
+
+
+def unchanged_nodes(nodes: Iterable[NewNode | None], known: Mapping[str, Node]) -> set[str]:
+    """Returns the ids of the plain nodes whose statement is that of their newest state in `known`: there is nothing to
+    decide about them, and nothing to write."""
+    return {
+        node.id
+        for node in nodes
+        if node is not None
+        and (before := known.get(node.id)) is not None
+        and _is_stated_again(before, _node(stored_body(node.body, 0, "")))
+    }
+
+
+def unchanged_edges(edges: Iterable[NewEdge | None], forms: Sequence[EdgeForm], known: Mapping[str, Edge]) -> set[str]:
+    """Returns the ids of the plain edges whose statement is that of their newest state in `known`, likewise."""
+    formed = [_edge(stored_body((_NO_ENDS + form.body[0], form.body[1]), 0, "")) for form in forms] if known else []
+    return {
+        edge.id
+        for edge in edges
+        if edge is not None
+        and (before := known.get(edge.id)) is not None
+        and _is_stated_again(
+            before, msgspec.structs.replace(formed[edge.shared], source=edge.source, target=edge.target)
+        )
+    }
+
+
+def _is_stated_again(before: State, stated: State) -> bool:
+    if not stated.valid_from:  # it keeps that of the known state
+        stated = msgspec.structs.replace(stated, valid_from=before.valid_from)
+    return is_same_statement(before, stated)
 
 
 def _split(state: Node | Edge) -> tuple[str, str]:

@@ -375,9 +375,9 @@ def deduplication(case: Case) -> Judgement:
     alike = [f"{change.draft.id} may be {_named(others)}" for change, others in _alike(case)]
     if alike:
         return Judgement("warn", f"{_named(alike)}: same type and title. Both are kept.")
-    same = [change for change in case.changes if not change.is_new_state]
+    same = case.unchanged + sum(not change.is_new_state for change in case.changes)
     if same:
-        return Judgement("pass", f"{len(same)} of it is known already and is not written again.")
+        return Judgement("pass", f"{same} of it is known already and is not written again.")
     return Judgement("pass", "Nothing like it is known.")
 
 

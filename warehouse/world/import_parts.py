@@ -83,14 +83,14 @@ class Planned:
 
 @dataclass(frozen=True)
 class Judged:
-    """A judged part: its nodes and edges as they are stored, where they are plain, else by their stored ids."""
+    """A judged part: its nodes and edges as they are stored, where they are plain and new, else by their stored ids."""
 
     nodes: list[NewNode | str]
     edges: list[NewEdge | str]
     forms: list[EdgeForm]
     """The members that plain edges share with one another."""
     rest: list[Imported]
-    """The items that are not plain, which are judged, and again when they are written."""
+    """The items that are neither plain nor unchanged, which are judged, and again when they are written."""
     decisions: list[DecisionRecord]
     source: str
     aligned: Judgement
@@ -102,6 +102,11 @@ class Judged:
     def size(self) -> int:
         """Returns the number of its nodes and edges."""
         return len(self.nodes) + len(self.edges)
+
+    @property
+    def unchanged(self) -> int:
+        """Returns the number of its nodes and edges about which nothing is to decide or to write."""
+        return sum(isinstance(entry, str) for entry in (*self.nodes, *self.edges)) - len(self.rest)
 
     def to_write(self, planned: Planned) -> list[Node | Edge | NewNode | NewEdge]:
         """Returns every state of the part in order: known ones that change, nodes, edges, and edges that follow."""
@@ -123,6 +128,8 @@ class Waiting(NamedTuple):
     decisions: list[DecisionRecord]
     source: str
     rest: list[ImportedEdge]
+    unchanged_edges: int
+    """Edges about which nothing is to decide or to write."""
     succeeding: set[str]
     """Ids in the file of the nodes that edges of the part let succeed one another: they are not plain."""
     packed_nodes: bytes

@@ -46,7 +46,16 @@ from contracts.world.import_file import (
 )
 from contracts.world.ontology import SUPERSEDES, Ontology
 from contracts.world.own_ontology import ontology_with
-from contracts.world.plain_import import EdgeForm, NewEdge, NewNode, NodesOfPart, PlainEdges, may_import_plainly
+from contracts.world.plain_import import (
+    EdgeForm,
+    NewEdge,
+    NewNode,
+    NodesOfPart,
+    PlainEdges,
+    may_import_plainly,
+    unchanged_edges,
+    unchanged_nodes,
+)
 from contracts.world.portable import DecisionRecord, OntologyRecord
 from contracts.world.proposal import Actor, EdgeDraft, Proposal, StageResult, Verdict
 from contracts.world.records import Edge, Node
@@ -56,7 +65,7 @@ from warehouse.cycles import without_cycles
 from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction
 from warehouse.world.audit import DECISION, record
 from warehouse.world.bulk_view import BulkView
-from warehouse.world.events import append_batch, head_revision
+from warehouse.world.events import append_batch, decode_edges, decode_nodes, head_revision
 from warehouse.world.import_helper import Looking, LookingHere, looking_beside, packed_nodes, unpacked_nodes
 from warehouse.world.import_parts import Judged, JudgedParts, Part, Planned, Waiting
 from warehouse.world.judging import RecordingView
@@ -280,7 +289,7 @@ class _Importer:
             until = monotonic() + WRITES_AT_MOST_S
             self._refuse_other_words(tx)
             self._notice_others(tx)
-            while next_part is not None and not next_part.rest and (not appended or monotonic() < until):
+            while next_part is not None and not next_part.rest and (next_part is part or monotonic() < until):
                 self._refuse_known(tx, next_part)
                 now = utc_text(self._ledger.now())
                 appended += self._append(tx, next_part, replace(next_part.planned, now=now))
@@ -327,7 +336,9 @@ class _Importer:
                     part = waiting.popleft()
                     aligned = part.looked_at.result().aligned
                     nodes, rest = self._nodes_of(reader, part)
-                    planned = self._plan(reader, rest, part.source, aligned, is_new=True)
+                    unchanged = sum(isinstance(node, str) for node in nodes) + len(part.rest) - len(rest)
+                    unchanged += part.unchanged_edges
+                    planned = self._plan(reader, rest, part.source, aligned, unchanged, is_new=True)
                     stages.append(planned.stages)
                     if planned.verdict != "approved":
                         return planned.verdict
@@ -346,7 +357,9 @@ class _Importer:
                     edges.append(_edge_numbers(of_part))
                     # what is not plain waits in memory
                     succeeding = {end for edge in part.edges for end in _succeeding(edge)}
-                    waiting.append(Waiting(part.decisions, _source_of(part), rest, succeeding, packed, looked_at))
+                    unchanged = sum(isinstance(edge, str) for edge in of_part) - len(rest)
+                    source = _source_of(part)
+                    waiting.append(Waiting(part.decisions, source, rest, unchanged, succeeding, packed, looked_at))
                     if verdict := refused(1 if rest else len(waiting)):
                         return _merged(stages), verdict
                     done += part.size
@@ -360,10 +373,10 @@ class _Importer:
         twice = _twice(edges)
         if not self._edges_twice and twice:
             self._edges_twice = {
-                edge.id
+                edge if isinstance(edge, str) else edge.id
                 for part in parts
                 for edge, number in zip(part.edges, _edge_numbers(part.edges).tolist(), strict=True)
-                if number in twice and not isinstance(edge, str)
+                if number in twice
             }
             return self._judge(parts)  # what is known by then is not plain
         return _merged(stages), "approved"
@@ -378,7 +391,7 @@ class _Importer:
         """Writes a part of which not all is plain, unless that is no longer approved."""
         for _ in range(JUDGED_AT_MOST):
             with self._ledger.read() as reader:
-                planned = self._plan(reader, part.rest, part.source, part.aligned)
+                planned = self._plan(reader, part.rest, part.source, part.aligned, part.unchanged)
             if planned.verdict != "approved":
                 return planned
             with self._ledger.transaction(cache_bytes=CACHE_BYTES) as tx:
@@ -499,8 +512,8 @@ class _Importer:
         )
 
     def _nodes_of(self, reader: Reader, part: Waiting) -> tuple[list[NewNode | str], list[Imported]]:
-        """Returns nodes as they are stored, or their stored ids if they are not plain, and the items of the part that
-        are not plain, in the order of the file."""
+        """Returns nodes as they are stored, or their stored ids if they are not plain or not new, and the items of the
+        part that have to be judged, in the order of the file."""
         nodes, rest = part.looked_at.result().nodes, list[Imported](part.rest)
         known: list[ImportedNode] = []
         if part.succeeding or None in nodes:
@@ -508,13 +521,14 @@ class _Importer:
             # whether a node may succeed another one is judged of both states
             nodes = [None if item.id in part.succeeding else node for item, node in zip(known, nodes, strict=True)]
         keys = [self._title_key(known[place]) if node is None else node.dedupe_key for place, node in enumerate(nodes)]
-        not_new = self._nodes_not_new(reader, nodes, keys)
+        not_new, unchanged = self._nodes_not_new(reader, nodes, keys)
         self._titles.update(keys)
-        if not_new or None in nodes:
-            known = known or unpacked_nodes(part.packed_nodes).nodes
         found: list[NewNode | str] = []
         for place, node in enumerate(nodes):
-            if node is None or node.id in not_new or node.dedupe_key in not_new:
+            if node is not None and node.id in unchanged:
+                found.append(node.id)
+            elif node is None or node.id in not_new or node.dedupe_key in not_new:
+                known = known or unpacked_nodes(part.packed_nodes).nodes
                 rest.append(known[place])
                 found.append(self._index.stored[known[place].id])
             else:
@@ -522,8 +536,8 @@ class _Importer:
         return found, sorted(rest, key=lambda item: item.line)
 
     def _edges_of(self, reader: Reader, part: Part) -> tuple[list[NewEdge | str], list[EdgeForm], list[ImportedEdge]]:
-        """Returns edges as they are stored, or their stored ids if they are not plain, what such edges share, and the
-        edges that are not plain."""
+        """Returns edges as they are stored, or their stored ids if they are not plain or not new, what such edges
+        share, and the edges that have to be judged."""
         plain = PlainEdges(self._index, self._owner, self._actor, self._ontology, utc_text(self._ledger.now()))
         is_possible = may_import_plainly(self._actor)
         edges = list(plain.edges(part.edges)) if is_possible else [None] * len(part.each_edge)
@@ -532,35 +546,54 @@ class _Importer:
             reading.edge(part.each_edge[place].states[-1]).id if edge is None else edge.id
             for place, edge in enumerate(edges)
         ]
-        not_new = self._edges_not_new(reader, ids)
+        twice = _several(ids) | (self._edges_twice and self._edges_twice.intersection(ids))
+        known = self._known_edges(reader, ids)
+        unchanged = unchanged_edges(edges, plain.forms, known) - twice
         found = [
-            stored_id if edge is None or stored_id in not_new else edge
+            stored_id if edge is None or stored_id in known or stored_id in twice else edge
             for edge, stored_id in zip(edges, ids, strict=True)
         ]
-        rest = [part.each_edge[place] for place, edge in enumerate(found) if isinstance(edge, str)]
+        rest = [
+            part.each_edge[place]
+            for place, edge in enumerate(found)
+            if isinstance(edge, str) and (edges[place] is None or edge not in unchanged)
+        ]
         return found, plain.forms, rest
 
     def _title_key(self, item: ImportedNode) -> str:
         newest = item.states[-1]
         return dedupe_key(self._owner, newest.type, newest.title)
 
-    def _nodes_not_new(self, reader: Reader, nodes: Sequence[NewNode | None], keys: list[str]) -> set[str]:
-        """Returns ids of nodes that the graph has, and keys of titles that it has or that the file has twice."""
+    def _nodes_not_new(
+        self, reader: Reader, nodes: Sequence[NewNode | None], keys: list[str]
+    ) -> tuple[set[str], set[str]]:
+        """Returns ids of nodes that the graph has, and keys of titles that it has or that the file has twice; and the
+        ids of the nodes whose statement it has."""
         found = _several(keys) | self._titles.intersection(keys)
         if self._is_new_owner:
-            return found
-        found |= set(_owners(reader, [node.id for node in nodes if node is not None]))
-        return found | {row["dedupe_key"] for row in _rows(reader, "world_alike_by_keys", keys)}
+            return found, set()
+        ids = [node.id for node in nodes if node is not None]
+        known = {node.id: node for node in decode_nodes(_rows(reader, "world_nodes_by_ids", ids))}
+        alike = {row["dedupe_key"] for row in _rows(reader, "world_alike_by_keys", keys)}
+        return found | known.keys() | alike, unchanged_nodes(nodes, known)
 
-    def _edges_not_new(self, reader: Reader, ids: Sequence[str]) -> set[str]:
-        """Returns those of the edges' ids that the graph has, or that the file has twice."""
-        found = _several(ids) | (self._edges_twice and self._edges_twice.intersection(ids))
-        return found if self._is_new_owner else found | {row["id"] for row in _rows(reader, "world_edges_known", ids)}
+    def _known_edges(self, reader: Reader, ids: Sequence[str]) -> dict[str, Edge]:
+        if self._is_new_owner:
+            return {}
+        return {edge.id: edge for edge in decode_edges(_rows(reader, "world_edges_by_ids", ids))}
 
     def _plan(
-        self, reader: Reader, items: list[Imported], source: str, aligned: Judgement, *, is_new: bool = False
+        self,
+        reader: Reader,
+        items: list[Imported],
+        source: str,
+        aligned: Judgement,
+        unchanged: int,
+        *,
+        is_new: bool = False,
     ) -> Planned:
-        """Judges items against the graph that `reader` sees. Their form is looked at only if they are new.
+        """Judges items against the graph that `reader` sees, which has so many others of the part `unchanged`. Their
+        form is looked at only if they are new.
 
         Raises `ImportInvalid`, `SecretInText`, `_JudgeAgain`.
         """
@@ -574,7 +607,7 @@ class _Importer:
         )
         if is_new:
             refuse_faults(items, self._owner, nodes, edges)
-        imported = ImportedStates(nodes, edges, self._index.current, self._endings, self._confirmed)
+        imported = ImportedStates(nodes, edges, self._index.current, self._endings, self._confirmed, unchanged)
         view = BulkView(reader)
         _read_together(view, imported, ontology)
         recording = RecordingView(view)

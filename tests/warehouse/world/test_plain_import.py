@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from itertools import count
+from contextlib import suppress
+from itertools import count, zip_longest
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -25,7 +26,7 @@ from contracts.world.change_set import ImportedStates, plan_import
 from contracts.world.identity import dedupe_key, given_id, own_id
 from contracts.world.import_file import ImportedEdge, ImportedNode, StateReader, read_import, refuse_faults, survey
 from contracts.world.ontology import load_ontology
-from contracts.world.proposal import Actor, Proposal, StageResult
+from contracts.world.proposal import Act, Actor, Proposal, StageResult
 from contracts.world.records import Edge, Node, is_live
 from contracts.world.validator import judge
 from warehouse.ledger.ledger import Ledger, open_ledger
@@ -89,37 +90,32 @@ properties = st.one_of(
     mostly({}, {"subject": "door", "predicate": "state", "value": 1}, {"confidence": 0.1}, {"observed_at": at(days=1)}),
 )
 node_ids = st.sampled_from([f"n{number}" for number in range(5)])
-nodes = st.lists(
-    st.fixed_dictionaries(
-        {
-            "id": mostly("", "own/x", "not an id", "x" * 180),
-            "type": mostly("Goal", "Task", "Metric", "Shoe"),
-            "domain": mostly(None, "VISION", "TRACK", ""),
-            "title": mostly("", "Ship it", "ship  IT", " ", "a\u202eb", "t" * 400),
-            "source": mostly("a file", "another", "", "s" * 600),
-            "immutable": mostly(False, True),
-            "endedBy": mostly(None, "n0"),
-            "confirmedAs": mostly(None, "document"),
-            "statedTo": mostly(None, at(days=9)),
-            "properties": properties,
-            **times,
-        }
-    ),
-    min_size=1,
-    max_size=5,
+a_node = st.fixed_dictionaries(
+    {
+        "id": mostly("", "own/x", "not an id", "x" * 180),
+        "type": mostly("Goal", "Task", "Metric", "Shoe"),
+        "domain": mostly(None, "VISION", "TRACK", ""),
+        "title": mostly("", "Ship it", "ship  IT", " ", "a\u202eb", "t" * 400),
+        "source": mostly("a file", "another", "", "s" * 600),
+        "immutable": mostly(False, True),
+        "endedBy": mostly(None, "n0"),
+        "confirmedAs": mostly(None, "document"),
+        "statedTo": mostly(None, at(days=9)),
+        "properties": properties,
+        **times,
+    }
 )
-edges = st.lists(
-    st.fixed_dictionaries(
-        {
-            "source": node_ids,
-            "target": node_ids,
-            "type": mostly("INFORMED_BY", "PART_OF", "OWNED_BY", "SUPERSEDES", "CORRECTS", "SHOES"),
-            "properties": properties,
-            **times,
-        }
-    ),
-    max_size=4,
+nodes = st.lists(a_node, min_size=1, max_size=5)
+an_edge = st.fixed_dictionaries(
+    {
+        "source": node_ids,
+        "target": node_ids,
+        "type": mostly("INFORMED_BY", "PART_OF", "OWNED_BY", "SUPERSEDES", "CORRECTS", "SHOES"),
+        "properties": properties,
+        **times,
+    }
 )
+edges = st.lists(an_edge, max_size=4)
 
 
 def file_with(drawn_nodes: list[dict[str, Any]], drawn_edges: list[dict[str, Any]]) -> bytes:
@@ -168,6 +164,34 @@ def drawn_node(**fields: Any) -> dict[str, Any]:
     return drawn(**usual, endedBy=None, confirmedAs=None, statedTo=None) | fields
 
 
+def assert_imported_as_one_by_one(still: Ledger, content: bytes, actor: Actor) -> None:
+    """Imports a file, and asserts that its verdict, stages and states, or its problem, are those without a look at what
+    is plain."""
+    head, owner = still.head(), actor.owner
+    problem: tuple[str, Any] | None = None
+    try:
+        verdict, stages, written = judged_one_by_one(still, content, actor)
+    except RequestProblem as found:
+        problem = (found.detail, found.errors)
+    try:
+        lines = content.splitlines(keepends=True)
+        outcome = import_graph(still, lambda: lines, actor, alignment=no_rules)
+    except RequestProblem as found:
+        assert problem == (found.detail, found.errors)
+        return
+    assert problem is None
+    assert (outcome.verdict, outcome.stages) == (verdict, stages)
+    with still.read() as reader:
+        events = [event.node or event.edge for event in events_after(reader, head, 100)]
+        assert [msgspec.structs.replace(state, revision=0) for state in events if state] == (
+            written if verdict == "approved" else []
+        )
+        newest = {state.id: state for state in events if isinstance(state, Node)}
+        keys = {state.id: dedupe_key(owner, state.type, state.title) for state in newest.values() if is_live(state)}
+        alike = reader.rows("world_alike_by_keys", values=json.dumps(list(keys.values())))
+        assert {row["id"]: row["dedupe_key"] for row in alike if row["id"] in keys} == keys
+
+
 @example(  # an edge that is plain, stated again as one that is not, in a file that is refused for something else
     drawn_nodes=[drawn_node(immutable=True), drawn_node(), drawn_node()],
     drawn_edges=[
@@ -194,31 +218,105 @@ def test_a_file_is_judged_and_stored_as_if_nothing_were_plain(
 ) -> None:
     content, owner = file_with(drawn_nodes, drawn_edges), new_owner()
     actor = Actor("operator", "operator:eve", on_behalf_of=owner) if by_operator else Actor("caller", owner)
-    head = still.head()
-    problem: tuple[str, Any] | None = None
-    try:
-        verdict, stages, written = judged_one_by_one(still, content, actor)
-    except RequestProblem as found:
-        problem = (found.detail, found.errors)
-    try:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(import_file, "_LINES_AT_ONCE", lines_at_once)
-            lines = content.splitlines(keepends=True)
-            outcome = import_graph(still, lambda: lines, actor, alignment=no_rules)
-    except RequestProblem as found:
-        assert problem == (found.detail, found.errors)
-        return
-    assert problem is None
-    assert (outcome.verdict, outcome.stages) == (verdict, stages)
-    with still.read() as reader:
-        events = [event.node or event.edge for event in events_after(reader, head, 100)]
-        assert [msgspec.structs.replace(state, revision=0) for state in events if state] == (
-            written if verdict == "approved" else []
-        )
-        newest = {state.id: state for state in events if isinstance(state, Node)}
-        keys = {state.id: dedupe_key(owner, state.type, state.title) for state in newest.values() if is_live(state)}
-        alike = reader.rows("world_alike_by_keys", values=json.dumps(list(keys.values())))
-        assert {row["id"]: row["dedupe_key"] for row in alike} == keys
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(import_file, "_LINES_AT_ONCE", lines_at_once)
+        assert_imported_as_one_by_one(still, content, actor)
+
+
+Altered = tuple[dict[str, Any], set[str]]
+"""A record, and which of its fields another one takes over."""
+
+acts = st.sampled_from(["", "", "", "", "retracts", "corrects", "confirms", "states", "ends"])
+fields = ["title", "type", "properties", *times]
+
+
+def altered(record: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[Altered]:
+    return st.tuples(record, mostly(set(), *({name} for name in fields), set(fields)))
+
+
+def with_alterations(records: list[dict[str, Any]], others: list[Altered]) -> list[dict[str, Any]]:
+    """Records with fields of others, and others where there are no more of them."""
+    pairs = zip_longest(records, others)
+    return [
+        (record or altered[0])
+        | ({name: altered[0][name] for name in altered[1] & altered[0].keys()} if altered else {})
+        for record, altered in pairs
+    ]
+
+
+@example(  # a node that keeps its start, one that was corrected since, and an edge, all as before
+    first=([drawn_node(), drawn_node(validFrom=at(days=-3))], [drawn(source="n0", target="n1", type="INFORMED_BY")]),
+    meanwhile=["", "corrects"],
+    second=([], []),
+)
+@settings(max_examples=60 * ROUNDS, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.tuples(nodes, edges),
+    st.lists(acts, min_size=5, max_size=5),
+    st.tuples(st.lists(altered(a_node), max_size=6), st.lists(altered(an_edge), max_size=5)),
+)
+def test_a_file_of_which_the_graph_has_much_is_judged_and_stored_as_if_nothing_were_plain(
+    still: Ledger,
+    first: tuple[list[dict[str, Any]], list[dict[str, Any]]],
+    meanwhile: list[str],
+    second: tuple[list[Altered], list[Altered]],
+) -> None:
+    """The file is imported, some nodes change, and it is imported again, with some records altered and some more."""
+    owner = new_owner()
+    actor = Actor("operator", "operator:eve", on_behalf_of=owner)
+    with suppress(RequestProblem):
+        once = file_with(*first).splitlines(keepends=True)
+        import_graph(still, lambda: once, actor, alignment=no_rules)
+    for number, kind in enumerate(meanwhile[: len(first[0])]):
+        node_id, by = own_id(owner, first[0][number]["id"] or f"n{number}"), own_id(owner, f"by-{number}")
+        if kind == "states":
+            stated = proposal(goal(node_id, title="Another title"), actor=Actor("caller", owner))
+        elif kind == "ends":
+            stated = proposal(goal(node_id, title=f"Title {number}", valid_to=at(days=1)), actor=Actor("caller", owner))
+        elif kind:
+            act = Act(kind=kind, target=node_id, by=by, reason="It is so.")
+            stated = proposal(goal(by), actor=Actor("caller", owner), acts=(act,))
+        else:
+            continue
+        with suppress(RequestProblem):
+            propose(still, stated, alignment=no_rules)
+    again = file_with(*map(with_alterations, first, second))
+    assert_imported_as_one_by_one(still, again, actor)
+
+
+def test_what_the_graph_has_already_is_planned_only_where_it_changes(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 4)
+    actor = Actor("operator", "operator:eve", on_behalf_of=new_owner())
+    names = [f"n{number}" for number in range(6)]
+    records = [*map(node, names), *(edge(name, "PART_OF", "n0") for name in names[1:])]
+    import_graph(ledger, file_of(*records).splitlines, actor, alignment=no_rules)
+    planned: list[str] = []
+
+    def noting(imported: ImportedStates, *others: Any, **named: Any) -> Any:
+        planned.extend(given_id(actor.owner or "", states[-1].id) for states in imported.nodes)
+        planned.extend(states[-1].id for states in imported.edges)
+        return plan_import(imported, *others, **named)
+
+    monkeypatch.setattr(importing, "plan_import", noting)
+    outcome = import_graph(ledger, file_of(*records).splitlines, actor, alignment=no_rules)
+    known = {stage.stage: stage.reason for stage in outcome.stages}["deduplication"]
+    assert (outcome.verdict, outcome.written, planned) == ("approved", 0, [])
+    assert known == "4 of it is known already and is not written again."  # of a part
+    records[1] = node("n1", title="Another title")
+    outcome = import_graph(ledger, file_of(*records).splitlines, actor, alignment=no_rules)
+    assert (outcome.verdict, outcome.written, set(planned)) == ("approved", 1, {"n1"})
+
+
+def test_a_known_edge_that_the_file_states_in_two_parts_is_known(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 2)
+    actor = Actor("operator", "operator:eve", on_behalf_of=new_owner())
+    content = file_of(*map(node, "abcd"), *(edge("a", "PART_OF", name) for name in "bcdb"))
+    written = [import_graph(ledger, content.splitlines, actor, alignment=no_rules).written for _ in range(2)]
+    assert written == [7, 0]
 
 
 def stages_of_decisions(ledger: Ledger, seqs: tuple[int, ...]) -> list[dict[str, StageResult]]:
