@@ -24,7 +24,7 @@ from pipelines.token.events import Columns, FinalEvents
 from pipelines.token.head import headers_at
 from pipelines.token.range_plan import Range, drawn, overlaps
 from pipelines.token.receipts import block_receipts, reproduced_receipts
-from pipelines.token.times import block_times
+from pipelines.token.times import are_possible, block_times
 from warehouse.token.transfers import Checkpoint, RangeRead, StoredRange
 
 log = logging.getLogger(__name__)
@@ -116,7 +116,7 @@ class EventSource:
         columns = answer.columns
         times = columns.block_timestamp
         exact = True
-        if times is None:
+        if times is None or not are_possible(columns.block_number, times, answer.last):
             times, exact = block_times(columns.block_number, await self._anchors(blocks, answer))
         return RangeRead(
             from_block=blocks[0],

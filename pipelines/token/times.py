@@ -1,4 +1,4 @@
-"""Derives block times from a few known headers. Pure."""
+"""Derives block times from a few known headers, and tells times that no chain can have. Pure."""
 
 from collections.abc import Sequence
 
@@ -27,3 +27,16 @@ def block_times(blocks: NDArray[np.int64], anchors: Sequence[BlockHeader]) -> tu
         return times[0] + (blocks - numbers[0]) * step, True
     # np.interp works in doubles, which hold Unix seconds exactly.
     return np.interp(blocks, numbers, times).astype(np.int64), False
+
+
+def are_possible(blocks: NDArray[np.int64], times: NDArray[np.int64], last: BlockHeader) -> bool:
+    """Decides whether a chain can have Unix seconds `times` for `blocks`, which are in order and end by `last`.
+
+    A block has one time, which is not earlier than that of a block before it, and that of `last` is known. Some nodes
+    give 0 for blocks whose time they did not look up.
+    """
+    if len(blocks) == 0:
+        return True
+    blocks, times = np.append(blocks, last.number), np.append(times, last.time_s)
+    later = np.diff(times)
+    return bool(times[0] > 0 and (later >= 0).all() and (later[np.diff(blocks) == 0] == 0).all())

@@ -207,6 +207,19 @@ def test_a_block_that_would_be_earlier_than_those_that_are_held_is_not_taken(con
     assert_contiguous(connection)
 
 
+TIMES = [1_760_000_000 - 2 * (200 - block) for block in BLOCKS]
+OUT_OF_ORDER = [TIMES[place] for place in (0, 2, 1, 3, 4)]
+
+
+@pytest.mark.parametrize("times", [TIMES, [0] * len(BLOCKS), OUT_OF_ORDER, [time_s + 3_600 for time_s in TIMES]])
+def test_rows_with_times_that_no_chain_has_get_those_of_headers(connection, times):
+    logs = [{**log, "blockTimestamp": hex(time_s)} for log, time_s in zip(logs_at(*BLOCKS), times, strict=True)]
+    with RecordedNode(small_chain(logs)) as node:
+        ingest_once(connection, node.url)
+    kept = connection.execute("select epoch(block_time)::bigint from raw_chain__transfers order by block_number")
+    assert [time_s for (time_s,) in kept.fetchall()] == TIMES
+
+
 def test_a_node_of_another_chain_is_left_out_and_alone_stops_the_run(connection):
     with RecordedNode(RecordedChain(chain_id=1, token=TOKEN, logs=[], first_block=0, head=200)) as other:
         with RecordedNode(chain()) as node:

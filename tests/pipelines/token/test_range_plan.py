@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from contracts.evm.codec import BlockHeader, TooLarge
 from pipelines.token.range_plan import TARGET_LOGS, Span, covers, drawn, next_range, overlaps
-from pipelines.token.times import block_times
+from pipelines.token.times import are_possible, block_times
 
 
 def test_empty_history_is_crossed_in_few_requests():
@@ -120,3 +120,26 @@ def test_times_between_uneven_anchors_are_estimated():
 def test_two_anchors_are_not_enough_for_exact_times_unless_they_are_neighbours():
     assert block_times(np.array([5]), [header(0, 100), header(10, 120)])[1] is False
     assert block_times(np.array([10]), [header(9, 118), header(10, 120)])[1] is True
+
+
+@pytest.mark.parametrize(
+    ("times", "possible"),
+    [
+        ([100, 104, 104, 120], True),
+        ([100, 100, 100, 120], True),  # chains with several blocks a second
+        ([104, 100, 100, 120], False),
+        ([100, 104, 105, 120], False),  # two times of one block
+        ([100, 104, 104, 119], False),  # another time than the last block has
+        ([100, 104, 121, 120], False),
+        ([0, 104, 104, 120], False),
+        ([0, 0, 0, 0], False),
+    ],
+)
+def test_times_that_no_chain_has_are_told(times, possible):
+    assert are_possible(np.array([1, 3, 3, 10]), np.array(times), header(10, 120)) is possible
+
+
+def test_rows_before_the_last_block_are_not_later_than_it():
+    assert are_possible(np.array([3]), np.array([120]), header(10, 120))
+    assert not are_possible(np.array([3]), np.array([121]), header(10, 120))
+    assert are_possible(np.empty(0, np.int64), np.empty(0, np.int64), header(10, 120))
