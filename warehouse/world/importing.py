@@ -4,7 +4,7 @@ A file is judged and written in parts, each by one decision with one digest of i
 nodes and edges of a part together, over states that are read from the ledger in a few statements. An operator's import
 commits a few parts at a time: after a kill the same command goes on, because what is written already is known. An
 import of a key commits once. An owner without own words takes over those of the file first, and if the owner's words
-change meanwhile, everything that is not written yet is judged again.
+change meanwhile, or he erases nodes, everything that is not written yet is judged again.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class ImportOutcome:
 
 class _JudgeAgain(Exception):
     """Tells that the owner has other words by now than those by which was judged, or that others wrote what is new in
-    the file."""
+    the file, or erased nodes of the owner."""
 
 
 def import_graph(
@@ -408,7 +408,15 @@ class _Importer:
         raise overtaken()
 
     def _notice_others(self, tx: Transaction) -> None:
-        self._others_wrote = self._others_wrote or head_revision(tx) != self._seen
+        """Notices whether others wrote. Raises `_JudgeAgain` if they erased nodes of the owner: an edge to one of them
+        would be plain still."""
+        if head_revision(tx) == self._seen:
+            return
+        self._others_wrote = True
+        own, moved = own_id(self._owner, ""), self._index.stored.moved.values()
+        erased = [row["id"] for row in tx.rows("world_erased_after", seq=self._seen)]
+        if any(node_id.startswith(own) or node_id in moved for node_id in erased):
+            raise _JudgeAgain
 
     def _refuse_known(self, tx: Transaction, part: Judged) -> None:
         """Raises `_JudgeAgain` if others wrote meanwhile what is new in the file, or something that is like it."""

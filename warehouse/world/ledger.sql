@@ -183,6 +183,10 @@ order by id
 -- One row per edge: its newest state as JSON, which is that of its newest event.
 select e.body from world_edges as s join world_events as e on e.seq = s.revision
 
+-- name: world_erased_after
+-- One row per node that an event above :seq erased.
+select entity_id as id from world_events where seq > :seq and kind = 'node' and actor = 'forgotten'
+
 -- name: world_erasure_of
 -- At most one row: the newest erasure of a subject by :owner.
 select id, scope, nodes, edges, requested_at, finished_at

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from rounds import ROUNDS
 from world_writes import NOW, at, goal, no_rules, proposal
 
-from contracts.errors import ImportInvalid, RequestProblem
+from contracts.errors import ImportInvalid, NodeUnknown, RequestProblem
 from contracts.settings import Settings
 from contracts.times import utc_text
 from contracts.world import import_file
@@ -33,6 +33,7 @@ from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.world import importing
 from warehouse.world.audit import decided_stages, verify
 from warehouse.world.events import events_after
+from warehouse.world.forget import erase_node
 from warehouse.world.importing import ImportOutcome, import_graph
 from warehouse.world.view import LedgerView
 from warehouse.world.write import propose
@@ -368,6 +369,38 @@ def test_a_file_is_judged_again_if_others_write_what_is_new_in_it(
     with ledger.read() as reader:
         assert verify(reader).faults == []
         assert reader.row("world_node", id=own_id(owner, "n4"))["body"].count("Title of n4") == 1
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("when", [("judging", 8), ("writing", 2), ("writing", 6)])
+def test_no_edge_is_written_to_a_node_that_is_erased_meanwhile(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, when: tuple[str, int], known: bool
+) -> None:
+    """Also if the file changes nothing of the node."""
+    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 2)
+    monkeypatch.setattr(importing, "WRITES_AT_MOST_S", 0.0)
+    actor = Actor("operator", "operator:eve", on_behalf_of=new_owner())
+    names = [f"n{number}" for number in range(4)]
+    if known:
+        import_graph(ledger, file_of(*map(node, names)).splitlines, actor, alignment=no_rules)
+    ends = [("n3", "n2"), ("n2", "n3"), ("n0", "n1"), ("n1", "n0")]
+    content = file_of(*map(node, names), *(edge(source, "PART_OF", target) for source, target in ends))
+    seen: list[tuple[str, int]] = []
+
+    def meanwhile(what: str, done: int, of: int) -> None:
+        if (what, done) == when and when not in seen:
+            with suppress(NodeUnknown):  # it is not written yet
+                erase_node(ledger, Actor("caller", actor.owner or ""), "n0")
+        seen.append((what, done))
+
+    outcome = import_graph(ledger, content.splitlines, actor, alignment=no_rules, on_progress=meanwhile)
+    assert when in seen
+    assert outcome.verdict == ("approved" if when[0] == "judging" and not known else "rejected")
+    with ledger.read() as reader:
+        states = [event.node or event.edge for event in events_after(reader, 0, 10_000)]
+    erased = {state.id for state in states if isinstance(state, Node) and state.erased}
+    current = {state.id: state for state in states if isinstance(state, Edge)}
+    assert not [held for held in current.values() if is_live(held) and {held.source, held.target} & erased]
 
 
 @pytest.mark.parametrize("edge_type", ["INFORMED_BY", "SUPERSEDES", "OWNED_BY", "SHOES"])
