@@ -245,6 +245,29 @@ def with_alterations(records: list[dict[str, Any]], others: list[Altered]) -> li
     ]
 
 
+def import_and_change(
+    still: Ledger, actor: Actor, first: tuple[list[dict[str, Any]], list[dict[str, Any]]], changes: list[str]
+) -> None:
+    """Imports a file, unless it is refused, and then has something happen to some of its nodes."""
+    owner = actor.owner or ""
+    with suppress(RequestProblem):
+        once = file_with(*first).splitlines(keepends=True)
+        import_graph(still, lambda: once, actor, alignment=no_rules)
+    for number, (record, kind) in enumerate(zip(first[0], changes, strict=False)):
+        node_id, by = own_id(owner, record["id"] or f"n{number}"), own_id(owner, f"by-{number}")
+        if kind == "states":
+            stated = proposal(goal(node_id, title="Another title"), actor=Actor("caller", owner))
+        elif kind == "ends":
+            stated = proposal(goal(node_id, title=f"Title {number}", valid_to=at(days=1)), actor=Actor("caller", owner))
+        elif kind:
+            act = Act(kind=kind, target=node_id, by=by, reason="It is so.")
+            stated = proposal(goal(by), actor=Actor("caller", owner), acts=(act,))
+        else:
+            continue
+        with suppress(RequestProblem):
+            propose(still, stated, alignment=no_rules)
+
+
 @example(  # a node that keeps its start, one that was corrected since, and an edge, all as before
     first=([drawn_node(), drawn_node(validFrom=at(days=-3))], [drawn(source="n0", target="n1", type="INFORMED_BY")]),
     meanwhile=["", "corrects"],
@@ -263,26 +286,50 @@ def test_a_file_of_which_the_graph_has_much_is_judged_and_stored_as_if_nothing_w
     second: tuple[list[Altered], list[Altered]],
 ) -> None:
     """The file is imported, some nodes change, and it is imported again, with some records altered and some more."""
-    owner = new_owner()
-    actor = Actor("operator", "operator:eve", on_behalf_of=owner)
-    with suppress(RequestProblem):
-        once = file_with(*first).splitlines(keepends=True)
-        import_graph(still, lambda: once, actor, alignment=no_rules)
-    for number, kind in enumerate(meanwhile[: len(first[0])]):
-        node_id, by = own_id(owner, first[0][number]["id"] or f"n{number}"), own_id(owner, f"by-{number}")
-        if kind == "states":
-            stated = proposal(goal(node_id, title="Another title"), actor=Actor("caller", owner))
-        elif kind == "ends":
-            stated = proposal(goal(node_id, title=f"Title {number}", valid_to=at(days=1)), actor=Actor("caller", owner))
-        elif kind:
-            act = Act(kind=kind, target=node_id, by=by, reason="It is so.")
-            stated = proposal(goal(by), actor=Actor("caller", owner), acts=(act,))
-        else:
-            continue
-        with suppress(RequestProblem):
-            propose(still, stated, alignment=no_rules)
+    actor = Actor("operator", "operator:eve", on_behalf_of=new_owner())
+    import_and_change(still, actor, first, meanwhile)
     again = file_with(*map(with_alterations, first, second))
     assert_imported_as_one_by_one(still, again, actor)
+
+
+@settings(max_examples=30 * ROUNDS, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.tuples(nodes, edges),
+    st.lists(acts, max_size=5),
+    st.tuples(st.lists(altered(a_node), max_size=6), st.lists(altered(an_edge), max_size=5)),
+    st.integers(1, 4),
+    st.sampled_from([0.0, 600.0]),
+)
+def test_the_graph_is_the_same_however_many_parts_a_file_has(
+    still: Ledger,
+    first: tuple[list[dict[str, Any]], list[dict[str, Any]]],
+    meanwhile: list[str],
+    second: tuple[list[Altered], list[Altered]],
+    size: int,
+    at_most_s: float,
+) -> None:
+    content = file_with(*map(with_alterations, first, second))
+
+    def imported(size: int) -> Any:
+        owner, head = new_owner(), still.head()
+        actor = Actor("operator", "operator:eve", on_behalf_of=owner)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(importing, "NODES_AND_EDGES_OF_PART", size)
+            patch.setattr(importing, "WRITES_AT_MOST_S", at_most_s)
+            import_and_change(still, actor, first, meanwhile)
+            lines = content.splitlines(keepends=True)
+            is_approved = False  # of two faults that is told which stands in the first part
+            with suppress(RequestProblem):
+                is_approved = import_graph(still, lambda: lines, actor, alignment=no_rules).verdict == "approved"
+        with still.read() as reader:
+            states = [event.node or event.edge for event in events_after(reader, head, 500)]
+        newest = {state.id: state for state in states if state}
+        kept = [f"{msgspec.structs.replace(state, revision=0)}" for state in newest.values()]
+        return is_approved, sorted(
+            re.sub(r"edge:\w{32}", "edge", given_id(owner, text)).replace(owner, "owner") for text in kept
+        )
+
+    assert imported(size) == imported(50_000)
 
 
 def test_what_the_graph_has_already_is_planned_only_where_it_changes(
