@@ -266,7 +266,10 @@ class _Importer:
         part = next(waiting, None)
         with self._ledger.moving_log() as move_log:
             while part is not None:
-                if part.rest:
+                if part.unchanged == part.size:
+                    self._decided.append(part.planned.stages)
+                    done, part = done + part.size, next(waiting, None)
+                elif part.rest:
                     planned = self._write(part)
                     if planned.verdict != "approved":
                         return self._outcome_of_parts(planned.verdict, planned.stages)
