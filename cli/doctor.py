@@ -26,6 +26,7 @@ from contracts.access.rail import rail_of
 from contracts.access.settling import GAS_LIMIT, head_calls, read_head
 from contracts.connect.handoff import may_be_asked
 from contracts.errors import OperatorProblem, RunBusy, SettingsInvalid, StoreUnusable
+from contracts.secrets import require_secrets
 from contracts.settings import Settings, authority
 from contracts.site.figures import REASONS
 from pipelines.instance import DIARY_CURE
@@ -33,7 +34,9 @@ from pipelines.market.sources import PRICE_SOURCES
 from pipelines.partner.source import PARTNER_SOURCES
 from pipelines.token.blockscout import BLOCKSCOUT
 from warehouse.access.relayer_key import load_relayer
+from warehouse.access.signing_keys import SIGNING_KEY_FILE, SigningKeys
 from warehouse.clients.http import blocking_client
+from warehouse.discovery.run_status import job_facts
 from warehouse.duck.connection import ChainIdentity, Warehouse
 from warehouse.duck.fetch_log import SourceHealth, source_health
 from warehouse.file_modes import Correction, correct_modes, is_shared
@@ -41,6 +44,7 @@ from warehouse.guardrail.log import open_guardrail_log
 from warehouse.ledger.counters import open_counters
 from warehouse.ledger.drivers import check_file
 from warehouse.ledger.ledger import LedgerIdentity, open_ledger
+from warehouse.ledger.master_secret import MASTER_SECRET_FILE, load_secrets
 from warehouse.publish.generations import Generation, current_generation
 from warehouse.publish.stored_generations import newest_pointer, origin_of
 from warehouse.token.disputes import all_open_disputes
@@ -235,6 +239,27 @@ def relayer(settings: Settings) -> Iterator[Finding]:
         yield Finding("relayer", "ok", detail)
     else:
         yield Finding("relayer", "warn" if settlements else "fail", detail, f"Send ETH to {address}.")
+
+
+def secrets(settings: Settings) -> Iterator[Finding]:
+    """Decides whether the master secret and the signing keys can be used. The first start makes what is not set."""
+    require_secrets(settings)
+    if settings.master_secret is not None or (settings.data_dir / MASTER_SECRET_FILE).exists():
+        load_secrets(settings)
+    if settings.signing_key_file is None and not (settings.data_dir / SIGNING_KEY_FILE).exists():
+        yield Finding("secrets", "ok", "the first start makes what is not set")
+    else:
+        count = len(SigningKeys(settings).current().keys)
+        yield Finding("secrets", "ok", f"{count} signing key{'s' if count > 1 else ''}")
+
+
+def jobs(settings: Settings) -> Iterator[Finding]:
+    """Reports each job of the pipeline that fails, as the last runs recorded it."""
+    for job in job_facts(settings.data_dir):
+        if job.failing_since is not None:
+            detail = f"fails since {job.failing_since:%Y-%m-%d %H:%M:%S} UTC, {job.consecutive_failures} runs in a row"
+            meaning = "" if job.reason is None else f": {REASONS.get(job.reason, job.reason)}"
+            yield Finding(f"job {job.name}", "fail", f"{detail}{meaning}", "`svc pipeline run` says what it needs.")
 
 
 def warehouse_opens(settings: Settings) -> Iterator[Finding]:
@@ -449,7 +474,9 @@ CHECKS: tuple[Check, ...] = (
     data_directory,
     ports,
     chain,
+    secrets,
     relayer,
+    jobs,
     warehouse_opens,
     nodes_agree,
     sources,

@@ -4,6 +4,7 @@ import difflib
 import os
 import platform
 from collections.abc import Collection, Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -38,6 +39,14 @@ def web_address(text: str) -> str:
     return text
 
 
+def _network(text: str) -> str:
+    try:
+        ip_network(text, strict=False)
+    except ValueError:
+        raise ValueError("each is an address like 127.0.0.1, or a network like 10.0.0.0/8") from None
+    return text
+
+
 def _no_trailing_slash(value: str) -> str:
     return value.rstrip("/")
 
@@ -58,6 +67,7 @@ def _lower(value: str) -> str:
 
 
 CommaSeparated = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_comma_separated)]
+Networks = Annotated[tuple[Annotated[str, AfterValidator(_network)], ...], NoDecode, BeforeValidator(_comma_separated)]
 WebAddress = Annotated[str, AfterValidator(web_address)]
 WebAddresses = Annotated[tuple[WebAddress, ...], NoDecode, BeforeValidator(_comma_separated)]
 Url = Annotated[WebAddress, AfterValidator(_no_trailing_slash)]
@@ -162,7 +172,7 @@ class Settings(BaseSettings):
     trial_keys_per_day: int = Field(
         default=100, ge=0, description="Trial keys that are issued a UTC day, for a signature and no payment; 0 = none"
     )
-    trusted_proxies: CommaSeparated = Field(
+    trusted_proxies: Networks = Field(
         default=(), description="Addresses or networks whose forwarding headers are believed, comma-separated"
     )
     allowed_origins: CommaSeparated = Field(default=(), description="Browser origins allowed on /mcp, comma-separated")

@@ -12,6 +12,7 @@ from api.access.rpc import Providers, settle
 from api.bodies import JsonRoute
 from api.responses import STORE_ERRORS, TEXT_ERRORS, private_document, problems
 from contracts.access.claims import Claim, activation_packet
+from contracts.access.plans import load_calls
 from contracts.access.proofs import NotProved, Proof, Proved
 from contracts.access.rail import PaymentRail
 from contracts.access.recovery import (
@@ -147,6 +148,8 @@ def _recoverable(reader: Reader, claim_id: str) -> tuple[Claim, KeyRecord]:
     if claim is None:
         raise ClaimUnknown("No claim has this id.")
     key = replaceable_key_of_claim(reader, claim_id)
+    if claim.plan_id in {call.id for call in load_calls().values()}:
+        raise KeyNotRecoverable("The claim bought a single call, which has no key.")
     if key is None:
         raise KeyNotRecoverable("The operator has revoked the claim's key.")
     if claim.state == "reversed" or key.state is KeyState.SUSPENDED:

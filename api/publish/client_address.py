@@ -3,9 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-
-from contracts.errors import SettingsInvalid
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 _FORWARDED_FOR = re.compile(r'(?:^|;)\s*for=(?:"([^"]*)"|([^;,\s"]*))', re.IGNORECASE)
 
@@ -22,7 +20,7 @@ class ClientAddresses:
     """
 
     def __init__(self, trusted_proxies: Iterable[str]) -> None:
-        self._trusted = tuple(_network(text) for text in trusted_proxies)
+        self._trusted = tuple(ip_network(text, strict=False) for text in trusted_proxies)
         # Keyed by the kernel's address of a socket, never by what a client writes.
         self._peer = lru_cache(maxsize=8192)(self._look_up_peer)
 
@@ -85,13 +83,3 @@ def _key_of(address: IPv4Address | IPv6Address) -> str:
     if isinstance(address, IPv4Address):
         return str(address)
     return f"{IPv6Address(int(address) >> 64 << 64)}/64"
-
-
-def _network(text: str) -> IPv4Network | IPv6Network:
-    try:
-        return ip_network(text, strict=False)
-    except ValueError:
-        raise SettingsInvalid(
-            f"SVC_TRUSTED_PROXIES: {text} is neither an address nor a network.",
-            cure="Write addresses such as 127.0.0.1 or networks such as 10.0.0.0/8, comma-separated.",
-        ) from None

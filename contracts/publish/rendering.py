@@ -140,6 +140,13 @@ def mark_stale(projection: Projection, body: bytes, reason: str, marked: Collect
     return _whole(projection, members | _stale(projection, reason))
 
 
+def reason_in(projection: Projection, body: bytes) -> str | None:
+    """Returns the reason code that the body of a document with a freshness block has."""
+    members = msgspec.json.decode(body)
+    reason: str | None = (members["data"] if projection.enveloped else members)["reason"]
+    return reason
+
+
 Part = dict[str, Any]
 """A part of an overview, with `stale`, `reason` and `staleAfter` of the document that has it in full."""
 

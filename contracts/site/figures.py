@@ -75,6 +75,8 @@ class Source:
     stale_after: datetime | None
     is_stale: bool
     block: int | None = None
+    stale_since: datetime | None = None
+    """The end of its freshness, if that made it stale; None where a run failed before."""
     checks: tuple[CheckedTable, ...] = ()
     proved_by: str | None = None
     lineage: str | None = None
@@ -133,7 +135,7 @@ def source_of(
             reason = reason_in_words("not_published")
             return Source(id_, title, path, "missing", reason, None, None, None, None, False, block)
         return Source(id_, title, path, "exact", None, None, None, None, None, False, block)
-    is_stale = block_of.stale or (now is not None and block_of.stale_after is not None and now >= block_of.stale_after)
+    ended = now is not None and block_of.stale_after is not None and now >= block_of.stale_after
     state = STATES[block_of.quality]
     return Source(
         id=id_,
@@ -145,8 +147,9 @@ def source_of(
         observed_at=block_of.observed_at,
         fetched_at=block_of.fetched_at,
         stale_after=block_of.stale_after,
-        is_stale=is_stale,
+        is_stale=block_of.stale or ended,
         block=block,
+        stale_since=block_of.stale_after if ended else None,
     )
 
 

@@ -14,7 +14,9 @@ import msgspec
 from contracts.discovery.installation import installation_of
 from contracts.open_data.first_rows import FIRST_ROWS_PATH
 from contracts.open_data.names import TOKENS_INDEX_PATH
+from contracts.publish.overview import NOT_CONFIGURED
 from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection, Redirect, rows_that_show
+from contracts.publish.rendering import reason_in
 from contracts.publish.routes import ENCODINGS, file_of
 from contracts.settings import Settings
 from contracts.site.graph_page import GRAPH_DOCUMENTS, graph_files, is_graph_file
@@ -301,14 +303,16 @@ def _token_index(parts: Mapping[str, Part], draft: Draft) -> bytes | None:
 def _mark(
     generation: Path, entries: dict[str, DocumentEntry], projections: Iterable[Projection], reason: str
 ) -> list[PublishedDocument]:
-    rows = [row for row in projections if row.freshness is not None]
-    paths = {path for row in rows for path, _ in row.bodies}
-    return [
-        stale_again(row, path, entries[path], (generation / "public" / file_of(path)).read_bytes(), reason, paths)
-        for row in rows
+    bodies = {
+        (row, path): (generation / "public" / file_of(path)).read_bytes()
+        for row in projections
+        if row.freshness is not None
         for path, _ in row.bodies
         if path in entries
-    ]
+    }
+    ageing = {of: body for of, body in bodies.items() if reason_in(of[0], body) != NOT_CONFIGURED}
+    paths = {path for _, path in ageing}
+    return [stale_again(row, path, entries[path], body, reason, paths) for (row, path), body in ageing.items()]
 
 
 def _holder_parts(context: DocumentContext) -> dict[str, Part]:

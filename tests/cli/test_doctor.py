@@ -34,11 +34,13 @@ from cli.doctor import (
     data_directory,
     file_modes,
     generation_is_whole,
+    jobs,
     ledger_opens,
     nodes_agree,
     other_stores,
     ports,
     relayer,
+    secrets,
     sources,
     warehouse_opens,
 )
@@ -46,6 +48,8 @@ from contracts.access.rail import rail_of
 from contracts.access.settling import GAS_LIMIT, head_calls, read_head
 from contracts.base import Quality
 from contracts.settings import Settings
+from warehouse.access.signing_keys import SigningKeys
+from warehouse.discovery.run_status import EndedRun, Outcome, update_run_status, with_run
 from warehouse.duck.connection import ChainIdentity, Warehouse, stamp
 from warehouse.duck.fetch_log import Attempt, record_attempt
 from warehouse.ledger.ledger import LedgerIdentity, open_ledger
@@ -231,6 +235,48 @@ def test_settings_that_can_not_be_read_end_the_doctor_as_every_command(tmp_path:
     for command in ("doctor", "keys list"):
         ended = called(wrong | {"SVC_DATA_DIR": str(tmp_path)}, *command.split(), "--json")
         assert (ended.exit_code, json.loads(ended.stdout)["ok"]) == (2, False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "detail", "cure"),
+    [
+        ({"master_secret": "x"}, "SVC_MASTER_SECRET has fewer than 32 characters.", "openssl rand -hex 32"),
+        ({"signing_key_file": "junk.pem"}, "holds no private key", "openssl genpkey"),
+        ({"signing_key_file": "nowhere.pem"}, "nowhere.pem", "SVC_SIGNING_KEY_FILE"),
+    ],
+)
+def test_a_secret_or_a_key_that_can_not_be_used_is_told_before_a_start(
+    tmp_path: Path, changes: dict[str, str], detail: str, cure: str
+):
+    (tmp_path / "junk.pem").write_text("junk")
+    named = {name: tmp_path / value if name.endswith("file") else value for name, value in changes.items()}
+    found = the_one(_check_findings(secrets, settings(tmp_path / "data", **named)))
+    assert (found.check, detail in found.detail) == ("secrets", True)
+    assert_mends(found, "fail", cure)
+
+
+def test_secrets_that_the_first_start_makes_are_fine_before_and_after_it(tmp_path: Path):
+    held = settings(tmp_path)
+    assert the_one(secrets(held)) == Finding("secrets", "ok", "the first start makes what is not set")
+    assert not list(tmp_path.iterdir())
+    SigningKeys(held).current()
+    assert the_one(secrets(held)) == Finding("secrets", "ok", "1 signing key")
+
+
+def test_a_job_that_fails_is_told_until_it_is_mended(tmp_path: Path):
+    def ended(outcome: Outcome, reason: str | None = None) -> None:
+        run = EndedRun("chain", outcome, MOMENT, 1.0, reason=reason)
+        update_run_status(tmp_path, lambda status: with_run(status, run))
+
+    assert list(jobs(settings(tmp_path))) == []
+    ended("failure", "finalized_mismatch")
+    ended("failure", "finalized_mismatch")
+    found = the_one(jobs(settings(tmp_path)))
+    assert found.check == "job chain"
+    assert found.detail.startswith("fails since 2026-11-20 12:00:00 UTC, 2 runs in a row: ")
+    assert_mends(found, "fail", "svc pipeline run")
+    ended("success")
+    assert list(jobs(settings(tmp_path))) == []
 
 
 def test_a_sound_machine_has_no_failing_line(tmp_path: Path, node: RecordedNode):

@@ -90,6 +90,11 @@ def test_a_readable_env_file_is_taken_as_it_is_and_of_a_name_given_twice_the_las
         ("SVC_DEMO", "perhaps", "it has to be true or false"),
         ("SVC_LOG_FORMAT", "xml", "it has to be 'text' or 'json'"),
         ("SVC_TOKEN_ADDRESS", "0x12", "it has to match ^0x[0-9a-fA-F]{40}$"),
+        (
+            "SVC_TRUSTED_PROXIES",
+            "127.0.0.1,10.0.0.0/33",
+            "each is an address like 127.0.0.1, or a network like 10.0.0.0/8",
+        ),
         ("SVC_APP_URL", "app", "an address is http:// or https://, a host, and a port from 1 to 65535 if any"),
     ],
 )

@@ -155,6 +155,7 @@ def erase_source(ledger: Ledger, actor: Actor, source: str) -> Erasure:
         _refuse_above(actor, nodes.values(), edges.values())
         given_up = list(restated.values())
         erased = _erase(tx, [*nodes.values()], [*edges.values()], _by_owner(actor), given_up=given_up)
+        tx.run("world_forget_imports", owner=owner)  # a file that waits may be of the source, of which nothing is yet
         for known in named:
             text = _encode(known).decode()[1:-1].replace("\\", "_")  # PostgreSQL escapes by a backslash
             for like in (f'%"source":"{text}"%', f"%by '{text}'%", f'%"{text} stated %'):

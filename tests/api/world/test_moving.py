@@ -302,6 +302,16 @@ def test_what_an_owner_erases_is_in_no_staged_file_and_no_imported_decision(serv
     assert exported(service, bob) == kept
 
 
+def test_a_source_of_which_nothing_is_yet_is_erased_from_staged_files(service):
+    ada, bob = key(service), key(service, "local:bob")
+    content = file_of(node("a", source="zap"))
+    of_ada, of_bob = (staged(service, owner, content) for owner in (ada, bob))
+    answer = ask(service, "POST", "/api/v2/world-model/erase", ada, json={"source": "zap"})
+    assert (answer.status_code, answer.json()["data"]["nodes"]) == (200, 0)
+    assert apply(service, ada, of_ada, content).status_code == 404
+    assert apply(service, bob, of_bob, content).status_code == 201
+
+
 @pytest.mark.both_engines
 def test_staged_texts_expire_and_are_forgotten_with_their_owner(service):
     ada = key(service)

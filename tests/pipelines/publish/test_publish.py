@@ -170,9 +170,13 @@ def test_a_stale_body_waits_beside_the_fresh_one(published):
 def test_after_a_failed_check_the_same_data_is_stale_with_the_reason(house):
     first = house.current.name
     good = body(house, "/api/token/holders")
+    bodies = {path: body(house, path) for path in AGEING}
+    off = {path: each for path, each in bodies.items() if each.get("data", each)["reason"] == "not_configured"}
+    assert "/api/integrations/partner/base-snapshot" in off
     report = house.republish_stale("check_failed")
     pages = {row.path for row in PROJECTIONS if not row.is_described}
-    assert set(report.changed_documents) - pages == set(AGEING)
+    assert set(report.changed_documents) - pages == set(AGEING) - set(off)
+    assert {path: body(house, path) for path in off} == off
     marked = body(house, "/api/token/holders")
     assert marked == good | {"stale": True, "reason": "check_failed"}
     assert marked["generation"] == first

@@ -19,6 +19,7 @@ from contracts.canonical import sha256_hex
 from contracts.discovery.installation import Installation, installation_of
 from contracts.open_data.names import INDEX_PATH
 from contracts.publish.registry import PAGE_HEADERS, PROJECTIONS, ExpiringBody
+from contracts.publish.rendering import mark_stale
 from contracts.publish.routes import file_of
 from contracts.settings import Settings
 from contracts.site import figures
@@ -66,6 +67,12 @@ def page_of(path: str, bodies: Mapping[str, bytes], here: Installation = HERE) -
     body = filled(row, row.describe(here, bodies))
     assert isinstance(body, ExpiringBody)
     return body
+
+
+def test_what_a_failed_run_made_stale_names_no_time_to_come(bodies: dict[str, bytes]):
+    marked = mark_stale(ROWS["/api/token/holders"], bodies["/api/token/holders"], "finalized_mismatch")
+    text = " ".join(Read(page_of("/holders/", {**bodies, "/api/token/holders": marked}).fresh.decode()).text.split())
+    assert "Holders and supply: stale since the last run: " in text
 
 
 @pytest.fixture(scope="module", params=["published", "nothing published"])
@@ -207,6 +214,7 @@ def test_a_page_says_stale_from_the_first_instant_on_that_a_document_is(bodies: 
     assert body.stale is not None
     assert "Holders and supply: stale since" not in " ".join(Read(body.fresh.decode()).text.split())
     assert "Holders and supply: stale since" in " ".join(Read(body.stale.decode()).text.split())
+    assert f"Holders and supply: stale since {until:%Y-%m-%d %H:%M}" in " ".join(Read(body.stale.decode()).text.split())
     assert f"stale after {until:%Y-%m-%d %H:%M} UTC" in " ".join(Read(body.fresh.decode()).text.split())
 
 
