@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -68,6 +69,16 @@ def test_a_single_call_is_paid_answered_and_answered_again(paid: PaidService) ->
     again = check(paid, pays)
     assert (again.text, again.status_code) == (answer.text, 200)
     assert taken(paid) == 2_000
+
+
+def test_a_single_call_has_no_key_to_recover(paid: PaidService) -> None:
+    pays = payment(offered(check(paid)))
+    assert check(paid, pays).status_code == 200
+    told = check(paid, pays, {**CHECKED, "action": "ls"}).json()["links"]["payment"]
+    claim_id = paid.get(urlsplit(told).path).json()["claimId"]
+    refused = paid.get(f"/api/agent-access/claims/{claim_id}/recovery")
+    assert (refused.status_code, refused.json()["code"]) == (409, "key_not_recoverable")
+    assert refused.json()["detail"] == "The claim bought a single call, which has no key."
 
 
 def test_the_official_python_client_buys_a_call_and_a_key_in_two_requests_each(paid: PaidService) -> None:

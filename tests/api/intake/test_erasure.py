@@ -55,6 +55,19 @@ def test_erasing_again_is_the_same_answer_and_changes_nothing(service):
         assert reader.head() == head
 
 
+def test_a_late_retry_registers_nobody_again(service):
+    key = {"Idempotency-Key": "a" * 22}
+    answer = service.ask(("POST", INTAKE, key, {"json": HUMAN}))[0].json()
+    assert erase(service, answer["id"], answer["eraseToken"]).status_code == 200
+    counted = get(service, f"{INTAKE}/stats").json()
+    (retried,) = service.ask(("POST", INTAKE, key, {"json": HUMAN}))
+    assert (retried.status_code, retried.json()["code"]) == (409, "idempotency_mismatch")
+    assert "was erased: send a fresh one" in retried.json()["detail"]
+    assert get(service, f"{INTAKE}/stats").json() == counted
+    (fresh,) = service.ask(("POST", INTAKE, {"Idempotency-Key": "b" * 22}, {"json": HUMAN}))
+    assert fresh.status_code == 201
+
+
 def test_what_an_operator_forgot_is_erased_for_the_holder_too(service):
     answer = registered(service, HUMAN)
     forget_intake(service.ledger, answer["id"], "ada")
