@@ -39,8 +39,11 @@ def replayed_header(replayed: bool) -> dict[str, str]:
 def refuse_repeated(request: Request) -> None:
     """Raises `ParameterInvalid` if a parameter was sent more than once: nobody can know which one was meant."""
     counts = Counter(name for name, _ in request.query_params.multi_items())
-    if repeated := sorted(name for name, count in counts.items() if count > 1):
+    repeated = {name: f"/query/{name}" for name, count in sorted(counts.items()) if count > 1}
+    if len(request.headers.getlist(IDEMPOTENCY_HEADER)) > 1:
+        repeated[IDEMPOTENCY_HEADER] = f"/header/{IDEMPOTENCY_HEADER}"
+    if repeated:
         raise ParameterInvalid(
-            f"Given more than once: {', '.join(repeated[:MOST_ERRORS])}.",
-            errors=[(f"/query/{name}", "given more than once") for name in repeated],
+            f"Given more than once: {', '.join([*repeated][:MOST_ERRORS])}.",
+            errors=[(place, "given more than once") for place in repeated.values()],
         )

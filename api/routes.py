@@ -38,7 +38,7 @@ class WorkRoute(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         answer = super().get_route_handler()
-        has_parameters = bool(self.dependant.query_params)
+        has_parameters = bool(self.dependant.query_params or self.dependant.header_params)
 
         async def answer_accepted(request: Request) -> Response:
             if has_parameters:

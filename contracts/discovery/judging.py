@@ -51,6 +51,15 @@ def documents_needed(states: Mapping[str, CapabilityState]) -> list[str]:
     return list(dict.fromkeys(paths))
 
 
+def judged_by_answers(states: Mapping[str, CapabilityState]) -> list[str]:
+    """Returns the capabilities that only answers of the service can judge."""
+    return [
+        id_
+        for id_, state in states.items()
+        if not is_set_by_settings(state) and state.capability.judged.way != "document"
+    ]
+
+
 def judge(
     states: Mapping[str, CapabilityState],
     documents: Mapping[str, Mapping[str, Any]],

@@ -49,7 +49,7 @@ def out_discovery__probes(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
     with runtime.warehouse.connect() as connection:
         context = context_for(connection, runtime.settings)
         documents = {path: fields_of(read(DOCUMENTS[path], context)) for path in documents_needed(states)}
-        due = is_due(connection, now)
+        due = is_due(connection, states, now)
     answers = None
     if due:
         answers, attempt = asyncio.run(

@@ -1,13 +1,14 @@
 """Probes the service at its public address. Read-only: HEAD, OPTIONS and `/health`."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 import httpx
 
-from contracts.discovery.capabilities import Status
-from contracts.discovery.judging import Answers, Request
+from contracts.discovery.capabilities import CapabilityState, Status, capability_states
+from contracts.discovery.installation import installation_of
+from contracts.discovery.judging import Answers, Request, judged_by_answers
 from contracts.discovery.registry import NOT_ANSWERING
 from contracts.discovery.service import HEALTH_PATH
 from contracts.settings import Settings
@@ -36,7 +37,8 @@ def probe_due(settings: Settings, now: datetime) -> str | None:
     Raises `RunBusy` while a run writes the warehouse.
     """
     with Warehouse(settings.data_dir).read_only() as connection:
-        return DUE if connection is not None and is_due(connection, now) else None
+        states = capability_states(installation_of(settings))
+        return DUE if connection is not None and is_due(connection, states, now) else None
 
 
 def hourly_probe_due(settings: Settings, now: datetime) -> str | None:
@@ -49,16 +51,18 @@ def hourly_probe_due(settings: Settings, now: datetime) -> str | None:
     return None if last is None or now - last < HOURLY else DUE
 
 
-def is_due(connection: Connection, now: datetime) -> bool:
-    """Decides whether a probe is due: every five minutes, or every minute while an address does not answer.
+def is_due(connection: Connection, states: Mapping[str, CapabilityState], now: datetime) -> bool:
+    """Decides whether a probe is due: every five minutes, or every minute while an address does not answer, or was not
+    asked because of a rate limit.
 
     A clock that was set back does not prevent a probe.
     """
     last = looked_at(connection)
     if last is None or last > now:
         return True
-    findings = [finding for finding in read_findings(connection).values() if finding.determined_by == "http"]
-    well = bool(findings) and all(finding.status is Status.LIVE for finding in findings)
+    findings = read_findings(connection)
+    found = {id_: finding.status for id_, finding in findings.items() if finding.determined_by == "http"}
+    well = all(found.get(id_) is Status.LIVE for id_ in judged_by_answers(states))
     return now - last >= (ALL_WELL_EVERY if well else ELSE_EVERY) - EARLY
 
 

@@ -5,6 +5,7 @@ import sqlite3
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
+import httpx
 import psycopg
 import pytest
 from intakes import AGENT, INTAKE
@@ -73,6 +74,15 @@ def test_the_same_key_and_body_replay_and_another_body_is_a_conflict(service, ro
     assert first.headers["cache-control"] == again.headers["cache-control"] == "no-store"
     refused = post(service, route, {**body, **change}, key)
     assert (refused.status_code, refused.json()["code"]) == (409, "idempotency_mismatch")
+
+
+@pytest.mark.parametrize("route", [*ROUTES, "/api/agent-access/claim", "/api/v2/world-model/signal"])
+def test_two_keys_are_one_too_many(service, route):
+    keys = [("Idempotency-Key", "a" * 22), ("Idempotency-Key", "b" * 22)]
+    headers = httpx.Headers([*keys, *bearer(service.key()).items()])
+    (answer,) = service.ask(("POST", route, headers, {"json": ROUTES[route][0] if route in ROUTES else {}}))
+    assert (answer.status_code, answer.json()["code"]) == (400, "parameter_invalid")
+    assert answer.json()["errors"][0]["pointer"] == "/header/Idempotency-Key"
 
 
 def test_a_capsule_is_found_by_its_key_whatever_label_its_owner_has(service):

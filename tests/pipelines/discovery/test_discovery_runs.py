@@ -248,6 +248,19 @@ def test_a_service_that_is_not_there_not_ready_or_another_says_so(place: Place, 
     assert reasons() == {None}  # too many requests say nothing, so what was found before stays
 
 
+def test_what_a_rate_limit_kept_from_being_looked_at_is_looked_at_a_minute_later(place: Place, service: OwnService):
+    service.statuses[("OPTIONS", "/mcp")] = 429
+    look(place)
+    assert registry(place)["connect"]["reason"] == "not_looked_yet"
+    now = datetime.now(UTC)
+    assert probe_due(place.settings(), now + timedelta(minutes=1)) is not None
+    del service.statuses[("OPTIONS", "/mcp")]
+    make_older(place, 1)
+    look(place)
+    assert registry(place)["connect"]["reason"] is None
+    assert probe_due(place.settings(), datetime.now(UTC) + timedelta(minutes=1)) is None
+
+
 def test_nobody_listening_is_not_answering_and_takes_a_moment_only():
     started = datetime.now(UTC)
     answers, attempt = asyncio.run(ask_ourselves("http://127.0.0.1:1", [("OPTIONS", "/mcp")], lambda _: True))
