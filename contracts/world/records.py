@@ -13,6 +13,9 @@ from contracts.standing import UNSTATED, SourceClass
 
 Visibility = Literal["public", "private"]
 
+FORGOTTEN = "forgotten"
+"""Owner, actor and source of tombstones."""
+
 PARTS_OF_THE_SERVICE = ("pipeline", "intake", "constitution")
 """Authors of states that are no persons."""
 

@@ -15,15 +15,16 @@ from contracts.standing import UNSTATED, rank
 from contracts.times import instant_of, is_instant, utc_text
 from contracts.world.change_set import CLOCK_SKEW, MOST_NAMED, Case, EdgeChange, NodeChange, authority_of, claim_of_edge
 from contracts.world.facts import claim_of, may_replace, stated_end
-from contracts.world.identity import dedupe_key, fact_key
+from contracts.world.identity import dedupe_key, fact_key, own_id
 from contracts.world.ontology import ACT_EDGES, BUILDS_ON, GOVERNED_BY, OWNER_CONFIRMATION, PART_OF, SUPERSEDES
 from contracts.world.proposal import StageName, StageResult
-from contracts.world.records import Edge, Node
+from contracts.world.records import FORGOTTEN, Edge, Node
 
 FURTHEST_START = timedelta(days=3653)
 FURTHEST_END = timedelta(days=36525)
 LONGEST_CHAIN = 10_000
 LITTLE_CONFIDENCE = 0.3
+_ERASED = "was erased, and can't come back"
 
 DERIVED_SOURCES = ("core_world__", "out_world__", "document/", "generation")
 """Sources from which the pipeline may not derive nodes: the graph itself, and published documents."""
@@ -151,7 +152,8 @@ def _integrity(case: Case) -> Iterator[str]:
         ontology = case.ontology_of(change.after)
         known = ontology.node_types.get(change.draft.type)
         if change.before is not None and not case.sees(change.before):
-            yield f"{change.draft.id} can't be used as an id"
+            gone = change.before.erased and change.before.id.startswith(own_id(case.actor.owner or "", ""))
+            yield f"{change.draft.id} " + (_ERASED if gone else "can't be used as an id")
         elif change.before is not None and change.before.type != change.draft.type and not change.before.erased:
             yield f"{change.draft.id} is a {change.before.type} and can't become a {change.draft.type}"
         if known is None:
@@ -357,7 +359,7 @@ def _authority_of_caller(case: Case) -> Iterator[str]:
             yield f"{change.draft.id} is public, and not yours to take back"
     for edge in case.edges:
         if edge.before is not None and edge.before.owner not in (edge.after.owner, case.actor.takes_over):
-            yield f"{edge.after.id} is not yours"
+            yield f"{edge.after.id} " + (_ERASED if edge.before.owner == FORGOTTEN else "is not yours")
 
 
 def _private_faults(case: Case) -> Iterator[str]:

@@ -14,9 +14,10 @@ from contracts.access.trial_plan import trial_plan
 from contracts.sealing import seal, unseal
 from contracts.secrets import DerivedSecrets
 from contracts.times import instant_of, utc_day
+from contracts.world.records import FORGOTTEN
 from warehouse.access.keys import create_key, forget_sealed_keys, revoke_key, sealed_key
 from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction, utc_text
-from warehouse.world.forget import FORGOTTEN, erase_ended_trial
+from warehouse.world.forget import erase_ended_trial
 
 Lacking = Literal["wallet", "network", "day"]
 """Whose trials are used up."""

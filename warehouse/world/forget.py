@@ -22,15 +22,12 @@ from contracts.world.erasure import Scope, subject_sha256
 from contracts.world.facts import claim_of
 from contracts.world.identity import given_id, own_id
 from contracts.world.proposal import Actor, Proposal, StageResult
-from contracts.world.records import Edge, Event, Node, recorded_again
+from contracts.world.records import FORGOTTEN, Edge, Event, Node, recorded_again
 from contracts.world.text import folded
 from warehouse.ledger.ledger import Ledger, Reader, Transaction
 from warehouse.world.audit import DECISION, record
 from warehouse.world.due import placed_again
 from warehouse.world.events import append_states, current_node, decode_edges, decode_events, decode_nodes
-
-FORGOTTEN = "forgotten"
-"""Owner, actor and source of tombstones."""
 
 MOST_NAMED = 10
 _encode = msgspec.json.Encoder().encode

@@ -302,6 +302,19 @@ def test_what_an_owner_erases_is_in_no_staged_file_and_no_imported_decision(serv
     assert exported(service, bob) == kept
 
 
+def test_a_file_with_what_was_erased_is_refused_for_that_reason(service):
+    ada = key(service)
+    ends = {"kind": "edge", "type": "PART_OF", "statedIn": "a file"}
+    edges = ({**ends, "source": source, "target": target} for source, target in ("ab", "bc"))
+    content = file_of(*(node(name) for name in "abc"), *edges)
+    assert apply(service, ada, staged(service, ada, content), content).status_code == 201
+    assert ask(service, "DELETE", NODES + "b", ada).status_code == 200
+    told = apply(service, ada, staged(service, ada, content), content).json()["data"]
+    reasons = " ".join(stage["reason"] for stage in told["stages"])
+    assert (told["verdict"], reasons.count("was erased, and can't come back")) == ("rejected", 3)
+    assert "not yours" not in reasons and "as an id" not in reasons
+
+
 def test_a_source_of_which_nothing_is_yet_is_erased_from_staged_files(service):
     ada, bob = key(service), key(service, "local:bob")
     content = file_of(node("a", source="zap"))

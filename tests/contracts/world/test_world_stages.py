@@ -7,6 +7,7 @@ from world_writes import ADA, BOB, at, case, fact, goal, held_edge, held_node, n
 
 from contracts.errors import BodyInvalid, RevisionConflict
 from contracts.standing import SourceClass
+from contracts.world.identity import own_id
 from contracts.world.proposal import CONSTITUTION, PIPELINE, Act, Actor, NodeDraft, Proposal, checked
 from contracts.world.records import Edge, Node
 from contracts.world.stages import (
@@ -160,6 +161,15 @@ CASES: dict[str, tuple[Stage, Proposal, list[Node | Edge], str, str]] = {
     ),
     "somebody's private node as an id": (
         referential_integrity, proposal(goal("his")), [HIS], "fail", "his can't be used as an id",
+    ),
+    "an own node that was erased": (
+        referential_integrity, proposal(goal(own_id("local:ada", "g"))),
+        [held_node(own_id("local:ada", "g"), owner="forgotten", erased=True)], "fail",
+        "g was erased, and can't come back",
+    ),
+    "an erased node of somebody else": (
+        referential_integrity, proposal(goal(own_id("local:bob", "g"))),
+        [held_node(own_id("local:bob", "g"), owner="forgotten", erased=True)], "fail", "g can't be used as an id",
     ),
     "an edge within the proposal": (
         referential_integrity, proposal(goal("g"), goal("t", type="Task"), tie("t", "PURSUES", "g")), [],
