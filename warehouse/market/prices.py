@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from decimal import Decimal
+from math import sqrt
 from typing import Any, Literal
 
 import duckdb
@@ -130,16 +131,34 @@ def are_prices_served(connection: duckdb.DuckDBPyConnection) -> bool:
 
 
 @dataclass(frozen=True)
+class Traded:
+    """The amounts of a day's trades, in the token's smallest unit, by the prices in USD that were read around each.
+
+    A trade moves the price of its pool, and is worth the root of the prices before and after it.
+    """
+
+    valued: float = 0.0
+    """Times USD."""
+    before: float = 0.0
+    """Times the root of the USD before; no price was read since."""
+    unvalued: float = 0.0
+
+    def usd(self, price_now: float) -> float:
+        """Returns their worth with the price that is read now, USD for a whole token, for each smallest unit."""
+        return self.valued + self.before * sqrt(price_now) + self.unvalued * price_now
+
+
+@dataclass(frozen=True)
 class PoolPast:
     """A pool's last day according to our own transfers.
 
-    It has trades, the sum of their amounts in the token's smallest unit (both None while the chain is not read that
-    far), and blocks of an hour and of a day ago.
+    It has trades and their amounts (all None while the chain is not read that far), and blocks of an hour and of a day
+    ago.
     """
 
     buys: int | None
     sells: int | None
-    traded_raw: int | None
+    traded: Traded | None
     hour_block: int | None
     day_block: int | None
 
@@ -148,15 +167,15 @@ def pool_past(connection: duckdb.DuckDBPyConnection, pool: str, now: datetime) -
     """Reads a pool's last day. A transfer out of the pool counts as a buy, one into it as a sell; mints are neither."""
     moment = naive_utc(now)
     address = bytes.fromhex(pool.removeprefix("0x"))
-    (trades,) = _rows(connection, "pool_trades", {"pool": address, "since": moment - _DAY})
+    (trades,) = _rows(connection, "pool_trades", {"pool": address, "named": pool, "since": moment - _DAY})
     blocks = [
         next((row["block"] for row in _rows(connection, "block_before", {"moment": moment - span})), None)
         for span in (_HOUR, _DAY)
     ]
     if trades["read_to"] is None or trades["read_to"] < moment - _HOUR:
         return PoolPast(None, None, None, *blocks)
-    traded_raw = sum(int(trades[f"s{limb}"]) << (64 * limb) for limb in range(4))
-    return PoolPast(trades["buys"], trades["sells"], traded_raw, *blocks)
+    traded = Traded(trades["valued"], trades["before"], trades["unvalued"])
+    return PoolPast(trades["buys"], trades["sells"], traded, *blocks)
 
 
 @dataclass(frozen=True)

@@ -73,26 +73,45 @@ qualify row_number() over (partition by source order by fetched_at desc) = 1
 
 -- name: pool_trades
 -- One row: transfers of the token out of a pool (buys) and into it (sells) since $since (UTC), final and pending, and
--- their amounts together as sums of 64-bit limbs, s0 the lowest. `read_to` is the newest block time that is held.
+-- their amounts in the smallest unit by the pool's prices (USD) that were read around each: `valued` times the root of
+-- both, or the later one alone; `before` times the root of the earlier one, where none was read since; and `unvalued`.
+-- `read_to` is the newest block time that is held.
 with moves as (
-    select from_address, to_address, value_raw from raw_chain__transfers where block_time > $since
+    select block_number, from_address, to_address, value_raw from raw_chain__transfers where block_time > $since
     union all
-    select from_address, to_address, value_raw from raw_chain__tip_transfers where block_time > $since
+    select block_number, from_address, to_address, value_raw from raw_chain__tip_transfers where block_time > $since
 ),
 trades as (
-    select from_address = $pool as bought, value_raw
+    select
+        block_number,
+        from_address = $pool as bought,
+        value_raw.limb0::double
+        + value_raw.limb1 * pow(2.0, 64)
+        + value_raw.limb2 * pow(2.0, 128)
+        + value_raw.limb3 * pow(2.0, 192) as amount
     from moves
     where (from_address = $pool) <> (to_address = $pool) and from_address <> unhex(repeat('00', 20))
+),
+prices as (
+    select block, max(price_usd)::double as usd
+    from raw_market__token_prices
+    where pool = $named and source = 'pool' and block is not null and price_usd is not null and not suspicious
+    group by block
+),
+priced as (
+    select trades.bought, trades.amount, earlier.usd as earlier_usd, later.usd as later_usd
+    from trades
+    asof left join prices as earlier on trades.block_number > earlier.block
+    asof left join prices as later on trades.block_number <= later.block
 )
 select
     count(*) filter (where bought) as buys,
     count(*) filter (where not bought) as sells,
-    coalesce(sum(value_raw.limb3::hugeint), 0) as s3,
-    coalesce(sum(value_raw.limb2::hugeint), 0) as s2,
-    coalesce(sum(value_raw.limb1::hugeint), 0) as s1,
-    coalesce(sum(value_raw.limb0::hugeint), 0) as s0,
+    coalesce(sum(amount * sqrt(coalesce(earlier_usd, later_usd) * later_usd)), 0) as valued,
+    coalesce(sum(amount * sqrt(earlier_usd)) filter (where later_usd is null), 0) as before,
+    coalesce(sum(amount) filter (where later_usd is null and earlier_usd is null), 0) as unvalued,
     (select max(to_block_time) from raw_chain__ranges) as read_to
-from trades
+from priced
 
 -- name: served_prices
 -- The prices that were chosen, USD; no row before the first choice, and where no source is configured.

@@ -122,15 +122,15 @@ def price_then(now: PoolReading, logs: object) -> Fraction | None:
 
 
 def with_past(quote: Quote, now: PoolReading, hour: Fraction | None, day: Fraction | None, past: PoolPast) -> Quote:
-    """Adds trades and volume of the last day at today's price, and changes in terms of the other token."""
-    traded = None if past.traded_raw is None else Decimal(past.traded_raw).scaleb(-now.decimals[0])
+    """Adds trades and volume of the last day, and changes in terms of the other token."""
+    traded = None if past.traded is None else past.traded.usd(float(quote.price_usd)) / 10 ** now.decimals[0]
     hour_percent, day_percent = (
         None if then is None else change_percent(as_decimal(now.price_in_other), as_decimal(then))
         for then in (hour, day)
     )
     return replace(
         quote,
-        volume_24h_usd=None if traded is None else float(traded * quote.price_usd),
+        volume_24h_usd=traded,
         buys_24h=past.buys,
         sells_24h=past.sells,
         change_1h_percent=hour_percent,

@@ -42,7 +42,7 @@ from pipelines.token.engine import ingest
 from pipelines.token.event_assets import pool_terms
 from pipelines.token.sparse_events import PoolReserves
 from warehouse.duck.connection import Warehouse
-from warehouse.market.prices import PoolPast, SourceAnswer, pool_past
+from warehouse.market.prices import PoolPast, SourceAnswer, Traded, pool_past
 from warehouse.token.pool import record_pool
 from warehouse.token.series import record_bucket_prices
 
@@ -197,7 +197,7 @@ def test_the_pool_is_read_from_its_reserves(scene: Scene) -> None:
 def test_trades_and_changes_come_from_transfers_and_the_pools_own_events(scene: Scene) -> None:
     before = scene.hold(4_000_000_000, 1_000_000_000)
     scene.hold(0, 1_000_000_000)
-    past = PoolPast(buys=3, sells=1, traded_raw=10_000_000, hour_block=before, day_block=0)
+    past = PoolPast(buys=3, sells=1, traded=Traded(unvalued=10_000_000), hour_block=before, day_block=0)
     quote = scene.ask_pool(past).quote
     assert quote is not None
     assert (quote.volume_24h_usd, quote.buys_24h, quote.sells_24h) == (5.0, 3, 1)
@@ -335,7 +335,7 @@ def test_changes_of_a_concentrated_pool_come_from_its_swaps(scene: Scene) -> Non
     pair.swap(pair.root(Fraction(9)), 10**15)
     hour = pair.swap(pair.root(Fraction(1, 4)), 10**15, fees=True)
     pair.swap(pair.root(Fraction(1)), 10**15)
-    past = PoolPast(buys=3, sells=1, traded_raw=10_000_000, hour_block=hour, day_block=0)
+    past = PoolPast(buys=3, sells=1, traded=Traded(unvalued=10_000_000), hour_block=hour, day_block=0)
     quote = scene.ask_pool(past, pool_address=pair.address).quote
     assert quote is not None
     assert (quote.volume_24h_usd, quote.change_1h_percent, quote.change_24h_percent) == (10.0, 300.0, None)
@@ -403,6 +403,29 @@ def test_a_pool_against_ether_takes_its_price_in_dollars(swapped: bool) -> None:
     assert (decimal_of(quote.price_usd), quote.liquidity_usd, quote.mcap_usd) == ("1.5", 30_000.0, None)
 
 
+def test_a_trade_is_worth_what_its_pool_paid_whatever_the_price_is_since(tmp_path: Path) -> None:
+    """A pool whose tokens and dollars have the product 16 * 10**12, and a trade before any price was read."""
+    pool, alice, bob = ("0x" + digits * 20 for digits in ("cc", "aa", "bb"))
+    rows = [
+        (10, bob, pool, 7),
+        (20, alice, pool, 1_000_000),  # 3 million tokens become 4, and 16/3 million dollars 4
+        (30, pool, alice, 2_000_000),  # 2, and 8
+        (40, alice, pool, 2_000_000),  # 4, and 4, of which no price was read yet
+    ]
+    with Warehouse(tmp_path).connect() as connection:
+        put_transfers(connection, rows, 50)
+        for block, usd in ((15, "1.777777777777777777777778"), (25, "1"), (30, "4"), (31, "4")):
+            connection.execute(
+                "insert into raw_market__token_prices (token_address, source, fetched_at, latency_ms, quality, "
+                "suspicious, price_usd, pool, block) values ('0x70', 'pool', ?, 1, 'derived', false, ?, ?, ?)",
+                [block_time(block).replace(tzinfo=None), usd, pool, block],
+            )
+        past = pool_past(connection, pool, block_time(50))
+    assert past.traded is not None
+    worth = 7 * 16 / 9 + 4e6 / 3 + 4e6 + 4e6
+    assert past.traded.usd(1.0) == pytest.approx(worth)
+
+
 def test_trades_of_the_last_day_are_counted_from_transfers(tmp_path: Path) -> None:
     pool, alice = "0x" + "cc" * 20, "0x" + "aa" * 20
     rows = [
@@ -415,7 +438,7 @@ def test_trades_of_the_last_day_are_counted_from_transfers(tmp_path: Path) -> No
         put_transfers(connection, rows, 50)
         now = block_time(50)
         past = pool_past(connection, pool, now)
-        assert (past.buys, past.sells, past.traded_raw) == (1, 1, (1 << 130) + 5)
+        assert (past.buys, past.sells, past.traded) == (1, 1, Traded(unvalued=float((1 << 130) + 5)))
         late = pool_past(connection, pool, now + timedelta(hours=2))
-        assert (late.buys, late.sells, late.traded_raw) == (None, None, None)
+        assert (late.buys, late.sells, late.traded) == (None, None, None)
         assert late.hour_block == 40
