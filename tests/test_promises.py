@@ -114,7 +114,7 @@ def test_missing_data_says_why_and_failed_data_is_stale(houses, name):
     for file, block in ageing(houses[name]):
         assert block["quality"] != "unavailable" or block["reason"], file
         if name == "failed":
-            assert block["stale"] is True, file
+            assert block["stale"] is (block["reason"] != "not_configured"), file
 
 
 def test_every_error_has_the_one_body_and_is_described(houses, tmp_path):
