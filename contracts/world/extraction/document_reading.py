@@ -530,10 +530,26 @@ class Reading:
 
         Words that may end a period as well, such as "bis", count only where a task has them.
         """
-        if _DUE.search(self.text, max(part.start, day - 14), day):
-            return True
+        if (due := _DUE.search(self.text, max(part.start, day - 14), day)) is not None:
+            return not self._is_denied_before(part, due.start())
         due = _DUE_ELSEWHERE.search(self.text, max(part.start, day - 24), day) if node.type in _CARRIED_OUT else None
+        if due is not None and self._is_denied_before(part, due.start()):
+            return False
         return due is not None and not _SINCE.search(self.text, max(part.start, due.start() - 40), due.start())
+
+    def _is_denied_before(self, part: Part, offset: int) -> bool:
+        """Decides whether the word before an offset denies, ends or weakens what stands there: "old deadline"."""
+        before = _WORDS_BEFORE.search(self.text, max(part.start, offset - _LONGEST_BEFORE), offset)
+        words = plain_words(before[0]).split() if before is not None else []
+        while words and words[-1] in self.vocabulary.between:
+            words.pop()
+        return bool(words) and words[-1] in self.vocabulary.denying
+
+    def named_owners(self, part: Part) -> Iterator[re.Match[str]]:
+        """Yields whom a part names as owner or the like: "(owner: Ada)"; a former owner is none."""
+        for owner in NAMED_OWNER.finditer(self.text, *part):
+            if not self._is_denied_before(part, owner.start()):
+                yield owner
 
     def _linked_note(self, wikilink: re.Match[str]) -> FoundNode | None:
         """Returns what a link to another note names. A link to the note of a day, or to a person, names nothing new."""
@@ -713,6 +729,8 @@ NAMED_OWNER = re.compile(
     rf"\b(?P<label>(?i:{_OWNER_WORDS}))\s*:\s*(?P<name>{_NAME.pattern})(?=\s*(?:[,;)\]]|$))", re.MULTILINE
 )
 """A person who is named behind what he owns or does."""
+_WORDS_BEFORE = re.compile(r"(?:[\w-]+[ \t]+|[\w-]+-){1,3}$")
+_LONGEST_BEFORE = 60
 _LONGEST_APPENDIX = 80
 _MOST_APPENDICES = 4
 

@@ -17,7 +17,7 @@ from itertools import dropwhile, pairwise, zip_longest
 from typing import Literal
 from unicodedata import category
 
-from contracts.world.extraction.document_reading import NAMED_OWNER, Reading, first_sentence, plain, without_days
+from contracts.world.extraction.document_reading import Reading, first_sentence, plain, without_days
 from contracts.world.extraction.figures import amounts_in, dates_in, is_figure
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.markdown import Entry, Field, Heading, Table, blocks_of
@@ -25,7 +25,7 @@ from contracts.world.extraction.outlines import STATE, is_outline
 from contracts.world.extraction.people import CAPITAL, given_first
 from contracts.world.extraction.sentences import DAY, with_reason
 from contracts.world.extraction.tables import read_table
-from contracts.world.extraction.vocabulary import Announced, singular
+from contracts.world.extraction.vocabulary import Announced, plain_words, singular
 from contracts.world.proposal import LONGEST_TITLE
 
 _CHECKBOX = re.compile(r"\[([ xX])\]\s+")
@@ -650,6 +650,8 @@ class _Prose:
     ) -> FoundNode | None:
         reading, vocabulary = self._reading, self._reading.vocabulary
         empty = labelled.rest.start >= labelled.rest.end
+        if not empty and (vocabulary.is_denied(labelled.label) or self._is_undecided(labelled)):
+            return self._keep(part, above)
         relation = vocabulary.relation_of(labelled.head)
         is_of_people = relation is not None and relation.to in ("Person", "Organization")
         if labelled.is_dashed and not (is_of_people and singular(labelled.head) in vocabulary.relations):
@@ -733,6 +735,14 @@ class _Prose:
             reading.describe(above, labelled.label, reading.quote(labelled.rest))
         return self._keep(part, above)
 
+    def _is_undecided(self, labelled: _Labelled) -> bool:
+        """Decides whether a label says in a bracket that a decision is not made: "Decision (pending)"."""
+        vocabulary = self._reading.vocabulary
+        said = labelled.label[len(labelled.head) :].lower()
+        words = f" {plain_words(said)} "
+        is_decision = vocabulary.type_of(labelled.head) == "Decision"
+        return is_decision and labelled.day is None and any(f" {word} " in words for word in vocabulary.undecided)
+
     def _is_attribute(self, labelled: _Labelled, *, is_nested: bool) -> bool:
         """Decides whether a bold label with a value behind a colon says something of what it stands below, and defines
         no term: "**Severity:** minor". What costs something is a thing."""
@@ -770,10 +780,12 @@ class _Prose:
             reading.describe(node, "rationale", reading.quote(why))
         told = sentence if why is None else why
         rest = Part(told.end, whole.end).trimmed(reading.text).trimmed(reading.text, " .,;:()[]–—-")
-        for owner in NAMED_OWNER.finditer(reading.text, *rest):
+        behind = reading.quote(rest)
+        for owner in reading.named_owners(rest):
+            behind = behind.replace(owner[0], "")
             relation = reading.vocabulary.relations[owner["label"].lower()]
             reading.relate(node, relation, owner["label"], Part(*owner.span("name")))
-        if _WHO_AND_WHEN.sub("", without_days(NAMED_OWNER.sub("", reading.quote(rest)))):
+        if _WHO_AND_WHEN.sub("", without_days(behind)):
             reading.describe(node, "description", reading.quote(rest))
         reading.scan(node, whole)
         if node_type == "Task":

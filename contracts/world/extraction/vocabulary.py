@@ -80,6 +80,8 @@ class Vocabulary:
     nothing: frozenset[str]
     unsettled: frozenset[str]
     undecided: frozenset[str]
+    denying: frozenset[str]
+    between: frozenset[str]
     honorifics: frozenset[str]
     roles: frozenset[str]
     kin: frozenset[str]
@@ -195,8 +197,35 @@ class Vocabulary:
         relation = self.relations.get(word)
         if relation is None and " " in word and not self.is_post(label):
             relation = self.relations.get(word.rpartition(" ")[2])
-            return relation if relation is not None and relation.to == "Person" else None
+            if relation is None or relation.to != "Person":
+                return None
+            return relation if relation.type == "MENTIONS" or not self._denies(word) else None
         return relation
+
+    def is_denied(self, label: str) -> bool:
+        """Decides whether a label would state something without its words that deny, end or weaken that.
+
+        "Former owner" and "Decision (rejected)" are; "Not present" only mentions people, and "Old boat" is a name.
+        """
+        word = singular(label)
+        if word in self.relations or word in self.types or not self._denies(label):
+            return False
+        kept = [each for each in plain_words(label).split() if each not in self.denying | self.between]
+        return self._says(" ".join(kept)) or self._says(_BRACKETS.sub("", label))
+
+    def _denies(self, label: str) -> bool:
+        words = plain_words(label).split()
+        return len(words) > 1 and any(word in self.denying for word in words)
+
+    def _says(self, label: str) -> bool:
+        """Decides whether a label states something of what stands behind it, beside that people are mentioned."""
+        word = singular(label)
+        relation = self.relation_of(label)
+        if relation is not None and relation.type == "MENTIONS":
+            return False
+        return relation is not None or any(
+            word in words for words in (self.types, self.dues, self.states, self.reasons)
+        )
 
     def announced(self, heading: str) -> Announced | None:
         """Returns the announcement of a heading such as `Open risks`, `3. Goals for 2026` or `Decision`, or None.
@@ -301,7 +330,10 @@ def load_vocabulary() -> Vocabulary:
         frozenset(map(singular, raw["states"])),
         frozenset(map(singular, raw["reasons"])),
         frozenset(map(singular, raw["dues"])),
-        *(frozenset(map(plain_words, raw[name])) for name in ("nothing", "unsettled", "undecided")),
+        *(
+            frozenset(map(plain_words, raw[name]))
+            for name in ("nothing", "unsettled", "undecided", "denying", "between")
+        ),
         *(
             frozenset(raw[name])
             for name in (

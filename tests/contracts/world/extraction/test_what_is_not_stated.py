@@ -1,0 +1,101 @@
+"""What a text denies, ends, strikes out or only quotes: it can be found as a passage, and states nothing."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from contracts.world.extraction.build import BuildRequest, BuiltGraph, build_graph
+
+NOW = datetime(2026, 11, 28, tzinfo=UTC)
+
+
+def read(text: str, media_type: str = "text/markdown") -> BuiltGraph:
+    document = {"id": "d", "text": text, "media_type": media_type}
+    return build_graph(BuildRequest(documents=[document]), "local:ada", NOW)
+
+
+def titles(graph: BuiltGraph, *types: str) -> list[str]:
+    return [node.title for node in graph.nodes if node.type in types]
+
+
+def edges(graph: BuiltGraph) -> set[tuple[str, str, str]]:
+    """Every edge but those that only say where something stands."""
+    title = {node.id: node.title for node in graph.nodes}
+    return {(title[e.source], e.type, title[e.target]) for e in graph.edges if e.type != "PART_OF"}
+
+
+def texts(graph: BuiltGraph) -> list[str]:
+    return [node.properties["text"] for node in graph.nodes if node.type == "Passage"]
+
+
+def properties(graph: BuiltGraph, title: str) -> dict:
+    return next(node.properties for node in graph.nodes if node.title == title)
+
+
+@pytest.mark.parametrize(
+    ("denied", "label", "edge"),
+    [
+        ("Former owner", "Owner", "OWNED_BY"),
+        ("Not an owner", "Owner", "OWNED_BY"),
+        ("No owner", "Owner", "OWNED_BY"),
+        ("Proposed owner", "Owner", "OWNED_BY"),
+        ("Owner (former)", "Owner", "OWNED_BY"),
+        ("**Previous owner**", "**Owner**", "OWNED_BY"),
+        ("Not responsible", "Responsible", "ASSIGNED_TO"),
+        ("No longer responsible", "Responsible", "ASSIGNED_TO"),
+        ("Nicht verantwortlich", "Verantwortlich", "ASSIGNED_TO"),
+        ("Ehemaliger Verantwortlicher", "Verantwortlicher", "ASSIGNED_TO"),
+        ("Stellvertretender Verantwortlicher", "Verantwortlicher", "ASSIGNED_TO"),
+        ("Ancien responsable ", "Responsable ", "ASSIGNED_TO"),
+        ("Antiguo responsable", "Responsable", "ASSIGNED_TO"),
+        ("Ex responsabile", "Responsabile", "ASSIGNED_TO"),
+        ("Antigo responsável", "Responsável", "ASSIGNED_TO"),
+        ("Niet verantwoordelijk", "Verantwoordelijk", "ASSIGNED_TO"),
+    ],
+)
+def test_a_label_that_denies_ends_or_weakens_a_role_gives_it_to_nobody(denied, label, edge):
+    graph = read(f"# Falcon\n\n{denied}: Dan Old\n{label}: Ann Lee")
+    assert edges(graph) == {("Falcon", edge, "Ann Lee")}
+    assert (titles(graph, "Person"), texts(graph)) == (["Ann Lee"], [f"{denied}: Dan Old"])
+
+
+def test_a_column_or_key_that_denies_or_ends_a_role_is_only_a_property():
+    table = read("| Project | Former owner | Owner |\n|--|--|--|\n| Falcon | Dan Old | Ann Lee |")
+    objects = read('{"name": "Falcon", "notOwner": "Bo Park", "owner": "Ann Lee"}', "application/json")
+    front = read("---\ntitle: Falcon\nnot_owner: Bo Park\nformer_owner: Dan Old\nowner: Ann Lee\n---\nText.")
+    csv = read("Projekt,Ehemaliger Verantwortlicher,Owner\nFalcon,Dan Old,Ann Lee", "text/csv")
+    for graph in (table, objects, front, csv):
+        assert edges(graph) == {("Falcon", "OWNED_BY", "Ann Lee")}
+    assert properties(table, "Falcon") == {"former_owner": "Dan Old"}
+    assert texts(front) == ["not_owner: Bo Park", "former_owner: Dan Old", "Text."]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Rejected decision: buy SAP",
+        "**Rejected decision**: buy SAP",
+        "Decision (rejected): buy SAP",
+        "Decision (pending): buy SAP",
+        "Old deadline: 2026-01-01",
+        "Previous status: open",
+    ],
+)
+def test_a_label_that_ends_or_rejects_what_it_names_states_nothing(line):
+    graph = read(f"# Falcon\n\n{line}\n\nStatus: green\nDeadline: 2026-05-01")
+    assert (edges(graph), titles(graph, "Decision", "Concept"), texts(graph)) == (set(), [], [line])
+    assert properties(graph, "Falcon")["due_on"] == "2026-05-01"
+    assert properties(graph, "Falcon")["status"] == "green"
+    assert all("due_on" not in node.properties for node in graph.nodes if node.type == "Passage")
+
+
+def test_a_former_owner_behind_a_task_is_none_of_it():
+    graph = read("# T\n\n- [ ] Call Bo. It is late (former owner: Dan Old)\n- [ ] Pay. It is late (owner: Ann Lee)")
+    assert edges(graph) == {("Pay", "OWNED_BY", "Ann Lee")}
+    assert "Dan Old" in properties(graph, "Call Bo")["description"]
+
+
+def test_words_that_deny_are_names_elsewhere_and_people_who_are_away_are_mentioned():
+    graph = read("# T\n\nOld boat: sold in May\nNot present: Dan Old\nOriginal author: Ann Lee")
+    assert properties(graph, "T")["old_boat"] == "sold in May"
+    assert edges(graph) == {("T", "MENTIONS", "Dan Old"), ("Ann Lee", "PRODUCED", "T")}
