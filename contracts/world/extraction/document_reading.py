@@ -51,6 +51,7 @@ from contracts.world.extraction.sentences import (
     waits_in,
     with_reason,
 )
+from contracts.world.extraction.struck import struck_in, without
 from contracts.world.extraction.vocabulary import Relation, Vocabulary, plain_words, singular, without_unit
 from contracts.world.proposal import LONGEST_TITLE
 from contracts.world.text import is_blank
@@ -119,11 +120,16 @@ _LINE = re.compile(r"[^\s](?:[^\r\n]*[^\s])?")
 class Reading:
     """The text of one document, and the nodes and edges found in it."""
 
-    def __init__(self, findings: Findings, vocabulary: Vocabulary, document: str, text: str) -> None:
+    def __init__(
+        self, findings: Findings, vocabulary: Vocabulary, document: str, text: str, *, has_marks: bool = True
+    ) -> None:
         self.findings = findings
         self.vocabulary = vocabulary
         self.document = document
-        self.text = text
+        self.written = text
+        """The text as it stands, with what is struck through."""
+        self._struck = struck_in(text) if has_marks else []
+        self.text = without(text, self._struck)
         self.doubles_quotes = False
         self.root: FoundNode
         self._by_name: dict[str, FoundNode] = {}
@@ -150,8 +156,40 @@ class Reading:
 
     def quote(self, part: Part) -> str:
         """Returns the text of a part."""
-        text = self.text[part.start : part.end]
+        return self._meant(self.text[part.start : part.end])
+
+    def _meant(self, text: str) -> str:
         return text.replace('""', '"') if self.doubles_quotes else text
+
+    def shown(self, part: Part) -> Part:
+        """Returns a part without what is struck through at its ends; without anything if all of it is."""
+        return part.trimmed(self.text) if self._struck else part
+
+    def is_struck(self, part: Part) -> bool:
+        """Decides whether a part has text, and all of it is struck through."""
+        if not self._struck or self.text[part.start : part.end].strip():
+            return False
+        return bool(self.written[part.start : part.end].strip())
+
+    def is_remark(self, part: Part) -> bool:
+        """Decides whether a part may only say something of what is struck through before it: "~~Call Bo~~ done"."""
+        if not self._struck or self._with_struck(part).start == part.start:
+            return False
+        text = self.quote(part)
+        return not text[:1].isupper() or len(text.split()) == 1
+
+    def _with_struck(self, part: Part) -> Part:
+        """Returns a part with what is struck through directly before and behind it."""
+        start, end = part
+        for struck in reversed(self._struck[: bisect_right(self._struck, start, key=lambda each: each.end)]):
+            if self.written[struck.end : start].strip(" \t"):
+                break
+            start = struck.start
+        for struck in self._struck[bisect_left(self._struck, end, key=lambda each: each.start) :]:
+            if self.written[end : struck.start].strip(" \t"):
+                break
+            end = struck.end
+        return Part(start, end)
 
     def add(self, rule: str, node_type: str, part: Part, within: FoundNode, title: str | None = None) -> FoundNode:
         """Adds a new node as a part of another one. Its title is the part's text unless one is given."""
@@ -191,6 +229,8 @@ class Reading:
         Returns whether the node now has the whole text.
         """
         value = clean_text(plain(text))
+        if self._struck:
+            value = _GAP.sub(" ", value)
         key = "_".join(plain_words(name).replace("-", " ").split())
         if not value or not key or key in _RESERVED:
             return False
@@ -211,9 +251,11 @@ class Reading:
         `stated_from` on, if it is given.
         """
         first = None
-        pieces = [part] if spelt is not None and len(spelt) <= LONGEST_TEXT else passages_of(self.text, part)
+        part = self._with_struck(part) if self._struck else part
+        pieces = [part] if spelt is not None and len(spelt) <= LONGEST_TEXT else passages_of(self.written, part)
         for piece in pieces:
-            text = clean_text(spelt if spelt is not None and piece is part else self.quote(piece)).strip()
+            written = self._meant(self.written[piece.start : piece.end])
+            text = clean_text(spelt if spelt is not None and piece is part else written).strip()
             if is_blank(text):
                 continue
             title = plain(text[:LONGEST_TITLE])
@@ -477,7 +519,7 @@ class Reading:
         starts = [part.start for part in known]
         found: list[Part] = []
         joins = False
-        for match in _LINE.finditer(self.text) if known else ():
+        for match in _LINE.finditer(self.written) if known else ():
             line = Part(match.start(), match.end())
             before = bisect_left(starts, line.end)
             if before and ends[before - 1] > line.start:
@@ -672,6 +714,7 @@ _RESERVED = frozenset(
 """Properties with a meaning for the graph. No text of a document sets them."""
 
 
+_GAP = re.compile(r"(?<=\S)[ \t]{2,}(?=\S)")
 _MARKUP = re.compile(r"[\\`*_~\[\]<&\n]")
 
 

@@ -20,11 +20,11 @@ from unicodedata import category
 from contracts.world.extraction.document_reading import Reading, first_sentence, plain, without_days
 from contracts.world.extraction.figures import amounts_in, dates_in, is_figure
 from contracts.world.extraction.findings import FoundNode, Part
-from contracts.world.extraction.markdown import Entry, Field, Heading, Table, blocks_of
+from contracts.world.extraction.markdown import Block, Entry, Field, Heading, Table, blocks_of
 from contracts.world.extraction.outlines import STATE, is_outline
 from contracts.world.extraction.people import CAPITAL, given_first
 from contracts.world.extraction.sentences import DAY, with_reason
-from contracts.world.extraction.tables import read_table
+from contracts.world.extraction.tables import read_table, whole_of
 from contracts.world.extraction.vocabulary import Announced, plain_words, singular
 from contracts.world.proposal import LONGEST_TITLE
 
@@ -140,6 +140,8 @@ class _Section:
     """The day that its heading is, if that is nothing else."""
     is_stated: bool = False
     """True if a paragraph of it was read already."""
+    is_void: bool = False
+    """True if nothing below its heading is stated."""
 
 
 @dataclass
@@ -167,7 +169,7 @@ def read_prose(reading: Reading, title: str | None) -> None:
 class _Prose:
     def __init__(self, reading: Reading, title: str | None) -> None:
         self._reading = reading
-        self._blocks = list(blocks_of(reading.text))
+        self._blocks = [self._without_struck(block) for block in blocks_of(reading.written)]
         self._title = self._title_block(is_titled=title is not None)
         self._speakers = self._repeated_labels()
         self._is_chat = self._has_turns()
@@ -194,6 +196,18 @@ class _Prose:
         self._below_depth = 0
         """The announcement of a label without a value for the items below it, and the depth of that label."""
 
+    def _without_struck(self, block: Block) -> Block:
+        """Returns a block without what is struck through in it, unless that is all of it."""
+        reading = self._reading
+        match block:
+            case Heading(level, part) if not reading.is_struck(part):
+                return Heading(level, reading.shown(part))
+            case Entry(depth, lines) if not reading.is_struck(Part(lines[0].start, lines[-1].end)):
+                return Entry(depth, tuple(reading.shown(line) for line in lines if not reading.is_struck(line)))
+            case Field(whole, key, values):
+                return Field(whole, key, tuple(reading.shown(each) for each in values if not reading.is_struck(each)))
+        return block
+
     def _title_block(self, *, is_titled: bool) -> Heading | None:
         """Returns the first heading if it is of level 1, or else a first line that looks like a title, or None.
 
@@ -201,6 +215,8 @@ class _Prose:
         """
         first = next((block for block in self._blocks if isinstance(block, Heading)), None)
         if first is not None and first.level == 1:
+            if self._reading.is_struck(first.part):
+                return None
             names_a_part = self._reading.vocabulary.names_a_part(plain(self._reading.quote(first.part)))
             return None if names_a_part else first
         match self._blocks:
@@ -303,12 +319,15 @@ class _Prose:
             match block:
                 case Heading():
                     self._heading(block)
+                case Table(rows=rows) if self._sections[-1].is_void:
+                    for row in rows:
+                        self._reading.keep(whole_of(row), self._node, self._place)
                 case Table(header, rows):
                     announced = self._announced
                     read_table(self._reading, header, rows, self._node, announced and announced.type)
                 case Field():
                     self._field(block)
-                case Entry() if self._is_answered(block):
+                case Entry() if self._sections[-1].is_void or self._is_answered(block):
                     self._below, self._items = None, []
                     part = Part(block.lines[0].start, block.lines[-1].end)
                     self._reading.keep(part, self._node, self._place, stated_from=part.end)
@@ -367,6 +386,11 @@ class _Prose:
         heading = Heading(heading.level, _undecorated(self._reading.text, heading.part))
         text = self._reading.quote(heading.part)
         vocabulary = self._reading.vocabulary
+        if above.is_void or self._reading.is_struck(heading.part):
+            self._reading.read_as("heading", heading.part)
+            name = plain(self._reading.written[heading.part.start : heading.part.end])
+            self._sections.append(_Section(heading.level, above.node, None, name, is_void=True))
+            return
         state = STATE.match(text) if self._is_outline else None
         if state is not None:
             part = Part(heading.part.start + state.end(), heading.part.end)
@@ -460,7 +484,7 @@ class _Prose:
                 self._below = self._reading.vocabulary.announced(plain(self._reading.quote(part)))
                 self._reading.read_as("label", part)
                 made = None
-            elif is_below_none and self._describes(part, below):
+            elif self._is_crossed_out(part, place) or (is_below_none and self._describes(part, below)):
                 made = self._keep(part, above)
             else:
                 made = self._statement(part, above, announced, place)
@@ -471,6 +495,10 @@ class _Prose:
         self._is_kept = False
         if self._below is not below:
             self._below_depth = entry.depth
+
+    def _is_crossed_out(self, part: Part, place: _Place) -> bool:
+        """Decides whether a part is struck through, or an item that may only say something of what is."""
+        return self._reading.is_struck(part) or (place == "item" and self._reading.is_remark(part))
 
     def _state_of_section(self, part: Part, above: FoundNode) -> None:
         """Reads the paragraph below "Status" as a property, and that below "Rationale" as the reason of the decision
@@ -522,6 +550,8 @@ class _Prose:
         reading = self._reading
         nested = place == "item" and above is not self._node
         box = _CHECKBOX.match(reading.text, part.start, part.end) if place == "item" else None
+        if box is not None and reading.is_remark(Part(box.end(), part.end)):
+            return self._keep(part, above)
         if box is not None:
             node = self._task("checkbox", Part(box.end(), part.end), above)
             node.properties["status"] = "open" if box[1] == " " else "done"

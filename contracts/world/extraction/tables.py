@@ -36,9 +36,17 @@ def read_table(
         return
     name = _name_column(reading, columns, rows)
     announced = row_type or reading.vocabulary.type_of(columns[name]) or _type_of_rows(reading, columns, rows, name)
-    for cells in rows:
-        if cells[name].start < cells[name].end:
+    for written in rows:
+        cells = [reading.shown(cell) for cell in written]
+        if reading.is_struck(written[name]):
+            reading.keep(whole_of(written), within, None)
+        elif cells[name].start < cells[name].end:
             _read_row(reading, columns, cells, name, within, announced)
+
+
+def whole_of(cells: Sequence[Part]) -> Part:
+    """Returns the part from the first to the last cell of a row."""
+    return Part(min(cell.start for cell in cells), max(cell.end for cell in cells))
 
 
 def read_delimited(reading: Reading, title: str | None) -> None:
@@ -61,7 +69,7 @@ def _read_row(
     of_type = next((i for i, column in enumerate(columns) if singular(column) in vocabulary.type_words), None)
     own_type = None if of_type is None else vocabulary.type_of(reading.quote(cells[of_type]))
     node_type = own_type or announced
-    whole = Part(min(cell.start for cell in cells), max(cell.end for cell in cells))
+    whole = whole_of(cells)
     if reading.states_none(node_type, cells[name]) or (node_type == "Decision" and _is_open(reading, columns, cells)):
         reading.keep(whole, within, None)
         return

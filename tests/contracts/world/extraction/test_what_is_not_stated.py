@@ -99,3 +99,49 @@ def test_words_that_deny_are_names_elsewhere_and_people_who_are_away_are_mention
     graph = read("# T\n\nOld boat: sold in May\nNot present: Dan Old\nOriginal author: Ann Lee")
     assert properties(graph, "T")["old_boat"] == "sold in May"
     assert edges(graph) == {("T", "MENTIONS", "Dan Old"), ("Ann Lee", "PRODUCED", "T")}
+
+
+def test_what_is_struck_through_states_nothing_and_what_stands_beside_it_is_read_without_it():
+    graph = read("# Falcon\n\nOwner: ~~Ann Lee~~ Bo Park\n\nDue: ~~2026-01-01~~ 2026-02-01\n\n~~Decision: buy SAP~~")
+    assert edges(graph) == {("Falcon", "OWNED_BY", "Bo Park")}
+    assert (properties(graph, "Falcon")["due_on"], titles(graph, "Decision")) == ("2026-02-01", [])
+    assert texts(graph) == ["Due: ~~2026-01-01~~ 2026-02-01", "~~Decision: buy SAP~~"]
+    html = read("# Falcon\n\n<del>Owner: Ann Lee</del>\nOwner: Bo Park")
+    assert edges(html) == {("Falcon", "OWNED_BY", "Bo Park")}
+
+
+@pytest.mark.parametrize(
+    ("entry", "made"),
+    [
+        ("- [ ] ~~Call Ann~~", []),
+        ("- ~~[ ] Call Ann~~", []),
+        ("- ~~Bo: call vendor~~", []),
+        ("- [x] ~~Pay the rent~~ skipped", []),
+        ("- ~~Pay the rent~~ no longer needed", []),
+        ("- [ ] ~~Call Ann~~ Call Bo", ["Call Bo"]),
+        ("- Call Bo ~~and Ann~~", ["Call Bo"]),
+        ("- Run `rm ~~old~~ new`", ["Run rm ~~old~~ new"]),
+        ("- Wait ~5 or ~6 days", ["Wait ~5 or ~6 days"]),
+    ],
+)
+def test_a_task_that_is_struck_through_is_none(entry, made):
+    graph = read(f"# T\n\n## Tasks\n\n{entry}")
+    assert (titles(graph, "Task"), edges(graph)) == (made, set())
+    assert made or texts(graph) == [entry.removeprefix("- ")] or "skipped" in texts(graph)[0]
+
+
+def test_cells_and_headings_that_are_struck_through_state_nothing():
+    table = "| Project | Owner |\n|--|--|\n| Falcon | ~~Ann Lee~~ Bo Park |\n| ~~Hawk~~ | Cy Dee |"
+    graph = read(
+        f"# T\n\n{table}\n\n## ~~Risks~~\n\n- Frost\n\n### Decision: sail\n\nOwner: Cy Dee\n\n## Risks\n\n- Fire"
+    )
+    assert edges(graph) == {("Falcon", "OWNED_BY", "Bo Park")}
+    assert (titles(graph, "Project"), titles(graph, "Risk"), titles(graph, "Decision")) == (["Falcon"], ["Fire"], [])
+    assert texts(graph) == ["~~Hawk~~ | Cy Dee", "Frost", "Owner: Cy Dee"]
+    csv = read("Project,Owner\nFalcon,~~Ann Lee~~ Bo Park", "text/csv")
+    assert edges(csv) == {("Falcon", "OWNED_BY", "Bo Park")}
+
+
+def test_tildes_in_objects_strike_nothing_through():
+    graph = read('{"goals": ["~~a", "b~~"]}', "application/json")
+    assert titles(graph, "Goal") == ["~~a", "b~~"]

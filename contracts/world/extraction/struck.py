@@ -1,0 +1,35 @@
+"""Takes what is struck through out of a text: it states nothing. Every other character keeps its offset."""
+
+from __future__ import annotations
+
+import re
+
+from contracts.world.extraction.findings import Part
+
+_GOES_ON = r"\n(?![ \t]*(?:\n|$|[-*+#>|]|\d{1,3}[.)]))"
+"""The end of a line whose paragraph goes on."""
+_WITHIN = rf"(?:[^~\n|]|~(?!~)|{_GOES_ON}){{1,1000}}?"
+_STRUCK = re.compile(
+    r"(?<!`)(?P<code>`{1,3})(?!`).{1,1000}?(?<!`)(?P=code)(?!`)"
+    rf"|(?P<struck>(?:(?<![\\~])~~(?=\w)|(?<![\w\\~])~~(?=[^\s~])){_WITHIN}(?<![\s])~~(?!~)"
+    rf"|<(?P<tag>del|s|strike)>(?:[^<\n]|<(?!/?(?:del|s|strike)>)|{_GOES_ON}){{1,1000}}?</(?P=tag)>)",
+    re.DOTALL | re.IGNORECASE,
+)
+"""What is struck through: "~~Ada~~", "<del>Ada</del>". What is in code is not."""
+
+
+def struck_in(text: str) -> list[Part]:
+    """Returns what is struck through in a text, with its marks."""
+    if "~~" not in text and "</" not in text:
+        return []
+    return [Part(*match.span("struck")) for match in _STRUCK.finditer(text) if match["struck"] is not None]
+
+
+def without(text: str, struck: list[Part]) -> str:
+    """Returns a text with white space in place of some of its parts."""
+    kept: list[str] = []
+    start = 0
+    for part in struck:
+        kept += [text[start : part.start], re.sub(r"[^\r\n]", " ", text[part.start : part.end])]
+        start = part.end
+    return "".join([*kept, text[start:]])
