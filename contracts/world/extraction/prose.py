@@ -20,6 +20,7 @@ from unicodedata import category
 from contracts.world.extraction.document_reading import Reading, first_sentence, plain, without_days
 from contracts.world.extraction.figures import amounts_in, dates_in, is_figure
 from contracts.world.extraction.findings import FoundNode, Part
+from contracts.world.extraction.mails import older_mail_in
 from contracts.world.extraction.markdown import Block, Entry, Field, Heading, Table, blocks_of
 from contracts.world.extraction.outlines import STATE, is_outline
 from contracts.world.extraction.people import CAPITAL, given_first
@@ -73,18 +74,6 @@ _TURN = re.compile(
 _LEVEL = re.compile(r"[A-Z]{4,}")
 """A word between the time and the message of a log, whose lines are by nobody: "INFO"."""
 _FEWEST_TURNS = 3
-_REPLIED = re.compile(
-    r"^[> ]*(?:On|Am|Le|El|Il|Em|Op)\s[^\n]{5,150}\s"
-    r"(?:wrote|a\sécrit|escribió|ha\sscritto|escreveu|(?:schrieb|schreef)\b[^\n:]{0,80})\s?:[ \t]*$",
-    re.MULTILINE,
-)
-"""The line of a reply before the lines of the mail that it answers."""
-_ANSWERED = re.compile(
-    r"^[> ]*-{2,20}\s?(?:Original [Mm]essage|Ursprüngliche Nachricht|Message d['’]origine|Mensaje original"
-    r"|Messaggio originale|Mensagem original|Oorspronkelijk bericht)\s?-{2,20}[ \t]*$",
-    re.MULTILINE,
-)
-"""The line of a reply below which the whole mail stands that it answers."""
 _NUMBERED = re.compile(r"(?:(?P<word>[^\W\d]+(?: [^\W\d]+)?)[ #]{1,2}|(?P<short>KR) ?)\d{1,3}(?:\.\d{1,3})?")
 _OF_NUMBER = frozenset({"Goal", "Risk", "Decision", "Principle", "Observation"})
 """Types of which a label with a number states one: "Risk 2: Frost", "KR1: Sell ten boats"."""
@@ -169,12 +158,14 @@ def read_prose(reading: Reading, title: str | None) -> None:
 class _Prose:
     def __init__(self, reading: Reading, title: str | None) -> None:
         self._reading = reading
-        self._blocks = [self._without_struck(block) for block in blocks_of(reading.written)]
+        self._older = older_mail_in(reading.text)
+        self._blocks = [
+            self._without_struck(block) for whole in blocks_of(reading.written) for block in self._before_older(whole)
+        ]
         self._title = self._title_block(is_titled=title is not None)
         self._speakers = self._repeated_labels()
         self._is_chat = self._has_turns()
         self._is_outline = is_outline(reading.text)
-        self._answered = self._answered_parts()
         self._number = 0
         self._front_title = None if title is not None or self._title is not None else self._title_field()
         part = Part(0, len(reading.text)).trimmed(reading.text)
@@ -196,6 +187,15 @@ class _Prose:
         self._below_depth = 0
         """The announcement of a label without a value for the items below it, and the depth of that label."""
 
+    def _before_older(self, block: Block) -> Iterator[Block]:
+        """Yields a block as two if an older mail begins within it."""
+        older = self._older.rest
+        if isinstance(block, Entry) and block.lines[0].start < older <= block.lines[-1].start:
+            yield Entry(block.depth, tuple(line for line in block.lines if line.start < older))
+            yield Entry(block.depth, tuple(line for line in block.lines if line.start >= older))
+        else:
+            yield block
+
     def _without_struck(self, block: Block) -> Block:
         """Returns a block without what is struck through in it, unless that is all of it."""
         reading = self._reading
@@ -214,9 +214,9 @@ class _Prose:
         The first line of a text that comes with its title is a line like any other.
         """
         first = next((block for block in self._blocks if isinstance(block, Heading)), None)
+        if first is not None and (self._reading.is_struck(first.part) or self._is_answered(first.part.start)):
+            first = None
         if first is not None and first.level == 1:
-            if self._reading.is_struck(first.part):
-                return None
             names_a_part = self._reading.vocabulary.names_a_part(plain(self._reading.quote(first.part)))
             return None if names_a_part else first
         match self._blocks:
@@ -291,21 +291,13 @@ class _Prose:
         names = Counter(turns)
         return len(turns) >= _FEWEST_TURNS and 2 * sum(count for count in names.values() if count > 1) >= len(turns)
 
-    def _answered_parts(self) -> tuple[int, int]:
-        """Returns from where on lines with ">" are those of an older mail, and from where on all lines are."""
+    def _is_answered(self, start: int) -> bool:
+        """Decides whether what begins at an offset is of a mail that the text answers or forwards, and states nothing
+        here."""
+        if start < self._older.lines:
+            return start >= self._older.rest
         text = self._reading.text
-        replied, answered = _REPLIED.search(text), _ANSWERED.search(text)
-        ends = [len(text) if match is None else match.start() for match in (replied, answered)]
-        return ends[0], ends[1]
-
-    def _is_answered(self, entry: Entry) -> bool:
-        """Decides whether an entry is of the mail that the text answers, and states nothing here."""
-        start = entry.lines[0].start
-        quoted, whole = self._answered
-        if start < quoted:
-            return start >= whole
-        text = self._reading.text
-        return start >= whole or text[text.rfind("\n", 0, start) + 1 : start].lstrip().startswith(">")
+        return start >= self._older.rest or text[text.rfind("\n", 0, start) + 1 : start].lstrip().startswith(">")
 
     def _is_known(self, label: str) -> bool:
         vocabulary = self._reading.vocabulary
@@ -317,20 +309,22 @@ class _Prose:
     def read(self) -> None:
         for block, following in zip_longest(self._blocks, self._blocks[1:]):
             match block:
+                case Heading(_, part) if block is not self._title and self._is_answered(part.start):
+                    self._keep_as_text(part)
                 case Heading():
                     self._heading(block)
-                case Table(rows=rows) if self._sections[-1].is_void:
+                case Table(rows=rows) if self._sections[-1].is_void or self._is_answered(
+                    rows[0][0].start if rows else 0
+                ):
                     for row in rows:
-                        self._reading.keep(whole_of(row), self._node, self._place)
+                        self._keep_as_text(whole_of(row))
                 case Table(header, rows):
                     announced = self._announced
                     read_table(self._reading, header, rows, self._node, announced and announced.type)
                 case Field():
                     self._field(block)
-                case Entry() if self._sections[-1].is_void or self._is_answered(block):
-                    self._below, self._items = None, []
-                    part = Part(block.lines[0].start, block.lines[-1].end)
-                    self._reading.keep(part, self._node, self._place, stated_from=part.end)
+                case Entry(_, lines) if self._sections[-1].is_void or self._is_answered(lines[0].start):
+                    self._keep_as_text(Part(lines[0].start, lines[-1].end))
                 case Entry(0, lines) if self._is_chat and any(map(self._turn, lines)):
                     self._below, self._items = None, []
                     self._messages(lines)
@@ -338,6 +332,11 @@ class _Prose:
                     self._entry(block, announces=True)
                 case Entry():
                     self._entry(block)
+
+    def _keep_as_text(self, part: Part) -> None:
+        """Keeps a part as a passage that states nothing, not even by its sentences."""
+        self._below, self._items = None, []
+        self._reading.keep(part, self._node, self._place, stated_from=part.end)
 
     def _announces(self, line: Part) -> bool:
         """Decides whether a line before a list says of what type its entries are: "Next steps"."""

@@ -145,3 +145,52 @@ def test_cells_and_headings_that_are_struck_through_state_nothing():
 def test_tildes_in_objects_strike_nothing_through():
     graph = read('{"goals": ["~~a", "b~~"]}', "application/json")
     assert titles(graph, "Goal") == ["~~a", "b~~"]
+
+
+HEAD = "From: Zed Foo\nSent: Monday, March 2, 2026 9:00 AM\nTo: Alice Kern\nSubject: plan"
+GERMAN = "Von: Zed Foo\nGesendet: Montag, 2. März 2026 09:00\nAn: Alice Kern\nBetreff: Plan"
+OLDER = "We decided to fly.\n\nOwner: Zed Foo\n\n# Decision: sail\n\n| Task | Owner |\n|--|--|\n| Row | Zed Foo |"
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "---------- Forwarded message ---------\nFrom: Zed Foo\nSubject: plan",
+        "---------- Weitergeleitete Nachricht ---------\nVon: Zed Foo",
+        "Begin forwarded message:\n\nFrom: Zed Foo\nSubject: plan\nDate: 2 March 2026",
+        HEAD,
+        f"________________________________\n{HEAD}",
+        GERMAN,
+        "**From:** Zed Foo\n**Sent:** Monday\n**To:** Alice Kern\n**Subject:** plan",
+        "On Mon, 2 Mar 2026 at 10:04, Zed Foo wrote:",
+        "Le lun. 2 mars 2026 à 09:00, Zed Foo <zed@foo.example> a écrit :",
+        "Am 02.03.2026 um 10:04 schrieb Zed Foo:",
+    ],
+)
+def test_a_mail_states_nothing_of_an_older_one_that_stands_below_it_without_marks(above):
+    graph = read(f"Hi,\n\nOwner: Ann Lee\n\n{above}\n\n{OLDER}", "text/plain")
+    assert {edge for edge in edges(graph) if edge[1] != "MENTIONS"} == {("d", "OWNED_BY", "Ann Lee")}
+    assert titles(graph, "Decision", "Task", "Concept") == []
+    assert {"We decided to fly.", "Owner: Zed Foo", "Row | Zed Foo"} <= set(texts(graph))
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        HEAD,
+        f"# The mail\n\n{HEAD}",
+        "On 3 March 2026 the council wrote:",
+        "Hi,\n\nOn Mon, 2 Mar 2026 at 10:04, Zed Foo wrote:\n\n> Owner: Zed Foo",
+        "Hi,\n\nFrom: Bern\nTo: Rome\nDate: 2 March 2026",
+    ],
+)
+def test_a_mail_itself_and_what_stands_below_the_marked_lines_of_an_older_one_are_read(above):
+    graph = read(f"{above}\n\nOwner: Ann Lee")
+    assert {(kind, title) for _, kind, title in edges(graph) if kind == "OWNED_BY"} == {("OWNED_BY", "Ann Lee")}
+
+
+def test_a_head_directly_below_the_words_of_a_mail_begins_the_older_one():
+    graph = read(f"{HEAD}\n\nOwner: Bo Park\n\n{HEAD.replace('plan', 'old')}\n\nOwner: Zed Foo", "text/plain")
+    assert [title for _, kind, title in edges(graph) if kind == "OWNED_BY"] == ["Bo Park"]
+    joined = read("Hi,\nOwner: Bo Park\n-----Original Message-----\nOwner: Zed Foo", "text/plain")
+    assert "Zed Foo" not in [title for _, kind, title in edges(joined) if kind == "OWNED_BY"]

@@ -1,0 +1,98 @@
+"""Finds where a mail ends and an older one begins, which it answers or forwards. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_REPLIED = re.compile(
+    r"^[> ]*(?:On|Am|Le|El|Il|Em|Op)\s[^\n]{5,150}\s"
+    r"(?:wrote|a\sécrit|escribió|ha\sscritto|escreveu|(?:schrieb|schreef)\b[^\n:]{0,80})\s?:[ \t]*$",
+    re.MULTILINE,
+)
+"""The line of a reply before the lines of the mail that it answers."""
+_BY_PROGRAM = re.compile(r"\d:\d\d|[\w.+-]@\w")
+"""A time or an address, which such a line has if a program wrote it."""
+_SEPARATED = re.compile(
+    r"^[> ]*-{2,20}\s?(?:Original [Mm]essage|Ursprüngliche Nachricht|Message d['’]origine|Mensaje original"
+    r"|Messaggio originale|Mensagem original|Oorspronkelijk bericht|Forwarded [Mm]essage|Weitergeleitete Nachricht"
+    r"|Message transféré|Mensaje reenviado|Messaggio inoltrato|Mensagem (?:encaminhada|reencaminhada)"
+    r"|Doorgestuurd bericht)\s?-{2,20}[ \t]*$"
+    r"|^(?:Begin forwarded message|Anfang der weitergeleiteten Nachricht|Début du message (?:réexpédié|transféré)"
+    r"|Inicio del mensaje reenviado|Inizio messaggio inoltrato|Início da mensagem (?:encaminhada|reencaminhada)"
+    r"|Begin doorgestuurd bericht)\s?:[ \t]*$",
+    re.MULTILINE,
+)
+"""The line below which a whole mail stands that the text answers or forwards."""
+_FROM = re.compile(r"^[ \t]*\*{0,2}(?:From|Von|De|Da|Van)\s?:", re.MULTILINE)
+_NAME = re.compile(r"[ \t]*\*{0,2}(?P<name>[A-Za-zÀ-ÿ]+(?: [a-z]+)?)\s?:")
+_SENT = frozenset({"sent", "gesendet", "envoyé", "enviado", "enviado el", "enviada em", "inviato", "verzonden"})
+_DATED = _SENT | {"date", "datum", "fecha", "data"}
+_SUBJECT = frozenset({"subject", "betreff", "objet", "asunto", "oggetto", "assunto", "onderwerp"})
+_MOST_LINES = 8
+"""Most lines of the head of a mail."""
+_LINE = re.compile(r"^[ \t]*\S", re.MULTILINE)
+_TEXT_LINE = re.compile(r"^[ \t]*[^\s#]", re.MULTILINE)
+"""The beginning of a line that is no heading."""
+_ABOVE = re.compile(r"\n[ \t\r]*\n$")
+_RULE = re.compile(r"_{8,}[ \t\r]*\n\s*$")
+_FURTHEST = 200
+"""Most characters before the head of a mail that say whether one begins there."""
+
+
+class Older(NamedTuple):
+    """From where on the lines with ">" are those of an older mail, and from where on everything is."""
+
+    lines: int
+    rest: int
+
+
+def older_mail_in(text: str) -> Older:
+    """Returns where older mails stand in a text: at its end where there is none."""
+    is_mail = _is_head(_head_at(text, len(text) - len(text.lstrip())), _DATED | _SUBJECT)
+    replied = _REPLIED.search(text)
+    starts = [
+        *(match.start() for match in [_SEPARATED.search(text)] if match is not None),
+        *(match.start() for match in _REPLIED.finditer(text) if _is_unquoted(text, match, is_mail=is_mail)),
+        *_heads_in(text, is_mail=is_mail),
+    ]
+    return Older(len(text) if replied is None else replied.start(), min(starts, default=len(text)))
+
+
+def _is_unquoted(text: str, replied: re.Match[str], *, is_mail: bool) -> bool:
+    """Decides whether the older mail stands below the line of a reply without ">" before its lines."""
+    below = text[replied.end() : replied.end() + 1_000].lstrip()
+    is_sure = is_mail or _BY_PROGRAM.search(replied[0]) is not None
+    return is_sure and below != "" and not below.startswith(">") and not replied[0].startswith(">")
+
+
+def _heads_in(text: str, *, is_mail: bool) -> Iterator[int]:
+    """Yields where heads of mails stand below other text: "From: ...", "Sent: ...", "Subject: ..."."""
+    begin = _LINE.search(text)
+    first = _TEXT_LINE.search(text)
+    for match in _FROM.finditer(text):
+        names = _head_at(text, match.start())
+        if begin is None or match.start() <= begin.start() or not _is_head(names, _DATED):
+            continue
+        above = _ABOVE.search(text, max(0, match.start() - _FURTHEST), match.start())
+        is_below_text = first is not None and first.start() < match.start()
+        is_apart = above is not None and (is_mail or (not names.isdisjoint(_SENT) and is_below_text))
+        if is_apart or _RULE.search(text, max(0, match.start() - _FURTHEST), match.start()):
+            yield match.start()
+
+
+def _head_at(text: str, start: int) -> frozenset[str]:
+    """Returns the names of the lines from an offset on, if each has one."""
+    names = set()
+    for line in text[start : start + 4_000].split("\n")[:_MOST_LINES]:
+        if not line.strip():
+            break
+        if (match := _NAME.match(line)) is not None:
+            names.add(match["name"].lower())
+    return frozenset(names)
+
+
+def _is_head(names: frozenset[str], others: frozenset[str]) -> bool:
+    is_from = not names.isdisjoint({"from", "von", "de", "da", "van"})
+    return is_from and not names.isdisjoint(_SUBJECT) and not names.isdisjoint(others)
