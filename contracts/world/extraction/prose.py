@@ -115,6 +115,8 @@ _FIRST_PICTURE = "\u2190"
 """Below it are signs of texts such as the degree, which are no pictures."""
 _JOINERS = frozenset("\ufe0f\u200d \t")
 
+_NOTHING = Announced("", many=False)
+"""What a line announces below which stands what was rejected."""
 _Place = Literal["item", "field", "paragraph"]
 """The position of a statement: a list item, one of several labelled lines, or a paragraph."""
 
@@ -179,7 +181,9 @@ class _Prose:
             reading.describe(reading.root, "heading", reading.quote(part))
         announced = None if self._title is None else reading.vocabulary.announced(plain(reading.quote(part)))
         is_list = announced is not None and announced.many and announced.type in _LISTED_BY_TITLE
-        self._sections = [_Section(0, reading.root, announced if is_list else None)]
+        heading = "" if self._title is None else plain(reading.quote(part))
+        is_void = reading.vocabulary.is_rejected(heading)
+        self._sections = [_Section(0, reading.root, announced if is_list else None, is_void=is_void)]
         self._decisions: list[FoundNode] = []
         self._is_kept = False
         self._items: list[FoundNode | None] = []
@@ -342,8 +346,8 @@ class _Prose:
         """Decides whether a line before a list says of what type its entries are: "Next steps"."""
         text = plain(self._reading.quote(line))
         is_title = self._is_title_line(line) and len(text.split()) <= _MOST_LABEL_WORDS
-        announced = self._reading.vocabulary.announced(text) if is_title and text[:1].isupper() else None
-        return announced is not None and announced.many and announced.type in _LISTED_BY_LINE
+        announced = self._announced_by(text) if is_title and text[:1].isupper() else None
+        return announced == _NOTHING or (announced is not None and announced.many and announced.type in _LISTED_BY_LINE)
 
     def _messages(self, lines: tuple[Part, ...]) -> None:
         """Keeps each message as a passage, which mentions its author if the name is a full one."""
@@ -385,7 +389,8 @@ class _Prose:
         heading = Heading(heading.level, _undecorated(self._reading.text, heading.part))
         text = self._reading.quote(heading.part)
         vocabulary = self._reading.vocabulary
-        if above.is_void or self._reading.is_struck(heading.part):
+        is_rejected = vocabulary.is_rejected(plain(text))
+        if above.is_void or is_rejected or self._reading.is_struck(heading.part):
             self._reading.read_as("heading", heading.part)
             name = plain(self._reading.written[heading.part.start : heading.part.end])
             self._sections.append(_Section(heading.level, above.node, None, name, is_void=True))
@@ -467,7 +472,8 @@ class _Prose:
         if 0 < entry.depth <= self._below_depth:
             self._below = None
         above = next((node for node in reversed(self._items) if node is not None), self._node)
-        announced = self._announced
+        is_void = self._below == _NOTHING and entry.depth > 0
+        announced = None if self._below == _NOTHING else self._announced
         is_below_none = bool(self._items) and self._items[-1] is None
         below = self._below
         self._below = below if entry.depth else None
@@ -480,20 +486,30 @@ class _Prose:
             self._is_kept = True
         for part in pieces:
             if announces:
-                self._below = self._reading.vocabulary.announced(plain(self._reading.quote(part)))
+                self._below = self._announced_by(plain(self._reading.quote(part)))
+                made = self._keep(part, above) if self._below == _NOTHING else None
                 self._reading.read_as("label", part)
-                made = None
+            elif is_void:
+                made = self._reading.keep(part, above, self._place, stated_from=part.end)
             elif self._is_crossed_out(part, place) or (is_below_none and self._describes(part, below)):
                 made = self._keep(part, above)
             else:
                 made = self._statement(part, above, announced, place)
             if made is not None and announced is not None and made.type == announced.type:
                 self._date(made, self._sections[-1].day)
+                heading = self._sections[-1].heading or ""
+                if made.type == "Task" and below is None and self._reading.vocabulary.are_finished(heading):
+                    made.properties.setdefault("status", "done")
             if entry.depth:
                 self._items.append(made)
         self._is_kept = False
         if self._below is not below:
             self._below_depth = entry.depth
+
+    def _announced_by(self, line: str) -> Announced | None:
+        """Returns what a line announces for the list below it, of which it may say that it is none of that."""
+        vocabulary = self._reading.vocabulary
+        return _NOTHING if vocabulary.announces_none(line) else vocabulary.announced(line)
 
     def _is_crossed_out(self, part: Part, place: _Place) -> bool:
         """Decides whether a part is struck through, or an item that may only say something of what is."""
@@ -679,7 +695,8 @@ class _Prose:
     ) -> FoundNode | None:
         reading, vocabulary = self._reading, self._reading.vocabulary
         empty = labelled.rest.start >= labelled.rest.end
-        if not empty and (vocabulary.is_denied(labelled.label) or self._is_undecided(labelled)):
+        is_off = under is not None and vocabulary.is_rejected(labelled.label)
+        if not empty and (is_off or vocabulary.is_denied(labelled.label) or self._is_undecided(labelled)):
             return self._keep(part, above)
         relation = vocabulary.relation_of(labelled.head)
         is_of_people = relation is not None and relation.to in ("Person", "Organization")
@@ -695,13 +712,13 @@ class _Prose:
         if reading.states_none(named_type, labelled.rest):
             named_type = None
         if empty:
-            self._below = vocabulary.announced(labelled.head)
+            self._below = _NOTHING if vocabulary.announces_none(labelled.label) else vocabulary.announced(labelled.head)
             is_entry = place == "item" and under is not None and not vocabulary.names_a_part(labelled.label)
             if under is not None and under.type == "Person":
                 is_entry = is_entry and reading.names_people(labelled.label_part)
             if self._below is None and under is not None and is_entry:
                 return self._add_node("announced", under.type, labelled.label_part, labelled.label_part, above)
-            if self._below is None:
+            if self._below is None or self._below == _NOTHING:
                 return self._keep(part, above)
             reading.read_as("label", part)
             return None

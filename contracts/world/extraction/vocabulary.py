@@ -28,10 +28,22 @@ _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _JOINT = re.compile(r"\s+(?:and|und|et|y)\s+|\s*[&/,+]\s*")
 """Separates the parts of a heading: "Decisions and next steps"."""
 _NO = re.compile(
-    r"(?:there (?:are|is|were|was) )?no (?P<what>(?:[\w-]+ ){0,2}?[\w-]+?)"
+    r"(?:there (?:are|is|were|was) )?(?:no|keine?|aucune?|ning[uú]na?|nessuna?|nenhuma?|geen) "
+    r"(?P<what>(?:[\w-]+ ){0,2}?[\w-]+?)"
     r"(?:\W*$| (?:was|were|is|are|has|have|yet|so far|for|this|today|captured|recorded|identified|planned)\b)",
     re.IGNORECASE,
 )
+_FOUND = (
+    "(?:identified|known|found|recorded|reported|noted|captured|raised|planned|expected|made|taken|applicable"
+    "|at (?:this|the) (?:time|point|stage|moment)|bekannt|identifiziert|festgestellt|vorhanden)"
+)
+_NONE = re.compile(
+    rf"(?:none|nothing|keine?[rs]?)(?: (?:is|are|were|was|have been|has been))? {_FOUND}(?: (?:yet|so far|{_FOUND}))?"
+)
+"""An entry that says in plain words that there is none: "None identified at this time"."""
+_NOT = re.compile(r"\b(?:do|are|is)n['’]t\b", re.IGNORECASE)
+_STILL_OPEN = frozenset({"to", "by", "until", "before", "open", "bis", "offene", "zu", "à", "a", "da", "te"})
+"""Words of a heading with "done" below which tasks are not: "Tasks to be done"."""
 _WITHIN_POSTS = frozenset(["", "&", "and", "of", "und", "for", "the", "der", "die", "le", "la", "el"])
 """Words that stand within names of posts and parts, and say nothing of them."""
 _PLACEHOLDER = re.compile(r"\[[^\[\]]*\]|\{+[^{}]*\}+|<[^<>]*>|\([.…]+\)|[YMDT:/-]{8,}")
@@ -82,6 +94,9 @@ class Vocabulary:
     undecided: frozenset[str]
     denying: frozenset[str]
     between: frozenset[str]
+    rejecting: frozenset[str]
+    negations: frozenset[str]
+    finished: frozenset[str]
     honorifics: frozenset[str]
     roles: frozenset[str]
     kin: frozenset[str]
@@ -127,7 +142,7 @@ class Vocabulary:
         if _PLACEHOLDER.fullmatch(value.strip(' "“”')):
             return True
         words = _STILL.sub("", plain_words(value))
-        if not words or _FOR_NOW.sub("", words) in self.nothing:
+        if not words or _FOR_NOW.sub("", words) in self.nothing or _NONE.fullmatch(words):
             return True
         return any(words == start or words.startswith(f"{start} ") for start in self.unsettled)
 
@@ -236,6 +251,8 @@ class Vocabulary:
         text = _BRACKETS.sub("", _NUMBERING.sub("", heading.lower()))
         if plain_words(text) in self.untyped or len(_WORDS.findall(text)) > _HEADING_WORDS:
             return None
+        if self._negates(text) or self._rejects(heading):
+            return None
         relation = self.relations.get(singular(text))
         if relation is not None and relation.type == "MENTIONS" and relation.to == "Person":
             return Announced("Person", many=True)
@@ -245,6 +262,30 @@ class Vocabulary:
         is_either = len(types) > 1 and "Decision" in types
         is_beside = "Person" in types and len(found) < len(parts)
         return found[0] if found and not is_either and not is_beside else None
+
+    def is_rejected(self, heading: str) -> bool:
+        """Decides whether a heading says that what stands below was rejected or called off: "Rejected decisions"."""
+        if not self._rejects(heading):
+            return False
+        kept = [word for word in plain_words(heading).split() if word not in self.rejecting]
+        return not kept or self.announced(" ".join(kept)) is not None
+
+    def announces_none(self, line: str) -> bool:
+        """Decides whether a line above a list denies or rejects what it would announce: "Rejected decisions:"."""
+        kept = " ".join(word for word in plain_words(line).split() if word not in self.negations)
+        return self.is_rejected(line) or (self._negates(line) and self.announced(_NOT.sub("", kept)) is not None)
+
+    def _negates(self, text: str) -> bool:
+        return _NOT.search(text) is not None or any(word in self.negations for word in plain_words(text).split())
+
+    def _rejects(self, heading: str) -> bool:
+        return any(word in self.rejecting for word in plain_words(heading).split())
+
+    def are_finished(self, heading: str) -> bool:
+        """Decides whether a heading says that the tasks below are done: "Completed tasks", not "Tasks to be done"."""
+        words = frozenset(plain_words(heading).split())
+        is_open = not words.isdisjoint(_STILL_OPEN) or not words.isdisjoint(self.negations)
+        return not is_open and not words.isdisjoint(self.finished)
 
     def _announced(self, words: list[str], *, is_whole: bool) -> Announced | None:
         """Returns the announcement of the words of a heading, or of a part of it."""
@@ -332,7 +373,16 @@ def load_vocabulary() -> Vocabulary:
         frozenset(map(singular, raw["dues"])),
         *(
             frozenset(map(plain_words, raw[name]))
-            for name in ("nothing", "unsettled", "undecided", "denying", "between")
+            for name in (
+                "nothing",
+                "unsettled",
+                "undecided",
+                "denying",
+                "between",
+                "rejecting",
+                "negations",
+                "finished",
+            )
         ),
         *(
             frozenset(raw[name])

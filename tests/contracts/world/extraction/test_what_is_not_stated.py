@@ -194,3 +194,75 @@ def test_a_head_directly_below_the_words_of_a_mail_begins_the_older_one():
     assert [title for _, kind, title in edges(graph) if kind == "OWNED_BY"] == ["Bo Park"]
     joined = read("Hi,\nOwner: Bo Park\n-----Original Message-----\nOwner: Zed Foo", "text/plain")
     assert "Zed Foo" not in [title for _, kind, title in edges(joined) if kind == "OWNED_BY"]
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "Rejected decisions",
+        "Decisions (rejected)",
+        "Possible decisions",
+        "Decisions not taken",
+        "Verworfene Entscheidungen",
+        "Keine Entscheidungen",
+        "Offene Entscheidungen",
+        "Décisions rejetées",
+        "Decisiones descartadas",
+        "Risks we do not have",
+        "Things that are not tasks",
+        "Cancelled tasks",
+        "Abgesagte Aufgaben",
+        "~~Tasks~~",
+    ],
+)
+def test_a_heading_that_denies_or_rejects_what_it_names_announces_nothing(heading):
+    graph = read(f"# T\n\n## {heading}\n\n- Buy SAP\n\n## Goals\n\n- Sell")
+    assert (titles(graph, "Decision", "Risk", "Task"), titles(graph, "Goal")) == ([], ["Sell"])
+    assert texts(graph) == ["Buy SAP"]
+
+
+def test_what_stands_below_the_word_for_what_was_rejected_states_nothing_in_any_form():
+    below = "- [ ] Pay\n- Decision: buy CRM\n\n| Decision | Owner |\n|--|--|\n| Buy ERP | Bo Li |\n\n### Goal: sail"
+    for heading in ("Rejected decisions", "Cancelled tasks", "Rejected"):
+        graph = read(f"# T\n\n## {heading}\n\n{below}\n\n## Decisions\n\n- Sell")
+        assert (titles(graph, "Decision", "Task", "Goal", "Concept"), edges(graph)) == (["Sell"], set())
+    lines = read(
+        "# T\n\n## Decisions\n\nRejected decisions:\n\n- Buy SAP\n- Decision: fly\n\nAccepted decisions:\n\n- Sell"
+    )
+    assert titles(lines, "Decision") == ["Sell"]
+    assert titles(read("# T\n\n## Decisions\n\n- Rejected: buy SAP\n- Sell"), "Decision") == ["Sell"]
+
+
+@pytest.mark.parametrize(
+    ("heading", "properties_of_task"),
+    [
+        ("Completed tasks", {"status": "done"}),
+        ("Tasks (done)", {"status": "done"}),
+        ("Erledigte Aufgaben", {"status": "done"}),
+        ("Abgeschlossene Aufgaben", {"status": "done"}),
+        ("Tasks to be done", {}),
+        ("Open tasks", {}),
+    ],
+)
+def test_tasks_below_a_heading_for_those_that_are_done_are_done(heading, properties_of_task):
+    graph = read(f"# T\n\n## {heading}\n\n- Call Bo\n- [ ] Call Cy")
+    assert properties(graph, "Call Bo") == properties_of_task
+    assert properties(graph, "Call Cy") == {"status": "open"}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "None identified.",
+        "None at this time.",
+        "None",
+        "n/a",
+        "Keine",
+        "Keine bekannt",
+        "Keine Risiken",
+        "Aucun risque",
+        "Geen",
+    ],
+)
+def test_an_entry_that_says_that_there_is_none_is_none(entry):
+    assert titles(read(f"# T\n\n## Risks\n\n- {entry}\n- Frost"), "Risk") == ["Frost"]
