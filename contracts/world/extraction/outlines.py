@@ -25,6 +25,9 @@ _PROSE = frozenset({"quote", "verse", "center", "example_list"})
 STATE = re.compile(r"(?P<state>TODO|NEXT|WAITING|DONE|CANCELLED)[ \t]+(?:\[#[A-Z]\][ \t]+)?(?=\S)")
 """The state of a task before its words."""
 
+COMMENT = re.compile(r"(?:(?:TODO|NEXT|WAITING|DONE|CANCELLED)[ \t]+)?COMMENT\b")
+"""The beginning of a heading that is no part of the text, nor is what stands below it."""
+
 
 def is_outline(text: str) -> bool:
     """Decides whether a text is an outline of Org mode: it has the lines that no other form has."""

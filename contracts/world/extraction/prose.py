@@ -22,7 +22,7 @@ from contracts.world.extraction.figures import amounts_in, dates_in, is_figure
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.mails import older_mail_in
 from contracts.world.extraction.markdown import Block, Entry, Field, Heading, Table, blocks_of
-from contracts.world.extraction.outlines import STATE, is_outline
+from contracts.world.extraction.outlines import COMMENT, STATE, is_outline
 from contracts.world.extraction.people import CAPITAL, given_first
 from contracts.world.extraction.sentences import DAY, with_reason
 from contracts.world.extraction.tables import read_table, whole_of
@@ -389,8 +389,8 @@ class _Prose:
         heading = Heading(heading.level, _undecorated(self._reading.text, heading.part))
         text = self._reading.quote(heading.part)
         vocabulary = self._reading.vocabulary
-        is_rejected = vocabulary.is_rejected(plain(text))
-        if above.is_void or is_rejected or self._reading.is_struck(heading.part):
+        is_off = vocabulary.is_rejected(plain(text)) or (self._is_outline and COMMENT.match(text) is not None)
+        if above.is_void or is_off or self._reading.is_struck(heading.part):
             self._reading.read_as("heading", heading.part)
             name = plain(self._reading.written[heading.part.start : heading.part.end])
             self._sections.append(_Section(heading.level, above.node, None, name, is_void=True))
@@ -857,6 +857,8 @@ class _Prose:
             rest = Part(match.end(), part.end).trimmed(text)
             mark = match["mark"]
             is_term = mark is not None and mark in text[match.end("label") : match.end()]
+            if mark == "`" and not is_term:
+                continue  # a text in code, which shows how something is written
             if mark is not None and not is_term and text.endswith(mark, rest.start, rest.end):
                 rest = Part(rest.start, rest.end - len(mark)).trimmed(text)
             labelled = self._qualified(label_part, rest, is_term=is_term)

@@ -9,7 +9,7 @@ from contracts.world.extraction.document_reading import Reading, plain
 from contracts.world.extraction.figures import is_figure
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.people import given_first
-from contracts.world.extraction.vocabulary import singular, without_unit
+from contracts.world.extraction.vocabulary import plain_words, singular, without_unit
 
 DELIMITERS = ",;\t|"
 _NUMBER = re.compile(r"[<>~≈±+-]?\s*[\d.,_]*\d[\d.,_]*\s*(?:%|[a-zA-Zµ]{1,3})?")
@@ -34,11 +34,13 @@ def read_table(
     columns = [plain(reading.quote(part)) for part in header]
     if len(columns) < 2 or not rows:
         return
+    vocabulary = reading.vocabulary
     name = _name_column(reading, columns, rows)
-    announced = row_type or reading.vocabulary.type_of(columns[name]) or _type_of_rows(reading, columns, rows, name)
+    announced = row_type or vocabulary.type_of(columns[name]) or _type_of_rows(reading, columns, rows, name)
     for written in rows:
         cells = [reading.shown(cell) for cell in written]
-        if reading.is_struck(written[name]):
+        is_sum = announced != "Observation" and plain_words(plain(reading.quote(cells[name]))) in vocabulary.totals
+        if is_sum or reading.is_struck(written[name]):
             reading.keep(whole_of(written), within, None)
         elif cells[name].start < cells[name].end:
             _read_row(reading, columns, cells, name, within, announced)

@@ -97,6 +97,7 @@ class Vocabulary:
     rejecting: frozenset[str]
     negations: frozenset[str]
     finished: frozenset[str]
+    totals: frozenset[str]
     honorifics: frozenset[str]
     roles: frozenset[str]
     kin: frozenset[str]
@@ -214,7 +215,8 @@ class Vocabulary:
             relation = self.relations.get(word.rpartition(" ")[2])
             if relation is None or relation.to != "Person":
                 return None
-            return relation if relation.type == "MENTIONS" or not self._denies(word) else None
+            is_held = not self._denies(word) and not word.startswith("next ")
+            return relation if is_held or relation.type == "MENTIONS" else None
         return relation
 
     def is_denied(self, label: str) -> bool:
@@ -382,6 +384,7 @@ def load_vocabulary() -> Vocabulary:
                 "rejecting",
                 "negations",
                 "finished",
+                "totals",
             )
         ),
         *(

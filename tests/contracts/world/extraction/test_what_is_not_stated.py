@@ -266,3 +266,26 @@ def test_tasks_below_a_heading_for_those_that_are_done_are_done(heading, propert
 )
 def test_an_entry_that_says_that_there_is_none_is_none(entry):
     assert titles(read(f"# T\n\n## Risks\n\n- {entry}\n- Frost"), "Risk") == ["Frost"]
+
+
+@pytest.mark.parametrize("line", ["`Owner: Inline` is how you write it.", "- `Decision: buy` is the form"])
+def test_a_label_in_code_with_its_value_only_shows_how_it_is_written(line):
+    graph = read(f"# T\n\n{line}\n\n`Owner`: Ann Lee")
+    assert (edges(graph), titles(graph, "Decision")) == ({("T", "OWNED_BY", "Ann Lee")}, [])
+    assert texts(graph) == [line.removeprefix("- ")]
+
+
+def test_what_is_commented_out_of_an_outline_states_nothing():
+    graph = read("#+TITLE: Plan\n* TODO Write\n* COMMENT Later\n  Owner: Cy Ko\n** TODO Sail\n* DONE Pay", "text/plain")
+    assert (titles(graph, "Task", "Concept"), edges(graph)) == (["Write", "Pay"], set())
+    assert texts(graph) == ["Owner: Cy Ko"]
+
+
+def test_a_row_that_adds_up_the_others_is_no_thing():
+    graph = read("| Tool | Note |\n|--|--|\n| Saw | old |\n| **Total** | two |")
+    assert (titles(graph, "Resource", "Concept"), texts(graph)) == (["Saw"], ["**Total** | two"])
+
+
+def test_who_owns_next_owns_nothing_yet():
+    graph = read("# T\n\nOwner: Ann Lee\nNext owner: Bo Park")
+    assert edges(graph) == {("T", "OWNED_BY", "Ann Lee")}
