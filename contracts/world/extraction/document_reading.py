@@ -181,15 +181,19 @@ class Reading:
     def _with_struck(self, part: Part) -> Part:
         """Returns a part with what is struck through directly before and behind it."""
         start, end = part
-        for struck in reversed(self._struck[: bisect_right(self._struck, start, key=lambda each: each.end)]):
-            if self.written[struck.end : start].strip(" \t"):
-                break
-            start = struck.start
-        for struck in self._struck[bisect_left(self._struck, end, key=lambda each: each.start) :]:
-            if self.written[end : struck.start].strip(" \t"):
-                break
-            end = struck.end
+        number = bisect_right(self._struck, start, key=lambda each: each.end) - 1
+        while number >= 0 and self._is_gap(self._struck[number].end, start):
+            start = self._struck[number].start
+            number -= 1
+        number = bisect_left(self._struck, end, key=lambda each: each.start)
+        while number < len(self._struck) and self._is_gap(end, self._struck[number].start):
+            end = self._struck[number].end
+            number += 1
         return Part(start, end)
+
+    def _is_gap(self, start: int, end: int) -> bool:
+        """Decides whether only a few spaces stand between two offsets."""
+        return end - start <= _WIDEST_GAP and not self.written[start:end].strip(" \t")
 
     def add(self, rule: str, node_type: str, part: Part, within: FoundNode, title: str | None = None) -> FoundNode:
         """Adds a new node as a part of another one. Its title is the part's text unless one is given."""
@@ -714,6 +718,7 @@ _RESERVED = frozenset(
 """Properties with a meaning for the graph. No text of a document sets them."""
 
 
+_WIDEST_GAP = 20
 _GAP = re.compile(r"(?<=\S)[ \t]{2,}(?=\S)")
 _MARKUP = re.compile(r"[\\`*_~\[\]<&\n]")
 

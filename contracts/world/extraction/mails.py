@@ -85,7 +85,7 @@ def _heads_in(text: str, *, is_mail: bool) -> Iterator[int]:
 def _head_at(text: str, start: int) -> frozenset[str]:
     """Returns the names of the lines from an offset on, if each has one."""
     names = set()
-    for line in text[start : start + 4_000].split("\n")[:_MOST_LINES]:
+    for line in text[start : start + 4_000].split("\n", _MOST_LINES)[:_MOST_LINES]:
         if not line.strip():
             break
         if (match := _NAME.match(line)) is not None:

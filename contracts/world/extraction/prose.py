@@ -417,7 +417,8 @@ class _Prose:
             self._reading.read_as("heading", heading.part)
             self._sections.append(_Section(heading.level, above.node, above.announced, plain(text)))
             return
-        if below_many is not None and self._reading.states_none(below_many, heading.part):
+        is_none = below_many is not None and self._reading.states_none(below_many, heading.part)
+        if is_none or vocabulary.announces_none(plain(text)):
             below_many = None
         day, part = None, heading.part
         if kinded and kind and not is_figure(text[kinded.end() :]):

@@ -226,6 +226,8 @@ def test_what_stands_below_the_word_for_what_was_rejected_states_nothing_in_any_
     for heading in ("Rejected decisions", "Cancelled tasks", "Rejected"):
         graph = read(f"# T\n\n## {heading}\n\n{below}\n\n## Decisions\n\n- Sell")
         assert (titles(graph, "Decision", "Task", "Goal", "Concept"), edges(graph)) == (["Sell"], set())
+    text = "# T\n\n## Decisions\n\n- Sell\n\n### Decisions we do not take\n\n- Buy SAP\n\n### Rejected\n\n- Fly"
+    assert titles(read(text), "Decision") == ["Sell"]
     lines = read(
         "# T\n\n## Decisions\n\nRejected decisions:\n\n- Buy SAP\n- Decision: fly\n\nAccepted decisions:\n\n- Sell"
     )
