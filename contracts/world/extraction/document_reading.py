@@ -587,7 +587,7 @@ class Reading:
         """Decides whether the word before an offset denies, ends or weakens what stands there: "old deadline"."""
         before = _WORDS_BEFORE.search(self.text, max(part.start, offset - _LONGEST_BEFORE), offset)
         words = plain_words(before[0]).split() if before is not None else []
-        while words and words[-1] in self.vocabulary.between:
+        while words and words[-1] in self.vocabulary.between | {"due"}:
             words.pop()
         return bool(words) and words[-1] in self.vocabulary.denying
 

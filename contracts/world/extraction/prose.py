@@ -697,7 +697,8 @@ class _Prose:
         reading, vocabulary = self._reading, self._reading.vocabulary
         empty = labelled.rest.start >= labelled.rest.end
         is_off = under is not None and vocabulary.is_rejected(labelled.label)
-        if not empty and (is_off or vocabulary.is_denied(labelled.label) or self._is_undecided(labelled)):
+        of_list = under.type if under is not None and under.many and place == "item" else None
+        if not empty and (is_off or vocabulary.is_denied(labelled.label, of_list) or self._is_undecided(labelled)):
             return self._keep(part, above)
         relation = vocabulary.relation_of(labelled.head)
         is_of_people = relation is not None and relation.to in ("Person", "Organization")

@@ -219,30 +219,32 @@ class Vocabulary:
             return relation if is_held or relation.type == "MENTIONS" else None
         return relation
 
-    def is_denied(self, label: str) -> bool:
+    def is_denied(self, label: str, listed: str | None = None) -> bool:
         """Decides whether a label would state something without its words that deny, end or weaken that.
 
-        "Former owner" and "Decision (rejected)" are; "Not present" only mentions people, and "Old boat" is a name.
+        "Former owner" and "Decision (rejected)" are; "Not present" only mentions people, and "Old boat" is a name. "No
+        budget" is one in a list of risks: `listed` is the type of what the list is of.
         """
         word = singular(label)
         if word in self.relations or word in self.types or not self._denies(label):
             return False
         kept = [each for each in plain_words(label).split() if each not in self.denying | self.between]
-        return self._says(" ".join(kept)) or self._says(_BRACKETS.sub("", label))
+        return self._says(" ".join(kept), listed) or self._says(_BRACKETS.sub("", label), None)
 
     def _denies(self, label: str) -> bool:
         words = plain_words(label).split()
         return len(words) > 1 and any(word in self.denying for word in words)
 
-    def _says(self, label: str) -> bool:
+    def _says(self, label: str, listed: str | None) -> bool:
         """Decides whether a label states something of what stands behind it, beside that people are mentioned."""
         word = singular(label)
         relation = self.relation_of(label)
         if relation is not None and relation.type == "MENTIONS":
             return False
-        return relation is not None or any(
-            word in words for words in (self.types, self.dues, self.states, self.reasons)
-        )
+        if word in self.types:
+            return relation is not None or listed in (None, self.types[word])
+        is_field = any(word in words for words in (self.dues, self.states, self.reasons))
+        return relation is not None or is_field or self.is_held(label)
 
     def announced(self, heading: str) -> Announced | None:
         """Returns the announcement of a heading such as `Open risks`, `3. Goals for 2026` or `Decision`, or None.

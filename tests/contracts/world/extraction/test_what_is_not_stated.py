@@ -106,6 +106,8 @@ def test_what_is_struck_through_states_nothing_and_what_stands_beside_it_is_read
     assert edges(graph) == {("Falcon", "OWNED_BY", "Bo Park")}
     assert (properties(graph, "Falcon")["due_on"], titles(graph, "Decision")) == ("2026-02-01", [])
     assert texts(graph) == ["Due: ~~2026-01-01~~ 2026-02-01", "~~Decision: buy SAP~~"]
+    arrow = read("# Falcon\n\n- **Owner:** ~~Ann Lee~~ → Bo Park")
+    assert edges(arrow) == {("Falcon", "OWNED_BY", "Bo Park")}
     html = read("# Falcon\n\n<del>Owner: Ann Lee</del>\nOwner: Bo Park")
     assert edges(html) == {("Falcon", "OWNED_BY", "Bo Park")}
 
@@ -286,6 +288,13 @@ def test_what_is_commented_out_of_an_outline_states_nothing():
 def test_a_row_that_adds_up_the_others_is_no_thing():
     graph = read("| Tool | Note |\n|--|--|\n| Saw | old |\n| **Total** | two |")
     assert (titles(graph, "Resource", "Concept"), texts(graph)) == (["Saw"], ["**Total** | two"])
+
+
+def test_a_lack_is_a_risk_and_a_former_post_is_no_person():
+    graph = read("# T\n\n## Risks\n\n- **No budget**: we stop\n- **Old tools**: they break")
+    assert titles(graph, "Risk") == ["No budget", "Old tools"]
+    people = read("# T\n\n## People\n\n- Former CEO: Jon Ex\n- CEO: Ann Lee")
+    assert (titles(people, "Person"), texts(people)) == (["Ann Lee"], ["Former CEO: Jon Ex"])
 
 
 def test_who_owns_next_owns_nothing_yet():
