@@ -133,18 +133,18 @@ def is_of_the_past(content: Content) -> bool:
 def mark_stale(projection: Projection, body: bytes, reason: str, marked: Collection[str] = ()) -> bytes:
     """Returns the same body with `stale: true` and `reason`, also in parts of documents at the paths `marked`;
     everything else keeps its bytes."""
-    members = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
-    if projection.enveloped:
-        members = msgspec.json.decode(members["data"], type=dict[str, msgspec.Raw])
-    members = with_stale_parts(members, reason, lambda part: part.get("document") in marked)
+    members = with_stale_parts(_members(projection, body), reason, lambda part: part.get("document") in marked)
     return _whole(projection, members | _stale(projection, reason))
 
 
 def reason_in(projection: Projection, body: bytes) -> str | None:
     """Returns the reason code that the body of a document with a freshness block has."""
-    members = msgspec.json.decode(body)
-    reason: str | None = (members["data"] if projection.enveloped else members)["reason"]
-    return reason
+    return msgspec.json.decode(_members(projection, body)["reason"], type=str | None)
+
+
+def _members(projection: Projection, body: bytes) -> dict[str, msgspec.Raw]:
+    members = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+    return msgspec.json.decode(members["data"], type=dict[str, msgspec.Raw]) if projection.enveloped else members
 
 
 Part = dict[str, Any]

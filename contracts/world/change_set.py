@@ -205,7 +205,7 @@ class ImportedStates:
     confirmed: Collection[str]
     """The nodes that some state of the file shows as confirmed."""
     unchanged: int = 0
-    """Plain nodes and edges of the part whose statements the graph has; they are none of these."""
+    """The number of plain nodes and edges of the part whose statements the graph has. These states leave them out."""
 
 
 @dataclass(frozen=True)

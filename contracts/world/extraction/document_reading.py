@@ -592,7 +592,7 @@ class Reading:
         return bool(words) and words[-1] in self.vocabulary.denying
 
     def named_owners(self, part: Part) -> Iterator[re.Match[str]]:
-        """Yields whom a part names as owner or the like: "(owner: Ada)"; a former owner is none."""
+        """Yields whom a part names as owner or the like: "(owner: Ada)". It skips former owners."""
         for owner in NAMED_OWNER.finditer(self.text, *part):
             if not self._is_denied_before(part, owner.start()):
                 yield owner

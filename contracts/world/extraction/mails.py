@@ -49,7 +49,7 @@ class Older(NamedTuple):
 
 
 def older_mail_in(text: str) -> Older:
-    """Returns where older mails stand in a text: at its end where there is none."""
+    """Returns where older mails begin in a text. Without one, that is the end of the text."""
     is_mail = _is_head(_head_at(text, len(text) - len(text.lstrip())), _DATED | _SUBJECT)
     replied = _REPLIED.search(text)
     starts = [

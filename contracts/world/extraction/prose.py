@@ -116,7 +116,7 @@ _FIRST_PICTURE = "\u2190"
 _JOINERS = frozenset("\ufe0f\u200d \t")
 
 _NOTHING = Announced("", many=False)
-"""What a line announces below which stands what was rejected."""
+"""What a line announces for a list of rejected things."""
 _Place = Literal["item", "field", "paragraph"]
 """The position of a statement: a list item, one of several labelled lines, or a paragraph."""
 
@@ -508,7 +508,7 @@ class _Prose:
             self._below_depth = entry.depth
 
     def _announced_by(self, line: str) -> Announced | None:
-        """Returns what a line announces for the list below it, of which it may say that it is none of that."""
+        """Returns what a line announces for the list below it: `_NOTHING` if the line denies or rejects it."""
         vocabulary = self._reading.vocabulary
         return _NOTHING if vocabulary.announces_none(line) else vocabulary.announced(line)
 

@@ -10,14 +10,14 @@ _GOES_ON = r"\n(?![ \t]*(?:\n|$|[-*+#>|]|\d{1,3}[.)]))"
 """The end of a line whose paragraph goes on."""
 _WITHIN = rf"(?:[^~\n|]|~(?!~)|{_GOES_ON}){{1,1000}}?"
 _ARROW = r"(?:[ \t]{0,3}(?:→|⇒|->|=>)(?=\s))?"
-"""What may lead from it to what holds instead: "~~Ada~~ → Bo"."""
+"""Signs between struck text and its replacement: "~~Ada~~ → Bo"."""
 _STRUCK = re.compile(
     r"(?<!`)(?P<code>`{1,3})(?!`).{1,1000}?(?<!`)(?P=code)(?!`)"
     rf"|(?P<struck>(?:(?<![\\~])~~(?=\w)|(?<![\w\\~])~~(?=[^\s~])){_WITHIN}(?<![\s])~~(?!~){_ARROW}"
     rf"|<(?P<tag>del|s|strike)>(?:[^<\n]|<(?!/?(?:del|s|strike)>)|{_GOES_ON}){{1,1000}}?</(?P=tag)>{_ARROW})",
     re.DOTALL | re.IGNORECASE,
 )
-"""What is struck through: "~~Ada~~", "<del>Ada</del>". What is in code is not."""
+"""What is struck through: "~~Ada~~", "<del>Ada</del>". Code is left out."""
 
 
 def struck_in(text: str) -> list[Part]:

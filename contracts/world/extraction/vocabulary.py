@@ -40,7 +40,7 @@ _FOUND = (
 _NONE = re.compile(
     rf"(?:none|nothing|keine?[rs]?)(?: (?:is|are|were|was|have been|has been))? {_FOUND}(?: (?:yet|so far|{_FOUND}))?"
 )
-"""An entry that says in plain words that there is none: "None identified at this time"."""
+"""An entry that says that nothing is there: "None identified at this time"."""
 _NOT = re.compile(r"\b(?:do|are|is)n['’]t\b", re.IGNORECASE)
 _STILL_OPEN = frozenset({"to", "by", "until", "before", "open", "bis", "offene", "zu", "à", "a", "da", "te"})
 """Words of a heading with "done" below which tasks are not: "Tasks to be done"."""

@@ -1,4 +1,4 @@
-"""What a text denies, ends, strikes out or only quotes: it can be found as a passage, and states nothing."""
+"""What a text denies, ends, strikes out or only quotes states nothing. A search finds it as a passage."""
 
 from datetime import UTC, datetime
 
