@@ -2,13 +2,17 @@
 
 uvicorn with httptools accepts header fields, chunk extensions and trailers of any size. Here a request may take 16 KiB
 beside its body, and chunk framing as much again as the data that it frames; the answer to more closes the connection.
+So does the answer to what can't be parsed, such as a method that nobody registered.
 """
 
+import secrets
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from api.receiving import HEAD_LIMIT_BYTES, TARGET_LIMIT_BYTES
+from api.receiving import HEAD_LIMIT_BYTES, TARGET_LIMIT_BYTES, head_too_large
+from contracts.errors import RequestProblem, RequestUnreadable
+from contracts.problems import PROBLEM_MEDIA_TYPE, problem_body
 
 _LIMIT_BYTES = HEAD_LIMIT_BYTES + TARGET_LIMIT_BYTES
 
@@ -37,9 +41,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Accepts a complete head. The application judges it, because it can explain a refusal."""
+        super().on_headers_complete()  # which raises for a target that is no URL
         self._in_head = False
         self._framing_bytes = 0
-        super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         """Allows as much framing as data: each byte of a body pays for itself and for one byte of framing."""
@@ -52,15 +56,34 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._framing_bytes = 0
         super().on_message_complete()
 
+    def send_400_response(self, msg: str) -> None:
+        """Answers bytes that are no request."""
+        self._answer_and_close(RequestUnreadable("Send a request of HTTP/1.1 with a registered method."))
+
     def _refuse(self) -> None:
+        """Answers a request whose head or framing is too large."""
+        if self._in_head:
+            self._answer_and_close(head_too_large(HEAD_LIMIT_BYTES + 1))
+        else:
+            self._answer_and_close(RequestUnreadable("Send chunks without extensions, and no trailers."))
+
+    def _answer_and_close(self, problem: RequestProblem) -> None:
         """Answers and closes; only closes if the answer would be taken for that of an earlier request."""
         cycle = self.cycle
         done = cycle is None or cycle.response_complete
-        status = 431 if self._in_head and done else None
-        if not self._in_head and not (done or cycle.response_started or self.pipeline):
-            status = 400
-        if status is not None:
-            self.transport.write(STATUS_LINE[status] + b"content-length: 0\r\nconnection: close\r\n\r\n")
+        is_of_body = not self._in_head and not (done or cycle.response_started or self.pipeline)
+        if (self._in_head and done) or is_of_body:
+            self.transport.write(_answer_of(problem))
         if not done:
             cycle.disconnected = True
         self.transport.close()
+
+
+def _answer_of(problem: RequestProblem) -> bytes:
+    request_id = secrets.token_hex(8)
+    body = problem_body(problem, "/", request_id, {})
+    fields = (
+        f"content-type: {PROBLEM_MEDIA_TYPE}\r\ncontent-length: {len(body)}\r\ncache-control: no-store\r\n"
+        f"x-request-id: {request_id}\r\nconnection: close\r\n\r\n"
+    )
+    return STATUS_LINE[problem.status] + fields.encode() + body

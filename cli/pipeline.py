@@ -12,6 +12,7 @@ from contracts.publish.routes import file_of
 from contracts.settings import Settings
 from contracts.token.holder_documents import TokenHolders
 from warehouse.cycles import while_importing
+from warehouse.discovery.run_status import job_facts
 from warehouse.duck.connection import Connection, Warehouse, run_lock
 from warehouse.file_modes import make_private_directory
 from warehouse.publish.generations import Generation, current_generation
@@ -70,7 +71,7 @@ def status(as_json: bool) -> None:
         print_json({"ok": True} | facts)
     else:
         for name, value in facts.items():
-            say(f"{name:<16} {'none' if value is None else value}")
+            say(f"{name:<16} {_shown(value)}")
 
 
 def publish(as_json: bool) -> None:
@@ -113,6 +114,14 @@ def _summary(assets: dict[str, dict[str, Any]], checks: dict[str, bool]) -> Iter
             yield f"check not passed: {name}"
 
 
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        value = [f"{name} ({text})" for name, text in value.items()]
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)
+
+
 def _status(settings: Settings) -> dict[str, Any]:
     generation = current_generation(settings.data_dir)
     documents = generation.manifest.documents if generation else {}
@@ -121,6 +130,7 @@ def _status(settings: Settings) -> dict[str, Any]:
         "generation": generation and generation.id,
         "createdAt": generation and generation.manifest.created_at,
         "staleDocuments": [route for route, entry in documents.items() if entry.stale_reason],
+        "failingJobs": {job.name: job.reason for job in job_facts(settings.data_dir) if job.failing_since is not None},
         "running": False,
         "readToBlock": None,
         "finalizedBlock": None,

@@ -4,9 +4,9 @@ Missing or stale data is a value, never an error.
 
 ServiceError
 ├── RequestProblem                a fault of a request, rendered as RFC 9457 problem+json
-│   ├── BadRequest        400     ParameterInvalid, CursorInvalid, SnapshotUnknown, DateInFuture, BodyInvalid,
-│   │                             ProposalRejected, ImportInvalid (ImportVersionUnsupported), UpgradeUnsupported;
-│   │                             SecretInText in contracts/secret_texts.py
+│   ├── BadRequest        400     RequestUnreadable, ParameterInvalid, CursorInvalid, SnapshotUnknown, DateInFuture,
+│   │                             BodyInvalid, ProposalRejected, ImportInvalid (ImportVersionUnsupported),
+│   │                             UpgradeUnsupported; SecretInText in contracts/secret_texts.py
 │   ├── Unauthorized      401     no valid key
 │   ├── PaymentRequired   402     an x402 challenge; PaymentRefused, PaymentFailed: with the offers again
 │   ├── OriginForbidden   403     a page of another origin
@@ -119,6 +119,11 @@ class RequestProblem(ServiceError):
 
 class BadRequest(RequestProblem):
     """The service can't use the request."""
+
+
+class RequestUnreadable(BadRequest):
+    code = "request_unreadable"
+    title = "What was sent is no request of HTTP/1.1"
 
 
 class ParameterInvalid(BadRequest):

@@ -20,6 +20,7 @@ from contracts.access.case_access import (
     SupplementNotOffered,
     case_answer,
     case_challenge,
+    case_url,
     check_case_access,
 )
 from contracts.access.cases import Case, CaseStanding
@@ -95,7 +96,11 @@ class Cases:
             standing = standing_of(tx, _known(tx, case_id), self.rail, now=now)
             offered = offer_supplement(tx, standing, self.key_set().signer(now), now=now)
         if offered is None:
-            raise SupplementNotOffered(_answer(standing, self.rail, self.base_url).next.detail)
+            step = _answer(standing, self.rail, self.base_url).next
+            links = {"case": case_url(self.base_url, case_id)}
+            if step.action == "recover_key" and step.url is not None:
+                links["recovery"] = step.url
+            raise SupplementNotOffered(step.detail, extensions={"links": links})
         keys_url = self.base_url + JWKS_PATH
         return quote_answer(offered.quote, offered.signature, self.rail, self.base_url, keys_url=keys_url)
 

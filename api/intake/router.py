@@ -25,7 +25,7 @@ from contracts.intake.intake_documents import (
     IntakeStatusResponse,
     RecentIntakes,
 )
-from contracts.intake.intake_problems import IntakeNotFound
+from contracts.intake.intake_problems import IntakeNotFound, RegistrationErased
 from contracts.intake.requests import IntakeRequest, Lane
 from contracts.intake.states import IntakeRecord
 from warehouse.intake.intakes import accept, count_intakes, find_intake, recent_intakes
@@ -66,7 +66,8 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         INTAKE_PATH,
         response_model=IntakeResponse,
         status_code=201,
-        responses=_REPLAYED | problems(*TEXT_ERRORS, ParameterInvalid, IdempotencyMismatch, *STORE_ERRORS),
+        responses=_REPLAYED
+        | problems(*TEXT_ERRORS, ParameterInvalid, IdempotencyMismatch, RegistrationErased, *STORE_ERRORS),
         summary="Register an agent, a person or an enterprise",
         description="Consent is needed. URIs are kept as text and never fetched. Contact data is kept apart and never "
         "given out. The erase token of the answer deletes what is kept, without an operator.",

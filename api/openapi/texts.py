@@ -19,13 +19,14 @@ INFO: dict[str, Any] = {
     "**Limits.** `RateLimit-Policy` and `RateLimit` say what a request counts against; a 429 says `Retry-After`. With "
     "a key a request counts when its work begins: what is refused before that, such as a malformed body, costs one of "
     "the address's minute instead while it has any, and a 503 costs nothing. What a key asks about "
-    f"itself, below `{ACCOUNT_PATH}`, counts for the address.\n\n"
+    f"itself, below `{ACCOUNT_PATH}`, counts for the address, and so does what is published for everybody, for the key "
+    "only once the address has nothing left.\n\n"
     f"**Sizes.** Header fields: {HEAD_LIMIT_BYTES:,} bytes together (431). Path and query: {TARGET_LIMIT_BYTES:,} "
     f"(414). Bodies: {BODY_LIMIT_BYTES:,} (413) unless the route says otherwise, with at most {DEEPEST} levels, "
     f"{MOST_KEYS:,} keys in one object and {MOST_CONTAINERS:,} arrays and objects (400). An error names at most "
     f"{MOST_ERRORS} faults.\n\n"
-    "**Caches.** Published documents have a strong `ETag` and answer `If-None-Match` with 304. HEAD is answered "
-    "wherever GET is.\n\n"
+    "**Caches.** Published documents have a strong `ETag` and answer `If-None-Match` with 304, and a `Range` of one "
+    "part with 206, or 416 where no byte is in it. HEAD is answered wherever GET is.\n\n"
     "**Compatibility.** Fields and codes may be added, and are neither renamed nor taken away under the same path. "
     "What is to go is marked `deprecated` and says so with Deprecation, Sunset and a successor link.",
     "contact": {"name": "The operator of this installation"},

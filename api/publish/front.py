@@ -95,7 +95,8 @@ class Front:
 
     `take` counts a limited request (`Counters.take`); None switches the limit off. `take_waits` means that it crosses a
     network and must not block the loop. A limited request with a valid key is counted for the key's day, and a message
-    of a paired session for the session's minute, instead of for its address.
+    of a paired session for the session's minute, instead of for its address; what is published for everybody costs a
+    key nothing as long as its address may have it.
     """
 
     def __init__(
@@ -137,6 +138,7 @@ class Front:
 
         - `GET /llms.txt` is published and not counted: it is answered from memory.
         - `GET /api/token/holders` is published and limited: it is counted for its address, then answered from memory.
+          With a key it is counted for the key's day once the address has nothing left.
         - `POST /api/v2/world-model/signal` with a key is counted for the key's day and passed on to the rooms. Without
           a valid key it is counted for its address, and the room answers 401.
         - `GET /api/v2/me` is counted for the address, and the room answers for the key.
@@ -165,15 +167,19 @@ class Front:
         admission: Admission | None = None
         counted: Counted | None = None
         if is_limited(path) if document is None else document.limited:
-            if (
+            names_key = (
                 self._keys is not None
                 and refused is None
                 and (path in _MCP_PATHS or b"authorization" in fields or b"x-api-key" in fields)
-            ):
+            )
+            if names_key and document is None:
                 receive, admission, counted = await self._identify(scope, receive, now_s)
             if admission is None and counted is None and self._take is not None:
                 take = await self._count(scope, now_s)
                 counted = None if take is None else Counted("permin", WINDOW_S, take)
+            if counted is not None and not counted.taken.allowed and names_key and document is not None:
+                _, admission, of_key = await self._identify(scope, receive, now_s)
+                counted = counted if admission is None else of_key
             if counted is not None and not counted.taken.allowed:
                 await self._refuse(scope, send, over_limit(counted), counted)
                 return

@@ -226,13 +226,13 @@ def _next(standing: CaseStanding, base_url: str) -> CaseNext:
 def _step(standing: CaseStanding, base_url: str) -> tuple[CaseAction, str, str | None]:
     case = standing.case
     if case.state == "refunded":
-        return "none", "The money was sent back by refund.transactionHash.", None
+        return "none", "The money was sent back; the case's `refund` names the transaction.", None
     if case.state == "refund_due":
-        return "wait_for_operator", "The operator sends refund.amount back to the sender. Don't pay again.", None
+        return "wait_for_operator", "The operator sends the case's `refund` to the sender. Don't pay again.", None
     if case.state in ("claimed", "issued") and standing.claim_id is not None:
         return (
             "recover_key",
-            "A key was issued for this money. If it is lost, it can be replaced at url.",
+            "A key was issued for this money. If it is lost, its recovery replaces it.",
             recovery_url(base_url, standing.claim_id),
         )
     if standing.missing is not None:

@@ -2,12 +2,18 @@
 
 from typing import ClassVar
 
-from contracts.errors import Leads, NotFound, OperatorProblem
+from contracts.errors import Conflict, Leads, NotFound, OperatorProblem
 
 
 class IntakeNotFound(NotFound):
     code = "intake_not_found"
     title = "No intake has this id"
+    leads: ClassVar[Leads] = ("register", "docs")
+
+
+class RegistrationErased(Conflict):
+    code = "registration_erased"
+    title = "What was registered with this Idempotency-Key was erased"
     leads: ClassVar[Leads] = ("register", "docs")
 
 

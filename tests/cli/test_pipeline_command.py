@@ -5,6 +5,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from typer.testing import Result
 from cli.demo.recorded import RecordedNode
 from cli.logs import ConsoleLines
 from pipelines import checks
+from warehouse.discovery.run_status import EndedRun, Outcome, update_run_status, with_run
 from warehouse.duck.tables import tables
 
 Svc = Callable[..., Result]
@@ -100,6 +102,21 @@ def test_publishing_by_hand_does_not_take_the_mark_of_a_failed_run_away(svc: Svc
     status = said(svc("pipeline", "status", "--json", **variables))
     assert status["staleDocuments"]
     assert status["generation"] == said(result)["generation"]
+
+
+def test_the_status_names_each_job_that_fails_and_why(svc: Svc, tmp_path: Path):
+    def ended(job: str, outcome: Outcome, reason: str | None = None) -> None:
+        run = EndedRun(job, outcome, datetime(2026, 11, 29, 12, tzinfo=UTC), 1.0, reason=reason)
+        update_run_status(tmp_path / "var", lambda status: with_run(status, run))
+
+    def status(*options: str) -> Result:
+        return svc("pipeline", "status", *options, SVC_RPC_URLS="http://127.0.0.1:1")
+
+    ended("price", "success")
+    assert said(status("--json"))["failingJobs"] == {}
+    ended("chain", "failure", "rpc_unavailable")
+    assert said(status("--json"))["failingJobs"] == {"chain": "rpc_unavailable"}
+    assert "failingJobs      chain (rpc_unavailable)\n" in status().output
 
 
 def test_data_docs_have_a_page_for_the_checks_of_each_table(svc: Svc, monkeypatch: pytest.MonkeyPatch):

@@ -22,7 +22,7 @@ from contracts.intake.intake_documents import (
     RecentIntake,
     RecentIntakes,
 )
-from contracts.intake.intake_problems import IntakeUnknown
+from contracts.intake.intake_problems import IntakeUnknown, RegistrationErased
 from contracts.intake.profiles import choose_profile
 from contracts.intake.requests import (
     CONSENT_VERSION,
@@ -61,15 +61,13 @@ def accept(tx: Transaction, pepper: bytes, request: AnyIntake, request_key: str 
     """Stores and provisions a request. The same request with the same `request_digest` of a key returns the same
     intake.
 
-    Raises `IdempotencyMismatch`, also where that intake was erased, and `BodyInvalid` for a consent in the future.
+    Raises `IdempotencyMismatch`, `RegistrationErased`, and `BodyInvalid` for a consent in the future.
     """
     now = tx.now()
     digest = _digest(pepper, "request", canonical_json(request.model_dump(mode="json", by_alias=True)))
     if request_key is not None and (known := tx.row("intake_of_request", idempotency_digest=request_key)) is not None:
         if known["request_digest"] is None:
-            raise IdempotencyMismatch(
-                "What was registered with this Idempotency-Key was erased: send a fresh one to register again."
-            )
+            raise RegistrationErased("Send a fresh Idempotency-Key to register again.")
         if not hmac.compare_digest(known["request_digest"], digest):
             raise IdempotencyMismatch("This Idempotency-Key came with another request before: send a fresh one.")
         record = _known(tx, known["intake_id"])

@@ -151,7 +151,11 @@ def test_too_little_is_topped_up_by_a_quote_over_the_difference(sale: Sale) -> N
     assert said(sale.claim(supplement, rest_paid)) == (409, "claim_exists")
     assert said(sale.claim(first, first_paid)) == (409, "claim_exists")
     assert next_of(sale, case_id) == ("claimed", "recover_key")
-    assert said(ask_supplement(sale, case_id)) == (409, "supplement_not_offered")
+    refused = ask_supplement(sale, case_id)
+    assert said(refused) == (409, "supplement_not_offered")
+    links = refused.json()["links"]
+    assert links["recovery"] == read_case(sale, case_id).json()["next"]["url"]
+    assert links["case"].endswith(f"/cases/{case_id}")
     with sale.ledger.read() as reader:
         payments = payments_of_claim(reader, data["claim"]["claimId"])
         claim = find_claim(reader, data["claim"]["claimId"])

@@ -67,6 +67,17 @@ def test_a_key_is_limited_by_the_day(service: WholeService):
     assert remaining(answer)["daily"]["r"] == 99
 
 
+def test_what_is_published_costs_a_key_of_its_day_only_once_the_address_has_nothing_left(tmp_path: Path):
+    with whole_service(tmp_path, ["/api/context"], rate_limit_per_minute=2) as running:
+        key = {"Authorization": f"Bearer {running.key(Tier.FREE)}"}
+        published = asked(running, *["/api/context"] * 3, **key)
+        assert [(answer.status_code, list(policies(answer))) for answer in published] == [(200, ["permin"])] * 3
+        (counted,) = asked(running, "/api/v2/world-model/live", **key)
+        assert remaining(counted)["daily"]["r"] == 100 - 1 - 1
+        unknown = asked(running, "/api/context", Authorization="Bearer svc_free_unknown")
+        assert [(answer.status_code, list(policies(answer))) for answer in unknown] == [(429, ["permin"])]
+
+
 def test_the_refusal_says_how_long_to_wait(tmp_path: Path):
     with whole_service(tmp_path, ["/api/context"], rate_limit_per_minute=1) as running:
         _, refused = asked(running, "/api/context", "/api/context")

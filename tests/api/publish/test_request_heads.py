@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import socket
 import threading
 import time
@@ -221,6 +222,27 @@ def test_a_handshake_that_another_server_makes_is_refused(house):
 )
 def test_a_malformed_request_is_a_4xx(address, request_line, statuses):
     assert status_of(sent(address, request_line + b"\r\nHost: x\r\nConnection: close\r\n\r\n")) in statuses
+
+
+@pytest.mark.parametrize(
+    "request_head",
+    [b"FOO / HTTP/1.1\r\nHost: x", b"GET / HTTP/9.9\r\nHost: x", b"GET / HTTP/1.1\r\nHost", b"\x16\x03\x01\x02\x00"],
+    ids=["unknown method", "unknown version", "field without a colon", "TLS"],
+)
+def test_what_is_no_request_is_answered_with_a_problem_and_closed(address, request_head):
+    head, _, body = sent(address, request_head + b"\r\n\r\n").partition(b"\r\n\r\n")
+    assert b"content-type: application/problem+json" in head
+    assert b"connection: close" in head
+    problem = json.loads(body)
+    assert (problem["status"], problem["code"]) == (400, "request_unreadable")
+    assert b"x-request-id: " + problem["requestId"].encode() in head
+
+
+def test_what_is_no_request_behind_one_that_is_answered_closes_and_writes_nothing_into_the_answer(address):
+    answer = sent(address, b"GET /llms.txt HTTP/1.1\r\nHost: x\r\n\r\nFOO / HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert answer.count(b"HTTP/1.1 ") <= 2
+    assert status_of(answer) in (200, None)
+    assert b"request_unreadable" not in answer or answer.index(b"HTTP/1.1 400") > answer.index(b"HTTP/1.1 200")
 
 
 def test_a_head_that_never_ends_is_431_and_closed(address):
