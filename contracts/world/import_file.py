@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -236,6 +237,8 @@ def _lines_like(line: bytes) -> LinesAlike | None:
 def _record(number: int, line: bytes, decoder: RecordDecoder) -> Record | CountedEdge:
     if len(line) > LONGEST_LINE:
         raise _invalid(number, f"has more than {LONGEST_LINE:,} bytes")
+    if number == 1:
+        line = line.removeprefix(codecs.BOM_UTF8)  # of an editor
     if number == 1 and is_other_version(line):
         raise ImportVersionUnsupported(
             f"The file is of another version of the format {FORMAT} than {VERSION}.",

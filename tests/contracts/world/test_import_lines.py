@@ -61,3 +61,9 @@ def test_nothing_follows_the_end(count: int, following: bytes) -> None:
     whole = behind(count, [line_of(EndRecord(lines=count + 1))])
     assert len(list(read_import(whole))) == count
     assert problem_of([*whole, following]) == f"Line {count + 3:,} follows the end."
+
+
+def test_a_byte_order_mark_before_the_header_is_no_part_of_it() -> None:
+    marked, *rest = behind(2, [line_of(EndRecord(lines=3))])
+    assert len(list(read_import([b"\xef\xbb\xbf" + marked, *rest]))) == 2
+    assert line_named(problem_of([marked, b"\xef\xbb\xbf" + NODE])) == 2
