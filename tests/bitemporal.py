@@ -58,7 +58,7 @@ class Said:
         """Whether it ends `other`, before which it does not begin."""
         if other.confirmed_rank == 4 and self.highest < 4:
             return False
-        if other.confirmed_rank >= self.highest and self.said_at <= other.confirmed_at:
+        if other.confirmed_rank >= self.highest and max(self.said_at, self.start) <= other.confirmed_at:
             return False
         if self.source == other.source:
             return True

@@ -84,6 +84,8 @@ class Case:
     """Facts that the proposal states twice for one instant, and stated successions that the rule does not give."""
     outcomes: tuple[str, ...] = ()
     """Sentences for people: how the rule of standing decided about the facts of the proposal."""
+    gaps: tuple[str, ...] = ()
+    """Sentences for people: when nothing holds any more because a fact with an end has superseded one without."""
     overclaimed: tuple[str, ...] = ()
     """Claims of imported states above the class that their importer may claim."""
     unchanged: int = 0
@@ -187,6 +189,7 @@ def plan(proposal: Proposal, view: GraphView, ontology: Ontology, now: datetime)
         changed_edges=tuple((_replaced_private_edges(edges, proposal, view) | single_valued.changed).values()),
         clashes=(*facts.clashes, *single_valued.clashes),
         outcomes=(*facts.outcomes, *single_valued.outcomes),
+        gaps=tuple(facts.gaps),
         _proposed={change.after.id: change.after for change in nodes},
     )
 
@@ -597,6 +600,7 @@ class _Facts:
     """New states of known nodes that the proposal corrects, retracts or confirms."""
     clashes: list[str] = field(default_factory=list)
     outcomes: list[str] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)
     _known: dict[str, Node] = field(default_factory=dict)
     _after: dict[str, Node] = field(default_factory=dict)
     _placed: set[str] = field(default_factory=set)
@@ -681,6 +685,7 @@ class _Facts:
         self._known |= {node_id: node for node_id, node in known.items() if node_id not in proposed}
         if len(placed) > 1:
             self.outcomes += [_outcome(placed[node_id], placed, self.now) for node_id in proposed if node_id in placed]
+            self.gaps += [gap for node in together if (gap := _gap(placed.get(node.id), placed)) is not None]
 
     def _refuse_contradictions(self, proposed: list[Claim]) -> None:
         for number, claim in enumerate(proposed):
@@ -705,6 +710,22 @@ def _outcome(fact: Node, placed: dict[str, Node], now: str) -> str:
         return f"{fact.id} is disputed beside {', '.join(others)}: {why}"
     ended = [node_id for node_id, node in placed.items() if node.ended_by == fact.id][:MOST_NAMED]
     return f"{fact.id} supersedes {', '.join(ended)}" if ended else f"{fact.id} holds"
+
+
+def _gap(fact: Node | None, placed: dict[str, Node]) -> str | None:
+    """Returns in words from when on nothing holds because a fact has an end and superseded one that went on, or None:
+    what is superseded does not hold again."""
+    end = None if fact is None else fact.valid_to
+    if fact is None or end is None or fact.ended_by is not None or standing_at(placed.values(), end):
+        return None
+    ended = [
+        node_id
+        for node_id, node in placed.items()
+        if node.ended_by == fact.id and (node.stated_to is None or node.stated_to > end)
+    ]
+    if not ended:
+        return None
+    return f"nothing holds from {end} on, since {', '.join(ended[:MOST_NAMED])} does not hold again: state it from then"
 
 
 @dataclass

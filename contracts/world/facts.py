@@ -70,7 +70,8 @@ def may_replace(newer: Claim, older: Claim) -> bool:
 
 def supersedes(newer: Claim, older: Claim) -> bool:
     """Decides whether `newer`, which begins no earlier, ends `older`."""
-    knew_it = older.confirmed_at is not None and newer.stated_at <= older.confirmed_at
+    # whoever confirms what holds today says nothing about what is to hold from a later day
+    knew_it = older.confirmed_at is not None and max(newer.stated_at, newer.valid_from) <= older.confirmed_at
     if knew_it and older.confirmed_as is not None and rank(newer.stands_as) <= rank(older.confirmed_as):
         return False
     if newer.valid_from == older.valid_from and newer.source != older.source and newer.standing == older.standing:

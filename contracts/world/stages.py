@@ -88,7 +88,10 @@ def temporal(case: Case) -> Judgement:
         return judged
     later = [change.draft.id for change in case.nodes if change.after.valid_from > case.now]
     if later:
-        return Judgement("warn", f"{_named(later)}: holds only from a time to come.{outcomes}")
+        gaps = f" {_named(list(case.gaps))}." if case.gaps else ""
+        return Judgement("warn", f"{_named(later)}: holds only from a time to come.{outcomes}{gaps}")
+    if case.gaps:
+        return Judgement("warn", f"{judged.reason} {_named(list(case.gaps))}.")
     if any(change.after.disputed for change in case.changes):
         return Judgement("warn", judged.reason)
     return judged

@@ -111,6 +111,32 @@ def test_a_correction_stands_in_the_place_of_what_was_wrong(service):
     assert "was corrected or retracted" in stage(again, "temporal")["reason"]
 
 
+@pytest.mark.parametrize("act", ["corrects", "confirms"])
+def test_what_is_planned_for_a_later_day_holds_then_although_the_fact_of_today_was_corrected_or_confirmed(service, act):
+    ada = key(service)
+    now = state(service, ada, "Grace", observedAt="2026-02-01T00:00:00Z")["signalId"]
+    later = datetime.now(UTC) + timedelta(days=7)
+    planned = state(service, ada, "Linus", validFrom=utc_text(later))["signalId"]
+    said = {"payload": {"value": "Grace Hopper"}} if act == "corrects" else {"type": "Signal"}
+    state(service, ada, **{act: {"id": now, "reason": "read again"}}, **said)
+    assert cto(service, ada)[0] == {"Grace Hopper" if act == "corrects" else "Grace": False}
+    then = ask(service, QUERY, ada, {"node_id": planned, "asOf": utc_text(later + timedelta(days=1))})
+    assert [(node["properties"]["value"], node["disputed"]) for node in then["nodes"]] == [("Linus", False)]
+
+
+def test_a_fact_with_an_end_tells_from_when_on_nothing_holds(service):
+    ada = key(service)
+    grace = state(service, ada, "Grace", validFrom="2026-01-01T00:00:00Z")["signalId"]
+    visiting = state(service, ada, "Linus", validFrom="2026-03-01T00:00:00Z", validTo="2026-04-01T00:00:00Z")
+    judged = stage(visiting, "temporal")
+    assert judged["result"] == "warn"
+    assert f"nothing holds from 2026-04-01T00:00:00.000000Z on, since {grace} does not hold again" in judged["reason"]
+    assert cto(service, ada)[0] == {}
+    back = state(service, ada, "Grace", validFrom="2026-04-01T00:00:00Z")
+    assert stage(back, "temporal")["result"] == "pass"
+    assert cto(service, ada)[0] == {"Grace": False}
+
+
 def test_corrections_go_there_and_back_and_only_the_last_one_holds(service):
     ada = key(service)
     newest = state(service, ada, "Grace", observedAt="2026-02-01T00:00:00Z")["signalId"]

@@ -51,6 +51,9 @@ SUPERSEDES = {
     "what the confirmation knew": (
         claim("b", "2", stated_at="2"), claim("a", "1", INFERENCE, confirmed_as=DOCUMENT, confirmed_at="3"), False,
     ),
+    "what the confirmation knew and what begins later": (
+        claim("b", "5", stated_at="2"), claim("a", "1", INFERENCE, confirmed_as=DOCUMENT, confirmed_at="3"), True,
+    ),
     "what came after the confirmation": (
         claim("b", "2", stated_at="4"), claim("a", "1", INFERENCE, confirmed_as=DOCUMENT, confirmed_at="3"), True,
     ),
