@@ -24,14 +24,17 @@ from contracts.errors import (
 )
 from contracts.idempotency import IDEMPOTENCY_HEADER
 from contracts.secret_texts import SecretInText
+from contracts.times import utc_text
 from contracts.world.alignment import Alignment
 from contracts.world.graph_documents import decision_fields, dispute_document
 from contracts.world.proposal import Actor, Confirmation, Decision, Proposal
+from contracts.world.records import is_overruled
 from contracts.world.signal import (
     LONGEST_SIGNAL_KEY,
     SignalAnswer,
     SignalRequest,
     SignalResult,
+    is_said_again,
     pointed_at_signal,
     signal_proposal,
 )
@@ -40,7 +43,7 @@ from warehouse.ledger.ledger import Ledger
 from warehouse.world.disputes import disputes_among
 from warehouse.world.ontologies import ontology_of
 from warehouse.world.view import LedgerView
-from warehouse.world.write import propose, waits_for_owner
+from warehouse.world.write import decision_of_request, propose, stated_again_after, waits_for_owner
 
 SignalKey = Annotated[
     str | None,
@@ -147,8 +150,17 @@ def _named(signal: SignalRequest, idempotency_key: str | None) -> SignalRequest:
 
 def _proposal(ledger: Ledger, signal: SignalRequest, actor: Actor) -> Proposal:
     with ledger.read() as reader:
-        view = LedgerView(reader)
-        stated = signal_proposal(signal, actor, ontology_of(reader, actor.owner))
+        view, ontology = LedgerView(reader), ontology_of(reader, actor.owner)
+        stated = signal_proposal(signal, actor, ontology)
+        if is_said_again(signal):
+            assert stated.idempotency_key is not None
+            after = stated_again_after(reader, actor, stated.idempotency_key)
+            stated = signal_proposal(signal, actor, ontology, after=after)
+            newest = view.node(stated.nodes[0].id)
+            if newest is not None and is_overruled(newest, utc_text(ledger.now())):
+                assert stated.idempotency_key is not None
+                after = decision_of_request(reader, actor, stated.idempotency_key)
+                stated = signal_proposal(signal, actor, ontology, after=after)
         return stored_proposal(lambda node_id: view.node(node_id) is not None, stated)
 
 

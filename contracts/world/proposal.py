@@ -175,6 +175,23 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
         return canonical_sha256(stated)
 
 
+def content_key(stated: Any, after: int) -> str:
+    """Returns the idempotency key of statements without a name: their digest, and the decision `after` which they are
+    stated again. Raises `ValueError` for what no JSON can carry."""
+    digest = f"content:{canonical_sha256(stated)}"
+    return f"{digest}:{after}" if after else digest
+
+
+def repetition_of(key: str) -> tuple[str, int] | None:
+    """Returns the key of the first of equal statements and the decision after which they are stated again, for the key
+    of a repetition; None for any other."""
+    found = _REPETITION.fullmatch(key)
+    return None if found is None else (found[1], int(found[2]))
+
+
+_REPETITION = re.compile(r"(content:[0-9a-f]{64}):([0-9]+)")
+
+
 class StageResult(msgspec.Struct, frozen=True):
     """The result of one stage, with its reason."""
 

@@ -116,6 +116,12 @@ def recorded_again(state: State, now: str) -> State:
     return msgspec.structs.replace(state, recorded_at=now, origin=None)
 
 
+def is_overruled(node: Node, now: str) -> bool:
+    """Decides whether a node is over because another one replaced it or somebody retracted it."""
+    is_over = node.valid_to is not None and node.valid_to <= now
+    return is_over and not node.erased and (node.retracted or node.ended_by is not None)
+
+
 def is_live(state: Node | Edge) -> bool:
     """Decides whether a state is part of the live graph: not erased, and not over already when it was recorded.
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StrictInt
 
 from contracts.base import Document, Listed
-from contracts.canonical import canonical_sha256
 from contracts.errors import BodyInvalid
 from contracts.standing import UNSTATED, SourceClass
 from contracts.world.graph_documents import DecisionFields, DisputeDocument, Instant, OneLine
@@ -24,6 +23,7 @@ from contracts.world.proposal import (
     EdgeDraft,
     NodeDraft,
     Proposal,
+    content_key,
 )
 from contracts.world.records import Visibility
 
@@ -105,7 +105,7 @@ class SignalRequest(Document):
         default=None,
         min_length=1,
         max_length=LONGEST_SIGNAL_KEY,
-        description="Your name for this signal: sent again it gets the same answer. Without it, equal signals are one. "
+        description="Your name for this signal: sent again it gets the same answer. Without it, equal signals are one, until what they state was replaced or retracted. "
         "One whose node was erased since is rejected; under another name it is taken",
     )
     expected_revision: StrictInt | None = Field(
@@ -135,13 +135,23 @@ class SignalAnswer(Document):
     data: SignalResult
 
 
-def signal_proposal(signal: SignalRequest, actor: Actor, ontology: Ontology) -> Proposal:
-    """Returns the proposal of a signal: one node and its edges. Raises `BodyInvalid` for an unknown type or domain."""
+def is_said_again(signal: SignalRequest) -> bool:
+    """Decides whether an equal signal is another statement once the first one is over: it has no name, and states what
+    is so now. "The door is open" is said each time when it is opened, and a retry has to find the first one."""
+    times = (signal.observed_at, signal.valid_from)
+    return signal.idempotency_key is None and times == (None, None) and not any(_acts(signal).values())
+
+
+def signal_proposal(signal: SignalRequest, actor: Actor, ontology: Ontology, *, after: int = 0) -> Proposal:
+    """Returns the proposal of a signal: one node and its edges. Raises `BodyInvalid` for an unknown type or domain.
+
+    `after` is the decision about the equal statement before it, if that is over; 0 for the first one.
+    """
     _refuse_unknown(signal, ontology.part_of(actor.owner if signal.visibility == "private" else None))
     stated = signal.model_dump(mode="json", by_alias=True, exclude={"expected_revision", "signature", *_LATER_FIELDS})
     stated |= signal.model_dump(mode="json", by_alias=True, include=_LATER_FIELDS, exclude_defaults=True)
     try:
-        key = f"signal:{signal.idempotency_key}" if signal.idempotency_key else f"content:{canonical_sha256(stated)}"
+        key = f"signal:{signal.idempotency_key}" if signal.idempotency_key else content_key(stated, after)
     except ValueError:
         raise BodyInvalid(
             "The payload holds a number that JSON can't carry exactly: integers go to 2^53 - 1.",

@@ -446,6 +446,11 @@ insert into world_origin_decisions (owner, id, body) values (:owner, :id, :body)
 -- One row per decision that is not forgotten: what its commitment is of, whose it is, and which key asked for it.
 insert into world_decision_payloads (seq, owner, salt, payload, key_id) values (:seq, :owner, :salt, :payload, :key_id)
 
+-- name: world_keep_repetition
+-- At most one row per statement that was made again after it was over: its seq is the decision after which, the last time.
+insert into world_requests (scope, key, request_sha256, seq) values (:scope, :key, '', :after)
+on conflict (scope, key) do update set seq = excluded.seq
+
 -- name: world_keep_request
 -- One row per request that was approved or escalated.
 insert into world_requests (scope, key, request_sha256, seq) values (:scope, :key, :request_sha256, :seq)

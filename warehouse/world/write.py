@@ -18,7 +18,7 @@ from contracts.errors import IdempotencyKeyReused, ProposalUnknown, StoreBusy, T
 from contracts.world.alignment import Alignment
 from contracts.world.alignment import alignment as guardrails
 from contracts.world.change_set import MOST_NAMED, plan
-from contracts.world.proposal import Actor, Confirmation, Decision, Proposal, StageResult, checked
+from contracts.world.proposal import Actor, Confirmation, Decision, Proposal, StageResult, checked, repetition_of
 from contracts.world.records import Edge, Event, Node
 from contracts.world.stages import Judgement
 from contracts.world.validator import Judged, judge
@@ -180,7 +180,25 @@ def _write(
             request_sha256=request,
             seq=seq,
         )
+        if (repeated := repetition_of(proposal.idempotency_key)) is not None:
+            first, after = repeated
+            tx.run("world_keep_repetition", scope=proposal.actor.name, key=_newest_key(first), after=after)
     return _decision(tx, seq, judged.verdict, judged.stages, events)
+
+
+def stated_again_after(reader: Reader, actor: Actor, key: str) -> int:
+    """Returns the decision after which the statements with an idempotency key were stated again last; 0 if never."""
+    return decision_of_request(reader, actor, _newest_key(key))
+
+
+def decision_of_request(reader: Reader, actor: Actor, key: str) -> int:
+    """Returns the decision about the request with an idempotency key; 0 if there is none."""
+    row = reader.row("world_request", scope=actor.name, key=key)
+    return 0 if row is None else int(row["seq"])
+
+
+def _newest_key(first: str) -> str:
+    return f"{first}:newest"
 
 
 def _refuse_beyond_trial(tx: Transaction, key_id: str, judged: Judged, states: Sequence[Node | Edge]) -> None:

@@ -124,6 +124,30 @@ def test_what_is_planned_for_a_later_day_holds_then_although_the_fact_of_today_w
     assert [(node["properties"]["value"], node["disputed"]) for node in then["nodes"]] == [("Linus", False)]
 
 
+@pytest.mark.both_engines
+def test_what_is_said_again_after_it_was_replaced_holds_again_and_a_retry_of_it_is_one(service):
+    ada = key(service)
+    values = ["open", "closed", "open", "closed", "open"]
+    said = [state(service, ada, value) for value in values]
+    assert len({each["signalId"] for each in said}) == len(values)
+    assert cto(service, ada) == ({"open": False}, [])
+    assert state(service, ada, "open") == said[-1], "a retry"
+    (first,) = ask(service, QUERY, ada, {"node_id": said[0]["signalId"], "include_ended": True})["nodes"]
+    assert first["endedBy"] == said[1]["signalId"]
+
+
+def test_what_is_said_again_after_it_was_retracted_holds_again_unless_it_names_when_it_was_seen(service):
+    ada = key(service)
+    observed = {"observedAt": "2026-02-01T00:00:00Z"}
+    first, seen = state(service, ada, "open"), state(service, ada, "ajar", **observed)
+    state(service, ada, retracts={"id": first["signalId"], "reason": "a mistake"}, type="Signal")
+    state(service, ada, retracts={"id": seen["signalId"], "reason": "a mistake"}, type="Signal")
+    assert cto(service, ada) == ({}, [])
+    assert state(service, ada, "ajar", **observed) == seen, "the same observation"
+    assert state(service, ada, "open")["signalId"] != first["signalId"]
+    assert cto(service, ada) == ({"open": False}, [])
+
+
 def test_a_fact_with_an_end_tells_from_when_on_nothing_holds(service):
     ada = key(service)
     grace = state(service, ada, "Grace", validFrom="2026-01-01T00:00:00Z")["signalId"]
