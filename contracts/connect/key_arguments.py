@@ -49,10 +49,14 @@ _SOURCE_CLASS = (
 )
 _PROPERTIES = (
     "Further fields of the statement. With a `subject`, a `predicate` and a `value` it is a fact, such as "
-    '{"subject": "Acme", "predicate": "CTO", "value": "Grace"}: a later one of equal or higher standing replaces it'
+    '{"subject": "Acme", "predicate": "owner", "value": "Grace"}. Of the predicates '
+    f"{', '.join(sorted(load_ontology().single_valued_predicates))}, and of those that your ontology calls "
+    "single-valued, one value holds at a time: a later one of equal or higher standing replaces it. Values of any "
+    "other predicate hold beside one another until you correct or retract one"
 )
 _CONFIDENCE = "How sure you are, from 0 to 1; left out it counts as 0.5"
 _IDEMPOTENCY_KEY = "Your own name for this call: sent again, it gets the same answer and writes nothing twice"
+_SAID_AGAIN = "Without it, equal statements are one, until what they state was replaced or retracted"
 
 
 class NoArguments(ToolModel):
@@ -102,7 +106,7 @@ class RememberArguments(ToolModel):
         description="`private`: only keys of your owner see it; `public` waits until the service's operator agrees",
     )
     idempotency_key: Annotated[str, StringConstraints(min_length=1, max_length=150)] | None = Field(
-        default=None, description=_IDEMPOTENCY_KEY
+        default=None, description=f"{_IDEMPOTENCY_KEY}. {_SAID_AGAIN}"
     )
 
     def signal(self) -> SignalRequest:

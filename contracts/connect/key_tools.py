@@ -233,9 +233,10 @@ KEY_PROMPTS: tuple[Prompt, ...] = (
         "Remember this",
         "Keeps statements with their source, one each, and says what contradicts them.",
         "Keep the following with svc_remember, one call a statement, each with its source. Give a statement that can "
-        "change, such as who holds a post or what something costs, a subject, a predicate and a value. Before you "
-        "write, search for what is known about it; if it contradicts, ask me whether to correct the old one with "
-        "svc_correct. Tell me what was written, what waits for me, and what is disputed.\n\n{statements}",
+        "change, such as who owns something or what it costs, a subject, a value, and a predicate of which one value "
+        "holds at a time. Before you write, search for what is known about it; if it contradicts, ask me whether to "
+        "correct the old one with svc_correct. Tell me what was written, what waits for me, and what is disputed.\n\n"
+        "{statements}",
         (PromptArgument("statements", "What is to be remembered, in your own words", required=True),),
     ),
     Prompt(

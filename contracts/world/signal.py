@@ -59,7 +59,8 @@ class SignalAct(Document):
 
 
 class SignalRequest(Document):
-    """One statement. With a `subject` and a single-valued `predicate` in the payload it is a fact.
+    """One statement. With a `subject` and a `predicate` of which one value holds at a time in the payload it is a fact:
+    those of `/api/v2/schema`, and those that your ontology calls single-valued.
 
     It supersedes an earlier fact of the same source, or of equal or lower standing: `sourceClass`, then `confidence`
     below 0.3, below 0.7 or above. Else both stand as disputed. An older observation goes into history.
@@ -105,7 +106,8 @@ class SignalRequest(Document):
         default=None,
         min_length=1,
         max_length=LONGEST_SIGNAL_KEY,
-        description="Your name for this signal: sent again it gets the same answer. Without it, equal signals are one, until what they state was replaced or retracted. "
+        description="Your name for this signal: sent again it gets the same answer. Without it, equal signals are one, "
+        "until what they state was replaced or retracted. "
         "One whose node was erased since is rejected; under another name it is taken",
     )
     expected_revision: StrictInt | None = Field(
