@@ -9,7 +9,7 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -39,6 +39,7 @@ from warehouse.world.write import JUDGED_AT_MOST, judge_outside, overtaken, writ
 if TYPE_CHECKING:
     from api.world.large import ToBeWritten
     from contracts.world.extraction.build import SourceDocument
+    from contracts.world.extraction.moved_documents import BuiltDocument
 
 DOCUMENTS_AT_ONCE = 20
 CHARACTERS_AT_ONCE = 100_000
@@ -179,9 +180,13 @@ def _import_file(settings: Settings, ledger: Ledger, path: Path, owner: str, ope
 def _import_notes(ledger: Ledger, folder: Path, owner: str, graph: str | None) -> dict[str, Any]:
     """Reads every note below a folder as a document of its owner. Reading it again replaces what the notes no longer
     say, and ends what only notes said that are gone."""
+    from api.world.large import former_documents
+
     graph_id = _graph_of(ledger, folder, owner, graph)
     done = Decided()
-    for notes in _notes(folder, done):
+    paths = list(_note_paths(folder))
+    names = _Names(former_documents(ledger, graph_id, owner), {path.as_posix() for path in paths})
+    for notes in _notes(folder, paths, names, done):
         note(f"reading {notes[0].path}" + (f" and {len(notes) - 1} more" if len(notes) > 1 else ""))
         _build(ledger, owner, graph_id, notes, done)
     if done.present:  # a folder that is not mounted is empty, too
@@ -190,6 +195,7 @@ def _import_notes(ledger: Ledger, folder: Path, owner: str, graph: str | None) -
         "ok": not done.left_out,
         "graph": graph_id,
         "documents": done.documents,
+        "moved": names.moved,
         "gone": done.gone,
         "written": done.written,
         "nodes": done.nodes,
@@ -273,28 +279,62 @@ class Note(NamedTuple):
     document: SourceDocument
 
 
-def _notes(folder: Path, done: Decided) -> Iterator[list[Note]]:
+class _Names:
+    """Calls each note by the id of its document: the one that it had, also if the note was moved since."""
+
+    def __init__(self, former: Mapping[str, BuiltDocument], paths: Collection[str]) -> None:
+        at = {name: document.url if document.url in paths else name for name, document in former.items()}
+        self._by_path = {path: name for name, path in at.items() if path in paths}
+        self._gone = {name: document for name, document in former.items() if at[name] not in paths}
+        self._taken = set(self._by_path.values())
+        self.moved = 0
+        """Notes that had other paths before."""
+
+    def id_of(self, path: str, text: str | None = None) -> str:
+        """Returns the id of the note at a path below the folder, whose text may be unreadable."""
+        known = self._by_path.get(path)
+        if known is None:
+            known = self._by_path[path] = self._new(path, text)
+            self._taken.add(known)
+        return known
+
+    def _new(self, path: str, text: str | None) -> str:
+        from contracts.world.extraction.moved_documents import document_like
+
+        former = None if text is None else document_like(text, self._gone)
+        if former is not None:
+            del self._gone[former]
+            self.moved += 1
+            return former
+        plain = _document_id(path)
+        named = _hashed_id(path) if plain in self._taken else plain
+        self._gone.pop(named, None)
+        return named
+
+
+def _note_paths(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        relative = path.relative_to(folder)
+        is_hidden = any(part.startswith(".") for part in relative.parts)
+        if not is_hidden and path.suffix.lower() in NOTE_SUFFIXES and path.is_file():
+            yield relative
+
+
+def _notes(folder: Path, paths: Iterable[Path], names: _Names, done: Decided) -> Iterator[list[Note]]:
     from contracts.world.extraction.build import SourceDocument
 
     together: list[Note] = []
     size, within = 0, folder.resolve()
-    for path in sorted(folder.rglob("*")):
-        relative = path.relative_to(folder)
-        is_hidden = any(part.startswith(".") for part in relative.parts)
-        if is_hidden or path.suffix.lower() not in NOTE_SUFFIXES or not path.is_file():
-            continue
-        name, document_id = relative.as_posix(), _document_id(relative)
+    for relative in paths:
+        path, name = folder / relative, relative.as_posix()
         if not path.resolve().is_relative_to(within):
             done.left_out.append({"file": name, "reason": "it is a link that leads out of the folder"})
             continue
+        text, fault = _text_of(path)
+        document_id = names.id_of(name, text)
         done.present.add(document_id)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            done.left_out.append({"file": name, "reason": "it is not UTF-8"})
-            continue
-        except OSError as error:
-            done.left_out.append({"file": name, "reason": f"it can't be read: {error.strerror}"})
+        if text is None:
+            done.left_out.append({"file": name, "reason": fault})
             continue
         if (secret := secret_in(text)) is not None:
             done.left_out.append({"file": name, "reason": f"it holds {SECRETS[secret]}, which no graph keeps"})
@@ -310,12 +350,28 @@ def _notes(folder: Path, done: Decided) -> Iterator[list[Note]]:
         yield together
 
 
-def _document_id(relative: Path) -> str:
+def _text_of(path: Path) -> tuple[str | None, str]:
+    """Returns the text of a note, or None and why it can't be read."""
+    try:
+        return path.read_text(encoding="utf-8"), ""
+    except UnicodeDecodeError:
+        return None, "it is not UTF-8"
+    except OSError as error:
+        return None, f"it can't be read: {error.strerror}"
+
+
+def _document_id(path: str) -> str:
     """Returns the path of a note as an id that spans may hold; one that has other characters gets a hash."""
-    plain = _NOT_OF_AN_ID.sub("-", relative.as_posix()).lstrip("-._/@#")
-    if plain == relative.as_posix() and len(plain) <= _LONGEST_DOCUMENT_ID:
-        return plain
-    return f"{plain[-100:].lstrip('-._/@#')}-{sha256_hex(relative.as_posix().encode())[:8]}"
+    plain = _plain_id(path)
+    return plain if plain == path and len(plain) <= _LONGEST_DOCUMENT_ID else _hashed_id(path)
+
+
+def _plain_id(path: str) -> str:
+    return _NOT_OF_AN_ID.sub("-", path).lstrip("-._/@#")
+
+
+def _hashed_id(path: str) -> str:
+    return f"{_plain_id(path)[-100:].lstrip('-._/@#')}-{sha256_hex(path.encode())[:8]}"
 
 
 def _build(ledger: Ledger, owner: str, graph_id: str, notes: list[Note], done: Decided) -> None:
@@ -412,7 +468,7 @@ def _say_report(report: dict[str, Any]) -> None:
         if not report["documents"] and not report["leftOut"]:
             say(f"there are no notes: no file ends with {' or '.join(NOTE_SUFFIXES)}")
         say(
-            f"{report['documents']} notes read and {report['gone']} gone; {report['nodes']} nodes and "
+            f"{report['documents']} notes read, {report['moved']} moved and {report['gone']} gone; {report['nodes']} nodes and "
             f"{report['edges']} edges written to the graph {report['graph']}"
         )
     else:

@@ -29,6 +29,7 @@ from contracts.world.extraction.build import (
     graph_proposal,
     source_of,
 )
+from contracts.world.extraction.moved_documents import BuiltDocument, built_documents
 from contracts.world.extraction.rebuild import Former, documents_in, rebuilt, without
 from contracts.world.extraction.rules import load_rules
 from contracts.world.facts import Dispute
@@ -173,6 +174,13 @@ def documents_built(ledger: Ledger, graph_id: str, owner: str) -> set[str]:
     with ledger.read() as reader:
         nodes, edges = LedgerView(reader).stated_in(owner, source_of(graph_id))
     return documents_in(nodes, edges)
+
+
+def former_documents(ledger: Ledger, graph_id: str, owner: str) -> dict[str, BuiltDocument]:
+    """Returns what an owner's graph has of each of its documents, by id."""
+    with ledger.read() as reader:
+        nodes, _ = LedgerView(reader).stated_in(owner, source_of(graph_id))
+    return built_documents(nodes)
 
 
 def prepare_ending(ledger: Ledger, graph_id: str, documents: Collection[str], actor: Actor) -> bytes:

@@ -10,16 +10,18 @@ from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
-from world_writes import goal, no_rules, proposal, tie
+from world_writes import BOB, goal, no_rules, proposal, tie
 
 from cli.main import app
 from contracts.errors import ErasureUnfinished
 from contracts.settings import Settings
-from contracts.world.proposal import NodeDraft
+from contracts.world.proposal import Act, NodeDraft
 from pipelines.erasure import Erased
 from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.publish.generations import Part, begin, build
 from warehouse.world.audit_heads import audit_head
+from warehouse.world.events import decode_nodes
+from warehouse.world.forget import forget_nodes
 from warehouse.world.write import propose
 
 
@@ -319,8 +321,40 @@ def test_a_renamed_note_is_read_under_its_new_name_only(ledger: Ledger, tmp_path
     notes = folder_of(tmp_path / "notes", old="# Plan\n\n- [ ] ship")
     import_notes(notes)
     (notes / "old.md").rename(notes / "new.md")
-    assert import_notes(notes)["gone"] == 1
+    renamed = import_notes(notes)
+    assert (renamed["moved"], renamed["gone"]) == (1, 0)
     assert (titles_of(tmp_path, "Task"), titles_of(tmp_path, "Document")) == (["ship"], ["Plan"])
+    again = import_notes(notes)
+    assert (again["moved"], again["gone"], again["written"]) == (0, 0, 0)
+
+
+def test_what_was_erased_or_corrected_of_a_note_stays_so_when_its_file_is_renamed_and_edited(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    notes = folder_of(
+        tmp_path / "notes",
+        boat="# Boat\n\nThe boat is moored at pier 7.\n\nIt is blue.",
+        other="# Other\n\nNothing of this.",
+        secret="# Therapy\n\nThe session costs EUR 90.",
+    )
+    import_notes(notes)
+    with ledger.transaction() as tx:
+        passages = {node.title: node.id for node in decode_nodes(tx.rows("world_nodes_of_owner", owner="local:bob"))}
+        forget_nodes(tx, [passages["The session costs EUR 90."]], "eve")
+    wrong = Act("retracts", "n", passages["The boat is moored at pier 7."], "it was pier 9")
+    propose(ledger, proposal(goal("n"), actor=BOB, acts=(wrong,)), alignment=no_rules)
+    (notes / "secret.md").rename(notes / "private.md")
+    (notes / "boat.md").unlink()
+    folder_of(notes / "2026", vessel="# Boat\n\nThe boat is moored at pier 7.\n\nIt is blue.\n\nIt is old.")
+    moved = import_notes(notes)
+    assert (moved["moved"], moved["gone"]) == (2, 0)
+    assert moved["withheld"] == {"corrected": 1, "forgotten": 1}
+    assert titles_of(tmp_path, "Passage") == ["It is blue.", "It is old.", "Nothing of this."]
+    folder_of(notes, boat="# Another boat\n\nIt is red.", secret="# Birthday\n\nA surprise.")
+    (notes / "2026" / "vessel.md").write_text("# Ship\n\nThe boat is moored at pier 7.")
+    new = import_notes(notes)
+    assert (new["moved"], new["gone"], new["withheld"]) == (0, 0, {"corrected": 1, "forgotten": 1})
+    assert titles_of(tmp_path, "Document") == ["Another boat", "Birthday", "Other", "Ship", "Therapy"]
 
 
 def test_a_folder_without_any_note_ends_nothing_since_it_may_not_be_mounted(ledger: Ledger, tmp_path: Path) -> None:

@@ -1,0 +1,54 @@
+"""Recognises documents of a graph under other names, by what they said: what their owner corrected or erased of a note
+stays so when its file is renamed. Pure.
+
+Example: `plan.md` is gone, and most passages that the graph has of it stand in the new file `trip.md`. Then `trip.md` is
+the document `plan.md`, and is called so from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from contracts.world.extraction.build import documents_of
+from contracts.world.records import Node, is_live
+
+LEAST_IN_COMMON = 0.5
+"""The part of what a document said that a text has to hold at least to be taken for it."""
+
+
+class BuiltDocument(NamedTuple):
+    """What a graph has of a document: its address, or None if it is that of its id, and the texts that it said."""
+
+    url: str | None
+    said: frozenset[str]
+
+
+def built_documents(nodes: Iterable[Node]) -> dict[str, BuiltDocument]:
+    """Returns the documents that live nodes of one graph are, by id."""
+    urls: dict[str, str | None] = {}
+    said: dict[str, set[str]] = {}
+    for node in filter(is_live, nodes):
+        if node.type not in ("Document", "Passage"):
+            continue
+        text = node.properties.get("text", node.title)
+        for name in documents_of(node.properties):
+            said.setdefault(name, set()).add(_words(str(text)))
+            if node.type == "Document":
+                url = node.properties.get("url")
+                urls[name] = url if isinstance(url, str) else None
+    return {name: BuiltDocument(url, frozenset(said[name])) for name, url in urls.items()}
+
+
+def document_like(text: str, documents: Mapping[str, BuiltDocument]) -> str | None:
+    """Returns the id of the document of which a text holds the largest part, or None if that is less than half."""
+    words = _words(text)
+    in_common = {
+        name: sum(said in words for said in document.said) / len(document.said) for name, document in documents.items()
+    }
+    name = max(sorted(in_common), key=in_common.__getitem__, default=None)
+    return name if name is not None and in_common[name] >= LEAST_IN_COMMON else None
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
