@@ -468,8 +468,8 @@ def _say_report(report: dict[str, Any]) -> None:
         if not report["documents"] and not report["leftOut"]:
             say(f"there are no notes: no file ends with {' or '.join(NOTE_SUFFIXES)}")
         say(
-            f"{report['documents']} notes read, {report['moved']} moved and {report['gone']} gone; {report['nodes']} nodes and "
-            f"{report['edges']} edges written to the graph {report['graph']}"
+            f"{report['documents']} notes read, {report['moved']} moved and {report['gone']} gone; "
+            f"{report['nodes']} nodes and {report['edges']} edges written to the graph {report['graph']}"
         )
     else:
         say(

@@ -1,8 +1,8 @@
 """Recognises documents of a graph under other names, by what they said: what their owner corrected or erased of a note
 stays so when its file is renamed. Pure.
 
-Example: `plan.md` is gone, and most passages that the graph has of it stand in the new file `trip.md`. Then `trip.md` is
-the document `plan.md`, and is called so from then on.
+Example: `plan.md` is gone, and most passages that the graph has of it stand in the new file `trip.md`. Then `trip.md`
+is the document `plan.md`, and is called so from then on.
 """
 
 from __future__ import annotations
