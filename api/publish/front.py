@@ -50,8 +50,9 @@ from contracts.publish.routes import (
     OPEN_HEADERS,
     PREFLIGHT_HEADERS,
     action_headers,
-    is_account,
+    is_free,
     is_limited,
+    is_metered,
 )
 from contracts.settings import Settings
 from warehouse.publish.generations import current_generation, current_pointer
@@ -94,9 +95,9 @@ class Front:
     """Answers published paths; passes everything else on to `application`.
 
     `take` counts a limited request (`Counters.take`); None switches the limit off. `take_waits` means that it crosses a
-    network and must not block the loop. A limited request with a valid key is counted for the key's day, and a message
-    of a paired session for the session's minute, instead of for its address; what is published for everybody costs a
-    key nothing as long as its address may have it.
+    network and must not block the loop. A limited request is counted for its address; one that needs a key for the
+    day of its key instead, and a message of a paired session for the session's minute. What needs no key is counted for
+    the day of a key only where its address has nothing left.
     """
 
     def __init__(
@@ -138,7 +139,7 @@ class Front:
 
         - `GET /llms.txt` is published and not counted: it is answered from memory.
         - `GET /api/token/holders` is published and limited: it is counted for its address, then answered from memory.
-          With a key it is counted for the key's day once the address has nothing left.
+          With a key it is counted for the key's day once the address has nothing left. So is `POST /api/intake`.
         - `POST /api/v2/world-model/signal` with a key is counted for the key's day and passed on to the rooms. Without
           a valid key it is counted for its address, and the room answers 401.
         - `GET /api/v2/me` is counted for the address, and the room answers for the key.
@@ -177,9 +178,9 @@ class Front:
             if admission is None and counted is None and self._take is not None:
                 take = await self._count(scope, now_s)
                 counted = None if take is None else Counted("permin", WINDOW_S, take)
-            if counted is not None and not counted.taken.allowed and names_key and document is not None:
-                _, admission, of_key = await self._identify(scope, receive, now_s)
-                counted = counted if admission is None else of_key
+                if names_key and is_free(path) and counted is not None and not counted.taken.allowed:
+                    admission = await self._admit(scope, now_s, counts=True)
+                    counted = counted if admission is None else _counted_for(admission)
             if counted is not None and not counted.taken.allowed:
                 await self._refuse(scope, send, over_limit(counted), counted)
                 return
@@ -283,10 +284,11 @@ class Front:
     ) -> tuple[Receive, Admission | None, Counted | None]:
         """Counts a request for the paired session or the key that it names.
 
-        Both are None without a valid key, and for what a key asks about itself; then it is counted for its address.
-        A message's session, method and id are in its body, so the returned receive repeats a body that was read.
+        Both are None without a valid key, and for what needs none or is about the key itself; then it is counted for
+        its address. A message's session, method and id are in its body, so the returned receive repeats a body that
+        was read.
         """
-        headers, path = scope["headers"], scope["path"]
+        path = scope["path"]
         if path in _MCP_PATHS and scope["method"] == "POST":
             body = await read_body(scope, receive, body_limit(path))
             receive = replay(body, receive)
@@ -295,20 +297,18 @@ class Front:
                 counted = await self._count_session(scope[MESSAGE], now_s)
                 if counted is not None:
                     return receive, None, counted
-        presented = presented_key(values_of(headers, b"authorization"), values_of(headers, b"x-api-key"))
-        about_itself = is_account(path)
-        admission = await self._admit(scope, presented, now_s, counts=not about_itself)
-        if about_itself:
+        admission = await self._admit(scope, now_s, counts=is_metered(path))
+        if not is_metered(path):
             return receive, None, None
-        if admission is None or admission.taken is None:
-            return receive, admission, None
         if (
-            MESSAGE in scope
+            admission is not None
+            and admission.taken is not None
+            and MESSAGE in scope
             and not admission.taken.allowed
             and message_of(scope[MESSAGE])["method"] not in COUNTED_METHODS
         ):
             return receive, None, None
-        return receive, admission, Counted("daily", DAY_S, admission.taken)
+        return receive, admission, None if admission is None else _counted_for(admission)
 
     def follow_pointer(self, now_s: float) -> None:
         """Follows the pointer if it moved. A generation that can't be served is logged, and the last one stays."""
@@ -330,8 +330,10 @@ class Front:
         except Exception:
             _log.exception("The generation %s can't be read", pointer)
 
-    async def _admit(self, scope: Scope, presented: str | None, now_s: float, *, counts: bool) -> Admission | None:
+    async def _admit(self, scope: Scope, now_s: float, *, counts: bool) -> Admission | None:
         """Returns the admission of a valid key and puts its caller into the scope."""
+        headers = scope["headers"]
+        presented = presented_key(values_of(headers, b"authorization"), values_of(headers, b"x-api-key"))
         if presented is None:
             return None
         assert self._keys is not None
@@ -565,6 +567,10 @@ def _body(content: bytes) -> Message:
 
 def _wrong_method() -> MethodNotAllowed:
     return MethodNotAllowed("The Allow header names the methods of this path.", headers={"Allow": READS})
+
+
+def _counted_for(admission: Admission) -> Counted | None:
+    return None if admission.taken is None else Counted("daily", DAY_S, admission.taken)
 
 
 def _request_id() -> str:

@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from contracts.connect.key_server import KEY_MCP_PATH
 from contracts.connect.server import MCP_PATH
 
 Cache = Literal["revalidated", "discovery", "immutable"]
@@ -54,6 +55,15 @@ ACCOUNT_PATH = "/api/v2/me"
 """The path of a key's own account. Requests for it and below it count for the address, never for the key's daily limit:
 a key whose limit is used up, by its holder or by a thief, can still be inspected, rotated and revoked."""
 
+METERED_PREFIXES = (
+    "/api/v2/guardrail/",
+    "/api/v2/knowledge-graph/",
+    "/api/v2/memory/",
+    "/api/v2/world-model/",
+)
+"""Prefixes of the paths that need a key, whose requests count for the key's day. What is for everybody costs a key
+nothing, so that one whose day is used up can still read, pay and be replaced."""
+
 LIMITED_PREFIXES = ("/api/", BLINK_PREFIX, METRICS_PATH)
 
 
@@ -73,6 +83,16 @@ def file_of(path: str) -> str:
 def is_limited(path: str) -> bool:
     """Returns whether requests for the path count against the client's budget; a CDN serves the rest."""
     return path.startswith(LIMITED_PREFIXES) or path == MCP_PATH
+
+
+def is_metered(path: str) -> bool:
+    """Returns whether requests for the path count for the day of their key."""
+    return path.startswith(METERED_PREFIXES) or path == KEY_MCP_PATH
+
+
+def is_free(path: str) -> bool:
+    """Returns whether requests for the path need no key."""
+    return not is_metered(path) and not is_account(path)
 
 
 def is_account(path: str) -> bool:

@@ -171,7 +171,7 @@ REFUSED_BEFORE_WORK = [
     ("POST", CHECK, {"content": b" " * 270_000}, 413),
     ("POST", CHECK, {"content": b"ls"}, 415),
     ("PUT", CHECK, {"json": ACTION}, 405),
-    ("GET", "/api/v2/nowhere", {}, 404),
+    ("GET", "/api/v2/world-model/nowhere", {}, 404),
     ("GET", "/api/v2/world-model/live?limit=none", {}, 400),
     ("GET", "/api/v2/world-model/live?limit=1&limit=1", {}, 400),
 ]

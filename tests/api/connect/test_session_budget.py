@@ -79,14 +79,14 @@ def test_a_session_that_has_ended_counts_against_the_address(service):
     assert json.loads(answer.json()["result"]["content"][0]["text"])["code"] == "session_ended"
 
 
-def test_a_session_goes_before_a_key(service):
+def test_a_session_goes_before_a_key_and_a_key_is_not_asked_for_what_needs_none(service):
     token = paired(service)
     key = {"x-api-key": service.key().key.reveal()}
     of_session, of_key = service.ask(
         post(call("svc_connect_status", session_token=token), **key), post(message("ping"), **key)
     )
     assert told(of_session)[2] == f'"session";r={SESSION_REQUESTS_A_MINUTE - 1}'
-    assert told(of_key)[2] == '"daily";r=99'
+    assert told(of_key)[2] == '"permin";r=1', "what needs no key costs none"
 
 
 def test_a_token_elsewhere_in_the_message_counts_for_nothing(service):

@@ -1,6 +1,7 @@
 """Fields of limits and deprecation over every limited and every deprecated answer, by a parser of structured fields."""
 
 import asyncio
+import json
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -11,11 +12,13 @@ import pytest
 from whole_service import WholeService, whole_service
 
 from contracts.access.tiers import Tier
+from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.publish.deprecations import DEPRECATED
 from contracts.publish.registry import PROJECTIONS, REDIRECTS
-from contracts.publish.routes import is_limited
+from contracts.publish.routes import is_account, is_limited, is_metered
 
 MANY = 1_000
+PATHS = json.loads(OPENAPI_FILE.read_text())["paths"]
 LIMITED = sorted(
     {path for row in PROJECTIONS for path in row.paths if is_limited(path)}
     | {row.path for row in REDIRECTS if is_limited(row.path)}
@@ -76,6 +79,20 @@ def test_what_is_published_costs_a_key_of_its_day_only_once_the_address_has_noth
         assert remaining(counted)["daily"]["r"] == 100 - 1 - 1
         unknown = asked(running, "/api/context", Authorization="Bearer svc_free_unknown")
         assert [(answer.status_code, list(policies(answer))) for answer in unknown] == [(429, ["permin"])]
+
+
+def test_a_key_whose_day_is_used_up_still_gets_what_needs_no_key(service: WholeService):
+    key = {"Authorization": f"Bearer {service.key(Tier.FREE)}"}
+    used_up = asked(service, *["/api/v2/world-model/live"] * 101, **key)
+    assert [answer.status_code for answer in used_up] == [200] * 100 + [429]
+    free = asked(service, "/api/agent-access/plans", "/api/v2/schema", "/api/v2/me", "/api/context", **key)
+    assert [(answer.status_code, list(policies(answer))) for answer in free] == [(200, ["permin"])] * 4
+
+
+def test_what_needs_a_key_by_the_description_counts_for_its_day_and_nothing_else():
+    account = {path for path in PATHS if is_account(path)}
+    keyed = {path for path, methods in PATHS.items() if any(method.get("security") for method in methods.values())}
+    assert {path for path in PATHS if is_metered(path)} == keyed - account
 
 
 def test_the_refusal_says_how_long_to_wait(tmp_path: Path):
