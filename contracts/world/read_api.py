@@ -116,7 +116,13 @@ class GraphQueryRequest(PastParameters):
     )
     at_revision: int | None = Field(default=None, strict=True, ge=0, le=HIGHEST_REVISION, description=_AT_REVISION)
     include_ended: bool = Field(default=False, strict=True, alias="include_ended", description=_INCLUDE_ENDED)
-    cursor: Cursor | None = Field(default=None, description=_CURSOR)
+    cursor: Cursor | None = Field(
+        default=None,
+        description=f"{_CURSOR}. Pages by rank, distance or `recent` go on behind as many nodes of the graph as it is "
+        "by then: what is written or erased between two pages moves the others. Ask all pages with the same "
+        "`recordedAsOf`, such as the `revision` of an answer, to hold the graph still; pages in the order of ids need "
+        "no such thing",
+    )
 
 
 class LiveParameters(PastParameters):
