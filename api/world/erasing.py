@@ -17,7 +17,8 @@ from contracts.errors import (
     StandingTooLow,
 )
 from contracts.secret_texts import SecretInText
-from contracts.world.erasure import EraseRequest, ErasureAnswer, ErasureData, confirmation, schedule_of
+from contracts.world.erasure import EraseRequest, ErasureAnswer, ErasureData, SaidToo, confirmation, schedule_of
+from contracts.world.identity import given_id
 from warehouse.ledger.ledger import Ledger
 from warehouse.world.events import head_revision
 from warehouse.world.forget import Erasure, erase_everything, erase_node, erase_source
@@ -40,7 +41,8 @@ def erasing_router(stores: Stores) -> APIRouter:
     def erase_one(
         request: Request, node_id: Annotated[str, Path(alias="nodeId", min_length=1, max_length=300)]
     ) -> Response:
-        return _answer(stores.ledger, erase_node(stores.ledger, actor_of(caller_of(request)), node_id))
+        actor = actor_of(caller_of(request))
+        return _answer(stores.ledger, actor.name, erase_node(stores.ledger, actor, node_id))
 
     @router.post(
         "/world-model/erase",
@@ -56,18 +58,18 @@ def erasing_router(stores: Stores) -> APIRouter:
     def erase(body: EraseRequest, request: Request) -> Response:
         actor = actor_of(caller_of(request))
         if body.source is not None:
-            return _answer(stores.ledger, erase_source(stores.ledger, actor, body.source))
+            return _answer(stores.ledger, actor.name, erase_source(stores.ledger, actor, body.source))
         if body.confirm != confirmation(actor.name):
             raise BodyInvalid(
                 f"To erase everything send `confirm` with {confirmation(actor.name)!r}.",
                 errors=[("/confirm", f"has to be {confirmation(actor.name)!r}")],
             )
-        return _answer(stores.ledger, erase_everything(stores.ledger, actor))
+        return _answer(stores.ledger, actor.name, erase_everything(stores.ledger, actor))
 
     return router
 
 
-def _answer(ledger: Ledger, erasure: Erasure) -> Response:
+def _answer(ledger: Ledger, owner: str, erasure: Erasure) -> Response:
     with ledger.read() as reader:
         revision = head_revision(reader)
     data = ErasureData(
@@ -75,6 +77,7 @@ def _answer(ledger: Ledger, erasure: Erasure) -> Response:
         scope=erasure.scope,
         nodes=erasure.nodes,
         edges=erasure.edges,
+        said_too=[SaidToo(id=given_id(owner, node.id), type=node.type, title=node.title) for node in erasure.said_too],
         requested_at=erasure.requested_at,
         finished_at=erasure.finished_at,
         revision=revision,

@@ -76,6 +76,14 @@ class LaterErasure(Document):
     by: str = Field(description="UTC, where the service and its pipeline run")
 
 
+class SaidToo(Document):
+    """A node that says what an erased one said."""
+
+    id: str
+    type: str
+    title: str
+
+
 class ErasureData(Document):
     """An erasure: what was erased, and from where it is gone when."""
 
@@ -83,6 +91,10 @@ class ErasureData(Document):
     scope: Scope
     nodes: int = Field(ge=0, description="Nodes that are erased now")
     edges: int = Field(ge=0, description="Edges, also those of others' statements at these nodes")
+    said_too: list[SaidToo] = Field(
+        description="Of a node that a build read from a document: other nodes of yours that say what stood there, such "
+        "as a decision, or the document with a property; they stay until you erase them too. Empty when it is repeated"
+    )
     requested_at: str = Field(description="UTC")
     finished_at: str | None = Field(description="When the last file was rewritten (UTC); null while some wait")
     erased_at_once: list[str]

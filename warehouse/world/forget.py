@@ -19,6 +19,7 @@ from contracts.times import utc_text
 from contracts.world.capsule import owner_of
 from contracts.world.change_set import authority_of
 from contracts.world.erasure import Scope, subject_sha256
+from contracts.world.extraction.same_place import said_there_too
 from contracts.world.facts import claim_of
 from contracts.world.identity import given_id, own_id
 from contracts.world.proposal import Actor, Proposal, StageResult
@@ -60,6 +61,8 @@ class Erasure:
     edges: int
     requested_at: str
     finished_at: str | None = None
+    said_too: tuple[Node, ...] = ()
+    """Nodes of the owner that a build read from the same place; known only when it is erased."""
 
 
 @dataclass(frozen=True)
@@ -122,11 +125,14 @@ def erase_node(ledger: Ledger, actor: Actor, node_id: str) -> Erasure:
         nodes = decode_nodes(tx.rows("world_node", id=stored))
         edges = decode_edges(tx.rows("world_edges_at", node_id=stored))
         _refuse_above(actor, nodes, edges)
+        ends = {end for edge in edges for end in (edge.source, edge.target)} - {stored}
+        around = [node for end in sorted(ends) for node in decode_nodes(tx.rows("world_node", id=end))]
+        said_too = said_there_too(nodes[0], (node for node in around if node.owner == owner))
         erased = _erase(tx, nodes, [edge for edge in edges if edge.actor != FORGOTTEN], _by_owner(actor))
         _forget_mentions(tx, owner, f'%"{stored}"%')
         erasure = _keep(tx, owner, "node", stored, erased)
     ledger.scrub()
-    return erasure
+    return replace(erasure, said_too=tuple(said_too))
 
 
 def erase_source(ledger: Ledger, actor: Actor, source: str) -> Erasure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from erased_installation import QUERY, SIGNAL, WORD, Ada, Installation, installed
@@ -104,6 +105,28 @@ def test_a_signal_that_was_erased_is_rejected_as_such_and_taken_under_another_ke
         assert reason == f"{first['signalId']}: erased since, and can't come back. State it under another key."
         assert ada.post(SIGNAL, body | {"idempotencyKey": "again"}, 201)["data"]["verdict"] == "approved"
         assert ada.found() == 1
+
+
+def test_the_erasure_of_a_passage_names_what_else_says_what_stood_there(ledger_settings):
+    with serving(ledger_settings) as service:
+        ada = Ada(service)
+        text = (
+            "# Visit\n\n- Diagnosis: measles\n- Clinic: North\n\nWe decided to tell Bo about it because Cy asked.\n\n"
+            "Bo came, and Cy.\n"
+        )
+        build = {"graphId": "g", "documents": [{"id": "v", "markdown": text}], "mode": "apply"}
+        nodes = {node["title"]: node["id"] for node in ada.post(BUILD, build, 201)["data"]["nodes"]}
+
+        def said_too(title):
+            answered = ada.ask("DELETE", NODES + quote(nodes[title], safe=""))["data"]
+            assert answered["nodes"] == 1
+            return [(node["type"], node["title"]) for node in answered["saidToo"]]
+
+        assert said_too("Diagnosis: measles") == [("Document", "Visit")]
+        assert said_too("Diagnosis: measles") == []
+        decided = "We decided to tell Bo about it because Cy asked."
+        assert said_too(decided) == [("Decision", "tell Bo about it")]
+        assert said_too("Bo came, and Cy.") == []
 
 
 def test_an_encoded_id_is_erased_whole_and_not_the_node_named_by_its_beginning(ledger_settings):

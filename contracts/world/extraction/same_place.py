@@ -1,0 +1,58 @@
+"""Finds what else a build read from the place of a node: who erases a passage may mean all that it says. Pure.
+
+Example: "We decided to move because of the noise." is a passage, and a decision with its rationale; "Blood type: 0+"
+is a passage, and a property of its document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from contracts.world.records import Node, is_live
+
+
+class _Place(NamedTuple):
+    document: str
+    start: int
+    end: int
+
+
+def said_there_too(node: Node, neighbours: Iterable[Node]) -> list[Node]:
+    """Returns the live neighbours that say what stands at the place of a node: those that were read from nowhere else,
+    and documents with a property whose value stands there."""
+    places = _places_of(node)
+    text = str(node.properties.get("text", node.title))
+    return [other for other in neighbours if is_live(other) and places and _says(other, places, text)]
+
+
+def _says(other: Node, places: list[_Place], text: str) -> bool:
+    own = _places_of(other)
+    if other.type == "Document":
+        is_of_it = {place.document for place in own} & {place.document for place in places}
+        return bool(is_of_it) and any(value in text for value in _stated(other.properties))
+    return bool(own) and all(any(_is_within(place, outer) for outer in places) for place in own)
+
+
+def _stated(properties: dict[str, Any]) -> Iterable[str]:
+    for name, value in properties.items():
+        if name in ("spans", "rule", "url"):
+            continue
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, str) and part:
+                yield part
+
+
+def _is_within(place: _Place, outer: _Place) -> bool:
+    return place.document == outer.document and outer.start <= place.start and place.end <= outer.end
+
+
+def _places_of(node: Node) -> list[_Place]:
+    spans = node.properties.get("spans")
+    found = []
+    for span in spans if isinstance(spans, list) else ():
+        document, _, bounds = str(span).rpartition(":")
+        start, _, end = bounds.partition("-")
+        if start.isdigit() and end.isdigit():
+            found.append(_Place(document, int(start), int(end)))
+    return found
