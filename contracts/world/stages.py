@@ -14,6 +14,7 @@ from typing import Literal
 from contracts.standing import UNSTATED, rank
 from contracts.times import instant_of, is_instant, utc_text
 from contracts.world.change_set import CLOCK_SKEW, MOST_NAMED, Case, EdgeChange, NodeChange, authority_of, claim_of_edge
+from contracts.world.extraction.same_place import said_there_too
 from contracts.world.facts import claim_of, may_replace, stated_end
 from contracts.world.identity import dedupe_key, fact_key, own_id
 from contracts.world.ontology import ACT_EDGES, BUILDS_ON, GOVERNED_BY, OWNER_CONFIRMATION, PART_OF, SUPERSEDES
@@ -132,11 +133,11 @@ def _temporal(case: Case) -> Iterator[str]:
 def referential_integrity(case: Case) -> Judgement:
     """Checks types and properties against the ontology, and that the ends of edges exist.
 
-    Names what builds on a node that is corrected or retracted.
+    Names what builds on a node that is corrected or retracted, and what else says what stood at its place.
     """
     judged = _judgement(_integrity(case), "Types are known, properties fit them, and every edge has both its ends.")
-    built = list(_built_on(case)) if judged.result == "pass" else []
-    return Judgement("warn", f"{_named(built)}.") if built else judged
+    left = [*_built_on(case), *_said_too(case)] if judged.result == "pass" else []
+    return Judgement("warn", f"{_named(left)}.") if left else judged
 
 
 def _built_on(case: Case) -> Iterator[str]:
@@ -148,6 +149,21 @@ def _built_on(case: Case) -> Iterator[str]:
         sources = [edge.source for edge in edges if (node := case.end(edge.source)) is not None and not node.retracted]
         if sources:
             yield f"{act.target} is what {_named(sorted(set(sources)))} builds on, which stays as it is"
+
+
+def _said_too(case: Case) -> Iterator[str]:
+    """Yields what a build read at the place of a passage that is corrected or retracted."""
+    changed = {act.target for act in case.proposal.acts}
+    for act in case.proposal.acts:
+        node = case.view.node(act.target)
+        if act.kind == "confirms" or node is None:
+            continue
+        ends = {edge.source for edge in case.view.edges_to(node.id)}
+        ends |= {edge.target for edge in case.view.edges_from(node.id, PART_OF)}
+        around = [other for end in sorted(ends - changed) if (other := case.view.node(end)) is not None]
+        said = [other.id for other in said_there_too(node, around) if case.sees(other)]
+        if said:
+            yield f"{node.id} is not all that says so: {_named(said)} was read from its place, and stays as it is"
 
 
 def _integrity(case: Case) -> Iterator[str]:

@@ -148,6 +148,18 @@ def test_what_is_said_again_after_it_was_retracted_holds_again_unless_it_names_w
     assert cto(service, ada) == ({"open": False}, [])
 
 
+def test_the_correction_of_a_passage_names_the_document_that_says_the_same(service):
+    ada = key(service)
+    build = {"graphId": "g", "documents": [{"id": "h", "markdown": "# Health\n\n- Blood type: 0+\n"}], "mode": "apply"}
+    (built,) = service.ask(("POST", "/api/v2/knowledge-graph/build", ada, {"json": build}))
+    ids = {node["type"]: node["id"] for node in built.json()["data"]["nodes"]}
+    wrong = {"id": ids["Passage"], "reason": "misread"}
+    corrected = state(service, ada, corrects=wrong, type="Passage", title="Blood type: A+", payload={})
+    judged = stage(corrected, "referential_integrity")
+    assert judged["result"] == "warn"
+    assert f"{ids['Document']} was read from its place, and stays as it is" in judged["reason"]
+
+
 def test_a_fact_with_an_end_tells_from_when_on_nothing_holds(service):
     ada = key(service)
     grace = state(service, ada, "Grace", validFrom="2026-01-01T00:00:00Z")["signalId"]
