@@ -137,7 +137,9 @@ class SearchHints(Document):
 
     near_words: list[str] = Field(alias="near_words", description="Words that are nearly the same")
     node_types: dict[str, int] = Field(alias="node_types", description="Nodes that were searched, by type")
-    own_nodes: int = Field(alias="own_nodes", ge=0, description="Private nodes of yours that were searched; of a time before them, none")
+    own_nodes: int = Field(
+        alias="own_nodes", ge=0, description="Private nodes of yours that were searched; of a time before them, none"
+    )
     public_nodes: int = Field(alias="public_nodes", ge=0, description="Public nodes that were searched")
 
 
