@@ -258,7 +258,9 @@ class Operation:
     def command(self, url: str) -> str:
         """Returns a curl command for `url`, the address of the path with its templates.
 
-        It sends an Idempotency-Key wherever one is taken, because a lost answer can only be had again with it.
+        It sends an Idempotency-Key wherever one is taken, because a lost answer can only be had again with it. The key
+        is the variable, never the example: callers without a key share one scope, so whoever sent the example would get
+        the answer of whoever sent it first. Of several bodies it sends the first that doesn't name the request itself.
         """
         for parameter in self.parameters:
             if parameter.where == "path":
@@ -269,16 +271,19 @@ class Operation:
             if field.where == "query" and field.is_required and field.example is not None
         }
         address = f"{url}?{urlencode(query)}" if query else url
-        body = next((example.text for example in self.body_examples if example.text is not None), None)
+        bodies = [example.text for example in self.body_examples if example.text is not None]
+        body = next((text for text in bodies if not _names_request(text)), bodies[0] if bodies else None)
         parts = [f"curl {shlex.quote(address)}" if "$" not in address else f'curl "{address}"']
         if self.method != ("POST" if body is not None else "GET"):
             parts[0] = parts[0].replace("curl", f"curl -X {self.method}", 1)
         if self.needs_key:
             parts.append('-H "Authorization: Bearer $KEY"')
         headers = [field for field in self.parameters if field.where == "header"]
-        repeats = any(field.name == IDEMPOTENCY_HEADER for field in headers)
+        repeats = any(field.name == IDEMPOTENCY_HEADER for field in headers) and not _names_request(body)
+        if repeats:
+            parts.append(f'-H "{IDEMPOTENCY_HEADER}: $IDEMPOTENCY_KEY"')
         for field in headers:
-            if field.is_required or field.name == IDEMPOTENCY_HEADER:
+            if field.is_required and field.name != IDEMPOTENCY_HEADER:
                 value = field.example or f"${field.name.upper().replace('-', '_')}"
                 parts.append(f'-H "{field.name}: {value}"')
         if body is not None:
@@ -413,6 +418,15 @@ def _pretty(value: Any) -> str:
         return text
     cut = text[:LARGEST_EXAMPLE_CHARACTERS]
     return f"{cut[: cut.rfind(chr(10))]}\n… (cut off after {LARGEST_EXAMPLE_CHARACTERS:,} characters)"
+
+
+def _names_request(body: str | None) -> bool:
+    """Decides whether a body has the member that says the same as the header field Idempotency-Key."""
+    try:
+        value = json.loads(body or "null")
+    except ValueError:
+        return False
+    return isinstance(value, dict) and "idempotencyKey" in value
 
 
 def _compact(text: str) -> str:

@@ -142,6 +142,42 @@ def test_a_command_holds_what_the_examples_hold():
     ]
 
 
+KEYED = {"name": "Idempotency-Key", "in": "header", "schema": {"type": "string"}, "example": "goal-2"}
+
+
+def command_of(*bodies: dict[str, Any], **parameter: Any) -> list[str]:
+    examples = {f"body{number}": {"value": body} for number, body in enumerate(bodies)}
+    content = {"content": {"application/json": {"schema": {}, "examples": examples}}}
+    written = operation("POST", requestBody=content, parameters=[{**KEYED, **parameter}])
+    return [part.strip(" \\") for part in written.command("https://svc.example/things").splitlines()]
+
+
+@pytest.mark.parametrize("is_required", [True, False])
+def test_a_command_sends_the_random_idempotency_key_that_it_makes_and_never_the_published_one(is_required: bool):
+    made, *sent = command_of({"title": "a"}, required=is_required)
+    assert made.startswith("IDEMPOTENCY_KEY=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')")
+    assert sent == [
+        "curl https://svc.example/things",
+        '-H "Idempotency-Key: $IDEMPOTENCY_KEY"',
+        "-H 'Content-Type: application/json'",
+        """-d '{"title": "a"}'""",
+    ]
+
+
+def test_a_command_sends_a_body_that_does_not_name_the_request_or_leaves_the_header_out():
+    named, other = {"title": "a", "idempotencyKey": "goal-1"}, {"title": "b"}
+    assert command_of(named, other)[2:] == [
+        '-H "Idempotency-Key: $IDEMPOTENCY_KEY"',
+        "-H 'Content-Type: application/json'",
+        """-d '{"title": "b"}'""",
+    ]
+    assert command_of(named) == [
+        "curl https://svc.example/things",
+        "-H 'Content-Type: application/json'",
+        """-d '{"title": "a", "idempotencyKey": "goal-1"}'""",
+    ]
+
+
 def test_answers_are_apart_from_errors_and_errors_say_what_to_do():
     gone = {"content": {"application/problem+json": {"examples": {"gone": {"$ref": "#/components/examples/gone"}}}}}
     fine = {
