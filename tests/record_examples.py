@@ -265,13 +265,13 @@ def _signed(challenge: dict[str, Any], signer: Any = PAYER) -> dict[str, str]:
 
 
 async def _graph(recorder: Recorder) -> None:
-    goal = {"type": "Goal", "title": "Answer within the hour", "source": "agent-seven", "idempotencyKey": "goal-1"}
-    signal = await recorder.ask("world_model_signal", "written", body=goal)
+    goal = {"type": "Goal", "title": "Answer within the hour", "source": "agent-seven"}
+    signal = await recorder.ask("world_model_signal", "written", header={"Idempotency-Key": "goal-1"}, body=goal)
     node_id = signal["data"]["signalId"]
     linked = {"type": "Task", "title": "Answer Ada", "source": "agent-seven"}
     wrong = {**linked, "links": [{"type": "PART_OF", "target": "nothing-of-this-name"}]}
     await recorder.ask("world_model_signal", "rejected", body=wrong)
-    await recorder.ask("world_model_signal", body={**goal, "title": "Another one"})
+    await recorder.ask("world_model_signal", body={**goal, "title": "Another one", "idempotencyKey": "goal-1"})
     await recorder.ask("world_model_signal", body={**linked, "expectedRevision": 0})
     correction: dict[str, Any] = {"type": "Goal", "title": "Answer within two hours", "source": "agent-seven"}
     correction["corrects"] = {"id": node_id, "reason": "Two hours were agreed"}
