@@ -377,7 +377,7 @@ class HostUnknown(RequestProblem):
 class MediaTypeUnsupported(RequestProblem):
     status = 415
     code = "media_type_unsupported"
-    title = "The request body is not JSON"
+    title = "The Content-Type of the body is not one that the operation takes"
 
 
 class RangeNotSatisfiable(RequestProblem):

@@ -121,13 +121,14 @@ def moving_router(stores: Stores) -> APIRouter:
         ),
         summary="Send a chunk of an import",
         description="The bytes of the file from where the chunk before ended. A chunk that is sent again replaces the "
-        "one of its number. Chunks may arrive in any order.",
+        f"one of its number. Chunks may arrive in any order. The Content-Type is {' or '.join(_CHUNK_TYPES)}.",
         operation_id="world_model_import_chunk",
         openapi_extra={
             "requestBody": {
                 "required": True,
                 "content": {
-                    _CHUNK_TYPES[0]: {"schema": {"type": "string", "format": "binary", "minLength": 1}},
+                    media_type: {"schema": {"type": "string", "format": "binary", "minLength": 1}}
+                    for media_type in _CHUNK_TYPES
                 },
             }
         },

@@ -63,7 +63,7 @@ class ApiDescription(BaseModel):
         found: dict[str, tuple[Problem, list[Operation]]] = {}
         for operation in self.operations.values():
             for problem in operation.problems:
-                found.setdefault(problem.code, (problem, []))[1].append(operation)
+                found.setdefault(problem.code, (replace(problem, media_types=()), []))[1].append(operation)
         return sorted(found.values(), key=lambda row: (row[0].status, row[0].code))
 
 
@@ -118,10 +118,14 @@ class Problem:
     title: str
     is_retryable: bool
     example: str
+    media_types: tuple[str, ...] = ()
+    """Those that the body of the one operation may have; empty if the error is described for all operations together."""
 
     @property
     def advice(self) -> str:
         """Returns what to do next."""
+        if self.status == 415 and self.media_types:
+            return f"Send the body with {' or '.join(f'`Content-Type: {name}`' for name in self.media_types)}."
         by_status = _ADVICE.get(self.status, "Read `detail`, which names the reason.")
         if self.is_retryable and self.status not in _WAITS:
             return "Wait `Retry-After` seconds, then send the same request again."
@@ -140,7 +144,7 @@ _ADVICE = {
     409: "Read the current state, at `links` where there are any, then decide.",
     413: "Send a smaller body.",
     414: "Shorten the path and the query.",
-    415: "Send JSON with `Content-Type: application/json`.",
+    415: "Send the body with a `Content-Type` that the page of the operation names.",
     416: "Ask for bytes within the size that `Content-Range` names.",
     421: "Send the request to the address of this service.",
     429: "Wait `Retry-After` seconds.",
@@ -251,6 +255,7 @@ class Operation:
                         title=str(example.get("summary", code)),
                         is_retryable=bool(example["value"].get("retryable", False)),
                         example=_pretty(example["value"]),
+                        media_types=self.body_media_types,
                     )
                 )
         return tuple(found)

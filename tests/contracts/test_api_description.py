@@ -210,6 +210,21 @@ def test_answers_are_apart_from_errors_and_errors_say_what_to_do():
     assert found.is_limited and not operation(responses={"200": fine}).is_limited
 
 
+def test_a_415_names_the_media_types_of_its_operation_and_the_catalogue_none():
+    problem = {"content": {"application/problem+json": {"examples": {"unfit": {"$ref": "#/components/examples/off"}}}}}
+    binary = {"schema": {"type": "string"}}
+    taken = {"content": {"application/octet-stream": binary, "application/x-ndjson": binary}}
+    chunk = operation("PUT", requestBody=taken, responses={"415": problem})
+    assert [problem.advice for problem in chunk.problems] == [
+        "Send the body with `Content-Type: application/octet-stream` or `Content-Type: application/x-ndjson`."
+    ]
+    plain = operation("POST", requestBody={"content": {"application/json": {}}}, responses={"415": problem})
+    assert [problem.advice for problem in plain.problems] == ["Send the body with `Content-Type: application/json`."]
+    assert [problem.advice for problem, _ in chunk.described.problems] == [
+        "Send the body with a `Content-Type` that the page of the operation names."
+    ]
+
+
 def test_a_503_is_repeated_only_where_that_may_help():
     refused = {
         "content": {

@@ -237,7 +237,12 @@ def test_quotas_sizes_and_media_types_hold(service):
     assert third["code"] == "imports_exceeded"
     assert first in third["detail"] and second in third["detail"], "so that one whose answer was lost can be deleted"
     assert put(service, ada, first, 1, b"x" * (CHUNK_BYTES + 1)).status_code == 413
-    assert put(service, ada, first, 1, b"x", "application/json").status_code == 415
+    unfit = put(service, ada, first, 1, b"{}", "application/json")
+    assert (unfit.status_code, unfit.json()["title"], unfit.json()["detail"]) == (
+        415,
+        "The Content-Type of the body is not one that the operation takes",
+        "Send the chunk as application/octet-stream or application/x-ndjson.",
+    )
     assert put(service, ada, first, 1, b"").status_code == 400
     assert put(service, ada, first, 0, b"x").status_code == put(service, ada, first, 129, b"x").status_code == 400
     assert ask(service, "DELETE", f"{IMPORTS}/{second}", ada).status_code == 204
