@@ -39,7 +39,8 @@ OUTCOMES = (
     ClaimOutcome(
         402,
         "Not matched",
-        "The payment does not fit the quote; code says why. Don't pay again: money that came is at caseId.",
+        "The payment does not fit the quote; code says why. With caseId its money is in a case: don't pay again. "
+        "Without it the transaction brought nothing for this quote.",
     ),
     ClaimOutcome(409, "Claimed before, or being claimed now", "Follow links to the receipt, or send the claim again."),
     ClaimOutcome(429, "Too many requests", "Wait Retry-After seconds."),

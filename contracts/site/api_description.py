@@ -119,7 +119,7 @@ class Problem:
     is_retryable: bool
     example: str
     media_types: tuple[str, ...] = ()
-    """Those that the body of the one operation may have; empty if the error is described for all operations together."""
+    """Those that the operation takes; empty if the error is described for all operations together."""
 
     @property
     def advice(self) -> str:
@@ -136,7 +136,8 @@ _WAITS = (429, 500)
 _ADVICE = {
     400: "Correct what `errors` names, then send the request again.",
     401: "Send a valid key as `Authorization: Bearer`, or buy one.",
-    402: "Read `detail` and `links`. Don't pay again: the money that arrived is in a case.",
+    402: "With `caseId` the money is in a case: don't pay again, `links.case` says what happens next. Without it the "
+    "transaction brought nothing for this quote.",
     403: "Use the key, role or signature that `detail` names.",
     404: "Check the id in the address.",
     405: "Use a method that `Allow` names.",
@@ -153,6 +154,8 @@ _ADVICE = {
     503: "Don't repeat the request: this installation does not offer it. `detail` names the reason.",
 }
 _ADVICE_BY_CODE = {
+    "quote_mismatch": "Send the quote's id and both hashes as it gave them. No transaction was looked at.",
+    "payer_proof_invalid": "Have the payer sign the quote, then claim again. No transaction was looked at.",
     "payment_required": "Send a key, or pay one of the offers in `PAYMENT-REQUIRED`.",
     "payment_refused": "Sign one of the offers in `PAYMENT-REQUIRED` exactly as it is.",
     "payment_failed": "Nothing was taken. Check the balance, then sign again with a new nonce.",

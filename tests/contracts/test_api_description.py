@@ -225,6 +225,18 @@ def test_a_415_names_the_media_types_of_its_operation_and_the_catalogue_none():
     ]
 
 
+def test_only_a_refusal_that_has_a_case_says_that_money_is_in_one():
+    codes = ("amount_mismatch", "quote_mismatch", "payer_proof_invalid")
+    examples = {name: {"$ref": "#/components/examples/off"} for name in codes}
+    refused = {"402": {"content": {"application/problem+json": {"examples": examples}}}}
+    assert {problem.code: problem.advice for problem in operation("POST", responses=refused).problems} == {
+        "amount_mismatch": "With `caseId` the money is in a case: don't pay again, `links.case` says what happens "
+        "next. Without it the transaction brought nothing for this quote.",
+        "quote_mismatch": "Send the quote's id and both hashes as it gave them. No transaction was looked at.",
+        "payer_proof_invalid": "Have the payer sign the quote, then claim again. No transaction was looked at.",
+    }
+
+
 def test_a_503_is_repeated_only_where_that_may_help():
     refused = {
         "content": {

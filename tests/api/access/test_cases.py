@@ -250,6 +250,16 @@ def test_a_second_transaction_for_a_redeemed_quote_is_recorded(sale: Sale) -> No
     assert unsound(sale.ledger) == set()
 
 
+def test_the_transaction_of_another_quote_brings_nothing_for_a_new_one_and_has_no_case(sale: Sale) -> None:
+    paid = sale.quote(ALICE.address)
+    transaction = sale.pay(paid)
+    assert said(sale.claim(paid, transaction)) == (201, "issued")
+    refused = sale.claim(sale.quote(ALICE.address), transaction)
+    assert said(refused) == (402, "amount_mismatch")
+    assert refused.json()["detail"] == "No single transfer has exactly the quoted amount."
+    assert "caseId" not in refused.json() and "case" not in refused.json()["links"]
+
+
 def test_an_unsettled_second_transaction_is_recorded_once_it_is_settled(sale_here: Sale) -> None:
     sale = sale_here
     quote = sale.quote(ALICE.address)

@@ -93,6 +93,13 @@ def test_nothing_changes_while_nothing_changed(name):
     assert b"\n\n\n" not in made(name, HERE)
 
 
+def test_llms_txt_says_of_a_402_when_money_is_in_a_case_and_when_none_came():
+    assert (
+        "402 means that the payment does not match (with caseId its money is in a case: what to do is at links.case, "
+        "never pay again unasked; without, the transaction brought nothing for this quote)"
+    ) in llms_txt(HERE).decode()
+
+
 @pytest.mark.parametrize("here", [HERE, BARE])
 def test_llms_txt_is_read_by_its_own_parser(here):
     text = llms_txt(here).decode()
