@@ -356,7 +356,7 @@ def fields_of(
         return
     whole, within = described.resolved(schema), (*entered, name)
     for option in (*whole.get("allOf", ()), *whole.get("anyOf", ()), *whole.get("oneOf", ())):
-        yield from fields_of(described, option, prefix, within)
+        yield from fields_of(described, _completed(described, option, whole), prefix, within)
     if whole.get("type") == "array":
         yield from fields_of(described, whole["items"], f"{prefix}[]", within)
     required = whole.get("required", ())
@@ -366,6 +366,17 @@ def fields_of(
         yield from fields_of(described, part, path, within)
     if isinstance(whole.get("additionalProperties"), dict):
         yield from fields_of(described, whole["additionalProperties"], f"{prefix}.*".lstrip("."), within)
+
+
+def _completed(described: ApiDescription, option: Node, whole: Node) -> Node:
+    """Returns an alternative of `whole` whose members, where they only narrow those of `whole`, are completed by them.
+
+    `{"anyOf": [{"properties": {"nodes": {"minItems": 1}}}], "properties": {"nodes": {"type": "array", ...}}}` means a
+    list that has an item at least.
+    """
+    members, common = option.get("properties", {}), whole.get("properties", {})
+    narrowed = {name: {**described.resolved(common[name]), **part} for name, part in members.items() if name in common}
+    return {**option, "properties": {**members, **narrowed}} if narrowed else option
 
 
 def description_of(described: ApiDescription, schema: Node) -> str:
@@ -383,7 +394,7 @@ def kind_of(described: ApiDescription, schema: Node) -> str:
     whole = described.resolved(schema)
     null = " or null" if whole.get("nullable") else ""
     for keyword in ("anyOf", "oneOf", "allOf"):
-        if options := whole.get(keyword):
+        if "type" not in whole and (options := whole.get(keyword)):
             kinds = list(dict.fromkeys(kind_of(described, option) for option in options))
             kinds = [kind for kind in kinds if kind != "null"] + ["null"] * ("null" in kinds)
             return " or ".join(kinds) + null
@@ -392,24 +403,35 @@ def kind_of(described: ApiDescription, schema: Node) -> str:
     if "enum" in whole:
         return " or ".join(f"`{json.dumps(value)}`" for value in whole["enum"] if value is not None) + null
     kind = str(whole.get("type", "any"))
-    if kind == "array":
-        return f"array of {kind_of(described, whole['items'])}{null}"
     details = ", ".join(filter(None, [str(whole.get("format", "")), *_bounds(whole)]))
-    return f"{kind} ({details}){null}" if details else f"{kind}{null}"
+    limited = f"{kind} ({details})" if details else kind
+    return f"{limited} of {kind_of(described, whole['items'])}{null}" if kind == "array" else f"{limited}{null}"
 
 
 def _bounds(schema: Node) -> Iterator[str]:
-    """Yields the bounds of a number or a text in words."""
-    for least, most, unit in (("minimum", "maximum", ""), ("minLength", "maxLength", " characters")):
+    """Yields the bounds of a number, a text, a list or an object in words."""
+    for least, most, unit in _BOUNDS:
         low, high = schema.get(least), schema.get(most)
-        if low is not None and high is not None:
-            yield f"{low:,g} to {high:,g}{unit}" if high < _WRITTEN_OUT else f"from {low:,g}{unit}"
+        if low is not None and low == high:
+            yield f"exactly {_counted(low, unit)}"
+        elif low is not None and high is not None:
+            yield f"{low:,g} to {_counted(high, unit)}" if high < _WRITTEN_OUT else f"from {_counted(low, unit)}"
         elif low is not None:
-            yield f"at least {low:,g}{unit}"
+            yield f"at least {_counted(low, unit)}"
         elif high is not None:
-            yield f"at most {high:,g}{unit}"
+            yield f"at most {_counted(high, unit)}"
 
 
+def _counted(number: float, unit: str) -> str:
+    return f"{number:,g} {unit.removesuffix('s') if number == 1 else unit}".rstrip()
+
+
+_BOUNDS = (
+    ("minimum", "maximum", ""),
+    ("minLength", "maxLength", "characters"),
+    ("minItems", "maxItems", "items"),
+    ("minProperties", "maxProperties", "members"),
+)
 _WRITTEN_OUT = 1_000_000
 """Bounds from here on only keep numbers exact; nobody reads them."""
 

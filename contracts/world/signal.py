@@ -13,8 +13,10 @@ from contracts.world.graph_documents import DecisionFields, DisputeDocument, Ins
 from contracts.world.identity import content_id
 from contracts.world.ontology import Ontology, load_ontology
 from contracts.world.proposal import (
+    DEEPEST_PROPERTIES,
     HIGHEST_REVISION,
     ID_PATTERN,
+    LARGEST_PROPERTIES_BYTES,
     LONGEST_SOURCE,
     LONGEST_TITLE,
     Act,
@@ -74,7 +76,11 @@ class SignalRequest(Document):
     )
     title: str | None = Field(default=None, description=f"One line, at most {LONGEST_TITLE} characters")
     domain: str | None = Field(default=None, description="The domain of the type; only to be checked")
-    payload: dict[str, Any] = Field(default={}, description="The node's properties")
+    payload: dict[str, Any] = Field(
+        default={},
+        description=f"The node's properties: at most {LARGEST_PROPERTIES_BYTES:,} bytes as RFC 8785 writes them, and "
+        f"at most {DEEPEST_PROPERTIES} levels, of which the payload is the first and its innermost values are the last",
+    )
     source: str = Field(description="Where the statement comes from")
     source_class: SourceClass = Field(
         default=UNSTATED,

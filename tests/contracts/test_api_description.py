@@ -60,6 +60,22 @@ def operation(method: str = "GET", path: str = "/things", **node: Any) -> Operat
         ({"type": "integer", "minimum": 1}, "integer (at least 1)"),
         ({"$ref": "#/components/schemas/Block"}, "integer (from 0)"),
         ({"type": "array", "items": {"$ref": "#/components/schemas/Block"}}, "array of integer (from 0)"),
+        ({"type": "array", "items": {"type": "string"}, "maxItems": 8}, "array (at most 8 items) of string"),
+        ({"type": "array", "items": {"type": "string"}, "minItems": 1}, "array (at least 1 item) of string"),
+        (
+            {"type": "array", "items": {"type": "string", "maxLength": 5}, "minItems": 1, "maxItems": 100},
+            "array (1 to 100 items) of string (at most 5 characters)",
+        ),
+        (
+            {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2, "nullable": True},
+            "array (exactly 2 items) of string or null",
+        ),
+        (
+            {"type": "object", "anyOf": [{"required": ["text"]}, {"required": ["url"]}]},
+            "object",
+        ),
+        ({"type": "object", "maxProperties": 200}, "object (at most 200 members)"),
+        ({"type": "string", "minLength": 1}, "string (at least 1 character)"),
         ({"type": "string", "enum": ["a", "b", None], "nullable": True}, '`"a"` or `"b"` or null'),
         (
             {"anyOf": [{"$ref": "#/components/schemas/Tree"}, {"$ref": "#/components/schemas/Nothing"}]},
@@ -101,6 +117,24 @@ def test_alternatives_that_share_a_member_show_it_once_and_need_it_only_if_all_d
     body = {"content": {"application/json": {"schema": {"anyOf": [one, other]}}}}
     (field,) = operation("POST", requestBody=body).body_fields
     assert (field.name, field.description, field.is_required) == ("a", "Said here", False)
+
+
+def test_a_member_that_an_alternative_only_narrows_keeps_its_type_and_limits():
+    nodes = {"type": "array", "items": {"type": "string"}, "maxItems": 10, "description": "What to write"}
+    schema = {
+        "type": "object",
+        "properties": {"nodes": nodes, "text": {"type": "string"}},
+        "anyOf": [
+            {"required": ["nodes"], "properties": {"nodes": {"minItems": 1}}},
+            {"required": ["text"], "properties": {"text": {"type": "string"}}},
+        ],
+    }
+    body = {"content": {"application/json": {"schema": schema}}}
+    fields = operation("POST", requestBody=body).body_fields
+    assert [(field.name, field.kind, field.is_required, field.description) for field in fields] == [
+        ("nodes", "array (1 to 10 items) of string", False, "What to write"),
+        ("text", "string", False, ""),
+    ]
 
 
 def test_a_command_holds_what_the_examples_hold():

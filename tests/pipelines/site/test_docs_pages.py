@@ -99,6 +99,27 @@ def test_the_page_of_a_chunk_names_both_media_types_that_it_takes(pages: dict[st
     assert "The body is sent as `application/json`." in twins["world_model_query"]
 
 
+@pytest.mark.parametrize(
+    ("operation_id", "row"),
+    [
+        ("intake_register", "`worldSources` (array (at most 8 items) of"),
+        ("intake_register", "`executionSurfaces` (array (at most 6 items) of"),
+        ("world_model_create", "`values` (array (at most 32 items) of string"),
+        ("world_model_signal", "`links` (array (at most 100 items) of object)"),
+        ("knowledge_graph_build", "`documents` (array (1 to 100 items) of object)"),
+        ("knowledge_graph_build", "`nodes` (array (1 to 10,000 items) of object)"),
+        ("knowledge_graph_build", "`triples` (array (1 to 10,000 items) of object)"),
+        (
+            "world_model_signal",
+            "`payload` (object): The node's properties: at most 24,000 bytes as RFC 8785 writes them, and at most 16 "
+            "levels",
+        ),
+    ],
+)
+def test_a_page_names_the_limits_of_lists_and_payloads(twins: dict[str, str], operation_id: str, row: str):
+    assert f"- {row}" in twins[operation_id]
+
+
 def test_a_page_shows_every_example(pages: dict[str, str], twins: dict[str, str]):
     for operation in _operations():
         text, twin = Read(pages[operation["operationId"]]).text, twins[operation["operationId"]]
