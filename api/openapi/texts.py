@@ -13,7 +13,9 @@ INFO: dict[str, Any] = {
     "**Answers.** JSON with `ok` at the top. Amounts are decimal strings, times UTC. What is missing is `null` with "
     '`quality: "unavailable"` and a stable `reason`; it is never invented.\n\n'
     "**Errors.** `application/problem+json` (RFC 9457) with a stable `code`, `retryable`, and `errors` with JSON "
-    "pointers. `links` lead on, the nearest step first; those with a registered relation are in the Link field too.\n\n"
+    "pointers. `links` lead on, the nearest step first; those with a registered relation are in the Link field too. "
+    "The MCP servers answer JSON-RPC errors with `code`, `retryable` and `links` in `error.data`, and a tool that "
+    "fails a result with `isError`.\n\n"
     "**Keys.** Routes of API v2 that name a security scheme take an API key as `Authorization: Bearer` or `X-Api-Key`. "
     "Everything else is public.\n\n"
     "**Limits.** `RateLimit-Policy` and `RateLimit` say what a request counts against; a 429 says `Retry-After`. With "

@@ -156,6 +156,7 @@ _ADVICE = {
 _ADVICE_BY_CODE = {
     "quote_mismatch": "Send the quote's id and both hashes as it gave them. No transaction was looked at.",
     "payer_proof_invalid": "Have the payer sign the quote, then claim again. No transaction was looked at.",
+    "origin_forbidden": "Send the request from a page of an allowed origin, or from a program that is no page.",
     "payment_required": "Send a key, or pay one of the offers in `PAYMENT-REQUIRED`.",
     "payment_refused": "Sign one of the offers in `PAYMENT-REQUIRED` exactly as it is.",
     "payment_failed": "Nothing was taken. Check the balance, then sign again with a new nonce.",

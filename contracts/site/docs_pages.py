@@ -10,9 +10,13 @@ from contracts.access.example_quote import EXAMPLE_PLAN
 from contracts.access.plans import PlanOffer, load_calls
 from contracts.access.rail import usd_of
 from contracts.access.tiers import REQUESTS_A_DAY
+from contracts.connect.jsonrpc import INVALID_PARAMS, UNSUPPORTED_PROTOCOL_VERSION
+from contracts.connect.key_server import KEY_MCP_PATH
+from contracts.connect.server import MCP_PATH
 from contracts.discovery.texts import shared_facts
 from contracts.problem_links import operation_docs_path, operations
 from contracts.site.api_description import Operation
+from contracts.site.mcp_errors import refusals, tool_failures
 from contracts.site.page import Documents, Page
 from contracts.site.shown import DESCRIPTION
 
@@ -63,6 +67,7 @@ def operation_page(operation_id: str, documents: Documents) -> Mapping[str, Any]
         "command": operation.command(documents.installation.url(operation.path)) if operation else None,
         "call": call,
         "call_price": None if call is None else usd_of(call.price),
+        "is_mcp": operation is not None and operation.path in (MCP_PATH, KEY_MCP_PATH),
         "sells_calls": documents.installation.rail.takes_signatures,
     }
 
@@ -80,12 +85,17 @@ def docs_page(documents: Documents) -> Mapping[str, Any]:
 
 
 def errors_page(documents: Documents) -> Mapping[str, Any]:
-    """Returns every error code, and the operations that answer with it."""
+    """Returns every error code, and the operations that answer with it; those of the MCP servers apart."""
     description = documents.read(DESCRIPTION)
     problems = description.problems if description else []
     return {
         **_docs_facts(),
         "problems": problems,
+        "mcp_paths": (MCP_PATH, KEY_MCP_PATH),
+        "mcp_refusals": tuple(refusals()),
+        "unknown_tool": INVALID_PARAMS,
+        "unsupported_revision": UNSUPPORTED_PROTOCOL_VERSION,
+        "tool_failures": tool_failures(documents.installation.app_url),
         "example": next((problem.example for problem, _ in problems if problem.code == "body_invalid"), None),
     }
 

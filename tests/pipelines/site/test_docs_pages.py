@@ -151,6 +151,31 @@ def _resolved(part: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def test_the_errors_of_mcp_are_listed_apart_with_their_numbers_and_what_to_do():
+    page = Read(made("/docs/errors/"))
+    text = " ".join(page.text.split())
+    assert "Every error is one application/problem+json body (RFC 9457), except those of MCP." in text
+    assert "/mcp and /api/v2/mcp answer in JSON-RPC 2.0." in text
+    ids = {attributes["id"] for _, attributes in page.elements if "id" in attributes}
+    assert {"mcp-origin_forbidden", "mcp-host_unknown", "mcp-session_limited", "mcp-body_invalid"} <= ids
+    assert {"tool-session_required", "tool-session_ended", "tool-pairing_code_rejected", "tool-key_rejected"} <= ids
+    assert {"tool-arguments_invalid", "tool-step_not_ready"} <= ids
+    assert "body_invalid 400-32700 or -32600The message is not JSON, or not JSON-RPCCorrect what message names" in text
+    assert (
+        "host_unknown 421-32600The request is for another hostSend the request to the address of this service." in text
+    )
+    assert "This tool needs the session_token of a paired session.Ask the user for a fresh pairing code" in text
+
+
+@pytest.mark.parametrize("operation_id", ["mcp", "mcp_by_key"])
+def test_the_page_of_an_mcp_server_leads_to_the_errors_of_mcp(
+    pages: dict[str, str], twins: dict[str, str], operation_id: str
+):
+    assert "[errors of MCP](https://svc.example/under/it/docs/errors/#mcp)" in twins[operation_id]
+    assert 'href="/under/it/docs/errors/#mcp"' in pages[operation_id]
+    assert "errors of MCP" not in twins["token_price"]
+
+
 def test_a_page_is_small(pages: dict[str, str]):
     sizes = {id_: len(QUICK_ENCODERS["gzip"](text.encode())) for id_, text in pages.items()}
     assert max(sizes.values()) <= LARGEST_PAGE_BYTES

@@ -1,0 +1,50 @@
+"""The catalogue of the MCP servers' errors: complete, and with the numbers that are sent."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from described import expanded
+
+from contracts.discovery.openapi import OPENAPI_FILE
+from contracts.site.mcp_errors import refusals, tool_failures
+
+ROOT = Path(__file__).parents[3]
+MADE = re.compile(r'(?:ToolProblem\(|super\(\)\.__init__\()\s*"([a-z_]+)"')
+ANSWERED_BY_THE_SDK = {404}
+"""An unknown method, whose number is -32601."""
+
+
+def test_every_failure_that_a_tool_makes_is_listed_once():
+    sources = [file for room in ("contracts/connect", "api/connect") for file in sorted((ROOT / room).glob("*.py"))]
+    made = {code for file in sources for code in MADE.findall(file.read_text())}
+    listed = [failure.code for failure in tool_failures(None)]
+    assert sorted(listed) == sorted(made)
+
+
+def test_what_leads_to_a_pairing_code_is_that_of_the_installation():
+    fixes = {failure.code: failure.fix for failure in tool_failures("https://app.example")}
+    assert fixes["session_ended"] == (
+        "Ask the user for a fresh pairing code from https://app.example/profile. "
+        "Then call svc_connect_handshake with it."
+    )
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/api/v2/mcp"])
+def test_every_status_of_a_refused_message_has_a_code(path: str):
+    described = expanded(json.loads(OPENAPI_FILE.read_text()))
+    answers = described["paths"][path]["post"]["responses"]
+    refused = {int(status) for status, answer in answers.items() if "JsonRpcRefusal" in json.dumps(answer)}
+    assert refused - {refusal.problem.status for refusal in refusals()} == ANSWERED_BY_THE_SDK
+
+
+def test_a_refusal_has_the_number_that_is_sent_with_its_status():
+    numbers = {refusal.problem.code: refusal.numbers for refusal in refusals()}
+    assert numbers["body_invalid"] == (-32700, -32600)
+    assert numbers["origin_forbidden"] == numbers["host_unknown"] == numbers["media_type_unsupported"] == (-32600,)
+    assert numbers["session_limited"] == (429,)
+    assert numbers["internal_fault"] == (-32603,)
+    assert numbers["store_unavailable"] == (503,)
