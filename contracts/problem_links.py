@@ -1,7 +1,8 @@
 """Turns the relations that a problem declares (`RequestProblem.leads`) into the addresses of one installation. Pure.
 
 A relation leads to an operation of the description, so no path is written twice. `docs` leads to the page of the
-operation that was asked for.
+operation that was asked for. Every link is an address that a GET can follow: an operation whose path has parameters is
+reached by its page, which shows them.
 """
 
 from __future__ import annotations
@@ -138,7 +139,11 @@ class ProblemLinks:
             return None if operation is None else operation_docs_path(operation)
         if lead == "challenge":
             return quote(path)
-        return None if lead in self._closed else paths_by_operation()[RELATIONS[lead].operation]
+        if lead in self._closed:
+            return None
+        operation = RELATIONS[lead].operation
+        target = paths_by_operation()[operation]
+        return operation_docs_path(operation) if "{" in target else target
 
 
 def links_of(problem: RequestProblem) -> dict[str, str]:

@@ -68,9 +68,10 @@ class Problem(Document):
     )
     links: dict[str, str] = Field(
         default={},
-        description="Where to go on, by what is there, the nearest step first: `plans` and `quote` buy a key, `docs` "
-        "explains the operation that was asked for, `case` is about money that was sent, `account` about the key, "
-        "`challenge` says what to sign",
+        description="Where to go on, by what is there, the nearest step first; a GET can follow each. `plans` and "
+        "`quote` buy a key, `trial` explains how a wallet gets one for its signature, `docs` explains the operation "
+        "that was asked for, `case` is about money that was sent, `account` about the key, `challenge` says what to "
+        "sign",
     )
     retry_after: int = Field(default=0, ge=0, description="With a Retry-After field only: the same, in seconds")
     message: str = Field(default="", description="Under `/blink/` only: the detail, where wallets look for it")

@@ -70,7 +70,9 @@ def test_a_trial_key_reads_asks_writes_designs_and_builds(setting: Setting) -> N
     with Client(setting.base_url) as client:
         with pytest.raises((Unauthorized, PaymentNeeded)) as refused:
             client.query(search="garden")
-        assert refused.value.links["trial"].endswith("/trials/{address}")
+        explained = httpx.get(refused.value.links["trial"], headers={"Accept": "text/markdown"})
+        assert (explained.status_code, explained.headers["content-type"]) == (200, "text/markdown; charset=utf-8")
+        assert "`GET /api/agent-access/trials/{address}`" in explained.text
         packet = client.trial_key(Account.create())
         assert client.key == packet["apiKey"]
         written = client.signal(type="Goal", title="A garden", source="me")["data"]

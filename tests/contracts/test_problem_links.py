@@ -59,7 +59,7 @@ def test_every_refusal_leads_on_wherever_it_is_met(problem: type[RequestProblem]
     links = ProblemLinks(BASE, sells=sells).of(problem("No."), "POST", CHECK)
     assert list(links)[-1] == "home" or "home" in problem.leads
     assert len(links) > 1, problem.code
-    assert all(url.startswith(f"{BASE}/") for url in links.values())
+    assert all(url.startswith(f"{BASE}/") and "{" not in url for url in links.values())
     for lead in problem.leads:
         assert lead in ("docs", "home", "challenge") or RELATIONS[lead].operation in paths_by_operation()
 
@@ -107,6 +107,12 @@ def test_links_of_a_problem_come_in_the_order_of_the_next_steps(
 
 def test_nothing_leads_to_a_purchase_where_nothing_is_sold() -> None:
     assert NOT_SELLING.of(Unauthorized("x"), "POST", CHECK) == {"docs": DOCS, "home": HOME}
+
+
+def test_a_trial_is_reached_by_its_page_because_its_path_has_the_wallets_address_in_it() -> None:
+    links = ProblemLinks(BASE, sells=True, issues_trials=True).of(Unauthorized("x"), "POST", CHECK)
+    assert links["trial"] == f"{BASE}/docs/operations/agent_access_trial_challenge/"
+    assert list(links) == ["plans", "quote", "trial", "docs", "home"]
 
 
 OPERATIONS: list[tuple[str, str, str | None]] = [
