@@ -96,7 +96,7 @@ def _pattern(template: str) -> str:
 def operation_at(method: str, path: str) -> str | None:
     """Returns the id of the described operation that a request asks for, or None.
 
-    For a method that the path has not, it is another operation of the path.
+    For a method that the path has not, it is another operation of the path, its preflight only if there is no other.
     """
     described = _described()
     methods = described.get(path)
@@ -104,7 +104,8 @@ def operation_at(method: str, path: str) -> str | None:
         methods = next((described[known] for pattern, known in _templates() if pattern.fullmatch(path)), None)
     if methods is None:
         return None
-    return methods.get(method.lower()) or next(iter(methods.values()))
+    others = [operation for known, operation in methods.items() if known != "options"]
+    return methods.get(method.lower()) or next(iter(others or methods.values()))
 
 
 def operation_docs_path(operation_id: str) -> str:

@@ -73,7 +73,7 @@ def ontology_router(stores: Stores) -> APIRouter:
         description="Replaces the words of the key's owner, as a new version. They hold for private nodes and edges of "
         "that owner and are seen by nobody else. Refused where a node or edge that is there would not fit; each is "
         "named. Facts of a predicate that becomes single-valued are placed by the rule of standing, and stand as they "
-        "were stated once it is no longer.",
+        "were stated once it is no longer. An `expectedVersion` that is still to come is refused with 400.",
         operation_id="world_model_ontology_set",
     )
     def set_words(body: OntologyRequest, request: Request) -> Response:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from contracts.canonical import sha256_hex
-from contracts.errors import OntologyUnfit, RevisionConflict, StandingTooLow
+from contracts.errors import BodyInvalid, OntologyUnfit, RevisionConflict, StandingTooLow
 from contracts.standing import rank
 from contracts.times import utc_text
 from contracts.world.change_set import authority_of
@@ -120,6 +120,11 @@ def set_ontology(
     with ledger.transaction() as tx:
         known = version_of(tx, owner)
         assert known is not None
+        if expected_version is not None and expected_version > known.version:
+            raise BodyInvalid(
+                f"Version {expected_version} of the ontology is still to come: the newest one is {known.version}.",
+                errors=[("/expectedVersion", f"is above {known.version}")],
+            )
         if expected_version not in (None, known.version):
             raise RevisionConflict(
                 f"Expected version {expected_version} of the ontology, but it has version {known.version}.",

@@ -100,6 +100,12 @@ def test_words_are_set_read_back_by_version_and_used_by_signals_queries_and_buil
     assert words_of(ada.read(version=1)) == words_of(first) and ada.read(version=0)["node_types"] == {}
     assert ada.set(words_of(second))["version"] == 2, "the same words are no new version"
     assert ada.set(KITCHEN, 409, expectedVersion=1)["code"] == "revision_conflict"
+    to_come = ada.set(KITCHEN, 400, expectedVersion=3)
+    assert (to_come["code"], to_come["detail"]) == (
+        "body_invalid",
+        "Version 3 of the ontology is still to come: the newest one is 2.",
+    )
+    assert to_come["errors"] == [{"pointer": "/expectedVersion", "detail": "is above 2"}]
     assert ada.ask("GET", ONTOLOGY, 400, params={"version": 9})["code"] == "parameter_invalid"
 
 
