@@ -1,8 +1,9 @@
 """Selects the bytes of a Range request (RFC 9110, sections 13.1.5 and 14). Pure.
 
 One range is answered with 206. Of several the Range field is ignored and the whole body is sent, as RFC 9110 allows:
-so no set of ranges, however many, overlapping or large, can ask for more than the body. A set that is malformed, or of
-which no range lies within the body, is refused with 416. nginx answers the same with `max_ranges 1`.
+so no set of ranges, however many, overlapping or large, can ask for more than the body. An invalid set is ignored too,
+which RFC 9110 leaves to the server; one of which no range lies within the body is refused with 416. nginx answers the
+same with `max_ranges 1`, except that it refuses an invalid set with 416.
 """
 
 import re
@@ -28,7 +29,7 @@ class Slice:
 
 
 class Unsatisfiable(Exception):
-    """The Range field is malformed, or no byte of it lies within the body."""
+    """The Range field is valid, and no byte of it lies within the body."""
 
 
 def select_bytes(
@@ -40,8 +41,8 @@ def select_bytes(
     Raises `Unsatisfiable`. Examples for a body of 1,000 bytes:
 
     - `bytes=0-99` gives the first 100 bytes, `bytes=900-` and `bytes=-100` the last 100, `bytes=900-5000` too.
-    - `bytes=1000-` and `bytes=5-2` raise; so does `bytes=-0`.
-    - `bytes=0-0,-1` and `lines=1-2` give None.
+    - `bytes=1000-` raises; so does `bytes=-0`.
+    - `bytes=0-0,-1` and `lines=1-2` give None; so do `bytes=a-b` and `bytes=5-2`, which are invalid.
     """
     if range_field is None or not len(UNIT) < len(range_field) <= LONGEST_SET_BYTES:
         return None
@@ -52,8 +53,8 @@ def select_bytes(
     found: list[Slice] = []
     for text in range_field[len(UNIT) :].split(b","):
         parsed = _RANGE.fullmatch(text.strip(b" "))
-        if parsed is None:
-            raise Unsatisfiable
+        if parsed is None or _is_backwards(parsed):
+            return None
         first, last = _bounds(parsed, size)
         if first <= last:
             found.append(Slice(first, last))
@@ -62,6 +63,11 @@ def select_bytes(
     if not found:
         raise Unsatisfiable
     return found[0] if len(found) == 1 else None
+
+
+def _is_backwards(parsed: re.Match[bytes]) -> bool:
+    """Decides whether a range ends before it begins, which makes its whole set invalid (RFC 9110, section 14.1.1)."""
+    return bool(parsed[2]) and int(parsed[2]) < int(parsed[1])
 
 
 def _bounds(parsed: re.Match[bytes], size: int) -> tuple[int, int]:
