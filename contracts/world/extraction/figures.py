@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date
+from functools import cache
 
 from contracts.world.extraction.findings import Part
+from contracts.world.extraction.vocabulary import load_vocabulary
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 MONTH = (
@@ -56,18 +58,19 @@ _DATE = re.compile(
     r"|(?<![\w/.-])(?P<d8>\d{1,2})(?P<between>[/-])(?P<m8>\d{1,2})(?P=between)(?P<y8>\d{4})(?![\w/-])"
 )
 _SPACE = "[ \u00a0\u202f]"
-_NUMBER = rf"(?:\d{{1,3}}(?:{_SPACE}\d{{3}})++(?!\d)(?:[.,]\d{{1,2}}(?!\d))?+|\d[\d,.’']{{0,20}}+)"
+_GAP = "[ \t\u00a0\u202f]?"
+"""What may stand within an amount. It is no end of a line."""
+_NUMBER = rf"(?:\d{{1,3}}(?:{_SPACE}\d{{3}})++(?!\d)(?:[.,]\d{{1,2}}(?!\d))?+|\d++(?:[,.’']\d++){{0,9}}+)"
 """Groups of thousands stand between spaces, commas, points or apostrophes."""
-_SCALE = r"(?:\s?(?:k|m|bn|thousand|million|billion))?"
+_SCALE = rf"(?:{_GAP}(?:k|m|bn|thousand|million|billion)(?!\w))?"
 _CODE = r"(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CAD|AUD|CNY|INR|BRL|MXN|CLP|NZD|SGD|HKD|ZAR|KRW|ILS|CZK|HUF)"
 _SYMBOL = r"(?:(?:US|AU|CA|NZ|HK|MX|[RACS])?\$|[€£¥₹₩₪₺₴₽₱₫])"
 _SIGN = "(?:(?<![^\\s(])[-\u2212])?+"
-_AMOUNT = re.compile(
-    rf"(?<![\w.,=$-])(?<!\u2212)(?<!\d[–—])(?<!\d{_SPACE}){_SIGN}"
-    rf"(?:(?:{_SYMBOL}|{_CODE}\s)\s?[-\u2212]?{_NUMBER}(?!{_SPACE}\d{{3}}){_SCALE}(?![\w$€£¥])"
-    rf"|{_NUMBER}(?:(?<=,)(?:--?|[–—]))?{_SCALE}\s?(?:[$€£¥円₹₩₪₺₴₽₱₫]|{_CODE}(?!\w)|(?:euros?|dollars?|reais)(?!\w)))",
-    re.IGNORECASE,
-)
+_PAIR = rf"{_GAP}/{_GAP}{_CODE}(?!\w)"
+"""Behind a currency: it is one of two that are compared, "EUR/USD 1.0850"."""
+_BEHIND_NUMBER = rf"(?:[$€£¥円₹₩₪₺₴₽₱₫]|{_CODE}(?!\w)(?!{_PAIR}))"
+_AT_DAY = rf"(?:\d{{1,2}}:\d\d|\d{{1,2}}(?:st|nd|rd|th|\.)?{_SPACE}(?-i:{MONTH})\b)"
+"""A time, or a day without a year, behind an amount."""
 _FIGURE = re.compile(
     r"(?:(?:#?[-+\u2212]?(?:US\$|[$€£¥])?\d[\d.,:/’'\u2212-]*(?:%|[$€£¥]|k|m|bn|st|nd|rd|th)?|%|US\$|[$€£¥]"
     rf"|{_CODE}|{MONTH}\.?|thousand|million|billion|Mio\.?|Mrd\.?|euros?|dollars?|pounds"
@@ -112,10 +115,50 @@ def is_figure(text: str) -> bool:
 
 
 def amounts_in(text: str, part: Part) -> Iterator[str]:
-    """Yields the amounts of money of a part, as they are written. A formula between dollar signs, "$n=5$", has none."""
+    """Yields the amounts of money of a part, as they are written.
+
+    A formula between dollar signs, "$n=5$", has none, and neither has a day: "On 12.03.2026 EUR 75 was paid".
+    """
     prose = _BETWEEN_DOLLARS.sub(_without_formula, text[part.start : part.end])
-    for match in _AMOUNT.finditer(prose):
-        yield " ".join(match[0].split()).rstrip(".,’'")
+    for match in _amount().finditer(_time().sub("x", prose)):
+        yield " ".join(match[0].split())
+
+
+@cache
+def _amount() -> re.Pattern[str]:
+    """Returns the form of an amount.
+
+    Of two numbers beside a currency the one behind it has it: "Invoice 4711 EUR 120". The one before it has it only if
+    nothing separates both, as in "50€ 12 days", or if the one behind is surely something else: a number with a currency
+    of its own or a unit, a day or a time.
+    """
+    units = "|".join(map(re.escape, sorted(load_vocabulary().units, key=len, reverse=True)))
+    number = rf"[-\u2212]?{_NUMBER}"
+    pairs = rf"(?:{_GAP}{number}{_SCALE}{_GAP}{_BEHIND_NUMBER}){{1,20}}+(?!{_GAP}[-\u2212]?\d)"
+    other = rf"{_GAP}(?:{_AT_DAY}|{number}(?:{_GAP}%|{_SPACE}(?:{units})(?!\w)))"
+    return re.compile(
+        rf"(?<![\w.,=$-])(?<!\u2212)(?<!\d[–—])(?<![^\d\s]/)(?<![A-Z]{{3}} /)(?<![A-Z]{{3}} /{_SPACE}){_SIGN}"
+        rf"(?:(?:{_SYMBOL}|{_CODE}{_SPACE}){_GAP}[-\u2212]?{_NUMBER}(?!{_SPACE}\d{{3}}){_SCALE}(?![\w$€£¥])"
+        rf"|(?<!\d{_SPACE}){_NUMBER}(?:,(?:--?|[–—]))?+{_SCALE}(?:(?<!{_SPACE}){_BEHIND_NUMBER}(?!\d)"
+        rf"|{_SPACE}(?:(?:{_BEHIND_NUMBER}(?:(?!{_GAP}[-\u2212]?\d)|(?={pairs}|{other}))"
+        rf"|(?:euros?|dollars?|reais)(?!\w)))))",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _time() -> re.Pattern[str]:
+    """Returns the form of a day with its year, of a month, and of a year before a currency: "in 2026 EUR was strong"."""
+    month = rf"(?:{MONTH}|{_MONTH_ELSEWHERE})"
+    before = "|".join(sorted(map(re.escape, load_vocabulary().before_years)))
+    day = r"(?:0?[1-9]|[12]\d|3[01])"
+    return re.compile(
+        rf"(?<![\w.,/$€£¥-])(?:\d{{4}}([-/])\d\d?\1\d\d?|{day}([./-]){_GAP}\d\d?\2{_GAP}\d{{4}}"
+        rf"|(?:{day}(?:er|st|nd|rd|th|[.º°])?{_SPACE}(?:de{_SPACE})?)?{month}\b\.?,?{_SPACE}(?:{day}(?:st|nd|rd|th)?,?{_SPACE})?"
+        rf"(?:del?{_SPACE})?\d{{4}})(?![\w/-]|[.,’']\d)"
+        rf"|(?<!\w)(?:{before}){_SPACE}(?:19|20)\d\d(?={_GAP}(?:{_SYMBOL}|{_CODE}(?!\w)|euros?\b|dollars?\b))",
+        re.IGNORECASE,
+    )
 
 
 def _without_formula(between: re.Match[str]) -> str:

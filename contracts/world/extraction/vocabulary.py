@@ -109,6 +109,8 @@ class Vocabulary:
     parts: frozenset[str]
     determiners: frozenset[str]
     undertakings: frozenset[str]
+    units: frozenset[str]
+    before_years: frozenset[str]
 
     def with_words_of(self, ontology: Ontology) -> Vocabulary:
         """Returns the vocabulary with the names of an owner's types and relationships, spelled as words.
@@ -403,6 +405,8 @@ def load_vocabulary() -> Vocabulary:
                 "parts",
                 "determiners",
                 "undertakings",
+                "units",
+                "before_years",
             )
         ),
     )
