@@ -17,7 +17,7 @@ and teams need not wait, because a name stands for the same node in the whole do
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice
 
@@ -142,6 +142,8 @@ class Reading:
         self._commitments: list[tuple[FoundNode, Commitment]] = []
         self._called: dict[str, FoundNode | None] = {}
         """The people by their first and last names; None for a name of several."""
+        self._ended: list[Part] = []
+        """The values that only name who owned or did something, in the order of the text."""
         self._people_called = 0
         """The number of people of the document that `_called` holds."""
         self._open: list[tuple[FoundNode, Relation, str, Part, str | None]] = []
@@ -306,7 +308,8 @@ class Reading:
         that the part is an element of a list, and so one name.
         """
         if relation.to in ("Person", "Organization"):
-            parts = self._names_in(part, relation, label, is_one=is_one)
+            is_held = not self.is_ended(relation, part)
+            parts = self._names_in(part, relation, label, is_one=is_one) if is_held else []
             people = [node for named in parts if (node := self._party(*named, relation.to)) is not None]
             for node in people:
                 self._tie(subject, node, relation, part, label)
@@ -323,7 +326,7 @@ class Reading:
         """Adds an edge from `subject` to whom each element of a list names. All others are one text property."""
         others = []
         for part in parts:
-            names = self._names_in(part, relation, label, is_one=True)
+            names = [] if self.is_ended(relation, part) else self._names_in(part, relation, label, is_one=True)
             people = [node for named in names if (node := self._party(*named, relation.to or "Person")) is not None]
             for node in people:
                 self._tie(subject, node, relation, part, label)
@@ -331,6 +334,17 @@ class Reading:
                 others.append(self.quote(part))
         if others:
             self.describe(subject, label, ", ".join(others))
+
+    def is_ended(self, relation: Relation, part: Part) -> bool:
+        """Decides whether a part says that whom it names owns or does a thing no more: "Ada Lovelace (former)".
+
+        Then the day in it is none by which something is due.
+        """
+        behind = _BEHIND_HOLDER.finditer(self.text, *part) if relation.type in _HELD else ()
+        if not any(self.vocabulary.ends(match[match.lastgroup or 0]) for match in behind):
+            return False
+        insort(self._ended, part)
+        return True
 
     def describe_field(self, node: FoundNode, name: str, text: str) -> bool:
         """Sets the property that a column or key names: the reason of a decision, the description, or its own.
@@ -576,6 +590,8 @@ class Reading:
 
         Words that may end a period as well, such as "bis", count only where a task has them.
         """
+        if _within(self._ended, day):
+            return False
         if (due := _DUE.search(self.text, max(part.start, day - 14), day)) is not None:
             return not self._is_denied_before(part, due.start())
         due = _DUE_ELSEWHERE.search(self.text, max(part.start, day - 24), day) if node.type in _CARRIED_OUT else None
@@ -711,6 +727,13 @@ class Reading:
         self.findings.tie("relation", source, target, edge_type, self.span(part), label if says_more else None)
 
 
+_HELD = frozenset({"OWNED_BY", "ASSIGNED_TO"})
+_BEHIND_HOLDER = re.compile(
+    r"[(\[（](?P<bracket>[^()\[\]（）\n]{1,80})[)\]）]|(?:[,;]|\s[–—-])\s?(?P<more>(?-i:[^\W\dA-ZÀ-ÖØ-Þ])[^,;()\n]{1,80})"
+    r"|\s(?P<end>(?:until|till|bis|jusqu|hasta|fino|até|tot)\b[^\n]{1,80})",
+    re.IGNORECASE,
+)
+"""What is said of whom a value names: "Ada Lovelace (former)", "Ada Lovelace, until May"."""
 _CARRIED_OUT = frozenset({"Task", "Action", "Deliverable", "Assignment"})
 _RESERVED = frozenset(
     {"subject", "predicate", "confidence", "tags", "observed_at", "url", "handle", "dates", "amounts", "spans"}

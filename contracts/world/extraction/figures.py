@@ -66,6 +66,7 @@ _SCALE = rf"(?:{_GAP}(?:k|m|bn|thousand|million|billion)(?!\w))?"
 _CODE = r"(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CAD|AUD|CNY|INR|BRL|MXN|CLP|NZD|SGD|HKD|ZAR|KRW|ILS|CZK|HUF)"
 _SYMBOL = r"(?:(?:US|AU|CA|NZ|HK|MX|[RACS])?\$|[€£¥₹₩₪₺₴₽₱₫])"
 _SIGN = "(?:(?<![^\\s(])[-\u2212])?+"
+_CURRENCY = re.compile(rf"[$€£¥円₹₩₪₺₴₽₱₫]|{_CODE}|euro|dollar|reais", re.IGNORECASE)
 _PAIR = rf"{_GAP}/{_GAP}{_CODE}(?!\w)"
 """Behind a currency: it is one of two that are compared, "EUR/USD 1.0850"."""
 _BEHIND_NUMBER = rf"(?:[$€£¥円₹₩₪₺₴₽₱₫]|{_CODE}(?!\w)(?!{_PAIR}))"
@@ -119,6 +120,8 @@ def amounts_in(text: str, part: Part) -> Iterator[str]:
 
     A formula between dollar signs, "$n=5$", has none, and neither has a day: "On 12.03.2026 EUR 75 was paid".
     """
+    if _CURRENCY.search(text, *part) is None:
+        return
     prose = _BETWEEN_DOLLARS.sub(_without_formula, text[part.start : part.end])
     for match in _amount().finditer(_time().sub("x", prose)):
         yield " ".join(match[0].split())
@@ -148,7 +151,7 @@ def _amount() -> re.Pattern[str]:
 
 @cache
 def _time() -> re.Pattern[str]:
-    """Returns the form of a day with its year, of a month, and of a year before a currency: "in 2026 EUR was strong"."""
+    """Returns the form of a day with its year, of a month, and of a year before a currency: "in 2026 EUR rose"."""
     month = rf"(?:{MONTH}|{_MONTH_ELSEWHERE})"
     before = "|".join(sorted(map(re.escape, load_vocabulary().before_years)))
     day = r"(?:0?[1-9]|[12]\d|3[01])"

@@ -36,6 +36,7 @@ _LABEL = re.compile(
     rf"(?P=mark)?(?P<behind>\s*{_BRACKET})?\s*:(?P=mark)?(?:\s+|$)"
 )
 """A label ends at the first colon that stands in no bracket."""
+_LONG_LABEL = re.compile(r"(?:\*\*|__)?(?P<label>[^\s:.!?;*_`|<>][^:.!?;\n]{0,98}):(?:\*\*|__)?\s")
 _DAY = rf"{DAY}(?:, {DAY})?"
 _QUALIFIED = re.compile(
     rf"(?P<head>[^(\[]*?)\s*(?:[(\[](?P<inner>[^()\[\]\n]+)[)\]]|(?:^|\b(?:of|on|from)\s+|(?<=\s)|,\s)(?P<day>{_DAY}))",
@@ -544,10 +545,13 @@ class _Prose:
         if all(labels):
             yield from entry.lines
             return
-        if labels[0] is not None and sum(map(bool, labels)) > 1 and not any(map(self._is_speaker, labels)):
+        begins = [
+            label is not None or self._begins_label(line) for line, label in zip(entry.lines, labels, strict=True)
+        ]
+        if labels[0] is not None and sum(begins) > 1 and not any(map(self._is_speaker, labels)):
             start = entry.lines[0].start
-            for line, label in zip(entry.lines[1:], labels[1:], strict=True):
-                if label is not None or _BOLD.fullmatch(self._reading.text[start : line.start].strip()):
+            for line, is_begun in zip(entry.lines[1:], begins[1:], strict=True):
+                if is_begun or _BOLD.fullmatch(self._reading.text[start : line.start].strip()):
                     yield Part(start, line.start).trimmed(self._reading.text)
                     start = line.start
             yield Part(start, entry.lines[-1].end)
@@ -560,6 +564,11 @@ class _Prose:
                 yield Part(start, turn).trimmed(self._reading.text)
             start = turn
         yield Part(start, ends[-1])
+
+    def _begins_label(self, line: Part) -> bool:
+        """Decides whether a line begins with a label that is too long to be read: it ends the value above it."""
+        match = _LONG_LABEL.match(self._reading.text, line.start, line.end)
+        return match is not None and self._reading.vocabulary.begins_label(match["label"])
 
     def _statement(self, part: Part, above: FoundNode, announced: Announced | None, place: _Place) -> FoundNode | None:
         """Returns the node that a statement makes, or None. Everything else it states belongs to the node above it."""
@@ -732,6 +741,8 @@ class _Prose:
             return None
         if singular(labelled.head) in vocabulary.dues and above.type != "Passage":
             reading.set_due(above, labelled.rest)
+        if is_of_people and relation is not None and reading.is_ended(relation, labelled.rest):
+            return self._keep(part, above)
         is_of_person = under is not None and under.type == "Person" and place == "item"
         if is_of_person and relation is not None and relation.type in ("ASSIGNED_TO", "OWNED_BY"):
             return self._held(labelled, part, above)
@@ -803,7 +814,7 @@ class _Prose:
         """Reads an entry about people whose label names a post or a part: "CTO: Ada Lovelace"."""
         reading = self._reading
         people = reading.relate(above, reading.vocabulary.relations["attendee"], labelled.label, labelled.rest)
-        if len(people) != 1:
+        if len(people) != 1 or reading.is_ended(reading.vocabulary.relations["owner"], labelled.rest):
             return self._keep(part, above)
         reading.describe(people[0], "role", labelled.label)
         reading.scan(above, labelled.rest)

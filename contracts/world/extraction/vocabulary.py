@@ -22,6 +22,11 @@ _STILL = re.compile(r"^(?:still|yet|as yet|currently) ")
 _FOR_NOW = re.compile(
     r"(?:(?<=^not) yet\b| (?:yet|so far|for now|at present|at the moment|currently)$| (?:until|till) .*$)"
 )
+_FIRST_JAPANESE = "\u3000"
+_PERIOD = re.compile(
+    r"\b(?:19|20)\d\d(?:[-./]\d{1,2}){0,2}\s?(?:[–—-]|to|bis|au|à|al?|tot)\s?(?:\d{1,2}[./]){0,2}(?:19|20)\d\d\b"
+)
+"""A period that has an end: "2019–2024", "2024-01-01 to 2025-03-31"."""
 _CASES = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORDS = re.compile(r"[^\W_]+(?:-[^\W_]+)*|#")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
@@ -94,6 +99,7 @@ class Vocabulary:
     undecided: frozenset[str]
     denying: frozenset[str]
     between: frozenset[str]
+    ending: frozenset[str]
     rejecting: frozenset[str]
     negations: frozenset[str]
     finished: frozenset[str]
@@ -232,6 +238,20 @@ class Vocabulary:
             return False
         kept = [each for each in plain_words(label).split() if each not in self.denying | self.between]
         return self._says(" ".join(kept), listed) or self._says(_BRACKETS.sub("", label), None)
+
+    def ends(self, behind: str) -> bool:
+        """Decides whether a bracket behind a name says that it is no more or not yet so: "left in May", "2019–2024"."""
+        words = plain_words(behind).split()
+        is_within = any(word in behind for word in self.ending if word[0] > _FIRST_JAPANESE and len(word) > 1)
+        is_ended = is_within or any(word in self.ending or word in self.denying for word in words)
+        return is_ended or _PERIOD.search(behind) is not None
+
+    def begins_label(self, label: str) -> bool:
+        """Decides whether words before a colon begin with a word that is a label, if with one that denies it:
+        "No longer responsible for the web site"."""
+        words = [word for word in plain_words(label).split() if word not in self.denying | self.between]
+        starts = (" ".join(words[:length]) for length in range(1, _LONGEST_WORDS))
+        return any(self._says(start, None) or self.relation_of(start) is not None for start in starts)
 
     def _denies(self, label: str) -> bool:
         words = plain_words(label).split()
@@ -385,6 +405,7 @@ def load_vocabulary() -> Vocabulary:
                 "undecided",
                 "denying",
                 "between",
+                "ending",
                 "rejecting",
                 "negations",
                 "finished",

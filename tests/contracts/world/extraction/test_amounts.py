@@ -1,4 +1,4 @@
-"""A number beside a currency is an amount only where it is surely that: no year, day, number of a thing or rate is one."""
+"""A number beside a currency is an amount only where it is surely one: no year, day, number of a thing or rate is."""
 
 import time
 

@@ -300,3 +300,65 @@ def test_a_lack_is_a_risk_and_a_former_post_is_no_person():
 def test_who_owns_next_owns_nothing_yet():
     graph = read("# T\n\nOwner: Ann Lee\nNext owner: Bo Park")
     assert edges(graph) == {("T", "OWNED_BY", "Ann Lee")}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Maria Alvarez (former)",
+        "Maria Alvarez (left 2026-01-31)",
+        "Maria Alvarez (until 2026-03-31), then Tom Becker",
+        "Maria Alvarez until 2026-03-31",
+        "Maria Alvarez, until 2026-03-31",
+        "Maria Alvarez – retired",
+        "Maria Alvarez (2019–2024)",
+        "Maria Alvarez [proposed]",
+        "Maria Alvarez (bis 2026-03-31)",
+        "Maria Alvarez (ausgeschieden)",
+        "Maria Alvarez (jusqu’au 2026-03-31)",
+        "Maria Alvarez (hasta 2026-03-31)",
+        "Maria Alvarez (fino al 2026-03-31)",
+        "Maria Alvarez (até 2026-03-31)",
+        "Maria Alvarez (tot 2026-03-31)",
+        "大島純（2026年3月31日まで）",
+    ],
+)
+def test_who_owned_or_did_something_until_a_day_owns_or_does_nothing_now(value):
+    for line in (f"Owner: {value}", f"- Assignee: {value}"):
+        graph = read(f"# T\n\n{line}")
+        assert (edges(graph), titles(graph, "Person")) == (set(), [])
+        assert texts(graph) == [line.removeprefix("- ")]
+        assert all("due_on" not in node.properties for node in graph.nodes)
+    table = read(f"| Project | Owner |\n|--|--|\n| Falcon | {value} |\n| Hawk | Ann Lee (CEO) |")
+    assert edges(table) == {("Hawk", "OWNED_BY", "Ann Lee")}
+    assert "due_on" not in properties(table, "Falcon")
+    front = read(f"---\ntitle: Falcon\nowner:\n  - {value}\n  - Ann Lee\n---\nText.")
+    assert edges(front) == {("Falcon", "OWNED_BY", "Ann Lee")}
+
+
+def test_who_has_a_role_or_does_something_since_a_day_owns_it():
+    for value in ("Ann Lee (CEO)", "Ann Lee (since 2024-01-01)", "Ann Lee (from Legal)", "Ann Lee, Ann Lee"):
+        assert edges(read(f"# T\n\nOwner: {value}")) == {("T", "OWNED_BY", "Ann Lee")}
+    assert edges(read("# T\n\nAttendees: Ann Lee (left early)")) == {("T", "MENTIONS", "Ann Lee")}
+    held = read("# T\n\n## People\n\n- CTO: Ann Lee (former)\n- CFO: Bo Park")
+    assert properties(held, "Bo Park") == {"role": "CFO"}
+    assert "role" not in properties(held, "Ann Lee")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Zuständig für die Jugend", "Nicht mehr zuständig für die Webseite"),
+        ("Responsible for the youth", "No longer responsible for the web site"),
+        ("Responsable des jeunes", "N’est plus responsable de la page du club"),
+        ("Responsable de los jóvenes", "Ya no responsable de la página web"),
+        ("Responsabile dei giovani", "Non più responsabile della pagina del club"),
+        ("Responsável pelos jovens", "Não mais responsável pela página do clube"),
+        ("Verantwoordelijk voor de jeugd", "Niet meer verantwoordelijk voor de website"),
+    ],
+)
+def test_a_line_that_begins_with_a_long_or_denied_label_ends_the_value_above_it(first, second):
+    graph = read(f"# T\n\n{first}: Sabine Lorenz\n{second}: Dieter Hahn")
+    key = "_".join(first.lower().split())
+    assert properties(graph, "T") == {key: "Sabine Lorenz"}
+    assert (edges(graph), texts(graph)) == (set(), [f"{first}: Sabine Lorenz\n{second}: Dieter Hahn"])
