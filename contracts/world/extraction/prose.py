@@ -105,13 +105,20 @@ _CODE_ONLY = re.compile(r"`[^`]*`")
 _WILL = re.compile(
     r"(?:We|It|The(?: [\w-]+){1,3}) (?:will|shall|must|have (?:decided|agreed)|has decided|are going to)\b"
 )
-_NAME_BEFORE = rf"{CAPITAL}[\w’'-]*(?: {CAPITAL}[\w’'-]*){{0,2}}"
-_ASSIGNED = re.compile(
-    rf"(?:\*\*|__)?(?:(?P<handle>@[\w-]{{1,39}})|(?P<name>{_NAME_BEFORE}))(?:\*\*|__)?"
-    r"(?:(?P<colon>\s*:(?:\*\*|__)?\s+|\s+[–—-]{1,2}\s+)|\s+(?:to|will|shall)\s)"
+_NAME_BEFORE = (
+    rf"(?:{CAPITAL}[\w’'-]*(?: (?:(?:van|von|de|der|den|da|di|la|le) ){{0,2}}{CAPITAL}[\w’'-]*){{0,2}}"
+    "|[\u4e00-\u9fff々]{2,4})"
 )
-"""Matches the person who does a task, at its beginning: "@ada: order tablets", "Ada to order tablets"."""
+_BETWEEN_NAMES = re.compile(r"\s?[,&/+、]\s?|\s(?:and|und|et|y|e|en)\s")
+_ASSIGNED = re.compile(
+    rf"(?:\*\*|__)?(?:(?P<handle>@[\w-]{{1,39}})|(?P<name>{_NAME_BEFORE}"
+    rf"(?:(?:{_BETWEEN_NAMES.pattern}){_NAME_BEFORE}){{0,3}}))(?P<said>\s?\([^()\n]{{1,60}}\))?(?:\*\*|__)?"
+    r"(?:(?P<colon>\s*:(?:\*\*|__)?\s+|\s*：\s*|\s+[–—-]{1,2}\s+)|\s+(?:to|will|shall)\s)"
+)
+"""Matches who does a task, at its beginning: "@ada: order tablets", "Ada and Bo to order tablets"."""
 
+_CAPITALS_ONLY = re.compile(rf"\b{CAPITAL}{{2,}}\b|\d")
+"""A word that is hardly a name, as in "README: add badges"."""
 _FIRST_PICTURE = "\u2190"
 """Below it are signs of texts such as the degree, which are no pictures."""
 _JOINERS = frozenset("\ufe0f\u200d \t")
@@ -414,7 +421,8 @@ class _Prose:
         is_day = below_many is not None and _ONLY_DAY.fullmatch(plain(text)) is not None
         if above.level == 0 and not is_day:
             below_many = None
-        if below_many == "Person" and not self._reading.names_people(heading.part):
+        is_of_person = below_many == "Task" and self._reading.person_called(plain(text)) is not None
+        if is_of_person or (below_many == "Person" and not self._reading.names_people(heading.part)):
             self._reading.read_as("heading", heading.part)
             self._sections.append(_Section(heading.level, above.node, above.announced, plain(text)))
             return
@@ -607,7 +615,8 @@ class _Prose:
             and not (under.type in _STATED and _CODE_ONLY.fullmatch(reading.quote(bare)))
         ):
             if under.type == "Task" and place == "item":
-                return self._task("announced", bare, above)
+                is_name = reading.person_called(plain(reading.quote(bare))) is not None
+                return self._keep(part, above) if is_name else self._task("announced", bare, above)
             sentence = first_sentence(reading.text, bare)
             if under.type == "Resource" and (link := reading.link(part, above)) is not None:
                 return link
@@ -630,7 +639,10 @@ class _Prose:
         return people[0] if len(people) == 1 else None
 
     def _task(self, rule: str, part: Part, above: FoundNode) -> FoundNode:
-        """Reads a task with whom its beginning names: "@ada: order tablets", or "Ada: ..." if the text named an Ada."""
+        """Reads a task with whom its beginning names: "@ada: order tablets".
+
+        The task is what stands behind the colon of "Ada: order tablets". It is only Ada's if the text names an Ada.
+        """
         reading = self._reading
         part = _undecorated(reading.text, part)
         if (number := _ENUMERATED.match(reading.text, part.start, part.end)) is not None:
@@ -638,23 +650,44 @@ class _Prose:
         match = _ASSIGNED.match(reading.text, part.start, part.end)
         if match is None or match.end() == part.end:
             return self._add_node(rule, "Task", first_sentence(reading.text, part), part, above)
-        person = reading.person_called(match["name"]) if match["name"] else None
-        is_prefix = match["colon"] is not None and (match["handle"] is not None or person is not None)
+        is_prefix = match["colon"] is not None and (self._is_of_known(match) or self._may_be_name(match, part))
         done = Part(match.end(), part.end) if is_prefix else part
         whole = done if match["handle"] is None else part
         node = self._add_node(rule, "Task", first_sentence(reading.text, done), whole, above)
-        if person is not None:
-            reading.assign(node, person, Part(*match.span("name")))
+        for name in self._names_before(match):
+            if (person := reading.person_called(reading.quote(name))) is not None:
+                reading.assign(node, person, name)
+            else:
+                reading.assign_to_known(node, name)
         if is_prefix:
             reading.describe(node, "text", reading.quote(part))
         return node
 
     def _is_assigned(self, part: Part) -> bool:
-        """Decides whether an entry begins with a handle or a person whom the text named before."""
+        """Decides whether an entry of a list of tasks begins with whom the text named before, or may call somebody."""
         match = _ASSIGNED.match(self._reading.text, part.start, part.end)
-        return match is not None and (
-            match["handle"] is not None or self._reading.person_called(match["name"]) is not None
-        )
+        return match is not None and (self._is_of_known(match) or self._may_be_name(match, part))
+
+    def _is_of_known(self, match: re.Match[str]) -> bool:
+        names = map(self._reading.quote, self._names_before(match))
+        return match["handle"] is not None or any(map(self._reading.person_called, names))
+
+    def _names_before(self, match: re.Match[str]) -> list[Part]:
+        """Returns each name at the beginning of a task."""
+        if match["name"] is None:
+            return []
+        ends = [found.span() for found in _BETWEEN_NAMES.finditer(self._reading.text, *match.span("name"))]
+        starts = [match.start("name"), *(end for _, end in ends)]
+        return [Part(*span) for span in zip(starts, [*(start for start, _ in ends), match.end("name")], strict=True)]
+
+    def _may_be_name(self, match: re.Match[str], part: Part) -> bool:
+        """Decides whether what stands before the colon of a task may call somebody, and is no word for a field."""
+        reading, name, task = self._reading, match["name"], Part(match.end(), part.end)
+        if name is None or match["colon"] is None or match["colon"].strip("*_ ") not in (":", "："):
+            return False
+        is_said = reading.vocabulary.is_field(name) or reading.vocabulary.is_rejected(name)
+        is_none = reading.states_none("Task", task) or is_figure(plain(reading.quote(task)))
+        return _CAPITALS_ONLY.search(name) is None and not is_said and not is_none
 
     def _goes_on(self, node_type: str, part: Part) -> bool:
         """Decides whether a paragraph below the word for a type states one: the first, and any "We will ..."."""

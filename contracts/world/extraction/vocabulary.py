@@ -26,7 +26,7 @@ _FIRST_JAPANESE = "\u3000"
 _PERIOD = re.compile(
     r"\b(?:19|20)\d\d(?:[-./]\d{1,2}){0,2}\s?(?:[–—-]|to|bis|au|à|al?|tot)\s?(?:\d{1,2}[./]){0,2}(?:19|20)\d\d\b"
 )
-"""A period that has an end: "2019–2024", "2024-01-01 to 2025-03-31"."""
+"""A period that has an end: "2019 to 2024", "2024-01-01 to 2025-03-31"."""
 _CASES = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORDS = re.compile(r"[^\W_]+(?:-[^\W_]+)*|#")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
@@ -240,11 +240,18 @@ class Vocabulary:
         return self._says(" ".join(kept), listed) or self._says(_BRACKETS.sub("", label), None)
 
     def ends(self, behind: str) -> bool:
-        """Decides whether a bracket behind a name says that it is no more or not yet so: "left in May", "2019–2024"."""
+        """Decides whether a bracket behind a name says that it is no more or not yet so: "left in May"."""
         words = plain_words(behind).split()
         is_within = any(word in behind for word in self.ending if word[0] > _FIRST_JAPANESE and len(word) > 1)
         is_ended = is_within or any(word in self.ending or word in self.denying for word in words)
         return is_ended or _PERIOD.search(behind) is not None
+
+    def is_field(self, label: str) -> bool:
+        """Decides whether a label says of what sort the text behind it is: "Owner", "Risk", "Due", "Note"."""
+        word = singular(label)
+        fields = (self.dues, self.states, self.reasons, self.descriptions, self.numbers, self.names, self.type_words)
+        is_known = self.relation_of(label) is not None or self.type_of_each(label) is not None
+        return is_known or any(word in words for words in fields) or self.names_a_part(label)
 
     def begins_label(self, label: str) -> bool:
         """Decides whether words before a colon begin with a word that is a label, if with one that denies it:

@@ -362,3 +362,49 @@ def test_a_line_that_begins_with_a_long_or_denied_label_ends_the_value_above_it(
     key = "_".join(first.lower().split())
     assert properties(graph, "T") == {key: "Sabine Lorenz"}
     assert (edges(graph), texts(graph)) == (set(), [f"{first}: Sabine Lorenz\n{second}: Dieter Hahn"])
+
+
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [
+        ("Anna Krug", "water plants"),
+        ("Peter", "call the bank"),
+        ("**Peter**", "call the bank"),
+        ("**Bo Li:**", "pay the rent"),
+        ("Anna van Dyk (chair)", "sail"),
+        ("Anna, Bo & Cy", "bake"),
+        ("Jürgen", "die Bank anrufen"),
+        ("Zoé et Luc", "appeler la banque"),
+        ("Íñigo y Ana", "llamar al banco"),
+        ("Chiara e Ugo", "chiamare la banca"),
+        ("João e Inês", "ligar ao banco"),
+        ("Joost en Fleur", "de bank bellen"),
+        ("田中", "銀行に電話する"),
+    ],
+)
+def test_the_task_is_what_stands_behind_the_name_and_nobody_has_it_whom_the_text_does_not_name(name, task):
+    written = f"{name.rstrip(':*')}:** {task}" if name.endswith(":**") else f"{name}: {task}"
+    for entry in (f"## Action items\n\n- {written}", f"- [ ] {written}"):
+        graph = read(f"# T\n\n{entry} by 2026-12-01")
+        assert (titles(graph, "Task"), titles(graph, "Person"), edges(graph)) == ([f"{task} by 2026-12-01"], [], set())
+        assert next(node for node in graph.nodes if node.type == "Task").properties["due_on"] == "2026-12-01"
+
+
+def test_a_task_is_of_each_whom_the_text_names_anywhere():
+    graph = read("# T\n\n- [ ] Cy: sing\n\n## Tasks\n\n- Cy and Peter: dance\n\nPresent: Cy Dee")
+    assert edges(graph) - {("T", "MENTIONS", "Cy Dee")} == {
+        ("sing", "ASSIGNED_TO", "Cy Dee"),
+        ("dance", "ASSIGNED_TO", "Cy Dee"),
+    }
+
+
+def test_what_is_only_the_name_of_a_person_is_no_task():
+    present = "# T\n\nPresent: Anna Krug\n\n## Tasks"
+    assert titles(read(f"{present}\n\n- Anna Krug\n- Call Bo"), "Task") == ["Call Bo"]
+    assert titles(read(f"{present}\n\n### Anna Krug\n\n- Call Bo"), "Task") == ["Call Bo"]
+
+
+def test_a_field_a_figure_or_a_topic_before_a_colon_calls_nobody():
+    graph = read("# T\n\n## Tasks\n\n- Paint the fence: use white\n- README: add badges\n- Rent: 500 EUR\n- Anna: TBD")
+    assert titles(graph, "Task") == ["Paint the fence", "README", "Rent"]
+    assert titles(read("# T\n\n- [ ] Decision: buy SAP"), "Task") == ["Decision: buy SAP"]
