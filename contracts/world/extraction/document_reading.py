@@ -40,6 +40,7 @@ from contracts.world.extraction.people import (
 from contracts.world.extraction.sentences import (
     ABBREVIATIONS,
     DUE_WORDS,
+    NOT_BEFORE,
     Commitment,
     Depends,
     Waits,
@@ -341,7 +342,7 @@ class Reading:
         Then the day in it is none by which something is due.
         """
         behind = _BEHIND_HOLDER.finditer(self.text, *part) if relation.type in _HELD else ()
-        if not any(self.vocabulary.ends(match[match.lastgroup or 0]) for match in behind):
+        if not any(self.vocabulary.is_over(match[match.lastgroup or 0]) for match in behind):
             return False
         insort(self._ended, part)
         return True
@@ -349,10 +350,11 @@ class Reading:
     def describe_field(self, node: FoundNode, name: str, text: str) -> bool:
         """Sets the property that a column or key names: the reason of a decision, the description, or its own.
 
-        The day by which something is to be done is `due_on`, too.
+        The day by which something is to be done is `due_on`, too. A column "Until" has it only of tasks and the like.
         """
         word = without_unit(name)
-        days = [day for day, _ in dates_in(text, Part(0, len(text)))] if word in self.vocabulary.dues else []
+        is_due = word in self.vocabulary.dues or (node.type in _CARRIED_OUT and word in self.vocabulary.ends)
+        days = [day for day, _ in dates_in(text, Part(0, len(text)))] if is_due else []
         if len(days) == 1:
             node.properties.setdefault("due_on", days[0])
         if node.type == "Decision" and word in self.vocabulary.reasons:
@@ -593,11 +595,18 @@ class Reading:
         if _within(self._ended, day):
             return False
         if (due := _DUE.search(self.text, max(part.start, day - 14), day)) is not None:
-            return not self._is_denied_before(part, due.start())
+            return not self._is_denied_before(part, due.start()) and not self._is_earliest(part, due)
         due = _DUE_ELSEWHERE.search(self.text, max(part.start, day - 24), day) if node.type in _CARRIED_OUT else None
-        if due is not None and self._is_denied_before(part, due.start()):
+        if due is not None and (self._is_denied_before(part, due.start()) or self._is_earliest(part, due)):
             return False
         return due is not None and not _SINCE.search(self.text, max(part.start, due.start() - 40), due.start())
+
+    def _is_earliest(self, part: Part, due: re.Match[str]) -> bool:
+        """Decides whether something must not be done before a day: "Do not start before 2026-05-01"."""
+        if NOT_BEFORE.match(due[0]) is None:
+            return False
+        before = self.text[max(part.start, due.start() - _LONGEST_CLAUSE) : due.start()]
+        return self.vocabulary.denies(_CLAUSE_END.split(before)[-1])
 
     def _is_denied_before(self, part: Part, offset: int) -> bool:
         """Decides whether the word before an offset denies, ends or weakens what stands there: "old deadline"."""
@@ -605,7 +614,7 @@ class Reading:
         words = plain_words(before[0]).split() if before is not None else []
         while words and words[-1] in self.vocabulary.between | {"due"}:
             words.pop()
-        return bool(words) and words[-1] in self.vocabulary.denying
+        return bool(words) and (words[-1] in self.vocabulary.denying or words[-1] in self.vocabulary.past)
 
     def named_owners(self, part: Part) -> Iterator[re.Match[str]]:
         """Yields whom a part names as owner or the like: "(owner: Ada)". It skips former owners."""
@@ -789,7 +798,7 @@ _OWNER_WORDS = (
     "|verantwoordelijk)"
 )
 _APPENDIX = re.compile(
-    r"\s*(?:[(\[,;–—]|--?|(?=@)|(?=\bdue\b)|(?=[📅✅➕⏳🛫]))\s*"
+    r"\s*(?:[(\[,;–—]|--?|(?=@)|(?<!\bnow\s)(?<!\bwas\s)(?<!\boriginally\s)(?=\bdue\b)|(?=[📅✅➕⏳🛫]))\s*"
     r"(?:(?:(?:owner|assignee|due|by|until)\s*:{0,2}\s*|[📅✅➕⏳🛫]\s*)?(?:@[A-Za-z0-9_-]+|\d{4}-\d{2}-\d{2})"
     rf"|{DUE_WORDS}\s*:?\s*{DAY_WITH_YEAR}"
     rf"|{_OWNER_WORDS}\s*:\s*(?-i:{_NAME.pattern}))[)\]]*[.,;]?$",
@@ -802,6 +811,8 @@ NAMED_OWNER = re.compile(
 """A person who is named behind what he owns or does."""
 _WORDS_BEFORE = re.compile(r"(?:[\w-]+[ \t]+|[\w-]+-){1,3}$")
 _LONGEST_BEFORE = 60
+_LONGEST_CLAUSE = 200
+_CLAUSE_END = re.compile(r"[.!?;:。]\s|[–—。]")
 _LONGEST_APPENDIX = 80
 _MOST_APPENDICES = 4
 

@@ -287,6 +287,8 @@ DUE_WORDS = (
     r"|scadenza|prazo|até|até\so\sdia|até\sao\sdia|vencimento|uiterlijk|uiterlijk\sop|vóór)"
 )
 """Words before the day by which a task is to be done, in several languages."""
+NOT_BEFORE = re.compile(r"(?:until|before|bis|avant|antes|até|vóór)\b", re.IGNORECASE)
+"""Those of them before the first day on which something may be done, if a sentence denies it before."""
 _DUE_BEFORE = re.compile(rf"\b{DUE_WORDS}\W{{0,4}}$", re.IGNORECASE)
 _CAPITALISED = r"[A-ZÀ-ÖØ-ÞĀ-ſ][\w’'-]{1,30}"
 _FULL_NAME = rf"{_CAPITALISED}(?: (?:(?:van|von|de|der|den|da|di|la|le) ){{0,2}}{_CAPITALISED}){{0,3}}"

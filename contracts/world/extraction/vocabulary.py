@@ -22,6 +22,9 @@ _STILL = re.compile(r"^(?:still|yet|as yet|currently) ")
 _FOR_NOW = re.compile(
     r"(?:(?<=^not) yet\b| (?:yet|so far|for now|at present|at the moment|currently)$| (?:until|till) .*$)"
 )
+_SHORT_NOT = re.compile(r"n[’']t\b")
+_NEAR = 4
+"""The number of the word behind a negation from which on it does not belong to it."""
 _FIRST_JAPANESE = "\u3000"
 _PERIOD = re.compile(
     r"\b(?:19|20)\d\d(?:[-./]\d{1,2}){0,2}\s?(?:[–—-]|to|bis|au|à|al?|tot)\s?(?:\d{1,2}[./]){0,2}(?:19|20)\d\d\b"
@@ -94,12 +97,16 @@ class Vocabulary:
     states: frozenset[str]
     reasons: frozenset[str]
     dues: frozenset[str]
+    ends: frozenset[str]
     nothing: frozenset[str]
     unsettled: frozenset[str]
     undecided: frozenset[str]
     denying: frozenset[str]
     between: frozenset[str]
     ending: frozenset[str]
+    past: frozenset[str]
+    refusing: frozenset[str]
+    forgetting: frozenset[str]
     rejecting: frozenset[str]
     negations: frozenset[str]
     finished: frozenset[str]
@@ -239,7 +246,7 @@ class Vocabulary:
         kept = [each for each in plain_words(label).split() if each not in self.denying | self.between]
         return self._says(" ".join(kept), listed) or self._says(_BRACKETS.sub("", label), None)
 
-    def ends(self, behind: str) -> bool:
+    def is_over(self, behind: str) -> bool:
         """Decides whether a bracket behind a name says that it is no more or not yet so: "left in May"."""
         words = plain_words(behind).split()
         is_within = any(word in behind for word in self.ending if word[0] > _FIRST_JAPANESE and len(word) > 1)
@@ -252,6 +259,12 @@ class Vocabulary:
         fields = (self.dues, self.states, self.reasons, self.descriptions, self.numbers, self.names, self.type_words)
         is_known = self.relation_of(label) is not None or self.type_of_each(label) is not None
         return is_known or any(word in words for words in fields) or self.names_a_part(label)
+
+    def denies(self, sentence: str) -> bool:
+        """Decides whether a sentence denies what it says: "You may not leave", not "Do not forget to pay"."""
+        words = plain_words(_SHORT_NOT.sub(" not", sentence)).split()
+        denied = [number for number, word in enumerate(words) if word in self.negations or word in self.refusing]
+        return any(self.forgetting.isdisjoint(words[number + 1 : number + _NEAR]) for number in denied)
 
     def begins_label(self, label: str) -> bool:
         """Decides whether words before a colon begin with a word that is a label, if with one that denies it:
@@ -404,6 +417,7 @@ def load_vocabulary() -> Vocabulary:
         frozenset(map(singular, raw["states"])),
         frozenset(map(singular, raw["reasons"])),
         frozenset(map(singular, raw["dues"])),
+        frozenset(map(singular, raw["ends"])),
         *(
             frozenset(map(plain_words, raw[name]))
             for name in (
@@ -413,6 +427,9 @@ def load_vocabulary() -> Vocabulary:
                 "denying",
                 "between",
                 "ending",
+                "past",
+                "refusing",
+                "forgetting",
                 "rejecting",
                 "negations",
                 "finished",

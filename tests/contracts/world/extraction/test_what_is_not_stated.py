@@ -408,3 +408,61 @@ def test_a_field_a_figure_or_a_topic_before_a_colon_calls_nobody():
     graph = read("# T\n\n## Tasks\n\n- Paint the fence: use white\n- README: add badges\n- Rent: 500 EUR\n- Anna: TBD")
     assert titles(graph, "Task") == ["Paint the fence", "README", "Rent"]
     assert titles(read("# T\n\n- [ ] Decision: buy SAP"), "Task") == ["Decision: buy SAP"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do not start before 2026-05-01",
+        "Don’t start until 2026-05-01",
+        "Nobody may enter before 2026-05-01",
+        "Nicht bis 2026-05-01 warten",
+        "Ne pas commencer avant le 2026-05-01",
+        "No empezar antes del 2026-05-01",
+        "Não começar antes de 2026-05-01",
+        "Niet beginnen vóór 2026-05-01",
+        "Was due 2026-05-01",
+        "War fällig am 2026-05-01",
+        "Era scadenza 2026-05-01",
+        "Originally due 2026-05-01",
+    ],
+)
+def test_the_day_before_which_nothing_may_be_done_and_that_on_which_it_was_due_is_not_its_last(text):
+    graph = read(f"# T\n\n- [ ] {text}\n\n{text}.")
+    assert titles(graph, "Task") == [text]
+    assert all("due_on" not in node.properties for node in graph.nodes)
+    assert properties(graph, text)["dates"] == ["2026-05-01"]
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Was due 2026-01-01, now due 2026-02-01", "2026-02-01"),
+        ("Do not forget to pay before 2026-02-01", "2026-02-01"),
+        ("It is not urgent. Pay before 2026-02-01", "2026-02-01"),
+        ("Do not miss it by 2026-02-01", "2026-02-01"),
+        ("Nicht vergessen: bis 2026-02-01 zahlen", "2026-02-01"),
+    ],
+)
+def test_a_day_is_the_last_one_if_only_something_else_is_denied(text, day):
+    (task,) = [node for node in read(f"# T\n\n- [ ] {text}").nodes if node.type == "Task"]
+    assert task.properties["due_on"] == day
+    assert text.startswith(task.title) and not task.title.endswith("now")
+
+
+def test_a_contract_that_ends_not_before_a_day_has_no_task_by_that_day():
+    graph = read("The Landlord may not terminate before 31 August 2027.")
+    assert titles(graph, "Task") == []
+    assert all("due_on" not in node.properties for node in graph.nodes)
+
+
+@pytest.mark.parametrize(
+    "column", ["Until", "By when", "Bis", "Jusqu’au", "Hasta", "Entro il", "Até", "Tot", "まで", "Deadline"]
+)
+def test_a_column_of_the_last_day_is_one_of_tasks_and_the_like(column):
+    table = f"| What | Who | {column} |\n|--|--|--|\n| Fix CI | Ann Lee | 2026-04-02 |"
+    graph = read(f"# Retro\n\n## Actions\n\n{table}")
+    assert properties(graph, "Fix CI")["due_on"] == "2026-04-02"
+    if column != "Deadline":
+        offers = read(f"# Shop\n\n{table}".replace("Who", "Price").replace("Ann Lee", "low"))
+        assert "due_on" not in properties(offers, "Fix CI")
