@@ -90,6 +90,7 @@ _IDENTIFIER = re.compile(r"[A-Z]{1,5}[-#. ]?\d{1,4}|#?\d{1,3}")
 _MOST_VALUE_WORDS = 3
 _VERBS = frozenset({"is", "are", "was", "were", "be"})
 """Words at whose end no label stands: "The site is: ..."."""
+_PARTIES = frozenset({"Person", "Organization", "Agent"})
 _STATED = frozenset({"Decision", "Vision", "Strategy", "Outcome", "Goal", "Aspiration", "Pattern"})
 """Types that a paragraph below the word for the type states."""
 
@@ -511,7 +512,7 @@ class _Prose:
                 if made.type == "Task" and below is None and self._reading.vocabulary.are_finished(heading):
                     made.properties.setdefault("status", "done")
             if entry.depth:
-                self._items.append(made)
+                self._items.append(above if self._is_field_of(part, made, announced) else made)
         self._is_kept = False
         if self._below is not below:
             self._below_depth = entry.depth
@@ -520,6 +521,18 @@ class _Prose:
         """Returns what a line announces for the list below it: `_NOTHING` if the line denies or rejects it."""
         vocabulary = self._reading.vocabulary
         return _NOTHING if vocabulary.announces_none(line) else vocabulary.announced(line)
+
+    def _is_field_of(self, part: Part, made: FoundNode | None, announced: Announced | None) -> bool:
+        """Decides whether an item is a label with a party behind it, "Owner: Ada": what is below is not of the party."""
+        labelled = self._labelled(part) if made is not None and made.type in _PARTIES else None
+        is_of_people = announced is not None and announced.type == "Person"
+        return labelled is not None and not is_of_people and self._is_known(labelled.head)
+
+    def _is_below_field(self) -> bool:
+        """Decides whether the item above an item is such a label, for which the thing that it speaks of stands."""
+        if not self._items or self._items[-1] is None:
+            return False
+        return self._items[-1] is next((node for node in reversed(self._items[:-1]) if node is not None), self._node)
 
     def _is_crossed_out(self, part: Part, place: _Place) -> bool:
         """Decides whether a part is struck through, or an item that may only say something of what is."""
@@ -581,7 +594,8 @@ class _Prose:
     def _statement(self, part: Part, above: FoundNode, announced: Announced | None, place: _Place) -> FoundNode | None:
         """Returns the node that a statement makes, or None. Everything else it states belongs to the node above it."""
         reading = self._reading
-        nested = place == "item" and above is not self._node
+        is_below_field = place == "item" and self._is_below_field()
+        nested = place == "item" and (above is not self._node or is_below_field)
         box = _CHECKBOX.match(reading.text, part.start, part.end) if place == "item" else None
         if box is not None and reading.is_remark(Part(box.end(), part.end)):
             return self._keep(part, above)
@@ -602,6 +616,8 @@ class _Prose:
         if under is not None and under.type == "Task" and place == "item" and self._is_assigned(bare):
             return self._task("announced", bare, above)
         labelled = self._labelled(bare)
+        if labelled is not None and is_below_field and not reading.vocabulary.is_field(labelled.head):
+            return self._keep(part, above)  # it may be of the party: "Phone: ..." below "Contact: Ada"
         if labelled is not None:
             return self._labelled_statement(labelled, part, above, under, place)
         stated = under is not None and (

@@ -466,3 +466,29 @@ def test_a_column_of_the_last_day_is_one_of_tasks_and_the_like(column):
     if column != "Deadline":
         offers = read(f"# Shop\n\n{table}".replace("Who", "Price").replace("Ann Lee", "low"))
         assert "due_on" not in properties(offers, "Fix CI")
+
+
+@pytest.mark.parametrize("label", ["Owner", "Contact", "Assignee", "Verantwortlich", "Responsable", "担当"])
+def test_a_label_below_one_with_a_person_says_something_of_the_same_thing_or_nothing(label):
+    below = f"- {label}: Lena Fischer\n    - Deadline: 2026-04-02\n    - Status: late\n    - Phone: 123\n    - Call her"
+    for item in ("Invoices", "[ ] Pay invoices"):
+        graph = read(f"# T\n\n- {item}\n  {below}")
+        assert properties(graph, "Lena Fischer") == {}
+        thing = properties(graph, item.removeprefix("[ ] "))
+        assert (thing["deadline"], thing["status"]) == ("2026-04-02", "late" if item == "Invoices" else "open")
+        assert "phone" not in thing
+        assert {"Phone: 123", "Call her"} <= set(texts(graph))
+        assert titles(graph, "Person") == ["Lena Fischer"]
+    section = read(f"# T\n\n## Harbour\n\n{below}")
+    assert properties(section, "Lena Fischer") == {}
+    assert (properties(section, "Harbour")["due_on"], "phone" in properties(section, "Harbour")) == (
+        "2026-04-02",
+        False,
+    )
+
+
+def test_what_stands_below_the_owner_of_a_list_of_risks_is_no_risk_and_below_a_member_it_is_of_the_member():
+    graph = read("# T\n\n## Risks\n\n- Frost\n- Owner: Bo Li\n  - Knows a lot")
+    assert titles(graph, "Risk") == ["Frost"]
+    team = read("# T\n\n## Team\n\n- Lead: Bo Li\n  - Phone: 123")
+    assert properties(team, "Bo Li") == {"role": "Lead", "phone": "123"}
