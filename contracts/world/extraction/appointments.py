@@ -17,6 +17,8 @@ _LINE = re.compile(
     re.MULTILINE,
 )
 _CALLED = re.compile(r";CN=(?:\"(?P<quoted>[^\"\r\n]*)\"|(?P<bare>[^\";:\r\n]*))", re.IGNORECASE)
+_ZONE = re.compile(r";TZID=\"?([^\";:\r\n]+)", re.IGNORECASE)
+_DECLINED = re.compile(r";PARTSTAT=\"?DECLINED\b", re.IGNORECASE)
 _FOLDED = re.compile(r"(?:\r\n|\n|\r)[ \t](?P<more>[^\r\n]*)")
 _TIME = re.compile(r"(?P<y>\d{4})(?P<m>\d\d)(?P<d>\d\d)(?:T(?P<time>\d{6})(?P<utc>Z)?)?$")
 _ESCAPED = re.compile(r"\\([nN,;\\])")
@@ -32,6 +34,9 @@ class _Line(NamedTuple):
     value: Part
     text: str
     whole: Part
+    zone: str
+    """The name of the time zone, or nothing."""
+    is_declined: bool
 
 
 def is_calendar(text: str) -> bool:
@@ -67,7 +72,12 @@ def _lines(text: str) -> Iterator[_Line]:
         named = _CALLED.search(text, *match.span("parameters"))
         called = None if named is None else Part(*named.span("bare" if named["quoted"] is None else "quoted"))
         spelt = _ESCAPED.sub(lambda escaped: "\n" if escaped[1] in "nN" else escaped[1], "".join(pieces))
-        yield _Line(match["name"].upper(), called, value, spelt.strip(), Part(match.start(), end))
+        zone = _ZONE.search(match["parameters"])
+        is_declined = _DECLINED.search(match["parameters"]) is not None
+        whole = Part(match.start(), end)
+        yield _Line(
+            match["name"].upper(), called, value, spelt.strip(), whole, "" if zone is None else zone[1], is_declined
+        )
 
 
 def _component(reading: Reading, node_type: str, lines: list[_Line]) -> None:
@@ -84,14 +94,22 @@ def _component(reading: Reading, node_type: str, lines: list[_Line]) -> None:
             reading.describe(node, "status", _DONE.get(line.text.upper(), line.text))
         elif line.name in _TOLD:
             reading.describe(node, _TOLD[line.name], line.text)
-        elif line.name in _PEOPLE and line.called is not None and reading.names_people(line.called):
+        elif (
+            line.name in _PEOPLE
+            and line.called is not None
+            and not line.is_declined
+            and reading.names_people(line.called)
+        ):
             reading.mention("appointment", node, line.called, _PEOPLE[line.name])
     if days:
         node.properties["dates"] = list(dict.fromkeys(days))
 
 
 def _time(reading: Reading, node: FoundNode, line: _Line, days: list[str]) -> None:
-    """Adds a day, and the instant if it is one in UTC. The end of an event that lasts whole days is the day after."""
+    """Adds a day, and the time: as an instant if it is one in UTC, and as a text with its zone otherwise.
+
+    The end of an event that lasts whole days is the day after.
+    """
     match = _TIME.match(line.text)
     day = f"{match['y']}-{match['m']}-{match['d']}" if match is not None else ""
     if match is None or not is_instant(f"{day}T00:00:00Z"):
@@ -100,7 +118,8 @@ def _time(reading: Reading, node: FoundNode, line: _Line, days: list[str]) -> No
         node.properties.setdefault("due_on", day)
     if line.name != "DTEND" or match["time"]:
         days.append(day)
-    if match["utc"] and line.name != "DUE" and node.type == "TimeBlock":
+    if match["time"] and line.name != "DUE" and node.type == "TimeBlock":
         time = match["time"]
         name = "starts_at" if line.name == "DTSTART" else "ends_at"
-        reading.findings.describe(node, name, f"{day}T{time[:2]}:{time[2:4]}:{time[4:]}Z")
+        zone = "Z" if match["utc"] else f" {line.zone}".rstrip()
+        reading.findings.describe(node, name, f"{day}T{time[:2]}:{time[2:4]}:{time[4:]}{zone}")

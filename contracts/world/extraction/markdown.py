@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from contracts.world.extraction.findings import Part
-from contracts.world.extraction.outlines import as_markdown, fields_of, is_outline
+from contracts.world.extraction.outlines import as_markdown, fields_of, is_outline, planned_in
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _CELL_END = re.compile(r"(?<!\\)\|")
@@ -72,7 +72,7 @@ def blocks_of(text: str) -> Iterator[Block]:
         yield from (Field(whole, key, (value,)) for whole, key, value in fields_of(text))
         body, above = as_markdown(body), 1
     lines = list(_line_parts(body))
-    tokens = _parser().parse(body)
+    tokens = _parser(has_code=not above).parse(body)
     depth = 0
     number = 0
     while number < len(tokens):
@@ -90,7 +90,10 @@ def blocks_of(text: str) -> Iterator[Block]:
             opened = tokens[number - 1]
             if parts:
                 is_heading = opened.type == "heading_open" and not _is_before_rule(body, opened, parts)
-                yield Heading(int(opened.tag[1]) + above, parts[0]) if is_heading else Entry(depth, parts)
+                if is_heading:
+                    yield Heading(int(opened.tag[1]) + above, parts[0])
+                else:
+                    yield from _entries(body, depth, parts) if above else (Entry(depth, parts),)
         number += 1
 
 
@@ -151,8 +154,20 @@ def _field(text: str, key: Part, end: int, values: Sequence[Part]) -> Field:
     return Field(Part(key.start, end), key, tuple(value for value in unquoted if value.start < value.end))
 
 
-def _parser() -> MarkdownIt:
+def _entries(text: str, depth: int, lines: tuple[Part, ...]) -> Iterator[Entry]:
+    """Yields a paragraph of an outline, with the days in its first line as labelled lines of their own."""
+    planned = planned_in(text, lines[0])
+    if planned:
+        yield Entry(depth, tuple(planned))
+    if rest := lines[1 if planned else 0 :]:
+        yield Entry(depth, rest)
+
+
+def _parser(*, has_code: bool) -> MarkdownIt:
+    """Returns a parser of blocks. In an outline indented lines are no code."""
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _DEEPEST}).enable("table")
+    if not has_code:
+        parser.disable("code")
     # Inline markup is read from the text itself, which has the offsets.
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser

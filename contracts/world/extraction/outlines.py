@@ -29,6 +29,17 @@ COMMENT = re.compile(r"(?:(?:TODO|NEXT|WAITING|DONE|CANCELLED)[ \t]+)?COMMENT\b"
 """The beginning of a heading that is no part of the text, nor is what stands below it."""
 
 
+_PLANNED = re.compile(r"(?:CLOSED|DEADLINE|SCHEDULED):[ \t]*[<\[][^<>\[\]\r\n]{1,80}[>\]]")
+_PLANNING = re.compile(rf"(?:{_PLANNED.pattern}[ \t]*)+")
+
+
+def planned_in(text: str, line: Part) -> list[Part]:
+    """Returns each statement of a line of days: "CLOSED: [2026-02-01 Sun] DEADLINE: <2026-02-03 Tue>"."""
+    if _PLANNING.fullmatch(text, *line) is None:
+        return []
+    return [Part(*match.span()) for match in _PLANNED.finditer(text, *line)]
+
+
 def is_outline(text: str) -> bool:
     """Decides whether a text is an outline of Org mode: it has the lines that no other form has."""
     return _SURE.search(text) is not None

@@ -523,7 +523,7 @@ class _Prose:
         return _NOTHING if vocabulary.announces_none(line) else vocabulary.announced(line)
 
     def _is_field_of(self, part: Part, made: FoundNode | None, announced: Announced | None) -> bool:
-        """Decides whether an item is a label with a party behind it, "Owner: Ada": what is below is not of the party."""
+        """Decides whether an item is a label with a party behind it. Below "Owner: Ada" nothing is stated of Ada."""
         labelled = self._labelled(part) if made is not None and made.type in _PARTIES else None
         is_of_people = announced is not None and announced.type == "Person"
         return labelled is not None and not is_of_people and self._is_known(labelled.head)

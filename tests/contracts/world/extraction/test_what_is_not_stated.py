@@ -492,3 +492,38 @@ def test_what_stands_below_the_owner_of_a_list_of_risks_is_no_risk_and_below_a_m
     assert titles(graph, "Risk") == ["Frost"]
     team = read("# T\n\n## Team\n\n- Lead: Bo Li\n  - Phone: 123")
     assert properties(team, "Bo Li") == {"role": "Lead", "phone": "123"}
+
+
+def test_the_days_of_a_task_of_an_outline_stand_in_one_line():
+    graph = read(
+        "#+TITLE: Plan\n* DONE Pay rent\n  CLOSED: [2026-02-01 Sun] DEADLINE: <2026-02-03 Tue>\n  It was dear.\n"
+        "** TODO Sail\n*** TODO Row\n    SCHEDULED: <2026-03-01 Sun 09:00> DEADLINE: <2026-03-03 Tue>\n",
+        "text/plain",
+    )
+    assert properties(graph, "Pay rent") == {
+        "status": "done",
+        "closed": "[2026-02-01 Sun]",
+        "deadline": "<2026-02-03 Tue>",
+        "due_on": "2026-02-03",
+        "dates": ["2026-02-01", "2026-02-03"],
+    }
+    assert properties(graph, "Row")["scheduled"] == "<2026-03-01 Sun 09:00>"
+    assert properties(graph, "Row")["due_on"] == "2026-03-03"
+    assert texts(graph) == ["It was dear."]
+
+
+def test_an_event_keeps_its_times_with_their_zone_and_who_declined_does_not_attend():
+    text = (
+        "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:Review\nDTSTART;TZID=Europe/Berlin:20260315T090000\n"
+        "DTEND;TZID=Europe/Berlin:20260315T100000\nATTENDEE;CN=Lena Fischer;PARTSTAT=DECLINED:mailto:l@a.example\n"
+        'ATTENDEE;PARTSTAT=ACCEPTED;CN="Bo Li":mailto:b@a.example\nEND:VEVENT\n'
+        "BEGIN:VEVENT\nSUMMARY:Walk\nDTSTART:20260315T090000\nEND:VEVENT\nEND:VCALENDAR\n"
+    )
+    graph = read(text, "text/plain")
+    assert properties(graph, "Review") == {
+        "starts_at_text": "2026-03-15T09:00:00 Europe/Berlin",
+        "ends_at_text": "2026-03-15T10:00:00 Europe/Berlin",
+        "dates": ["2026-03-15"],
+    }
+    assert properties(graph, "Walk")["starts_at_text"] == "2026-03-15T09:00:00"
+    assert edges(graph) == {("Review", "MENTIONS", "Bo Li")}
