@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 _REPLIED = re.compile(
     r"^[> ]*(?:On|Am|Le|El|Il|Em|Op)\s[^\n]{5,150}\s"
-    r"(?:wrote|a\sécrit|escribió|ha\sscritto|escreveu|(?:schrieb|schreef)\b[^\n:]{0,80})\s?:[ \t]*$",
+    r"(?:wrote|a\sécrit|escribió|ha\sscritto|escreveu|(?:schrieb|schreef)\b[^\n:]{0,80})\s?:[ \t\r]*$",
     re.MULTILINE,
 )
 """The line of a reply before the lines of the mail that it answers."""
 _BY_PROGRAM = re.compile(r"\d:\d\d|[\w.+-]@\w")
 """A time or an address, which such a line has if a program wrote it."""
 _SEPARATED = re.compile(
-    r"^[> ]*-{2,20}\s?(?:Original [Mm]essage|Ursprüngliche Nachricht|Message d['’]origine|Mensaje original"
-    r"|Messaggio originale|Mensagem original|Oorspronkelijk bericht|Forwarded [Mm]essage|Weitergeleitete Nachricht"
-    r"|Message transféré|Mensaje reenviado|Messaggio inoltrato|Mensagem (?:encaminhada|reencaminhada)"
-    r"|Doorgestuurd bericht)\s?-{2,20}[ \t]*$"
+    r"^[> ]*[–—_-]{2,20}[ \t]?(?:Original (?:message|appointment)|Ursprüngliche Nachricht|Message d['’]origine"
+    r"|Mensaje original|Messaggio originale|Mensagem original|Oorspronkelijk bericht|Forwarded message"
+    r"|Weitergeleitete Nachricht|Message transféré|Mensaje reenviado|Messaggio inoltrato"
+    r"|Mensagem (?:encaminhada|reencaminhada)|Doorgestuurd bericht)[ \t]?[–—_-]{2,20}[ \t\r]*$"
     r"|^(?:Begin forwarded message|Anfang der weitergeleiteten Nachricht|Début du message (?:réexpédié|transféré)"
     r"|Inicio del mensaje reenviado|Inizio messaggio inoltrato|Início da mensagem (?:encaminhada|reencaminhada)"
-    r"|Begin doorgestuurd bericht)\s?:[ \t]*$",
-    re.MULTILINE,
+    r"|Begin doorgestuurd bericht)\s?:[ \t\r]*$",
+    re.MULTILINE | re.IGNORECASE,
 )
 """The line below which a whole mail stands that the text answers or forwards."""
 _FROM = re.compile(r"^[ \t]*\*{0,2}(?:From|Von|De|Da|Van)\s?:", re.MULTILINE)
@@ -41,23 +40,15 @@ _FURTHEST = 200
 """Most characters before the head of a mail that say whether one begins there."""
 
 
-class Older(NamedTuple):
-    """From where on the lines with ">" are those of an older mail, and from where on everything is."""
-
-    lines: int
-    rest: int
-
-
-def older_mail_in(text: str) -> Older:
-    """Returns where older mails begin in a text. Without one, that is the end of the text."""
+def older_mail_in(text: str) -> int:
+    """Returns where an older mail begins that has no ">" before its lines. Without one, that is the end of the text."""
     is_mail = _is_head(_head_at(text, len(text) - len(text.lstrip())), _DATED | _SUBJECT)
-    replied = _REPLIED.search(text)
     starts = [
         *(match.start() for match in [_SEPARATED.search(text)] if match is not None),
         *(match.start() for match in _REPLIED.finditer(text) if _is_unquoted(text, match, is_mail=is_mail)),
         *_heads_in(text, is_mail=is_mail),
     ]
-    return Older(len(text) if replied is None else replied.start(), min(starts, default=len(text)))
+    return min(starts, default=len(text))
 
 
 def _is_unquoted(text: str, replied: re.Match[str], *, is_mail: bool) -> bool:

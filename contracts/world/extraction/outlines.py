@@ -29,6 +29,7 @@ COMMENT = re.compile(r"(?:(?:TODO|NEXT|WAITING|DONE|CANCELLED)[ \t]+)?COMMENT\b"
 """The beginning of a heading that is no part of the text, nor is what stands below it."""
 
 
+_QUOTES = re.compile(r"^[ \t]*#\+(?P<side>BEGIN|END)_QUOTE\b", re.MULTILINE | re.IGNORECASE)
 _PLANNED = re.compile(r"(?:CLOSED|DEADLINE|SCHEDULED):[ \t]*[<\[][^<>\[\]\r\n]{1,80}[>\]]")
 _PLANNING = re.compile(rf"(?:{_PLANNED.pattern}[ \t]*)+")
 
@@ -38,6 +39,19 @@ def planned_in(text: str, line: Part) -> list[Part]:
     if _PLANNING.fullmatch(text, *line) is None:
         return []
     return [Part(*match.span()) for match in _PLANNED.finditer(text, *line)]
+
+
+def quotes_in(text: str) -> list[Part]:
+    """Returns what an outline quotes."""
+    begins: int | None = None
+    quotes: list[Part] = []
+    for match in _QUOTES.finditer(text):
+        if match["side"].upper() == "BEGIN":
+            begins = match.start() if begins is None else begins
+        elif begins is not None:
+            quotes.append(Part(begins, match.end()))
+            begins = None
+    return quotes
 
 
 def is_outline(text: str) -> bool:

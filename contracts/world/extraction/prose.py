@@ -22,14 +22,20 @@ from contracts.world.extraction.figures import amounts_in, dates_in, is_figure
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.mails import older_mail_in
 from contracts.world.extraction.markdown import Block, Entry, Field, Heading, Table, blocks_of
-from contracts.world.extraction.outlines import COMMENT, STATE, is_outline
+from contracts.world.extraction.outlines import COMMENT, STATE, is_outline, quotes_in
 from contracts.world.extraction.people import CAPITAL, given_first
 from contracts.world.extraction.sentences import DAY, with_reason
 from contracts.world.extraction.tables import read_table, whole_of
 from contracts.world.extraction.vocabulary import Announced, plain_words, singular
 from contracts.world.proposal import LONGEST_TITLE
 
-_CHECKBOX = re.compile(r"\[([ xX])\]\s+")
+_CHECKBOX = re.compile(r"\[([ xX/-])\]\s+")
+_STATES = {" ": "open", "/": "open", "-": "cancelled"}
+"""States of a task by the sign in its box. In an outline "-" says that a part of it is done."""
+_QUOTE = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*>")
+"""The beginning of a line that is quoted."""
+_LONGEST_MARKS = 1_000
+"""Most characters before the text of a quoted line."""
 _BRACKET = r"(?:\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\])"
 _LABEL = re.compile(
     rf"(?P<mark>\*\*|__|`)?(?P<label>(?:[^\s:*_`|<>(\[]|{_BRACKET})(?:[^:*_`|<>(\[\n]|{_BRACKET}){{0,48}}?)"
@@ -169,6 +175,8 @@ def read_prose(reading: Reading, title: str | None) -> None:
 class _Prose:
     def __init__(self, reading: Reading, title: str | None) -> None:
         self._reading = reading
+        self._is_outline = is_outline(reading.text)
+        self._quotes = quotes_in(reading.text) if self._is_outline else []
         self._older = older_mail_in(reading.text)
         self._blocks = [
             self._without_struck(block) for whole in blocks_of(reading.written) for block in self._before_older(whole)
@@ -176,7 +184,6 @@ class _Prose:
         self._title = self._title_block(is_titled=title is not None)
         self._speakers = self._repeated_labels()
         self._is_chat = self._has_turns()
-        self._is_outline = is_outline(reading.text)
         self._number = 0
         self._front_title = None if title is not None or self._title is not None else self._title_field()
         part = Part(0, len(reading.text)).trimmed(reading.text)
@@ -202,7 +209,7 @@ class _Prose:
 
     def _before_older(self, block: Block) -> Iterator[Block]:
         """Yields a block as two if an older mail begins within it."""
-        older = self._older.rest
+        older = self._older
         if isinstance(block, Entry) and block.lines[0].start < older <= block.lines[-1].start:
             yield Entry(block.depth, tuple(line for line in block.lines if line.start < older))
             yield Entry(block.depth, tuple(line for line in block.lines if line.start >= older))
@@ -233,6 +240,8 @@ class _Prose:
             names_a_part = self._reading.vocabulary.names_a_part(plain(self._reading.quote(first.part)))
             return None if names_a_part else first
         match self._blocks:
+            case [Entry(0, (line, *_)), *_] if self._is_answered(line.start):
+                return None
             case [Entry(0, (line,)), *rest] if not is_titled and self._is_title_line(line):
                 title = Heading(1, line)
                 if rest:
@@ -305,12 +314,13 @@ class _Prose:
         return len(turns) >= _FEWEST_TURNS and 2 * sum(count for count in names.values() if count > 1) >= len(turns)
 
     def _is_answered(self, start: int) -> bool:
-        """Decides whether what begins at an offset is of a mail that the text answers or forwards, and states nothing
-        here."""
-        if start < self._older.lines:
-            return start >= self._older.rest
+        """Decides whether what begins at an offset is quoted, or of a mail that the text answers or forwards: it states
+        nothing here."""
+        if start >= self._older or any(quote.start <= start < quote.end for quote in self._quotes):
+            return True
         text = self._reading.text
-        return start >= self._older.rest or text[text.rfind("\n", 0, start) + 1 : start].lstrip().startswith(">")
+        line = max(text.rfind(end, max(0, start - _LONGEST_MARKS), start) for end in "\r\n") + 1
+        return (line > 0 or start < _LONGEST_MARKS) and _QUOTE.match(text, line, start) is not None
 
     def _is_known(self, label: str) -> bool:
         vocabulary = self._reading.vocabulary
@@ -601,7 +611,8 @@ class _Prose:
             return self._keep(part, above)
         if box is not None:
             node = self._task("checkbox", Part(box.end(), part.end), above)
-            node.properties["status"] = "open" if box[1] == " " else "done"
+            is_partly = self._is_outline and box[1] == "-"
+            node.properties["status"] = "open" if is_partly else _STATES.get(box[1], "done")
             return node
         under = None if nested or announced is None else announced
         if under is not None:

@@ -70,7 +70,12 @@ _DOUBTFUL = re.compile(
     r"\b(?:if|when|whenever|unless|until|whether|nobody|none|neither|nor|nothing|no|not|never|hardly|few)\b",
     re.IGNORECASE,
 )
-"""Words before "depends on" with which a sentence does not say that it is so."""
+"""Words with which a sentence does not say that something is done."""
+_UNTIL = re.compile(r"\b(?:bis|jusqu|hasta|fino|até|tot)\b", re.IGNORECASE)
+_ENDED = re.compile(
+    r"(?:[^.!?\n]|[.](?=\w)){0,300}?\b(?:until|till|unless|if|anymore|any\s(?:more|longer)|no\s(?:more|longer))\b"
+)
+"""Words behind "depends on" with which a sentence does not say that it is so for good: "only until May"."""
 
 
 class Decided(NamedTuple):
@@ -251,11 +256,20 @@ _UNDECIDED = tuple(
 """Forms of an entry that says that something is not decided."""
 
 
+@cache
+def _doubtful() -> re.Pattern[str]:
+    """Returns the form of a word with which a sentence does not say that something depends on another."""
+    vocabulary = load_vocabulary()
+    words = sorted(vocabulary.doubting | vocabulary.negations | vocabulary.refusing)
+    return re.compile(rf"{_DOUBTFUL.pattern}|\b(?:{'|'.join(map(re.escape, words))})\b", re.IGNORECASE)
+
+
 def depends_in(text: str, part: Part) -> Iterator[Depends]:
     """Yields what may name the ends of each "X depends on Y" that a part asserts, longest first."""
     for match in _DEPENDS.finditer(text, part.start, part.end):
         before = text[max(part.start, match.start() - _LONGEST_SENTENCE) : match.start()]
-        if _DOUBTFUL.search(_SENTENCE_START.split(before)[-1]) or _ASKED.match(text, match.end(), part.end):
+        is_asked = _ASKED.match(text, match.end(), part.end) or _ENDED.match(text, match.end(), part.end)
+        if is_asked or _doubtful().search(_SENTENCE_START.split(before)[-1]):
             continue
         left = _LEFT.search(text[max(part.start, match.start() - _FURTHEST) : match.start()])
         right = _RIGHT.match(text, match.end(), part.end)
@@ -277,7 +291,9 @@ def waits_in(text: str, part: Part) -> Iterator[Waits]:
     undertakings = load_vocabulary().undertakings
     for match in _WAITS.finditer(text, part.start, part.end):
         words = match["what"].lower().split()
-        if (words[0] in undertakings or words[-1] in undertakings) and not _DOUBTFUL.search(match[0]):
+        if (words[0] in undertakings or words[-1] in undertakings) and not (
+            _doubtful().search(match[0]) or _UNTIL.search(match[0])
+        ):
             yield Waits(Part(*match.span("what")), Part(*match.span("on")))
 
 

@@ -106,6 +106,7 @@ class Vocabulary:
     ending: frozenset[str]
     past: frozenset[str]
     refusing: frozenset[str]
+    doubting: frozenset[str]
     forgetting: frozenset[str]
     rejecting: frozenset[str]
     negations: frozenset[str]
@@ -304,10 +305,17 @@ class Vocabulary:
             return Announced("Person", many=True)
         parts = [_WORDS.findall(part) for part in _JOINT.split(text)]
         found = [announced for words in parts if (announced := self._announced(words, is_whole=len(parts) == 1))]
+        if self._is_draft(heading):
+            found = [announced for announced in found if announced.type != "Decision"]
         types = {announced.type for announced in found}
         is_either = len(types) > 1 and "Decision" in types
         is_beside = "Person" in types and len(found) < len(parts)
         return found[0] if found and not is_either and not is_beside else None
+
+    def _is_draft(self, heading: str) -> bool:
+        """Decides whether a bracket in a heading says that what is below is not decided: "Decisions (draft)"."""
+        said = f" {plain_words(' '.join(_BRACKETS.findall(heading)))} "
+        return self._negates(said) or any(f" {word} " in said for word in self.undecided)
 
     def is_rejected(self, heading: str) -> bool:
         """Decides whether a heading says that what stands below was rejected or called off: "Rejected decisions"."""
@@ -429,6 +437,7 @@ def load_vocabulary() -> Vocabulary:
                 "ending",
                 "past",
                 "refusing",
+                "doubting",
                 "forgetting",
                 "rejecting",
                 "negations",

@@ -1,5 +1,6 @@
 """What a text denies, ends, strikes out or only quotes states nothing. A search finds it as a passage."""
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -527,3 +528,133 @@ def test_an_event_keeps_its_times_with_their_zone_and_who_declined_does_not_atte
     }
     assert properties(graph, "Walk")["starts_at_text"] == "2026-03-15T09:00:00"
     assert edges(graph) == {("Review", "MENTIONS", "Bo Li")}
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "Decisions (draft, not approved)",
+        "Decisions (not yet approved)",
+        "Draft decisions",
+        "Entscheidungen (Entwurf)",
+        "Beschlüsse (nicht genehmigt)",
+        "Décisions (brouillon)",
+        "Decisiones (borrador)",
+        "Decisioni (bozza)",
+        "Decisões (rascunho)",
+        "Besluiten (concept)",
+        "決定事項（案）",
+    ],
+)
+def test_a_heading_of_drafts_announces_no_decision(heading):
+    graph = read(f"# T\n\n## {heading}\n\n- Buy SAP\n\n## Decisions (May)\n\n- Sell")
+    assert (titles(graph, "Decision"), texts(graph)) == (["Sell"], ["Buy SAP"])
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        "> Decision: we leave at dawn.",
+        "> - [ ] Kill the king by 2026-05-01",
+        "> We decided to sail.",
+        "> ## Decision: sail",
+        "> | Task | Owner |\n> |--|--|\n> | Row | Zed Foo |",
+        ">> Owner: Zed Foo",
+        "- > Owner: Zed Foo",
+        "  > Deadline: 2026-05-01",
+        "> Owner: Zed Foo\nwho said so",
+    ],
+)
+def test_what_is_quoted_states_nothing_and_can_be_found(quoted):
+    for text in (f"# T\n\n{quoted}\n\nOwner: Ann Lee", f"# T\r\n\r\n{quoted}\r\n\r\nOwner: Ann Lee"):
+        graph = read(text)
+        assert {edge for edge in edges(graph) if edge[1] != "MENTIONS"} == {("T", "OWNED_BY", "Ann Lee")}
+        assert titles(graph, "Decision", "Task", "Concept") == []
+        assert all("due_on" not in node.properties for node in graph.nodes)
+        assert len(texts(graph)) == 1
+    outline = read("#+TITLE: T\n* Play\n#+BEGIN_QUOTE\nDecision: sail\n#+END_QUOTE\nOwner: Ann Lee", "text/plain")
+    assert (titles(outline, "Decision"), edges(outline)) == ([], {("Play", "OWNED_BY", "Ann Lee")})
+
+
+def test_a_sign_for_more_than_something_quotes_nothing():
+    assert edges(read("# T\n\nOwner: Ann Lee\n\nx > y")) == {("T", "OWNED_BY", "Ann Lee")}
+    assert read("> Owner: Zed Foo").nodes[0].title == "d"
+
+
+@pytest.mark.parametrize(
+    "line", ["-----Original Message-----", "-----ORIGINAL MESSAGE-----", "--- Original Message ---"]
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_an_older_mail_begins_in_a_text_of_any_lines(line, end):
+    graph = read(end.join(["Hi,", "", "Owner: Ann Lee", "", line, "", "Owner: Zed Foo"]), "text/plain")
+    assert edges(graph) == {("d", "OWNED_BY", "Ann Lee")}
+    replied = ["Owner: Ann Lee", "", "On Mon, 2 Mar 2026 at 10:04, Zed Foo wrote:", "", "Owner: Zed Foo"]
+    assert {edge for edge in edges(read(end.join(replied), "text/plain")) if edge[1] != "MENTIONS"} == {
+        ("d", "OWNED_BY", "Ann Lee")
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We doubt that Quebec depends on Romeo.",
+        "Perhaps Quebec depends on Romeo.",
+        "It is unlikely that Quebec relies on Romeo.",
+        "Golf depends on Hotel only until 2026-03-01.",
+        "Golf depends on Hotel unless we move.",
+        "Golf depends on Hotel no longer.",
+        "La inauguración quizás depende de la licencia.",
+        "La inauguración no depende de la licencia.",
+        "L’inaugurazione non dipende dalla licenza.",
+        "L’inaugurazione forse dipende dalla licenza.",
+        "A inauguração não depende da licença.",
+        "A inauguração talvez depende da licença.",
+        "Le lancement depend de la licence jusqu’en mai.",
+        "Der Start hängt von der Lizenz bis Mai ab.",
+        "De lancering misschien hangt af van de licentie.",
+    ],
+)
+def test_what_a_sentence_doubts_denies_or_ends_depends_on_nothing(text):
+    assert edges(read(f"# T\n\n{text}")) == set()
+    assert edges(read("# T\n\nGolf depends on Hotel.")) == {("Golf", "DEPENDS_ON", "Hotel")}
+
+
+@pytest.mark.parametrize(
+    ("box", "status"), [("[-]", "cancelled"), ("[/]", "open"), ("[ ]", "open"), ("[x]", "done"), ("[X]", "done")]
+)
+def test_a_box_has_the_state_of_the_task(box, status):
+    graph = read(f"# Tasks\n\n- {box} cancel the paper\n\n## Notes\n\n- {box} sail")
+    assert [(node.title, node.properties) for node in graph.nodes if node.type == "Task"] == [
+        ("cancel the paper", {"status": status}),
+        ("sail", {"status": status}),
+    ]
+    outline = read(f"#+TITLE: T\n* Plan\n- {box} sail", "text/plain")
+    assert properties(outline, "sail")["status"] == ("open" if box == "[-]" else status)
+
+
+@pytest.mark.parametrize(
+    "heading", ["Steps to reproduce", "Steps", "Schritte", "Étapes", "Pasos", "Passaggi", "Passos", "Stappen", "手順"]
+)
+def test_the_steps_of_a_recipe_or_a_fault_are_no_tasks(heading):
+    graph = read(f"# Soup\n\n## {heading}\n\n1. Fry the onion\n2. Wait\n\n## Next steps\n\n- Buy onions")
+    assert titles(graph, "Task") == ["Buy onions"]
+    assert texts(graph) == ["Fry the onion", "Wait"]
+
+
+@pytest.mark.parametrize(
+    ("text", "media_type"),
+    [
+        ("#+TITLE: T\n" + "CLOSED: [2026-02-01] " * 9_000 + "x", "text/plain"),
+        ("#+TITLE: T\n" + "#+BEGIN_QUOTE\n" * 9_000, "text/plain"),
+        ("> a\r" * 20_000, "text/plain"),
+        ("Owner: " + "A (b, " * 9_000, "text/markdown"),
+        ("- [ ] " + "A and " * 30_000, "text/markdown"),
+        ("- [ ] " + "not before 2026-05-01 " * 4_000, "text/markdown"),
+        ("A depends on B " * 9_000, "text/markdown"),
+        ("Owner: a\n" + "Not responsible for the b " * 9_000, "text/markdown"),
+    ],
+)
+def test_what_states_nothing_is_found_in_time_that_grows_with_the_text(text, media_type):
+    began = time.process_time()
+    read(text, media_type)
+    assert time.process_time() - began < 5
