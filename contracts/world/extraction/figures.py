@@ -2,7 +2,8 @@
 
 "2026-03-12", "12 March 2026", "March 12, 2026", "12. März 2026", "12 maart 2026" and "12.03.2026" are dates, and so
 are "25/03/2026", "03/25/2026" and "05-05-2026", which have one meaning. "03/04/2026" is one of two, so it counts as no
-date. Neither does the date in the name of a file, "log_2026-03-12.txt".
+date. Neither does the date in the name of a file, "log_2026-03-12.txt". A number beside a currency is an amount
+unless it is part of a day, or the currency belongs to the number behind it: "Invoice 4711 EUR 120".
 """
 
 from __future__ import annotations

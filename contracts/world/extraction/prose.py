@@ -4,7 +4,8 @@ A heading that announces a type decides about the entries below it. Example: bel
 Risk, below "Decision" a paragraph is a Decision. Any other heading becomes a Concept, unless it names a part of any
 document, such as "License". An entry below it becomes a node of a type if it is a checkbox, a defined term
 ("**API** - ..."), or has a label that names a type ("Goal: ..."). Every other entry is kept as a passage, and so is
-each turn of a conversation: a line whose label comes several times in its section, as in "Ada: hello".
+each turn of a conversation: a line whose label comes several times in its section, as in "Ada: hello". What is quoted
+states nothing of the writer's, and is kept as a passage.
 """
 
 from __future__ import annotations
