@@ -47,12 +47,14 @@ class Lines(logging.Handler):
 @pytest.fixture
 def lines() -> Iterator[list[dict[str, Any]]]:
     handler, requests, root = Lines(), logging.getLogger(REQUESTS), logging.getLogger("api")
-    before = requests.level
+    before = requests.level, requests.propagate
     requests.setLevel(logging.INFO)
+    requests.propagate = True  # a command that ran in this process before has configured the logs
     root.addHandler(handler)
     yield handler.read
     root.removeHandler(handler)
-    requests.setLevel(before)
+    requests.setLevel(before[0])
+    requests.propagate = before[1]
 
 
 def asked(front: Front, path: str = PATH, **headers: str) -> httpx.Response:
