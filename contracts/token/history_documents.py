@@ -71,12 +71,21 @@ class TokenHolder(TelemetryDocument):
     address: AddressText
     block: int | None
     balance_raw: str | None = Field(
-        pattern=SIGNED, description="Smallest units at the block; null before the first list"
+        pattern=SIGNED,
+        description="Smallest units at the block; null before the first list, and of the zero address where "
+        "`reason` is `zero_balance_unknown`: lists and transfers do not tell which transfers to it were burned",
     )
     balance: DecimalAmount | None = Field(description="In whole tokens; null where the token has no decimals()")
-    rank: int | None = Field(description="By balance, largest first, then by address; null without a balance")
-    share: float | None = Field(ge=0, le=1, description="Fraction of all balances; null without a balance")
-    cohort: SizeCohort | None = Field(description="As in the holder map; null without a balance")
+    rank: int | None = Field(
+        description="By balance, largest first, then by address; null without a balance, and where it depends on the "
+        "zero address's balance, which is unknown"
+    )
+    share: float | None = Field(
+        ge=0,
+        le=1,
+        description="Fraction of all balances; null without a balance, and where the zero address's is unknown",
+    )
+    cohort: SizeCohort | None = Field(description="As in the holder map; null without a share")
     first_seen_at: Timestamp | None = Field(
         description="Time of the first transfer from or to the address, also of an amount of zero; null up to then"
     )
@@ -84,7 +93,10 @@ class TokenHolder(TelemetryDocument):
     first_held_at: Timestamp | None = Field(description="Time of the first balance above zero; null up to then")
     first_held_block: int | None
     last_active_at: Timestamp | None = Field(description="Time of the latest transfer up to the block")
-    history: list[BalancePoint] = Field(description="Changes of the balance up to the block, newest first")
+    history: list[BalancePoint] = Field(
+        description="Changes of the balance up to the block, newest first; of the zero address only those that lists "
+        "and transfers tell"
+    )
     next_cursor: str | None = Field(description="Pass as `cursor` for older changes; null after the first one")
     ranks: list[RankPoint] = Field(description="Its rank in the newest snapshots up to the block, newest first")
     links: Links

@@ -60,7 +60,10 @@ class Basis(Document):
         ge=0, description="Block of the nearest list at or above: its proof covers all transfers up to here"
     )
     proven_block_hash: HexHash
-    verdict: Verdict = Field(description="Verdict of that proof")
+    verdict: Verdict = Field(
+        description="Verdict of that proof; `unproven` at a block where lists and transfers do not tell what the zero "
+        "address holds (reason `zero_balance_unknown`)"
+    )
 
 
 def _day(text: str) -> str:
@@ -144,11 +147,14 @@ class SnapshotRef(Document):
 class TokenHolders(TelemetryDocument):
     """Holder count and supply at one block, with proof, concentration and the counts of other sources."""
 
-    holder_count: int | None = Field(description="Addresses with a balance above zero")
+    holder_count: int | None = Field(
+        description="Addresses with a balance above zero; null at a block where the zero address's is unknown"
+    )
     token: Token | None
     chain_id: int | None
     total_supply_raw: RawAmount | None = Field(
-        description="`totalSupply()` at the block, smallest units; by the events where no list was taken at it"
+        description="`totalSupply()` at the block, smallest units; by the events where no list was taken at it, "
+        "and null there where the zero address's balance is unknown"
     )
     total_supply: DecimalAmount | None = Field(description="The same in whole tokens; null without decimals")
     consistency: Consistency | None
@@ -191,7 +197,8 @@ class Holder(Document):
         description="Block time of the first transfer from or to the address, also of an amount of zero"
     )
     first_held_at: Timestamp | None = Field(
-        description="Block time of the first balance above zero; null in lists that were taken before it was recorded"
+        description="Block time of the first balance above zero; null in lists that were taken before it was recorded, "
+        "and for the zero address where it is unknown"
     )
     last_active_at: Timestamp = Field(description="Block time of the last one")
     kind: HolderKind | None = Field(
@@ -251,7 +258,10 @@ class Links(Document):
 
 
 class TokenHoldersMap(TelemetryDocument):
-    """Holders by rank, one page of them. All pages of a walk come from the same list."""
+    """Holders by rank, one page of them. All pages of a walk come from the same list.
+
+    Without the zero address where `reason` is `zero_balance_unknown`: ranks, shares and total leave it out then.
+    """
 
     token: Token | None
     chain_id: int | None
@@ -326,7 +336,10 @@ class Cohorts(Document):
 
 
 class TokenHoldersTemporal(TelemetryDocument):
-    """The comparison of two holder lists, by default the two latest snapshots."""
+    """The comparison of two holder lists, by default the two latest snapshots.
+
+    Where `reason` is `zero_balance_unknown`, a side at which the zero address's balance is unknown leaves it out.
+    """
 
     token: Token | None
     chain_id: int | None

@@ -25,6 +25,7 @@ from warehouse.token.history_writer import extend_history, first_held_table
 from warehouse.token.holder_lists import (
     HolderList,
     ListFiles,
+    known_zero_balances,
     latest_snapshot_taken_at,
     promote_list,
     record_list,
@@ -47,6 +48,7 @@ from warehouse.token.node_questions import (
     drawn_blocks,
     range_totals,
 )
+from warehouse.token.zero_address import KnownBalance, ZeroAddress
 
 KINDS_OF_LARGEST = 1000
 
@@ -169,13 +171,14 @@ async def take_list(
     proof, zero_held = await prove_balances(connection, rpc, token.address, state, now)
     kinds = await read_kinds(rpc, unknown_kinds(connection, KINDS_OF_LARGEST), state.block)
     remember_kinds(connection, kinds, state.block)
+    zero = ZeroAddress(history, [*known_zero_balances(connection), KnownBalance(state.block, zero_held)])
     files = write_list_files(
         connection,
         data_dir,
         block=state.block,
         zero_held=zero_held,
         decimals=token.decimals,
-        first_held=first_held_table(history),
+        first_held=first_held_table(history, zero.first_held(state.block)),
     )
     if files.named.rows <= PROVEN_AT_ONCE or reason is not None:
         storage = await _prove_storage(rpc, data_dir, token.address, files, proof)

@@ -533,6 +533,35 @@ class History:
                 break
         return found
 
+    def sent_to_zero(self, after: int, upto: int, at_most: int | None = None) -> list[tuple[int, int, int]]:
+        """Returns block, time (s) and amount of the transfers to the zero address in (`after`, `upto`], oldest first.
+
+        Those of an amount of zero, or above `at_most`, are left out.
+        """
+        found: list[tuple[int, int, int]] = []
+        number = self.zero_id
+        if not number:
+            return found
+        for changes in reversed(list(self._changes_between(after, upto))):
+            file = changes.file
+            place = int(file["x_ids"].searchsorted(np.uint32(number)))
+            if place == len(file["x_ids"]) or file["x_ids"][place] != number:
+                continue
+            rows = file["x_rows"][file["x_offsets"][place] : file["x_offsets"][place + 1]].astype(np.int64)
+            blocks = file["t_block"][rows]
+            rows = rows[(blocks > after) & (blocks <= upto) & (file["t_to"][rows] == number)]
+            found += [
+                (block, time_s, value)
+                for block, time_s, value in zip(
+                    file["t_block"][rows].tolist(),
+                    file["t_time_s"][rows].tolist(),
+                    integers(file["t_value"][rows]),
+                    strict=True,
+                )
+                if value > 0 and (at_most is None or value <= at_most)
+            ]
+        return found
+
     def _files_of_transfers(self, number: int, block: int) -> Iterator[Changes]:
         """Yields the changes that may have transfers of an address, newest first."""
         if number == self.zero_id:  # a mint does not change what the zero address holds

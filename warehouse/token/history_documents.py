@@ -38,10 +38,13 @@ UNKNOWN_ADDRESS, NO_BALANCE = "unknown_address", "no_balance"
 
 @dataclass(frozen=True)
 class _Account:
-    """An address in the history; `number` is None where no transfer up to the block names it. Times in seconds."""
+    """An address in the history; `number` is None where no transfer up to the block names it. Times in seconds.
+
+    `balance` is None where it is unknown, which only the zero address's can be.
+    """
 
     number: int | None
-    balance: int
+    balance: int | None
     seen: tuple[int, int] | None
     held: tuple[int, int] | None
 
@@ -62,17 +65,17 @@ def read_token_holder(context: DocumentContext, address: str, parameters: TokenH
     cursor = encode_position(changes[-1].block, 0) if more else None
     active = changes[:1] if position is None else _newest(history, account.number, block)
     if raw == ZERO:
-        changes = _kept_by_zero(changes, view.zero_held(block))
+        changes = _kept_by_zero(view, changes)
     ranked = _ranked(view, raw, account, block)
     freshness = view.freshness(block)
-    if ranked["rank"] is None:
+    if account.balance is not None and account.balance <= 0:
         freshness |= {"reason": UNKNOWN_ADDRESS if account.number is None else NO_BALANCE}
     return {
         **freshness,
         **shared,
         **ranked,
-        "balance_raw": str(account.balance),
-        "balance": _whole(account.balance, decimals),
+        "balance_raw": None if account.balance is None else str(account.balance),
+        "balance": None if account.balance is None else _whole(account.balance, decimals),
         "first_seen_block": account.seen and account.seen[0],
         "first_seen_at": account.seen and _time(account.seen[1]),
         "first_held_block": account.held and account.held[0],
@@ -119,12 +122,12 @@ def read_address_transfers(context: DocumentContext, address: str, parameters: A
     transfers, more = newest[: parameters.limit], len(newest) > parameters.limit
     cursor = encode_position(transfers[-1].block, transfers[-1].log_index) if more else None
     return {
-        **view.freshness(block),
+        **view.freshness(block, of_transfers=True),
         **shared,
         "transfers": _transfers(transfers, view.status.decimals),
         "next_cursor": cursor,
         "links": _links(f"{HOLDERS_PATH}/{address}/transfers", parameters, cursor),
-        "basis": view.basis(block),
+        "basis": view.basis(block, of_transfers=True),
     }
 
 
@@ -190,23 +193,22 @@ def _account(view: TokenView, address: bytes, block: int) -> _Account:
         return _Account(None, 0, None, None)
     balance = _balance(view, address, number, block)
     if address == ZERO:
-        received = history.first_change_of(number) if balance else None
-        held = (NEVER_S, NEVER_S) if received is None else (received.block, received.time_s)
+        held = view.zero_address.first_held(block) or (NEVER_S, NEVER_S)
     return _Account(number, balance, seen, held if NEVER_S < held[0] <= block else None)
 
 
-def _balance(view: TokenView, address: bytes, number: int, block: int) -> int:
+def _balance(view: TokenView, address: bytes, number: int, block: int) -> int | None:
     return view.zero_held(block) if address == ZERO else view.history.balance_at(number, block)
 
 
-def _kept_by_zero(changes: Sequence[Change], held: int) -> list[Change]:
-    """Returns the changes of what the zero address holds: of what was sent there only so much was not burned."""
-    kept = [
-        change._replace(balance=after, change=after - min(held, change.balance - change.change))
-        for change in changes
-        for after in [min(held, change.balance)]
-    ]
-    return [change for change in kept if change.change]
+def _kept_by_zero(view: TokenView, changes: Sequence[Change]) -> list[Change]:
+    """Returns the changes of what the zero address holds, from those of what it received; unknown ones are left out."""
+    kept = []
+    for change in changes:
+        before, after = (view.zero_address.bounds_at(block) for block in (change.block - 1, change.block))
+        if before.least == before.most and after.least == after.most and after != before:
+            kept.append(change._replace(balance=after.least, change=after.least - before.least))
+    return kept
 
 
 def _newest(history: History, number: int | None, block: int) -> Sequence[Change]:
@@ -214,15 +216,20 @@ def _newest(history: History, number: int | None, block: int) -> Sequence[Change
 
 
 def _ranked(view: TokenView, address: bytes, account: _Account, block: int) -> dict[str, Any]:
-    if account.balance <= 0:
+    if account.balance is None or account.balance <= 0:
         return {"rank": None, "share": None, "cohort": None}
-    total = max(view.sum_at(block), account.balance)
-    share = account.balance / total
-    return {"rank": _rank(view, address, account.balance, block), "share": share, "cohort": cohort_of(share)}
+    rank, total = _rank(view, address, account.balance, block), view.sum_at(block)
+    if total is None:
+        return {"rank": rank, "share": None, "cohort": None}
+    share = account.balance / max(total, account.balance)
+    return {"rank": rank, "share": share, "cohort": cohort_of(share)}
 
 
-def _rank(view: TokenView, address: bytes, balance: int, block: int) -> int:
-    return view.history.rank_at(address, balance, block, view.zero_held(block))
+def _rank(view: TokenView, address: bytes, balance: int, block: int) -> int | None:
+    """Returns the rank of a balance; None where it depends on what the zero address holds, which is unknown."""
+    least, most = view.zero_bounds(block)
+    rank = view.history.rank_at(address, balance, block, least)
+    return rank if least == most or rank == view.history.rank_at(address, balance, block, most) else None
 
 
 def _ranks(view: TokenView, address: bytes, number: int | None, block: int, most: int) -> list[RankPoint]:
@@ -230,7 +237,7 @@ def _ranks(view: TokenView, address: bytes, number: int | None, block: int, most
     ranks = []
     for taken in [taken for taken in view.snapshots if taken.block <= block][:most]:
         balance = 0 if number is None else _balance(view, address, number, taken.block)
-        rank = _rank(view, address, balance, taken.block) if balance > 0 else None
+        rank = _rank(view, address, balance, taken.block) if balance is not None and balance > 0 else None
         ranks.append(RankPoint(block=taken.block, time=taken.block_time, rank=rank))
     return ranks
 

@@ -36,6 +36,7 @@ from warehouse.token.history_files import (
 )
 from warehouse.token.holders import FoldedState, first_row
 from warehouse.token.series import SeriesWriter
+from warehouse.token.zero_address import Moment
 
 
 @dataclass(frozen=True)
@@ -107,18 +108,23 @@ def extend_history(
     return history
 
 
-def first_held_table(history: History) -> pa.Table:
-    """Returns the time of the first balance above zero of every address that ever had one."""
+def first_held_table(history: History, zero: Moment | None) -> pa.Table:
+    """Returns the time of the first balance above zero of every address that ever had one.
+
+    `zero` is that of the zero address, None where it held nothing or the time is unknown.
+    """
     ids = np.arange(1, history.count, dtype=np.uint32)
     times = history.first_held(ids)[1]
     ever = times >= 0
-    addresses = np.ascontiguousarray(history.addresses_of(ids[ever]))
+    addresses, times = history.addresses_of(ids[ever]), times[ever]
+    if zero is not None:
+        addresses, times = np.append(addresses, np.array(ZERO, ADDRESS)), np.append(times, zero.time_s)
     return pa.table(
         {
             "address": pa.FixedSizeBinaryArray.from_buffers(
                 pa.binary(20), len(addresses), [None, pa.py_buffer(addresses.tobytes())]
             ),
-            "first_held_at": plain(times[ever], pa.timestamp("s")),
+            "first_held_at": plain(times, pa.timestamp("s")),
         }
     )
 

@@ -57,12 +57,16 @@ def read_token_holders(context: DocumentContext, parameters: MomentParameters) -
             basis=None,
         )
     served = view.list_at(context, block)
-    supply_raw = served.consistency.proof.total_supply if served.consistency else str(int(served.sum_raw) % 2**256)
+    is_whole = isinstance(served, TakenList) or served.is_whole
+    if isinstance(served, TakenList):
+        supply_raw = served.consistency.proof.total_supply
+    else:
+        supply_raw = str(int(served.sum_raw) % 2**256) if served.is_whole else None
     decimals = status.decimals
     return TokenHolders(
         **view.freshness(served.block),
         **shared,
-        holder_count=served.holders,
+        holder_count=served.holders if is_whole else None,
         total_supply_raw=supply_raw,
         total_supply=None if supply_raw is None or decimals is None else decimal_text(int(supply_raw), decimals),
         consistency=served.consistency,

@@ -32,6 +32,7 @@ from warehouse.duck.rows import aware_utc, insert
 from warehouse.file_modes import make_private_directory
 from warehouse.statements import literal, read_sql
 from warehouse.token.holders import FoldedState, concentration, first_row, one_row
+from warehouse.token.zero_address import KnownBalance
 
 if TYPE_CHECKING:  # the API imports this module, and must not pay for pyarrow
     import pyarrow as pa
@@ -79,7 +80,7 @@ def write_list_files(
     """Ranks the folded balances and writes both files.
 
     `zero_held`, in smallest units, gives the zero address a row. `first_held` has the time of the first balance above
-    zero by address. The CSV has the same bytes for the same balances. A
+    zero by address, of the zero address too where it is known. The CSV has the same bytes for the same balances. A
     reader sees whole files or none.
     """
     target = lists_dir(data_dir)
@@ -185,6 +186,12 @@ def record_list(
         if reason is not None:
             _persist(connection, files.parquet, state.block, state.block_time, reason, now)
     return HolderList(state.block, state.block_hash, files.named.rows, reason is not None, proof)
+
+
+def known_zero_balances(connection: duckdb.DuckDBPyConnection) -> list[KnownBalance]:
+    """Returns what the zero address holds by every proven list, oldest first."""
+    rows = connection.execute(read_sql("known_zero_balances")).fetchall()
+    return [KnownBalance(block, int(held)) for block, held in rows]
 
 
 def promote_list(

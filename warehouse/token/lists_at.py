@@ -29,17 +29,21 @@ from contracts.token.holder_documents import (
     Token,
 )
 from contracts.token.holders import list_file_name
-from contracts.token.proof import Proof
+from contracts.token.proof import Proof, Verdict
 from warehouse.document_context import DocumentContext, NeedsWorker
 from warehouse.duck.rows import aware_utc
 from warehouse.statements import read_sql
-from warehouse.token.history import ZERO, History, history_files
+from warehouse.token.history import NEVER_S, ZERO, History, history_files
 from warehouse.token.history_files import integers
 from warehouse.token.holder_lists import rank
 from warehouse.token.holders import concentration, first_row, rows_of
+from warehouse.token.zero_address import Bounds, KnownBalance, Moment, ZeroAddress
 
 REPLAYED = "replayed"
 """Reason of numbers that follow from the transfers up to a block at which no list was taken."""
+
+ZERO_UNKNOWN = "zero_balance_unknown"
+"""Reason of numbers at a block at which lists and transfers do not tell what the zero address holds."""
 
 REMEMBERED_VIEW = "token_view"
 """The name under which readers remember the `TokenView` of a generation."""
@@ -98,13 +102,17 @@ class TakenList:
 
 @dataclass(frozen=True)
 class ComputedList:
-    """A list that was computed from the transfers up to its block; `rows` is an Arrow table."""
+    """A list that was computed from the transfers up to its block; `rows` is an Arrow table.
+
+    It `is_whole` unless the zero address's balance is unknown, which is then left out.
+    """
 
     rows: Any
     block: int
     block_time: datetime
     holders: int
     sum_raw: str
+    is_whole: bool
     concentration: Concentration
     quality: Quality
     freshness: dict[str, Any]
@@ -235,22 +243,33 @@ class TokenView:
 
     # Evidence
 
-    def basis(self, block: int) -> Basis:
-        """Returns what numbers at `block` follow from."""
+    def basis(self, block: int, *, of_transfers: bool = False) -> Basis:
+        """Returns what numbers at `block` follow from.
+
+        A proof does not cover them where the zero address's balance is unknown, except `of_transfers`.
+        """
         proven = self._proving(block)
+        verdict = proven.proof.verdict
+        if verdict is Verdict.PROVEN and not of_transfers and self.zero_held(block) is None:
+            verdict = Verdict.UNPROVEN
         return Basis(
             kind="list" if proven.block == block else "replay",
             block=block,
             time=self.time_at(block),
             proven_block=proven.block,
             proven_block_hash=proven.block_hash,
-            verdict=proven.proof.verdict,
+            verdict=verdict,
         )
 
-    def freshness(self, block: int) -> dict[str, Any]:
-        """Returns the freshness block of numbers at `block`, without origin. Those below the newest list do not age."""
+    def freshness(self, block: int, *, of_transfers: bool = False) -> dict[str, Any]:
+        """Returns the freshness block of numbers at `block`, without origin. Those below the newest list do not age.
+
+        They are estimated where the zero address's balance is unknown, except `of_transfers`.
+        """
         proven = self._proving(block)
         own = proven.freshness if proven.block == block else self._replayed(block, proven)
+        if not of_transfers and self.zero_held(block) is None:
+            own |= {"quality": Quality.ESTIMATED, "reason": ZERO_UNKNOWN}
         return own if proven is self.newest and proven.block == block else own | {"stale_after": NEVER_STALE}
 
     def _replayed(self, block: int, proven: TakenList) -> dict[str, Any]:
@@ -273,19 +292,32 @@ class TokenView:
             fetched_at=None,
         )
 
-    def zero_held(self, block: int) -> int:
-        """Returns what the zero address holds at a block, in smallest units.
+    def zero_bounds(self, block: int) -> Bounds:
+        """Returns the least and the most that the zero address can hold at a block, in smallest units."""
+        taken = self.taken_at(block)
+        if taken is not None:
+            return Bounds(int(taken.zero_held_raw), int(taken.zero_held_raw))
+        return self.zero_address.bounds_at(block)
 
-        The newest list says how much of what was sent there is still held rather than burned; earlier it can't have
-        been more than was sent.
-        """
-        held = 0 if self.newest is None else int(self.newest.zero_held_raw)
-        return min(held, self.history.supply_at(block)[1]) if held else 0
+    def zero_held(self, block: int) -> int | None:
+        """Returns what the zero address holds at a block, in smallest units; None where that is unknown."""
+        least, most = self.zero_bounds(block)
+        return least if least == most else None
 
-    def sum_at(self, block: int) -> int:
-        """Returns the sum of all balances at a block by the events, in smallest units."""
+    @cached_property
+    def zero_address(self) -> ZeroAddress:
+        """The zero address by the lists that are proven, and by the newest one."""
+        knowing = [taken for taken in self.lists if taken is self.newest or taken.proof.verdict is Verdict.PROVEN]
+        known = [KnownBalance(taken.block, int(taken.zero_held_raw)) for taken in reversed(knowing)]
+        return ZeroAddress(self.history, known)
+
+    def sum_at(self, block: int) -> int | None:
+        """Returns the sum of all balances at a block by the events, in smallest units; None where it is unknown."""
+        zero_held = self.zero_held(block)
+        if zero_held is None:
+            return None
         minted, sent_to_zero = self.history.supply_at(block)
-        return minted - sent_to_zero + self.zero_held(block)
+        return minted - sent_to_zero + zero_held
 
     def _proving(self, block: int) -> TakenList:
         """Returns the nearest list at or above a block."""
@@ -317,7 +349,9 @@ class TokenView:
         return known
 
     def _compute(self, connection: duckdb.DuckDBPyConnection, block: int) -> ComputedList:
-        rows, total = _rows(self.history, block, self.zero_held(block))
+        zero_held = self.zero_held(block)
+        zero_first_held = self.zero_address.first_held(block)
+        rows, total = _rows(self.history, block, zero_held or 0, zero_first_held)
         newest = self.newest
         assert newest is not None
         connection.register("holdings", rows)
@@ -336,6 +370,7 @@ class TokenView:
             block_time=self.time_at(block) or newest.block_time,
             holders=rows.num_rows,
             sum_raw=str(total),
+            is_whole=zero_held is not None,
             concentration=Concentration.model_validate(measured),
             quality=self.freshness(block)["quality"],
             freshness=self.freshness(block),
@@ -355,8 +390,11 @@ def token_view(context: DocumentContext) -> TokenView:
     return context.remembered(REMEMBERED_VIEW, lambda: TokenView(context))
 
 
-def _rows(history: History, block: int, zero_held: int) -> tuple[Any, int]:
-    """Returns the holders at a block as an Arrow table, unordered, and the sum of their balances."""
+def _rows(history: History, block: int, zero_held: int, zero_first_held: Moment | None) -> tuple[Any, int]:
+    """Returns the holders at a block as an Arrow table, unordered, and the sum of their balances.
+
+    A zero address that holds something has a row, whose first holding is null where it is unknown.
+    """
     import pyarrow as pa  # only a worker computes lists, and the API imports this module
 
     from warehouse.duck.columns import plain, texts
@@ -371,7 +409,8 @@ def _rows(history: History, block: int, zero_held: int) -> tuple[Any, int]:
         assert first is not None, "it holds what it received"
         balances.append(zero_held)
         addresses += ZERO
-        of_zero = (first.time_s, first.time_s, last.time_s)
+        held_s = NEVER_S if zero_first_held is None else zero_first_held.time_s
+        of_zero = (first.time_s, held_s, last.time_s)
         times = [np.append(values, time_s) for values, time_s in zip(times, of_zero, strict=True)]
     table = pa.table(
         {
@@ -379,7 +418,12 @@ def _rows(history: History, block: int, zero_held: int) -> tuple[Any, int]:
                 pa.binary(20), len(balances), [None, pa.py_buffer(addresses)]
             ),
             "balance_raw": texts([str(balance) for balance in balances]),
-            **{name: plain(values, pa.timestamp("s")) for name, values in zip(names, times, strict=True)},
+            **{
+                name: pa.array(values, pa.timestamp("s"), mask=values == NEVER_S)
+                if name == "first_held_at"
+                else plain(values, pa.timestamp("s"))
+                for name, values in zip(names, times, strict=True)
+            },
         }
     )
     return table, sum(balances)

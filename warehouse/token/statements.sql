@@ -134,10 +134,23 @@ from core_holders__balances as held
 left join first_held on held.address = first_held.address
 where balance_raw > 0::bignum
 union all
-select '0x' || lower(hex($zero::blob)), $zero_held::varchar::bignum, min(block_time), min(block_time), max(block_time)
+select
+    '0x' || lower(hex($zero::blob)),
+    $zero_held::varchar::bignum,
+    min(block_time),
+    (select min(first_held_at) from first_held where address = $zero),
+    max(block_time)
 from raw_chain__transfers
 where $zero_held::varchar <> '0' and to_address = $zero and block_number <= $block
 having $zero_held::varchar <> '0'
+
+-- name: known_zero_balances
+-- One row per proven list, oldest first: its block, and what the zero address holds there, decimal text in smallest
+-- units.
+select block, zero_held_raw
+from out_holders__lists
+where proof->>'verdict' = 'proven'
+order by block
 
 -- name: held_above_zero
 -- One row: sum of the balances above zero as decimal text in smallest units.

@@ -2,46 +2,35 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import math
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from holder_rows import TOKEN, FakeToken, Row, address, block_hash, put_transfers
+from grown_lists import NOW, THE_TOKEN, body, grow
+from holder_rows import TOKEN, address, block_hash, put_transfers
 from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.discovery.installation import Installation
 from contracts.errors import CursorInvalid, DateInFuture, SnapshotUnknown
-from contracts.publish.registry import PROJECTIONS
-from contracts.publish.rendering import Origin, render
 from contracts.token.history_documents import TokenHolderParameters
 from contracts.token.holder_documents import (
-    ConsistencyLevel,
     HoldersMapParameters,
     HoldersTemporalParameters,
     MomentParameters,
-    Token,
 )
-from contracts.token.holders import ZERO_ADDRESS, SnapshotReason, encode_cursor
-from pipelines.token.holder_lists import take_list
+from contracts.token.holders import ZERO_ADDRESS, encode_cursor
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Warehouse
-from warehouse.publish.readers import read
 from warehouse.token.fold import fold_balances
 from warehouse.token.history_documents import read_token_holder
 from warehouse.token.holder_lists import lists_dir
 from warehouse.token.holder_status import backfill_percent, known_token, record_source, record_status
 from warehouse.token.holders import compare, concentration
 
-NOW = datetime(2026, 2, 1, tzinfo=UTC)
-ORIGIN = Origin("g1", NOW)
-THE_TOKEN = Token(address=TOKEN, name="Demo", symbol="DMO", decimals=2)
-BY_NAME = {projection.name: projection for projection in PROJECTIONS}
 A, B, C, D = (address(number) for number in (0xA, 0xB, 0xC, 0xD))
 
 
@@ -49,39 +38,6 @@ A, B, C, D = (address(number) for number in (0xA, 0xB, 0xC, 0xD))
 def context(tmp_path: Path) -> Iterator[DocumentContext]:
     with Warehouse(tmp_path).connect() as opened:
         yield DocumentContext(opened, lists_dir(tmp_path), Installation("https://svc.example"))
-
-
-def grow(
-    context: DocumentContext, rows: Sequence[Row], upto: int, snapshot: SnapshotReason | None = "demand", **odd: Any
-) -> None:
-    """Fold `rows`, take a snapshot at `upto`, and record the status of a chain that is read to its end."""
-    put_transfers(context.connection, rows, upto)
-    fold_balances(context.connection)
-    history = context.connection.execute(
-        "select block_number, '0x' || lower(hex(from_address)), '0x' || lower(hex(to_address)), value_raw.limb0 "
-        "from raw_chain__transfers"
-    ).fetchall()
-    asyncio.run(
-        take_list(
-            context.connection,
-            FakeToken(history, head=upto, **odd),
-            context.holders_dir.parent,
-            token=THE_TOKEN,
-            level=ConsistencyLevel.FINALIZED,
-            snapshot_reason=snapshot,
-            now=NOW,
-        )
-    )
-    record_status(context.connection, chain_id=8453, token=THE_TOKEN, start_block=0, finalized_block=upto, now=NOW)
-
-
-def body(name: str, context: DocumentContext, parameters: Any = None) -> dict[str, Any]:
-    """The document as it is served; it validates against its own model."""
-    projection = BY_NAME[name]
-    rendered = render(projection, read(projection, context, parameters), ORIGIN)
-    projection.model.model_validate_json(rendered)
-    parsed: dict[str, Any] = json.loads(rendered)
-    return parsed
 
 
 @pytest.mark.parametrize("name", ["token_holders", "token_holders_map", "token_holders_map_temporal"])
@@ -273,7 +229,7 @@ def test_a_holder_has_its_rank_in_the_snapshots_up_to_its_block(context: Documen
 
 @pytest.mark.parametrize(
     ("kept", "history"),
-    [(0, []), (30, [(6, "30", "10"), (3, "20", "20")]), (45, [(6, "45", "25"), (3, "20", "20")])],
+    [(0, []), (25, [(6, "25", "25")]), (30, []), (45, [(6, "45", "25"), (3, "20", "20")])],
 )
 def test_the_history_of_the_zero_address_ends_at_its_balance(
     context: DocumentContext, kept: int, history: list[tuple[int, str, str]]

@@ -1,0 +1,153 @@
+"""Computes what the zero address holds at any block, where transfers and holder lists determine it.
+
+A transfer to zero is burned by most contracts and kept by some, and its event does not tell which. A proven list knows
+the supply at its block, so also what the zero address holds there. Between two such lists the kept transfers sum up to
+the difference; each is kept or burned as a whole.
+
+Example: burns of 5 in block 6 and of 1 in block 9, a transfer of 2 that is kept in block 271, and a list of block 343
+by which the zero address holds 2. Only the transfer of block 271 gives 2: it holds nothing up to block 270. Had the
+burn of block 9 been one of 2 too, either transfer could be the one that is kept: what it holds at the blocks 9 to 270
+is unknown.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
+
+from warehouse.token.history import History
+
+MOST_TRANSFERS = 5_000
+"""Transfers to zero between two lists that are weighed one by one; of more, only their sums count."""
+MOST_SUMS = 50_000
+"""Sums of kept transfers that are computed between two lists; with more, only the bounds count."""
+
+
+class Bounds(NamedTuple):
+    """The least and the most that the zero address can hold, in smallest units. Equal where its balance is known."""
+
+    least: int
+    most: int
+
+
+NOTHING = Bounds(0, 0)
+
+
+class Moment(NamedTuple):
+    """A block and its time in seconds."""
+
+    block: int
+    time_s: int
+
+
+class KnownBalance(NamedTuple):
+    """What the zero address holds at a block by the list of that block, in smallest units."""
+
+    block: int
+    held: int
+
+
+@dataclass(frozen=True)
+class _Interval:
+    """The bounds between two lists: `before` the first of the moments, and behind each of them."""
+
+    before: Bounds
+    moments: Sequence[Moment]
+    bounds: Sequence[Bounds]
+
+
+class ZeroAddress:
+    """The zero address in a history, by the lists that know its balance, oldest first.
+
+    Above the last list nothing is known: callers ask up to its block.
+    """
+
+    def __init__(self, history: History, known: Sequence[KnownBalance]) -> None:
+        self._history = history
+        self._known = [KnownBalance(-1, 0), *known]
+        self._blocks = [balance.block for balance in self._known]
+        self._never_held = not any(balance.held for balance in known)
+        self._intervals: dict[int, _Interval] = {}
+
+    def bounds_at(self, block: int) -> Bounds:
+        """Returns the bounds of its balance at the end of `block`."""
+        if self._never_held:
+            return NOTHING
+        after = bisect_left(self._blocks, block)
+        if after == len(self._known):
+            after -= 1
+        upper, lower = self._known[after], self._known[max(0, after - 1)]
+        if upper.block <= block or upper.held == lower.held:
+            return Bounds(upper.held, upper.held)
+        interval = self._interval(after)
+        at = bisect_right(interval.moments, block, key=lambda moment: moment.block)
+        return interval.bounds[at - 1] if at else interval.before
+
+    def first_held(self, block: int) -> Moment | None:
+        """Returns the block up to `block`, and its time, behind which it held something for the first time.
+
+        None where it held nothing, or where that block is unknown.
+        """
+        for after in range(1, len(self._known)):
+            if self._known[after].held == self._known[after - 1].held:
+                continue
+            interval = self._interval(after)
+            if interval.before.most > 0:
+                return None
+            for moment, (least, most) in zip(interval.moments, interval.bounds, strict=True):
+                if most > 0:
+                    return moment if least > 0 and moment.block <= block else None
+        return None
+
+    def _interval(self, after: int) -> _Interval:
+        interval = self._intervals.get(after)
+        if interval is None:
+            lower, upper = self._known[after - 1], self._known[after]
+            interval = self._intervals[after] = _weighed(self._history, lower, upper)
+        return interval
+
+
+def _weighed(history: History, lower: KnownBalance, upper: KnownBalance) -> _Interval:
+    """Weighs which transfers to zero between two lists can be those that are kept."""
+    kept, held = upper.held - lower.held, lower.held
+    sent = history.sent_to_zero(lower.block, upper.block, at_most=kept) if kept > 0 else []
+    sums = _bounds([value for _, _, value in sent], kept)
+    if sums is None and kept < 0:
+        return _Interval(Bounds(upper.held, held), [], [])
+    if sums is None:  # no transfers give the difference, so that the contract keeps parts of them
+        sent = history.sent_to_zero(lower.block, upper.block)
+        sums = [(0, kept)] * len(sent)
+    bounds = {
+        Moment(block, time_s): Bounds(held + least, held + most)
+        for (block, time_s, _), (least, most) in zip(sent, sums, strict=True)
+    }  # the last one of a block stays
+    return _Interval(Bounds(held, held), list(bounds), list(bounds.values()))
+
+
+def _bounds(values: Sequence[int], kept: int) -> list[tuple[int, int]] | None:
+    """Returns the least and the most of `kept` that can be reached behind each value; None if no values give it."""
+    upto = list(accumulate(values))
+    total = upto[-1] if upto else 0
+    if not 0 <= kept <= total:
+        return None
+    plain = [(max(0, kept - (total - reached)), min(kept, reached)) for reached in upto]
+    if len(values) > MOST_TRANSFERS or all(least == most for least, most in plain):
+        return plain
+    # Sums of the first values that can still become `kept`, then those of them that do, from the last value back.
+    budget = MOST_SUMS
+    sums: list[set[int]] = [{0}]
+    for value, (least, most) in zip(values, plain, strict=True):
+        reached = {part for part in sums[-1] | {part + value for part in sums[-1]} if least <= part <= most}
+        budget -= len(reached)
+        if budget < 0:
+            return plain
+        sums.append(reached)
+    if kept not in sums[-1]:
+        return None
+    fitting = [{kept}]
+    for value, reached in zip(reversed(values), reversed(sums[:-1]), strict=True):
+        fitting.append({part for part in reached if part in fitting[-1] or part + value in fitting[-1]})
+    return [(min(parts), max(parts)) for parts in fitting[-2::-1]]
