@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+import typer
+
 from cli.environment import effective_settings, make_data_dir
 from cli.logs import configure_logs
 from cli.output import note, operator_problems, print_json, say
@@ -25,6 +27,7 @@ DATA_DOCS_WAIT_S = 120.0
 
 
 def run(*, snapshot: bool, as_json: bool) -> None:
+    """Runs what is due. The exit code is 1 where a check found a fault, although its numbers are published, marked."""
     with operator_problems(as_json):
         settings = effective_settings()
         refuse_without_chain(settings)
@@ -34,14 +37,17 @@ def run(*, snapshot: bool, as_json: bool) -> None:
             from pipelines.headless import run_pipeline  # Dagster takes seconds to import
 
         report = run_pipeline(settings, snapshot=snapshot)
+    passed = all(report.checks.values())
     if as_json:
-        print_json({"ok": True} | asdict(report))
+        print_json({"ok": passed} | asdict(report))
     elif not report.runs:
         say(f"nothing is new; {report.generation} stays")
     else:
         for line in _summary(report.assets, report.checks):
             say(line)
         say(f"published {report.generation}")
+    if not passed:
+        raise typer.Exit(1)
 
 
 def datadocs(as_json: bool) -> None:

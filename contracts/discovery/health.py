@@ -76,7 +76,7 @@ class ServiceFacts:
     def is_fine(self) -> bool:
         """Returns whether nothing is known that an operator should see to."""
         in_time = self.clock_skew_s is None or abs(self.clock_skew_s) <= MOST_CLOCK_SKEW_S
-        sound = not (self.stale_documents or self.failing_jobs or self.disputes)
+        sound = not (self.stale_documents or self.failing_jobs or self.failed_checks or self.disputes)
         return sound and self.ledger_reachable and self.guardrail_problem is None and in_time
 
 
@@ -94,8 +94,8 @@ class Health(Document):
 
     ok: Literal[True] = True
     status: Literal["ok", "degraded"] = Field(
-        description="`degraded` where a document is stale, a job of the pipeline fails, the ledger can't be reached, "
-        "the guardrail has a problem, the clock is wrong or RPC nodes disagree"
+        description="`degraded` where a document is stale, a job of the pipeline or a check of its tables fails, the "
+        "ledger can't be reached, the guardrail has a problem, the clock is wrong or RPC nodes disagree"
     )
     host: str = Field(description="The host that answers: SVC_HOST_NAME, or the machine's name")
     generation: str = Field(description="The generation that this host serves")

@@ -17,10 +17,13 @@ from publishing import FEW, House, commands_publish, mint
 from rounds import ROUNDS, SOAK_ROUNDS
 from typer.testing import Result
 
+from api.discovery.router import passed_checks
 from cli.demo.recorded import RecordedNode
 from cli.logs import ConsoleLines
 from pipelines import checks
+from warehouse.discovery.checks import check_results
 from warehouse.discovery.run_status import EndedRun, Outcome, update_run_status, with_run
+from warehouse.duck.connection import Warehouse
 from warehouse.duck.tables import tables
 
 Svc = Callable[..., Result]
@@ -62,6 +65,33 @@ def test_what_a_run_did_is_one_json_value_and_one_of_another_token_exits_with_2(
     assert (report["ok"], report["runs"]) == (True, 1)
     assert report["assets"]["out_holders__lists"]["verdict"] == "proven"
     assert (other.exit_code, said(other)["code"]) == (2, "foreign_store")
+
+
+def test_a_list_whose_proof_fails_is_a_failed_check_everywhere_and_exits_with_1(svc: Svc, tmp_path: Path):
+    # Read from block 2 on, the mint of block 1 is missing, and the sender of block 5 sent what it never had.
+    with RecordedNode(recorded_chain()) as node:
+        chain = {"SVC_RPC_URLS": node.url, "SVC_TOKEN_ADDRESS": TOKEN, "SVC_TOKEN_START_BLOCK": "2"}
+        result = svc("pipeline", "run", "--json", **chain)
+        again = svc("pipeline", "run", "--snapshot", **chain)
+    report = said(result)
+    assert (result.exit_code, report["ok"]) == (1, False)
+    assert report["assets"]["out_holders__lists"]["verdict"] == "failed"
+    failed = {"document/api/token/holders:proof", "out_chain__disputes:chain_and_list_agree"}
+    assert failed <= {name for name, passed in report["checks"].items() if not passed}
+    assert again.exit_code == 1 and "check not passed: document/api/token/holders:proof" in again.stdout
+
+    passed = passed_checks(tmp_path / "var" / "current")
+    assert passed["out_chain__disputes"] is False
+    with Warehouse(tmp_path / "var").connect() as connection:
+        judged = {row.fact: row.value for row in check_results(connection) if row.table_name == "out_chain__disputes"}
+    assert (judged["failed_newest_lists"], judged["open_disputes"]) == (1, 0)
+
+
+def test_a_list_that_nothing_proves_is_no_fault(svc: Svc):
+    with RecordedNode(recorded_chain(has_state=False)) as node:
+        result = svc("pipeline", "run", "--json", SVC_RPC_URLS=node.url, SVC_TOKEN_ADDRESS=TOKEN)
+    assert said(result)["assets"]["out_holders__lists"]["verdict"] == "unproven"
+    assert (result.exit_code, said(result)["ok"]) == (0, True)
 
 
 def test_the_status_of_an_empty_place_is_nothing_yet(svc: Svc):

@@ -183,7 +183,10 @@ def test_columns_show_what_they_follow_from_among_the_columns_of_their_ancestors
 def test_every_document_shows_its_fields_with_what_they_mean(graph: Any):
     columns = graph.get(dg.AssetKey(["document", "api", "token", "holders"])).metadata["dagster/column_schema"].columns
     shown = {column.name: (column.type, column.description) for column in columns}
-    assert shown["holderCount"] == ("integer or null", "Addresses with a balance above zero")
+    assert shown["holderCount"] == (
+        "integer or null",
+        "Addresses with a balance above zero; null at a block where the zero address's is unknown",
+    )
     assert shown["concentration.gini"][0] == "number"
     assert shown["consistency.proof.nodes.nodes[].host"][0] == "string"
     assert len(shown) == len(columns)

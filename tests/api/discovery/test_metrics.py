@@ -144,7 +144,7 @@ def facts(**changes: Any) -> ServiceFacts:
         ({"guardrail_problem": "a rule"}, "degraded"),
         ({"clock_skew_s": 31}, "degraded"),
         ({"jobs": (JobFacts("chain", NOON, 2.0, None, NOON, "disk_full", 2, 4, 2),)}, "degraded"),
-        ({"checks": {"out_discovery__probes": False}}, "ok"),
+        ({"checks": {"out_chain__disputes": False}}, "degraded"),
     ],
 )
 def test_health_is_degraded_by_what_an_operator_should_see_to(changes: dict[str, Any], status: str):

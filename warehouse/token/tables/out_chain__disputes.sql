@@ -12,7 +12,12 @@ create table if not exists out_chain__disputes (
     settled_by varchar  -- nodes_agree or receipts; null while it is open
 );
 
--- checks (warning) nodes_agree: The RPC nodes agree: no dispute is open. A holder list with an open dispute is published as disputed.
+-- checks (warning) chain_and_list_agree: The RPC nodes agree: no dispute is open. A holder list with an open dispute is
+-- published as disputed. And the chain does not contradict the newest list: its proof did not fail.
 select
     (select count(*) from out_chain__disputes) as checked_disputes,
-    (select count(*) from out_chain__disputes where settled_at is null) as open_disputes
+    (select count(*) from out_chain__disputes where settled_at is null) as open_disputes,
+    (
+        select count(*) from (select proof from out_holders__lists order by block desc limit 1)
+        where proof->>'verdict' = 'failed'
+    ) as failed_newest_lists
