@@ -51,6 +51,14 @@ A larger difference lowers the quality of the price that is served.
 THIN_USD = 1000
 """Liquidity in USD below which anybody can set a price."""
 
+OWN_POOL = "pool"
+"""The source that reads the token's own pool on the chain."""
+
+_ESTIMATE = (
+    "Of the source `pool` an estimate from transfers of the token out of the pool (buys) and into it (sells), of "
+    "amounts above zero: liquidity that is added or removed, and plain transfers, count too"
+)
+
 CHANGE_TOLERANCE = 5.0
 """Percentage points by which a source's change may differ from the change in our own history."""
 
@@ -158,11 +166,13 @@ class TokenPriceData(Freshness):
 
     price: DecimalAmount | None = Field(description="USD for one whole token")
     mcap: float | None = Field(description="Market capitalisation in USD, else fully diluted value")
-    volume_24h: float | None = Field(alias="volume24h", description="USD traded in 24 hours, over all sound pools")
+    volume_24h: float | None = Field(
+        alias="volume24h", description=f"USD traded in 24 hours, over all sound pools. {_ESTIMATE}"
+    )
     change_24h: float | None = Field(alias="change24h", description="Percent over 24 hours")
     change_1h: float | None = Field(alias="change1h", description="Percent over one hour")
-    buys_24h: int | None = Field(alias="buys24h", description="Buys in 24 hours, over all sound pools")
-    sells_24h: int | None = Field(alias="sells24h", description="Sells in 24 hours, over all sound pools")
+    buys_24h: int | None = Field(alias="buys24h", description=f"Buys in 24 hours, over all sound pools. {_ESTIMATE}")
+    sells_24h: int | None = Field(alias="sells24h", description=f"Sells in 24 hours, over all sound pools. {_ESTIMATE}")
     age_s: int | None = Field(description="Seconds from `fetchedAt` to the tick that published it")
     token: AddressText | None
     pool: str | None = Field(description="The pool that the price is from")

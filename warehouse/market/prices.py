@@ -164,7 +164,11 @@ class PoolPast:
 
 
 def pool_past(connection: duckdb.DuckDBPyConnection, pool: str, now: datetime) -> PoolPast:
-    """Reads a pool's last day. A transfer out of the pool counts as a buy, one into it as a sell; mints are neither."""
+    """Reads a pool's last day, estimated from transfers.
+
+    A transfer out of the pool counts as a buy, one into it as a sell; mints and amounts of zero are neither. Liquidity
+    that is added or removed, and plain transfers, count like trades.
+    """
     moment = naive_utc(now)
     address = bytes.fromhex(pool.removeprefix("0x"))
     (trades,) = _rows(connection, "pool_trades", {"pool": address, "named": pool, "since": moment - _DAY})

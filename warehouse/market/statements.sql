@@ -72,10 +72,10 @@ where token_address = $token_address
 qualify row_number() over (partition by source order by fetched_at desc) = 1
 
 -- name: pool_trades
--- One row: transfers of the token out of a pool (buys) and into it (sells) since $since (UTC), final and pending, and
--- their amounts in the smallest unit by the pool's prices (USD) that were read around each: `valued` times the root of
--- both, or the later one alone; `before` times the root of the earlier one, where none was read since; and `unvalued`.
--- `read_to` is the newest block time that is held.
+-- One row: transfers of the token out of a pool (buys) and into it (sells) since $since (UTC), final and pending, of
+-- amounts above zero: those of zero anybody can emit for nothing. And their amounts in the smallest unit by the pool's
+-- prices (USD) that were read around each: `valued` times the root of both, or the later one alone; `before` times the
+-- root of the earlier one, where none was read since; and `unvalued`. `read_to` is the newest block time that is held.
 with moves as (
     select block_number, from_address, to_address, value_raw from raw_chain__transfers where block_time > $since
     union all
@@ -91,6 +91,7 @@ trades as (
         + value_raw.limb3 * pow(2.0, 192) as amount
     from moves
     where (from_address = $pool) <> (to_address = $pool) and from_address <> unhex(repeat('00', 20))
+        and greatest(value_raw.limb0, value_raw.limb1, value_raw.limb2, value_raw.limb3) > 0
 ),
 prices as (
     select block, max(price_usd)::double as usd

@@ -9,6 +9,7 @@ import duckdb
 from contracts.base import Quality, unpublished
 from contracts.bidwall import ETH_PRICE_PATH
 from contracts.discovery.service import SERVICE_DESCRIPTION, SERVICE_NAME
+from contracts.market import OWN_POOL
 from contracts.publish.overview import (
     NO_GRAPH,
     NOT_CONFIGURED,
@@ -39,6 +40,9 @@ from warehouse.token.holders import first_row
 
 HOLDERS, PRICE, ETH = "/api/token/holders", "/api/token/price", ETH_PRICE_PATH
 BIDWALL, TRUST, GRAPH = "/api/bidwall/balance", "/api/v2/trust/protocol", "/api/worldmodel/live"
+FROM_TRANSFERS = "estimated_from_transfers"
+"""Reason of a volume that is not what swaps moved, but what transfers of the token into and out of its pool moved."""
+
 PARTS = (HOLDERS, PRICE, ETH, BIDWALL, TRUST)
 """Paths of the documents that are the inputs here."""
 
@@ -73,12 +77,15 @@ def read_site_metrics(context: DocumentContext) -> SiteMetrics:
         part, value = _part(contents, path), _value(contents, path, name)
         return Metric(**part, value=value, unit=unit)
 
+    volume = metric(PRICE, "volume_24h", "USD")
+    if volume.source == OWN_POOL and volume.quality in (Quality.EXACT, Quality.DERIVED) and volume.value is not None:
+        volume = volume.model_copy(update={"quality": Quality.ESTIMATED, "reason": FROM_TRANSFERS})
     counted, totals = _graph_part(graph), _value(contents, TRUST, "totals")
     metrics = SiteMetricValues(
         holders=metric(HOLDERS, "holder_count", "holders"),
         price_usd=metric(PRICE, "price", "USD"),
         market_cap_usd=metric(PRICE, "mcap", "USD"),
-        volume_24h_usd=metric(PRICE, "volume_24h", "USD"),
+        volume_24h_usd=volume,
         eth_usd=metric(ETH, "price", "USD"),
         contract_balance_wei=metric(BIDWALL, "balance_wei", "wei"),
         trust_attestations=Metric(**_part(contents, TRUST), value=totals and totals.attestations, unit="attestations"),

@@ -432,6 +432,8 @@ def test_trades_of_the_last_day_are_counted_from_transfers(tmp_path: Path) -> No
         (10, ZERO_ADDRESS, pool, 1 << 200),
         (20, pool, alice, 1 << 130),
         (30, alice, pool, 5),
+        (31, pool, alice, 0),  # `transferFrom(pool, alice, 0)` needs no allowance
+        (32, alice, pool, 0),
         (40, alice, alice, 9),
     ]
     with Warehouse(tmp_path).connect() as connection:

@@ -32,16 +32,18 @@ def write(house: House, *statements: str) -> None:
             connection.execute(statement)
 
 
-def put_price(house: House, *, stale: bool = False, reason: str | None = None) -> None:
+def put_price(
+    house: House, *, stale: bool = False, reason: str | None = None, source: str = "dexscreener", quality: str = "exact"
+) -> None:
     fetched_at = house.now.replace(tzinfo=None)
     with Warehouse(house.data_dir).connect() as connection:
         connection.execute("delete from out_market__token_price")
         connection.execute(
             "insert into out_market__token_price (token_address, source, quality, reason, stale, observed_at, "
             "fetched_at, age_s, price, mcap_usd, volume_24h_usd, change_24h_percent, change_check, sources) values "
-            "(?, 'dexscreener', 'exact', ?, ?, ?, ?, 0, '0.0125', 12500.0, 99.5, -1.5, "
+            "(?, ?, ?, ?, ?, ?, ?, 0, '0.0125', 12500.0, 99.5, -1.5, "
             """'{"change1h": null, "change24h": null, "agrees": null}', '[]')""",
-            ["0x" + "70" * 20, reason, stale, fetched_at, fetched_at],
+            ["0x" + "70" * 20, source, quality, reason, stale, fetched_at, fetched_at],
         )
 
 
@@ -58,6 +60,16 @@ def test_before_any_data_every_number_is_null_with_its_reason(house):
     assert (document["nodeCount"], document["edgeCount"], document["ledgerSeq"]) == (None, None, None)
     assert document["metrics"]["graphNodes"]["reason"] == "no_graph"
     assert body(house, CONTEXT)["mode"] == "fallback"
+
+
+def test_the_volume_of_the_own_pool_is_an_estimate_and_its_price_is_not(house):
+    house.read_chain(mint(3), 20)
+    put_price(house, source="pool", quality="derived")
+    house.publish(*PATHS)
+    metrics = body(house, METRICS)["metrics"]
+    volume, price = metrics["volume24hUsd"], metrics["priceUsd"]
+    assert (volume["value"], volume["quality"], volume["reason"]) == (99.5, "estimated", "estimated_from_transfers")
+    assert (price["value"], price["quality"], price["reason"]) == ("0.0125", "derived", None)
 
 
 def test_each_number_is_the_one_of_its_own_document(house):

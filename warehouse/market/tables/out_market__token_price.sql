@@ -10,11 +10,11 @@ create table if not exists out_market__token_price (
     age_s bigint,  -- Seconds from then to the tick that chose it
     price varchar,  -- USD for one whole unit, decimal text
     mcap_usd double,  -- Market capitalisation in USD, else fully diluted value
-    volume_24h_usd double,  -- USD traded in 24 hours over all sound pools
+    volume_24h_usd double,  -- USD traded in 24 hours over all sound pools; of the source pool an estimate from transfers
     change_24h_percent double,  -- Change over 24 hours in percent
     change_1h_percent double,  -- Change over one hour in percent
-    buys_24h bigint,  -- Buys in 24 hours over all sound pools
-    sells_24h bigint,  -- Sells in 24 hours over all sound pools
+    buys_24h bigint,  -- Buys in 24 hours over all sound pools, likewise
+    sells_24h bigint,  -- Sells in 24 hours over all sound pools, likewise
     liquidity_usd double,  -- USD in the pool that the price is from
     pool varchar,  -- The pool that the price is from
     pools bigint,  -- Sound pools that volume and trades are summed over

@@ -12,11 +12,11 @@ create table if not exists raw_market__token_prices (
     reason varchar,  -- Reason why the price is missing or degraded, as a stable code
     price_usd decimal(38, 24),  -- USD for one whole unit; null where the source gave none
     mcap_usd double,  -- Market capitalisation in USD, else fully diluted value
-    volume_24h_usd double,  -- USD traded in 24 hours over all sound pools
+    volume_24h_usd double,  -- USD traded in 24 hours over all sound pools; of the source pool an estimate from transfers
     change_24h_percent double,  -- Change over 24 hours in percent
     change_1h_percent double,  -- Change over one hour in percent
-    buys_24h bigint,  -- Buys in 24 hours over all sound pools
-    sells_24h bigint,  -- Sells in 24 hours over all sound pools
+    buys_24h bigint,  -- Buys in 24 hours over all sound pools, likewise
+    sells_24h bigint,  -- Sells in 24 hours over all sound pools, likewise
     liquidity_usd double,  -- USD in the pool that the price is from
     pool varchar,  -- The pool that the price is from
     pools bigint,  -- Sound pools that volume and trades are summed over
