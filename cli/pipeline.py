@@ -111,7 +111,8 @@ def _summary(assets: dict[str, dict[str, Any]], checks: dict[str, bool]) -> Iter
     if "to_block" in read:
         yield f"read {read['new_transfers']:,} new transfers, up to block {read['to_block']:,}"
     if "verdict" in holder_list:
-        suffix = ", kept as a snapshot" if holder_list["snapshot"] else ""
+        reason = f" ({holder_list['reason']})" if "reason" in holder_list else ""
+        suffix = f"{reason}, kept as a snapshot" if holder_list["snapshot"] else reason
         yield (
             f"{holder_list['holders']:,} holders at block {holder_list['block']:,}: {holder_list['verdict']}{suffix}"
         )

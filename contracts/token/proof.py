@@ -68,9 +68,9 @@ class Proof(Document):
     ranges_reasked: int = Field(ge=0, description="Block ranges that were read a second time to catch silent gaps")
     verdict: Verdict
     reason: str | None = Field(
-        description="Why it is not plainly proven: no_state, no_supply, no_balance_of, call_reverted, rpc_unavailable "
-        "(unproven); negative_balance, sum_mismatch, supply_mismatch, balance_mismatch, block_hash_mismatch, "
-        "storage_mismatch (failed); nodes_disagree (disputed); "
+        description="Why it is not plainly proven: no_state, no_supply, no_balance_of, call_reverted, no_contract, "
+        "rpc_unavailable (unproven); negative_balance, sum_mismatch, supply_mismatch, balance_mismatch, "
+        "block_hash_mismatch, storage_mismatch (failed); nodes_disagree (disputed); "
         "derived (proven at a newer block and replayed back)"
     )
     holder_list: HolderListFile | None

@@ -144,6 +144,7 @@ def out_holders__lists(runtime: dg.ResourceParam[Runtime], config: ListConfig) -
             "snapshot": holder_list.snapshot,
             "proof": proof_markdown(holder_list.proof),
             "verdict": holder_list.proof.verdict.value,
+            **({} if holder_list.proof.reason is None else {"reason": holder_list.proof.reason}),
         }
         if holder_list.snapshot:
             metadata |= line_chart("holders_over_snapshots", "Holders over snapshots", counts.rows(), "holders")

@@ -6,10 +6,11 @@ import secrets
 from datetime import UTC, datetime
 from pathlib import Path
 
-from contracts.token.holder_documents import ConsistencyLevel, Token
+from contracts.token.further_tokens import NO_CONTRACT
+from contracts.token.holder_documents import ConsistencyLevel, HolderKind, Token
 from contracts.token.holders import ZERO_ADDRESS, SnapshotReason
 from contracts.token.nodes import Agreement, ComparedBalances, ConfirmedRanges, DisputedFact, settled_facts
-from contracts.token.proof import SAMPLE_LARGEST, Proof, held_by_zero, judge, sample_points, with_storage
+from contracts.token.proof import SAMPLE_LARGEST, Proof, Verdict, held_by_zero, judge, sample_points, with_storage
 from contracts.token.storage_proof import StorageProof, StorageReason, pack
 from contracts.token.verification import read_list
 from pipelines.clients.rpc import RpcPool
@@ -157,7 +158,8 @@ async def take_list(
     """Takes, proves and records the list at the block of the last fold. Returns None before the first fold.
 
     With a `snapshot_reason` it is persisted, as the very first list always is. A recorded list is only promoted: the
-    same block twice is one list. A node that does not answer leaves the list `unproven`. The history of balances is
+    same block twice is one list. A node that does not answer leaves the list `unproven`; without any transfer and
+    without a contract at the address that is for the reason `no_contract`. The history of balances is
     extended to that block before.
     """
     state = read_state(connection)
@@ -169,6 +171,10 @@ async def take_list(
     if recorded is not None:
         return recorded if reason is None else promote_list(connection, data_dir, state.block, reason, now)
     proof, zero_held = await prove_balances(connection, rpc, token.address, state, now)
+    if proof.verdict is Verdict.UNPROVEN and not state.transfers:
+        found = await read_kinds(rpc, [token.address], state.block)
+        if found.get(token.address) is HolderKind.WALLET:
+            proof = proof.model_copy(update={"reason": NO_CONTRACT})
     kinds = await read_kinds(rpc, unknown_kinds(connection, KINDS_OF_LARGEST), state.block)
     remember_kinds(connection, kinds, state.block)
     zero = ZeroAddress(history, [*known_zero_balances(connection), KnownBalance(state.block, zero_held)])

@@ -87,6 +87,16 @@ def test_a_list_whose_proof_fails_is_a_failed_check_everywhere_and_exits_with_1(
     assert (judged["failed_newest_lists"], judged["open_disputes"]) == (1, 0)
 
 
+def test_an_address_without_a_contract_is_named_and_has_no_numbers(svc: Svc, tmp_path: Path):
+    with RecordedNode(recorded_chain()) as node:
+        result = svc("pipeline", "run", SVC_RPC_URLS=node.url, SVC_TOKEN_ADDRESS="0x" + "71" * 20)
+    assert result.exit_code == 0
+    assert "0 holders at block 48: unproven (no_contract), kept as a snapshot" in result.stdout
+    document = json.loads((tmp_path / "var/current/public" / f"{DOCUMENT[1:]}.json").read_bytes())
+    assert (document["quality"], document["reason"]) == ("unavailable", "no_contract")
+    assert (document["holderCount"], document["concentration"], document["basis"]) == (None, None, None)
+
+
 def test_a_list_that_nothing_proves_is_no_fault(svc: Svc):
     with RecordedNode(recorded_chain(has_state=False)) as node:
         result = svc("pipeline", "run", "--json", SVC_RPC_URLS=node.url, SVC_TOKEN_ADDRESS=TOKEN)

@@ -84,6 +84,11 @@ class TakenList:
     concentration: Concentration
 
     @property
+    def has_token(self) -> bool:
+        """Returns whether transfers or the contract's answers show that there is a token at its block."""
+        return self.holders > 0 or self.proof.verdict is not Verdict.UNPROVEN
+
+    @property
     def consistency(self) -> Consistency:
         return Consistency(
             level=ConsistencyLevel(self.level), block=self.block, block_hash=self.block_hash, proof=self.proof
@@ -124,8 +129,11 @@ class TokenView:
 
     def __init__(self, context: DocumentContext) -> None:
         connection = context.connection
-        self.status = _status(connection)
-        self.lists = _lists(connection)
+        recorded = _lists(connection)
+        self.lists = [taken for taken in recorded if taken.has_token]
+        """The lists, newest first, without those at whose blocks nothing shows that there is a token."""
+        why_none = "backfilling" if self.lists or not recorded else recorded[0].proof.reason or "backfilling"
+        self.status = _status(connection, why_none)
         self._files = history_files(connection)
         self._history_dir = context.history_dir
         self._computed: OrderedDict[int, ComputedList] = OrderedDict()
@@ -429,7 +437,7 @@ def _rows(history: History, block: int, zero_held: int, zero_first_held: Moment 
     return table, sum(balances)
 
 
-def _status(connection: duckdb.DuckDBPyConnection) -> TokenStatus:
+def _status(connection: duckdb.DuckDBPyConnection, why_no_list: str) -> TokenStatus:
     row = first_row(connection, read_sql("holder_status"))
     if row is None or row[1] is None:
         return TokenStatus(None if row is None else row[0], None, None, "not_configured")
@@ -438,7 +446,7 @@ def _status(connection: duckdb.DuckDBPyConnection) -> TokenStatus:
         chain_id,
         Token(address=address, name=name, symbol=symbol, decimals=decimals),
         Backfill(percent=percent or 0.0, block=block, finalized_block=finalized_block),
-        "backfilling",
+        why_no_list,
     )
 
 

@@ -1,7 +1,10 @@
 -- One row per metric that can be read now: its node, a title, whose it is, the value as a number or as a text, the
 -- source's time in UTC, the table it is from, and the change (fraction) below which it counts as the same.
 with newest as (
-    select * from out_holders__lists order by block desc limit 1
+    -- a list without holders that nothing proves says nothing: there may be no token
+    select *
+    from (select * from out_holders__lists order by block desc limit 1)
+    where holders > 0 or proof ->> '$.verdict' <> 'unproven'
 ),
 token as (
     -- a symbol is anybody's text: only what can't be a sentence stands in a title

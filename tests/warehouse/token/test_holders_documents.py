@@ -108,6 +108,32 @@ def test_what_is_not_proven_is_never_exact(context: DocumentContext, odd: Any, q
         assert (answer["quality"], answer["reason"]) == (quality, reason)
 
 
+@pytest.mark.parametrize(
+    ("code", "reason"), [({}, "no_contract"), ({TOKEN: "0x6080"}, "no_supply")], ids=["no contract", "another contract"]
+)
+def test_an_address_at_which_nothing_shows_a_token_has_no_numbers(
+    context: DocumentContext, code: dict[str, str], reason: str
+) -> None:
+    grow(context, [], 5, empty=True, code=code)
+    holders = body("token_holders", context)
+    assert (holders["quality"], holders["reason"], holders["source"]) == ("unavailable", reason, None)
+    assert [holders[name] for name in ("holderCount", "totalSupplyRaw", "concentration", "consistency", "basis")] == (
+        [None] * 5
+    )
+    assert holders["backfill"] == {"percent": 100.0, "block": 5, "finalizedBlock": 5}
+    page = body("token_holders_map", context)
+    assert (page["quality"], page["reason"], page["total"], page["holders"]) == ("unavailable", reason, None, [])
+    # Its first transfer makes it a token, whatever its contract answers.
+    grow(context, [(7, ZERO_ADDRESS, A, 10)], 9, empty=True, code={TOKEN: "0x6080"})
+    assert (body("token_holders", context)["holderCount"], body("token_holders", context)["quality"]) == (1, "derived")
+
+
+def test_a_token_that_nobody_holds_yet_is_proven_to_have_no_holders(context: DocumentContext) -> None:
+    grow(context, [], 5, code={TOKEN: "0x6080"})
+    holders = body("token_holders", context)
+    assert (holders["quality"], holders["holderCount"], holders["totalSupplyRaw"]) == ("exact", 0, "0")
+
+
 def test_a_walk_by_cursor_gives_every_holder_once_and_stays_on_its_list(context: DocumentContext) -> None:
     grow(context, [(1, ZERO_ADDRESS, address(number), 1000 + number // 2) for number in range(1, 151)], 5)
     page = body("token_holders_map", context, HoldersMapParameters(limit=60))
