@@ -108,7 +108,9 @@ def refuse_without_chain(settings: Settings) -> None:
 def _summary(assets: dict[str, dict[str, Any]], checks: dict[str, bool]) -> Iterator[str]:
     """Describes a run: transfers read, the list and its verdict, and the checks that did not pass."""
     read, holder_list = assets.get("raw_chain__transfers", {}), assets.get("out_holders__lists", {})
-    if "to_block" in read:
+    if "to_block" in read and read["from_block"] > read["finalized_block"] + 1:
+        yield f"reading begins at block {read['from_block']:,}, which is not final yet"
+    elif "to_block" in read:
         yield f"read {read['new_transfers']:,} new transfers, up to block {read['to_block']:,}"
     if "verdict" in holder_list:
         reason = f" ({holder_list['reason']})" if "reason" in holder_list else ""

@@ -57,6 +57,7 @@ ServiceError
     ├── ProposalUnknown           no proposal with this number waits for an operator
     ├── OwnerUnknown              there is nothing of an owner who is to be forgotten
     ├── StoreTooNew               a later version of this service wrote the store
+    ├── StartBlockAhead           the block to read from is above the chain's head
     ├── FinalizedMismatch         the chain contradicts finalized data: history is not rewritten
     ├── RpcUnavailable            no URL answered
     ├── ChainDataInvalid          no URL returned credible transfer rows
@@ -538,6 +539,10 @@ class ChainMismatch(ConfigurationProblem):
 
 class FinalityUnknown(ConfigurationProblem):
     code = "finality_unknown"
+
+
+class StartBlockAhead(OperatorProblem):
+    code = "start_block_ahead"
 
 
 class FinalizedMismatch(OperatorProblem):

@@ -212,7 +212,7 @@ def chain_checks(claim: ClaimedList, published: PublishedList, answers: Contract
         sample = check("balanceOf", True, f"{len(answers.balances)} of {len(answers.balances)} equal{how}")
     return [
         _comparison("block hash", answers.block_hash, claim.block_hash, ""),
-        _comparison("totalSupply", answers.total_supply, total, how),
+        _supply_comparison(answers.total_supply, claim.proof.total_supply, total, how),
         sample,
     ]
 
@@ -280,6 +280,17 @@ def explained_verdict(checks: Sequence[Check]) -> str:
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     why = "did not pass" if verdict is Verdict.FAILED else "could not be decided"
     return f"{verdict.value}, since {len(names)} of {len(checks)} checks {why}: {'; '.join(names[:_MOST_NAMED])}{more}"
+
+
+def _supply_comparison(theirs: int | Missing, published: str | None, total: int, how: str) -> Check:
+    """Compares the contract's supply with the published one, where there is one, and with the sum of the rows."""
+    if isinstance(theirs, Missing):
+        return _comparison("totalSupply", theirs, total, how)
+    return check(
+        "totalSupply",
+        theirs == total and published in (None, str(theirs)),
+        f"{theirs}, published {published or 'none'}, sum of the list {total}{how}",
+    )
 
 
 def _comparison(name: str, theirs: object, ours: object, how: str) -> Check:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
+from contracts.errors import StartBlockAhead
 from pipelines.presentation import POOL, markdown_table, other_spec, row_count, table_spec
 from pipelines.progress import show_progress
 from pipelines.resources import Runtime
@@ -98,6 +99,12 @@ async def _slice(connection: Connection, runtime: Runtime) -> tuple[Followed, In
     assert settings.token_address
     async with runtime.rpc_pool() as pool:
         seen = await probe(pool, confirmations=settings.confirmations)
+        if settings.token_start_block > seen.head.number:  # before the store is stamped with it
+            raise StartBlockAhead(
+                f"SVC_TOKEN_START_BLOCK is {settings.token_start_block}, and the chain's newest block is "
+                f"{seen.head.number}: there is nothing to read.",
+                cure="Set it to the block in which the token was deployed; on a new chain wait until it is that long.",
+            )
         identity = ChainIdentity(seen.chain_id, seen.genesis_hash, settings.token_address, settings.token_start_block)
         stamp(connection, identity)
         with closing(open_ledger(settings, runtime.data_dir)) as ledger:

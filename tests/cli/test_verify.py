@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import pytest
 import typer
-from holder_rows import TOKEN, Row, address, put_transfers
+from holder_rows import TOKEN, Row, address, block_hash, put_transfers
 
 from cli.demo.recorded import RecordedChain, RecordedNode, transfer_log
 from cli.verify import NothingToVerify, run_checks, verify
@@ -25,8 +25,17 @@ from contracts.publish.registry import PROJECTIONS
 from contracts.publish.rendering import Origin, render
 from contracts.token.holder_documents import ConsistencyLevel, Token
 from contracts.token.holders import ZERO_ADDRESS
-from contracts.token.proof import Verdict
-from contracts.token.verification import Check, Outcome, explained_verdict, read_list, verdict_of
+from contracts.token.proof import ContractAnswers, Proof, SampledBalances, Verdict
+from contracts.token.verification import (
+    Check,
+    ClaimedList,
+    Outcome,
+    PublishedList,
+    chain_checks,
+    explained_verdict,
+    read_list,
+    verdict_of,
+)
 from pipelines.clients.rpc import RpcPool
 from pipelines.token.holder_lists import take_list
 from warehouse.document_context import DocumentContext
@@ -222,10 +231,23 @@ def test_a_changed_sum_is_caught(site: Site, node: RecordedNode) -> None:
             proof[name] = str(int(proof[name]) + 1)
         document["totalSupplyRaw"] = proof["totalSupply"]
 
-    assert failing(with_document(site, HOLDERS, more), node.url) == {"list sum"}
+    assert failing(with_document(site, HOLDERS, more), node.url) == {"list sum", "totalSupply"}
     lines = lines_of(site)
     dropped = [*lines[:-1]]
     assert {"list length", "list sum", "totalSupply"} <= failing(with_list(site, dropped), node.url)
+
+
+def test_a_supply_that_the_rows_do_not_add_up_to_is_named_beside_the_published_one() -> None:
+    proof = Proof(
+        block=48, block_hash=block_hash(48), sum_of_balances="95", total_supply="100", minted="95", burned="0",
+        negative_balances=0, sampled_balance_of=SampledBalances(checked=0, equal=0), ranges_reasked=0,
+        verdict=Verdict.FAILED, reason="supply_mismatch", holder_list=None,
+    )  # fmt: skip
+    claim = ClaimedList(TOKEN, 8453, 48, block_hash(48), "/data/holders-48.csv.gz", 1, proof)
+    answers = ContractAnswers(total_supply=100, balance_of_zero=0, balances=(), block_hash=block_hash(48))
+    found = {line.name: line for line in chain_checks(claim, PublishedList([(address(1), 95)], None), answers)}
+    supply = found["totalSupply"]
+    assert (supply.outcome, supply.detail) == (Outcome.FAIL, "100, published 100, sum of the list 95")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from nginx import free_port
 from pipeline_runs import HOLDERS_ROUTES, Place, recorded_chain
 
 from cli.demo.recorded import RecordedChain, RecordedNode
-from contracts.errors import CheckFailed, FinalizedMismatch, ForeignStore, RpcUnavailable
+from cli.pipeline import _summary
+from contracts.errors import CheckFailed, FinalizedMismatch, ForeignStore, RpcUnavailable, StartBlockAhead
 from pipelines.definitions import build_definitions
 from pipelines.due import DueRun, chain_due
 from pipelines.failure import stale_reason
@@ -72,6 +73,25 @@ def test_a_run_from_nothing_publishes_a_proven_list(first_run: tuple[Place, Pipe
     assert place.staleness() == {(False, None)}
     (run,) = place.dagster_runs()
     assert run.tags[PROCESS_TAG] == this_process()
+
+
+def test_a_start_above_the_chains_head_is_refused_until_the_chain_is_that_long(place: Place, chain: RecordedChain):
+    with pytest.raises(StartBlockAhead, match=r"SVC_TOKEN_START_BLOCK is 52, .* newest block is 50") as refused:
+        place.run(token_start_block=52)
+    assert refused.value.exit_code == 1 and "deployed" in refused.value.cure
+    due = chain_due(place.settings(token_start_block=52), datetime.now(UTC), lock_wait_s=0)
+    assert due is not None, "the schedule goes on trying"
+    chain.advance_to(52)
+    report = place.run(token_start_block=52)
+    assert list(_summary(report.assets, {})) == ["reading begins at block 52, which is not final yet"]
+    chain.advance_to(60)
+    assert place.run(token_start_block=52).assets["raw_chain__transfers"]["to_block"] == 58
+
+
+def test_a_start_that_was_refused_can_be_corrected(place: Place):
+    with pytest.raises(StartBlockAhead):
+        place.run(token_start_block=99_999_999)
+    assert place.run(token_start_block=0).assets["out_holders__lists"]["verdict"] == "proven"
 
 
 def test_a_second_run_with_nothing_new_makes_no_run_and_writes_nothing(begun_this_hour: Place):
