@@ -386,7 +386,7 @@ export interface components {
              * @description Time of the newest block at or below it whose time is known (UTC)
              */
             time: string | null;
-            /** @description Verdict of that proof */
+            /** @description Verdict of that proof; `unproven` at a block where lists and transfers do not tell what the zero address holds (reason `zero_balance_unknown`) */
             verdict: components["schemas"]["Verdict"];
         };
         /** @description What the numbers follow from; null without any list */
@@ -1794,6 +1794,8 @@ export interface components {
             requestedAt: string;
             /** @description The graph's revision, after the erasure */
             revision: number;
+            /** @description Of a node that a build read from a document: other nodes of yours that say what stood there, such as a decision, or the document with a property; they stay until you erase them too. Empty when it is repeated */
+            saidToo: components["schemas"]["SaidToo"][];
             /** @enum {string} */
             scope: "node" | "source" | "everything";
         };
@@ -1993,7 +1995,7 @@ export interface components {
             asOf?: string | null;
             /** @description The older name of a revision as `recordedAsOf`. Of two beliefs the earlier counts */
             atRevision?: number | null;
-            /** @description Of the page before; only `limit` may differ from it */
+            /** @description Of the page before; only `limit` may differ from it. Pages by rank, distance or `recent` go on behind as many nodes of the graph as it is by then: what is written or erased between two pages moves the others. Ask all pages with the same `recordedAsOf`, such as the `revision` of an answer, to hold the graph still; pages in the order of ids need no such thing */
             cursor?: string | null;
             /** @enum {string|null} */
             domain?: "FOUNDATION" | "VISION" | "STRATEGY" | "TACTICS" | "EXECUTION" | "TRACK" | "SYMBIOSIS" | null;
@@ -2302,7 +2304,7 @@ export interface components {
             /** @description Paths of published documents past their `staleAfter` */
             staleDocuments: string[];
             /**
-             * @description `degraded` where a document is stale, a job of the pipeline fails, the ledger can't be reached, the guardrail has a problem, the clock is wrong or RPC nodes disagree
+             * @description `degraded` where a document is stale, a job of the pipeline or a check of its tables fails, the ledger can't be reached, the guardrail has a problem, the clock is wrong or RPC nodes disagree
              * @enum {string}
              */
             status: "ok" | "degraded";
@@ -2323,7 +2325,7 @@ export interface components {
             cohort: components["schemas"]["SizeCohort"];
             /**
              * Format: date-time
-             * @description Block time of the first balance above zero; null in lists that were taken before it was recorded
+             * @description Block time of the first balance above zero; null in lists that were taken before it was recorded, and for the zero address where it is unknown
              */
             firstHeldAt: string | null;
             /**
@@ -3812,7 +3814,7 @@ export interface components {
             /** @description The path that was asked for */
             instance: string;
             /**
-             * @description Where to go on, by what is there, the nearest step first: `plans` and `quote` buy a key, `docs` explains the operation that was asked for, `case` is about money that was sent, `account` about the key, `challenge` says what to sign
+             * @description Where to go on, by what is there, the nearest step first; a GET can follow each. `plans` and `quote` buy a key, `trial` explains how a wallet gets one for its signature, `docs` explains the operation that was asked for, `case` is about money that was sent, `account` about the key, `challenge` says what to sign
              * @default {}
              */
             links?: {
@@ -3942,7 +3944,7 @@ export interface components {
             nodes: components["schemas"]["Agreement"] | components["schemas"]["Links_2"];
             /** @description Block ranges that were read a second time to catch silent gaps */
             rangesReasked: number;
-            /** @description Why it is not plainly proven: no_state, no_supply, no_balance_of, call_reverted, rpc_unavailable (unproven); negative_balance, sum_mismatch, supply_mismatch, balance_mismatch, block_hash_mismatch, storage_mismatch (failed); nodes_disagree (disputed); derived (proven at a newer block and replayed back) */
+            /** @description Why it is not plainly proven: no_state, no_supply, no_balance_of, call_reverted, no_contract, rpc_unavailable (unproven); negative_balance, sum_mismatch, supply_mismatch, balance_mismatch, block_hash_mismatch, storage_mismatch (failed); nodes_disagree (disputed); derived (proven at a newer block and replayed back) */
             reason: string | null;
             sampledBalanceOf: components["schemas"]["SampledBalances"];
             /** @description Every balance against the block's hash, where a node answers `eth_getProof`. A storage that contradicts the list fails the whole proof; null for a list that is older than these proofs */
@@ -4488,6 +4490,12 @@ export interface components {
             /** @description Absolute; parts in braces are parameters */
             url: string;
         };
+        /** @description A node that says what an erased one said. */
+        SaidToo: {
+            id: string;
+            title: string;
+            type: string;
+        };
         /** @description Balances that the contract returned at the list's block. */
         SampledBalances: {
             /** @description Addresses whose `balanceOf` was answered */
@@ -4597,7 +4605,7 @@ export interface components {
             node_types: {
                 [key: string]: number;
             };
-            /** @description Private nodes of yours that were searched */
+            /** @description Private nodes of yours that were searched; of a time before them, none */
             own_nodes: number;
             /** @description Public nodes that were searched */
             public_nodes: number;
@@ -4691,7 +4699,8 @@ export interface components {
             type: components["schemas"]["Type"];
         };
         /**
-         * @description One statement. With a `subject` and a single-valued `predicate` in the payload it is a fact.
+         * @description One statement. With a `subject` and a `predicate` of which one value holds at a time in the payload it is a fact:
+         *     those of `/api/v2/schema`, and those that your ontology calls single-valued.
          *
          *     It supersedes an earlier fact of the same source, or of equal or lower standing: `sourceClass`, then `confidence`
          *     below 0.3, below 0.7 or above. Else both stand as disputed. An older observation goes into history.
@@ -4706,7 +4715,7 @@ export interface components {
             domain?: string | null;
             /** @description The newest revision that you have seen: 409 where your part of the graph, or what the signal touches, was changed since; 400 for one that is still to come */
             expectedRevision?: number | null;
-            /** @description Your name for this signal: sent again it gets the same answer. Without it, equal signals are one. One whose node was erased since is rejected; under another name it is taken */
+            /** @description Your name for this signal: sent again it gets the same answer. Without it, equal signals are one, until what they state was replaced or retracted. One whose node was erased since is rejected; under another name it is taken */
             idempotencyKey?: string | null;
             /** @default [] */
             links?: components["schemas"]["SignalLink-Input"][];
@@ -4716,7 +4725,7 @@ export interface components {
              */
             observedAt?: string | null;
             /**
-             * @description The node's properties
+             * @description The node's properties: at most 24,000 bytes as RFC 8785 writes them, and at most 16 levels, of which the payload is the first and its innermost values are the last
              * @default {}
              */
             payload?: {
@@ -5121,12 +5130,12 @@ export interface components {
         TokenHolder: {
             address: components["schemas"]["Address"];
             balance: components["schemas"]["Value"];
-            /** @description Smallest units at the block; null before the first list */
+            /** @description Smallest units at the block; null before the first list, and of the zero address where `reason` is `zero_balance_unknown`: lists and transfers do not tell which transfers to it were burned */
             balanceRaw: string | null;
             basis: components["schemas"]["Basis_2"];
             block: number | null;
             chainId: number | null;
-            /** @description As in the holder map; null without a balance */
+            /** @description As in the holder map; null without a share */
             cohort: components["schemas"]["SizeCohort"] | components["schemas"]["Links_2"];
             fetchedAt: components["schemas"]["FetchedAt"];
             /**
@@ -5143,7 +5152,7 @@ export interface components {
             firstSeenBlock: number | null;
             generatedAt: components["schemas"]["GeneratedAt"];
             generation: components["schemas"]["Generation"];
-            /** @description Changes of the balance up to the block, newest first */
+            /** @description Changes of the balance up to the block, newest first; of the zero address only those that lists and transfers tell */
             history: components["schemas"]["BalancePoint"][];
             /**
              * Format: date-time
@@ -5156,12 +5165,12 @@ export interface components {
             observedAt: components["schemas"]["ObservedAt"];
             ok: components["schemas"]["Ok"];
             quality: components["schemas"]["Quality"];
-            /** @description By balance, largest first, then by address; null without a balance */
+            /** @description By balance, largest first, then by address; null without a balance, and where it depends on the zero address's balance, which is unknown */
             rank: number | null;
             /** @description Its rank in the newest snapshots up to the block, newest first */
             ranks: components["schemas"]["RankPoint"][];
             reason: components["schemas"]["Reason"];
-            /** @description Fraction of all balances; null without a balance */
+            /** @description Fraction of all balances; null without a balance, and where the zero address's is unknown */
             share: number | null;
             source: components["schemas"]["Source"];
             stale: components["schemas"]["Stale"];
@@ -5202,7 +5211,7 @@ export interface components {
             fetchedAt: components["schemas"]["FetchedAt"];
             generatedAt: components["schemas"]["GeneratedAt"];
             generation: components["schemas"]["Generation"];
-            /** @description Addresses with a balance above zero */
+            /** @description Addresses with a balance above zero; null at a block where the zero address's is unknown */
             holderCount: number | null;
             /**
              * @description Share of the largest one, of the 2, 10, 100 and more largest, up to all of them
@@ -5220,10 +5229,14 @@ export interface components {
             staleAfter: components["schemas"]["StaleAfter"];
             token: components["schemas"]["Token_2"];
             totalSupply: components["schemas"]["Amount"];
-            /** @description `totalSupply()` at the block, smallest units; by the events where no list was taken at it */
+            /** @description `totalSupply()` at the block, smallest units; by the events where no list was taken at it, and null there where the zero address's balance is unknown */
             totalSupplyRaw: string | null;
         };
-        /** @description Holders by rank, one page of them. All pages of a walk come from the same list. */
+        /**
+         * @description Holders by rank, one page of them. All pages of a walk come from the same list.
+         *
+         *     Without the zero address where `reason` is `zero_balance_unknown`: ranks, shares and total leave it out then.
+         */
         TokenHoldersMap: {
             backfill: components["schemas"]["Backfill"] | components["schemas"]["Links_2"];
             /** @description What the page follows from; null without any list */
@@ -5252,7 +5265,11 @@ export interface components {
             /** @description Holders in the list */
             total: number | null;
         };
-        /** @description The comparison of two holder lists, by default the two latest snapshots. */
+        /**
+         * @description The comparison of two holder lists, by default the two latest snapshots.
+         *
+         *     Where `reason` is `zero_balance_unknown`, a side at which the zero address's balance is unknown leaves it out.
+         */
         TokenHoldersTemporal: {
             chainId: number | null;
             churn: components["schemas"]["Churn"] | components["schemas"]["Links_2"];
@@ -5285,7 +5302,7 @@ export interface components {
             ageS: number | null;
             /** @description Block of a price read on the chain */
             block: number | null;
-            /** @description Buys in 24 hours, over all sound pools */
+            /** @description Buys in 24 hours, over all sound pools. Of the source `pool` an estimate from transfers of the token out of the pool (buys) and into it (sells), of amounts above zero: liquidity that is added or removed, and plain transfers, count too */
             buys24h: number | null;
             /** @description Percent over one hour */
             change1h: number | null;
@@ -5308,14 +5325,14 @@ export interface components {
             price: string | null;
             quality: components["schemas"]["Quality"];
             reason: components["schemas"]["Reason"];
-            /** @description Sells in 24 hours, over all sound pools */
+            /** @description Sells in 24 hours, over all sound pools. Of the source `pool` an estimate from transfers of the token out of the pool (buys) and into it (sells), of amounts above zero: liquidity that is added or removed, and plain transfers, count too */
             sells24h: number | null;
             source: components["schemas"]["Source"];
             sources: components["schemas"]["Sources"];
             stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             token: components["schemas"]["Contract"];
-            /** @description USD traded in 24 hours, over all sound pools */
+            /** @description USD traded in 24 hours, over all sound pools. Of the source `pool` an estimate from transfers of the token out of the pool (buys) and into it (sells), of amounts above zero: liquidity that is added or removed, and plain transfers, count too */
             volume24h: number | null;
         };
         /** @description The holders over time, oldest first and without gaps. The last point goes on. */

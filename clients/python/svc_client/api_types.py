@@ -1363,6 +1363,12 @@ class Route(TypedDict):
     url: str
 
 
+class SaidToo(TypedDict):
+    id: str
+    title: str
+    type: str
+
+
 class SampledBalances(TypedDict):
     checked: int
     equal: int
@@ -2351,6 +2357,7 @@ class ErasureData(TypedDict):
     nodes: int
     requestedAt: str
     revision: int
+    saidToo: list[SaidToo]
     scope: Literal['node', 'source', 'everything']
 
 
