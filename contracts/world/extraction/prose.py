@@ -24,7 +24,7 @@ from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.mails import older_mail_in
 from contracts.world.extraction.markdown import Block, Entry, Field, Heading, Table, blocks_of
 from contracts.world.extraction.outlines import COMMENT, STATE, is_outline, quotes_in
-from contracts.world.extraction.people import CAPITAL, given_first
+from contracts.world.extraction.people import CAPITAL, given_first, without_post
 from contracts.world.extraction.sentences import DAY, with_reason
 from contracts.world.extraction.tables import read_table, whole_of
 from contracts.world.extraction.vocabulary import Announced, plain_words, singular
@@ -113,9 +113,9 @@ _CODE_ONLY = re.compile(r"`[^`]*`")
 _WILL = re.compile(
     r"(?:We|It|The(?: [\w-]+){1,3}) (?:will|shall|must|have (?:decided|agreed)|has decided|are going to)\b"
 )
+_NAME_WORD = rf"{CAPITAL}(?:[\w’'-]{{0,3}}\.|[\w’'-]*)"
 _NAME_BEFORE = (
-    rf"(?:{CAPITAL}[\w’'-]*(?: (?:(?:van|von|de|der|den|da|di|la|le) ){{0,2}}{CAPITAL}[\w’'-]*){{0,2}}"
-    "|[\u4e00-\u9fff々]{2,4})"
+    rf"(?:{_NAME_WORD}(?: (?:(?:van|von|de|der|den|da|di|la|le) ){{0,2}}{_NAME_WORD}){{0,2}}|[\u4e00-\u9fff々]{{2,4}})"
 )
 _BETWEEN_NAMES = re.compile(r"\s?[,&/+、]\s?|\s(?:and|und|et|y|e|en)\s")
 _ASSIGNED = re.compile(
@@ -490,7 +490,7 @@ class _Prose:
         else:
             del self._items[entry.depth - 1 :]
             self._items += [None] * (entry.depth - 1 - len(self._items))
-            pieces = [Part(entry.lines[0].start, entry.lines[-1].end)]
+            pieces = list(self._fields_of_item(entry))
         if 0 < entry.depth <= self._below_depth:
             self._below = None
         above = next((node for node in reversed(self._items) if node is not None), self._node)
@@ -506,7 +506,7 @@ class _Prose:
         if is_mixed:
             self._keep(Part(entry.lines[0].start, entry.lines[-1].end), above)
             self._is_kept = True
-        for part in pieces:
+        for part in pieces[: 1 if entry.depth else None]:
             if announces:
                 self._below = self._announced_by(plain(self._reading.quote(part)))
                 made = self._keep(part, above) if self._below == _NOTHING else None
@@ -524,6 +524,11 @@ class _Prose:
                     made.properties.setdefault("status", "done")
             if entry.depth:
                 self._items.append(above if self._is_field_of(part, made, announced) else made)
+        for part in pieces[1:] if entry.depth else ():
+            if is_void or self._is_crossed_out(part, place):
+                self._reading.keep(part, above, self._place, stated_from=part.end)
+            else:
+                self._statement(part, self._items[-1] or above, None, "item")
         self._is_kept = False
         if self._below is not below:
             self._below_depth = entry.depth
@@ -596,6 +601,15 @@ class _Prose:
                 yield Part(start, turn).trimmed(self._reading.text)
             start = turn
         yield Part(start, ends[-1])
+
+    def _fields_of_item(self, entry: Entry) -> Iterator[Part]:
+        """Yields a list item, or each field of one that begins with a field: "Owner: Ada", "Former owner: Bo"."""
+        first = self._labelled(entry.lines[0])
+        starts = [entry.lines[0].start]
+        if first is not None and self._reading.vocabulary.is_field(first.head):
+            starts += [line.start for line in entry.lines[1:] if self._begins_label(line)]
+        for start, end in pairwise([*starts, entry.lines[-1].end]):
+            yield Part(start, end).trimmed(self._reading.text)
 
     def _begins_label(self, line: Part) -> bool:
         """Decides whether a line begins with a label that is too long to be read: it ends the value above it."""
@@ -701,19 +715,22 @@ class _Prose:
         return match["handle"] is not None or any(map(self._reading.person_called, names))
 
     def _names_before(self, match: re.Match[str]) -> list[Part]:
-        """Returns each name at the beginning of a task."""
+        """Returns each name at the beginning of a task, without the title before it."""
         if match["name"] is None:
             return []
-        ends = [found.span() for found in _BETWEEN_NAMES.finditer(self._reading.text, *match.span("name"))]
+        text = self._reading.text
+        ends = [found.span() for found in _BETWEEN_NAMES.finditer(text, *match.span("name"))]
         starts = [match.start("name"), *(end for _, end in ends)]
-        return [Part(*span) for span in zip(starts, [*(start for start, _ in ends), match.end("name")], strict=True)]
+        names = map(Part, starts, [*(start for start, _ in ends), match.end("name")])
+        return [Part(name.end - len(without_post(text[name.start : name.end])[0]), name.end) for name in names]
 
     def _may_be_name(self, match: re.Match[str], part: Part) -> bool:
         """Decides whether what stands before the colon of a task may call somebody, and is no word for a field."""
         reading, name, task = self._reading, match["name"], Part(match.end(), part.end)
         if name is None or match["colon"] is None or match["colon"].strip("*_ ") not in (":", "："):
             return False
-        is_said = reading.vocabulary.is_field(name) or reading.vocabulary.is_rejected(name)
+        is_verb = name.split()[0].lower() in reading.vocabulary.errands
+        is_said = is_verb or reading.vocabulary.is_field(name) or reading.vocabulary.is_rejected(name)
         is_none = reading.states_none("Task", task) or is_figure(plain(reading.quote(task)))
         return _CAPITALS_ONLY.search(name) is None and not is_said and not is_none
 

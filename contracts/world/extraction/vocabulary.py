@@ -122,6 +122,7 @@ class Vocabulary:
     posts: frozenset[str]
     parts: frozenset[str]
     determiners: frozenset[str]
+    errands: frozenset[str]
     undertakings: frozenset[str]
     units: frozenset[str]
     before_years: frozenset[str]
@@ -458,6 +459,7 @@ def load_vocabulary() -> Vocabulary:
                 "posts",
                 "parts",
                 "determiners",
+                "errands",
                 "undertakings",
                 "units",
                 "before_years",

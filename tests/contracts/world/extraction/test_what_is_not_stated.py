@@ -658,3 +658,30 @@ def test_what_states_nothing_is_found_in_time_that_grows_with_the_text(text, med
     began = time.process_time()
     read(text, media_type)
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    "entry", ["Call Bo: he waits", "Appeler Bo: il attend", "Llamar Bo: urge", "Bel Bo: hij wacht"]
+)
+def test_a_verb_before_a_name_and_a_colon_is_the_task(entry):
+    assert titles(read(f"# T\n\n- [ ] {entry}"), "Task") == [entry]
+    assert titles(read(f"# T\n\n## Tasks\n\n- {entry}"), "Task") == [entry.partition(":")[0]]
+
+
+def test_a_name_before_a_task_may_have_a_title_or_an_initial():
+    graph = read("# T\n\nPresent: Dr. Eva Sand\n\n## Tasks\n\n- Dr. Eva Sand: call the clinic\n- Anna K.: bake")
+    assert titles(graph, "Task") == ["call the clinic", "bake"]
+    assert [edge for edge in edges(graph) if edge[1] == "ASSIGNED_TO"] == [
+        ("call the clinic", "ASSIGNED_TO", "Eva Sand")
+    ]
+
+
+def test_a_label_in_a_line_of_a_list_item_ends_the_value_above_it():
+    graph = read("# T\n\n- Owner: Ann Lee\n  Former owner: Dan Old\n- Lot: one delivery\n  of the Owner: wood")
+    assert (edges(graph), titles(graph, "Person")) == ({("T", "OWNED_BY", "Ann Lee")}, ["Ann Lee"])
+    assert "Former owner: Dan Old" in texts(graph)
+    void = read("# T\n\nRejected decisions:\n\n- Owner: Ann Lee\n  Owner: Dan Old")
+    assert (edges(void) - {("Owner: Ann Lee", "MENTIONS", "Ann Lee")}, titles(void, "Person")) == (set(), [])
+    risk = read("# T\n\n- Risk: frost\n  Owner: Ann Lee\n  Deadline: 2026-05-01")
+    assert edges(risk) == {("frost", "OWNED_BY", "Ann Lee")}
+    assert properties(risk, "frost")["due_on"] == "2026-05-01"
