@@ -732,7 +732,8 @@ class _Prose:
         is_verb = name.split()[0].lower() in reading.vocabulary.errands
         is_said = is_verb or reading.vocabulary.is_field(name) or reading.vocabulary.is_rejected(name)
         is_none = reading.states_none("Task", task) or is_figure(plain(reading.quote(task)))
-        return _CAPITALS_ONLY.search(name) is None and not is_said and not is_none
+        is_words = reading.text[match.end() : match.end() + 1].isalpha()
+        return is_words and _CAPITALS_ONLY.search(name) is None and not is_said and not is_none
 
     def _goes_on(self, node_type: str, part: Part) -> bool:
         """Decides whether a paragraph below the word for a type states one: the first, and any "We will ..."."""

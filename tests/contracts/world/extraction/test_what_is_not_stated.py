@@ -408,7 +408,8 @@ def test_what_is_only_the_name_of_a_person_is_no_task():
 def test_a_field_a_figure_or_a_topic_before_a_colon_calls_nobody():
     graph = read("# T\n\n## Tasks\n\n- Paint the fence: use white\n- README: add badges\n- Rent: 500 EUR\n- Anna: TBD")
     assert titles(graph, "Task") == ["Paint the fence", "README", "Rent"]
-    assert titles(read("# T\n\n- [ ] Decision: buy SAP"), "Task") == ["Decision: buy SAP"]
+    for text in ("Decision: buy SAP", "Slack: #social", "Rent: 500 EUR"):
+        assert titles(read(f"# T\n\n- [ ] {text}"), "Task") == [text]
 
 
 @pytest.mark.parametrize(
