@@ -874,8 +874,10 @@ class _Prose:
         return self._keep(part, above)
 
     def _is_undecided(self, labelled: _Labelled) -> bool:
-        """Decides whether a label says in a bracket that a decision is not made: "Decision (pending)"."""
+        """Decides whether a bracket in a label, or in a heading above, denies a decision: "Decision (pending)"."""
         vocabulary = self._reading.vocabulary
+        if any(vocabulary.are_drafts(section.heading or "") for section in self._sections):
+            return vocabulary.type_of(labelled.head) == "Decision"
         said = labelled.label[len(labelled.head) :].lower()
         words = f" {plain_words(said)} "
         is_decision = vocabulary.type_of(labelled.head) == "Decision"

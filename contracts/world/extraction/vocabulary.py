@@ -313,6 +313,11 @@ class Vocabulary:
         is_beside = "Person" in types and len(found) < len(parts)
         return found[0] if found and not is_either and not is_beside else None
 
+    def are_drafts(self, heading: str) -> bool:
+        """Decides whether a heading names decisions and says in a bracket that they are not made."""
+        announced = self.announced(_BRACKETS.sub("", heading)) if self._is_draft(heading) else None
+        return announced is not None and announced.type == "Decision"
+
     def _is_draft(self, heading: str) -> bool:
         """Decides whether a bracket in a heading says that what is below is not decided: "Decisions (draft)"."""
         said = f" {plain_words(' '.join(_BRACKETS.findall(heading)))} "

@@ -548,6 +548,8 @@ def test_an_event_keeps_its_times_with_their_zone_and_who_declined_does_not_atte
     ],
 )
 def test_a_heading_of_drafts_announces_no_decision(heading):
+    labelled = read(f"# T\n\n## {heading}\n\n- Decision: buy SAP\n\n## Notes\n\n- Decision: sell")
+    assert "(" not in heading or titles(labelled, "Decision") == ["sell"]
     graph = read(f"# T\n\n## {heading}\n\n- Buy SAP\n\n## Decisions (May)\n\n- Sell")
     assert (titles(graph, "Decision"), texts(graph)) == (["Sell"], ["Buy SAP"])
 
