@@ -30,6 +30,7 @@ from warehouse.token.history_files import (
     Array,
     ArrayFile,
     Bytes,
+    doubles,
     integer,
     integers,
     is_positive,
@@ -533,16 +534,17 @@ class History:
                 break
         return found
 
-    def sent_to_zero(self, after: int, upto: int, at_most: int | None = None) -> list[tuple[int, int, int]]:
-        """Returns block, time (s) and amount of the transfers to the zero address in (`after`, `upto`], oldest first.
+    def sent_to_zero(
+        self, after: int, upto: int, *, limit: int, at_most: int | None = None
+    ) -> tuple[list[tuple[int, int, int]], bool]:
+        """Returns block, time (s) and amount of the transfers to the zero address in (`after`, `upto`], oldest first,
+        and whether they are all: reading ends with `limit` of them.
 
         Those of an amount of zero, or above `at_most`, are left out.
         """
         found: list[tuple[int, int, int]] = []
         number = self.zero_id
-        if not number:
-            return found
-        for changes in reversed(list(self._changes_between(after, upto))):
+        for changes in reversed(list(self._changes_between(after, upto))) if number else ():
             file = changes.file
             place = int(file["x_ids"].searchsorted(np.uint32(number)))
             if place == len(file["x_ids"]) or file["x_ids"][place] != number:
@@ -550,17 +552,23 @@ class History:
             rows = file["x_rows"][file["x_offsets"][place] : file["x_offsets"][place + 1]].astype(np.int64)
             blocks = file["t_block"][rows]
             rows = rows[(blocks > after) & (blocks <= upto) & (file["t_to"][rows] == number)]
+            rows = rows[is_positive(file["t_value"][rows])]
+            if at_most is not None:  # nearly, and exactly below: most transfers become no integers
+                rows = rows[doubles(file["t_value"][rows]) <= at_most * 1.000001]
+            some = rows[: limit - len(found)]
             found += [
                 (block, time_s, value)
                 for block, time_s, value in zip(
-                    file["t_block"][rows].tolist(),
-                    file["t_time_s"][rows].tolist(),
-                    integers(file["t_value"][rows]),
+                    file["t_block"][some].tolist(),
+                    file["t_time_s"][some].tolist(),
+                    integers(file["t_value"][some]),
                     strict=True,
                 )
-                if value > 0 and (at_most is None or value <= at_most)
+                if at_most is None or value <= at_most
             ]
-        return found
+            if len(some) < len(rows):
+                return found, False
+        return found, True
 
     def _files_of_transfers(self, number: int, block: int) -> Iterator[Changes]:
         """Yields the changes that may have transfers of an address, newest first."""

@@ -21,7 +21,8 @@ from typing import NamedTuple
 from warehouse.token.history import History
 
 MOST_TRANSFERS = 5_000
-"""Transfers to zero between two lists that are weighed one by one; of more, only their sums count."""
+"""Transfers to zero between two lists, none larger than what was kept, that are weighed one by one; of more, only what
+was sent in all counts."""
 MOST_SUMS = 50_000
 """Sums of kept transfers that are computed between two lists; with more, only the bounds count."""
 
@@ -52,11 +53,14 @@ class KnownBalance(NamedTuple):
 
 @dataclass(frozen=True)
 class _Interval:
-    """The bounds between two lists: `before` the first of the moments, and behind each of them."""
+    """The bounds between two lists: `before` the first of the moments, and behind each of them.
+
+    Without `bounds` they follow from what was sent up to a block; there is the first moment only.
+    """
 
     before: Bounds
     moments: Sequence[Moment]
-    bounds: Sequence[Bounds]
+    bounds: Sequence[Bounds] | None
 
 
 class ZeroAddress:
@@ -84,7 +88,7 @@ class ZeroAddress:
             return Bounds(upper.held, upper.held)
         interval = self._interval(after)
         at = bisect_right(interval.moments, block, key=lambda moment: moment.block)
-        return interval.bounds[at - 1] if at else interval.before
+        return self._bounds_behind(after, at - 1, block) if at else interval.before
 
     def first_held(self, block: int) -> Moment | None:
         """Returns the block up to `block`, and its time, behind which it held something for the first time.
@@ -97,10 +101,22 @@ class ZeroAddress:
             interval = self._interval(after)
             if interval.before.most > 0:
                 return None
-            for moment, (least, most) in zip(interval.moments, interval.bounds, strict=True):
+            for at, moment in enumerate(interval.moments):
+                least, most = self._bounds_behind(after, at, moment.block)
                 if most > 0:
                     return moment if least > 0 and moment.block <= block else None
         return None
+
+    def _bounds_behind(self, after: int, at: int, block: int) -> Bounds:
+        """Returns the bounds at a block behind the moment `at` of the interval that ends with the list `after`."""
+        bounds = self._interval(after).bounds
+        if bounds is not None:
+            return bounds[at]
+        lower, upper = self._known[after - 1], self._known[after]
+        sent = [self._history.supply_at(known)[1] for known in (lower.block, block, upper.block)]
+        kept = upper.held - lower.held
+        least, most = max(0, kept - (sent[2] - sent[1])), min(kept, sent[1] - sent[0])
+        return Bounds(lower.held + least, lower.held + most) if least <= most else Bounds(lower.held, upper.held)
 
     def _interval(self, after: int) -> _Interval:
         interval = self._intervals.get(after)
@@ -112,19 +128,23 @@ class ZeroAddress:
 
 def _weighed(history: History, lower: KnownBalance, upper: KnownBalance) -> _Interval:
     """Weighs which transfers to zero between two lists can be those that are kept."""
-    kept, held = upper.held - lower.held, lower.held
-    sent = history.sent_to_zero(lower.block, upper.block, at_most=kept) if kept > 0 else []
-    sums = _bounds([value for _, _, value in sent], kept)
-    if sums is None and kept < 0:
-        return _Interval(Bounds(upper.held, held), [], [])
+    kept, before = upper.held - lower.held, Bounds(lower.held, lower.held)
+    if kept < 0:
+        return _Interval(Bounds(upper.held, lower.held), [], [])
+    sent, are_all = history.sent_to_zero(lower.block, upper.block, limit=MOST_TRANSFERS, at_most=kept)
+    if not are_all and sent:
+        return _Interval(before, [Moment(*sent[0][:2])], None)
+    sums = _bounds([value for _, _, value in sent], kept) if are_all else None
     if sums is None:  # no transfers give the difference, so that the contract keeps parts of them
-        sent = history.sent_to_zero(lower.block, upper.block)
+        sent, _ = history.sent_to_zero(lower.block, upper.block, limit=1)
+        if not sent:
+            return _Interval(Bounds(lower.held, upper.held), [], [])
         sums = [(0, kept)] * len(sent)
-    bounds = {
-        Moment(block, time_s): Bounds(held + least, held + most)
+    bounds = {  # the last one of a block stays
+        Moment(block, time_s): Bounds(lower.held + least, lower.held + most)
         for (block, time_s, _), (least, most) in zip(sent, sums, strict=True)
-    }  # the last one of a block stays
-    return _Interval(Bounds(held, held), list(bounds), list(bounds.values()))
+    }
+    return _Interval(before, list(bounds), list(bounds.values()))
 
 
 def _bounds(values: Sequence[int], kept: int) -> list[tuple[int, int]] | None:
@@ -134,7 +154,7 @@ def _bounds(values: Sequence[int], kept: int) -> list[tuple[int, int]] | None:
     if not 0 <= kept <= total:
         return None
     plain = [(max(0, kept - (total - reached)), min(kept, reached)) for reached in upto]
-    if len(values) > MOST_TRANSFERS or all(least == most for least, most in plain):
+    if all(least == most for least, most in plain):
         return plain
     # Sums of the first values that can still become `kept`, then those of them that do, from the last value back.
     budget = MOST_SUMS

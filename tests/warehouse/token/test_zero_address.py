@@ -20,6 +20,7 @@ from contracts.token.holder_documents import HoldersMapParameters, HoldersTempor
 from contracts.token.holders import ZERO_ADDRESS
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Warehouse
+from warehouse.token import zero_address
 from warehouse.token.fold import fold_balances
 from warehouse.token.history_documents import read_address_transfers, read_token_holder
 from warehouse.token.history_writer import Sizes, extend_history
@@ -102,6 +103,7 @@ def test_a_list_that_is_not_proven_tells_nothing(context: DocumentContext) -> No
 
 
 def of_lists(tmp_path: Path, rows: Sequence[Row], upto: int, known: Sequence[KnownBalance]) -> ZeroAddress:
+    tmp_path.mkdir(exist_ok=True)
     with Warehouse(tmp_path).connect() as connection:
         put_transfers(connection, rows, upto)
         fold_balances(connection)
@@ -116,6 +118,25 @@ def test_a_balance_that_fell_or_rose_by_no_transfer_is_unknown_between_its_lists
     assert [zero.bounds_at(block) for block in (3, 4, 8)] == [Bounds(0, 0), Bounds(0, 30), Bounds(0, 30)]
     assert [zero.bounds_at(block) for block in (9, 15, 20, 25)] == [(30, 30), (10, 30), (10, 10), (10, 10)]
     assert zero.first_held(30) is None
+    risen = of_lists(
+        tmp_path / "risen", [*MINT, (4, A, ZERO_ADDRESS, 20)], 30, [KnownBalance(9, 0), KnownBalance(30, 5)]
+    )
+    assert [risen.bounds_at(block) for block in (8, 9, 10, 29, 30)] == [(0, 0), (0, 0), (0, 5), (0, 5), (5, 5)]
+
+
+def test_of_more_transfers_than_are_weighed_the_sums_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [
+        (1, ZERO_ADDRESS, A, 1000),
+        (2, A, ZERO_ADDRESS, 0),
+        *((block, A, ZERO_ADDRESS, 1) for block in range(3, 60)),
+    ]
+    monkeypatch.setattr(zero_address, "MOST_TRANSFERS", 20)
+    everything = of_lists(tmp_path / "all", rows, 80, [KnownBalance(80, 57)])  # a contract that burns nothing
+    assert [everything.bounds_at(block) for block in (2, 3, 30, 70)] == [(0, 0), (1, 1), (28, 28), (57, 57)]
+    assert everything.first_held(80) == Moment(3, int(block_time(3).timestamp()))
+    half = of_lists(tmp_path / "half", rows, 80, [KnownBalance(80, 30)])
+    assert [half.bounds_at(block) for block in (2, 3, 40, 70)] == [(0, 0), (0, 1), (11, 30), (30, 30)]
+    assert half.first_held(80) is None
 
 
 def test_a_long_row_of_burns_hides_no_amount_that_was_locked_first(tmp_path: Path) -> None:
