@@ -49,5 +49,9 @@ where id in (from (from core_feed__events order by occurred_at desc, id desc off
 select occurred_at, id from core_feed__events
 
 -- name: listed_holders
--- One row per readable holder list, oldest first. Times are UTC, sum_raw is decimal text in smallest units.
-select block, block_time, snapshot, holders, sum_raw, quality from out_holders__lists order by block
+-- One row per readable holder list, oldest first, without those of nobody that nothing proves: there may be no token.
+-- Times are UTC, sum_raw is decimal text in smallest units.
+select block, block_time, snapshot, holders, sum_raw, quality
+from out_holders__lists
+where holders > 0 or proof ->> 'verdict' <> 'unproven'
+order by block

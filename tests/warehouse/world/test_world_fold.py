@@ -236,9 +236,10 @@ def test_telemetry_writes_what_is_new_and_a_quiet_day_writes_nothing(
     connection.execute(
         "insert into out_holders__status values (1, '0xab', 'N', 'TOK', 18, 1, 1, 100.0, '2026-11-01 00:00:00')"
     )
+    take_list(0, 0, "unproven", "2026-11-01 10:00:00")
+    assert [title for _, title, _ in said()] == ["History read of TOK in percent"], "there may be no token"
     take_list(1, 990, "proven", "2026-11-01 10:10:00")
     assert [title for _, title, _ in said()] == [
-        "History read of TOK in percent",
         "Holders of TOK",
         "Proof of the newest holder list of TOK",
         "Share of the ten largest holders of TOK",
