@@ -3,6 +3,7 @@
 import difflib
 import os
 import platform
+import re
 from collections.abc import Collection, Mapping
 from ipaddress import ip_network
 from pathlib import Path
@@ -58,21 +59,66 @@ def _nothing_after_path(value: str) -> str:
     return value
 
 
+def _no_credentials(value: str) -> str:
+    """Returns an address that is published. Raises `ValueError` without the text, which contains a password."""
+    if "@" in urlsplit(value).netloc:
+        raise ValueError("an address that is published has no user and no password")
+    return value
+
+
+_ORIGIN = re.compile(
+    r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<host>[a-z0-9._-]+|\[[0-9a-f:.]+\])(:(?P<port>[0-9]{1,5}))?/?"
+)
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+
+
+def _origin(text: str) -> str:
+    """Returns `text` if a browser can send it as its Origin: `https://app.example`, `chrome-extension://abc`. With a
+    path, `*`, or the port that the scheme has anyway, it would match no page.
+    """
+    parts = _ORIGIN.fullmatch(text.lower())
+    if parts is None or (parts["port"] is not None and parts["port"] == _DEFAULT_PORTS.get(parts["scheme"])):
+        raise ValueError("each is an origin like https://app.example, without a path, and without :443 or :80")
+    return text
+
+
+_MAILBOX = re.compile(r"[^@\s<>()\[\],;:\\\"]+@([^@\s<>()\[\],;:\\\"./]+\.)+[^@\s<>()\[\],;:\\\"./]+")
+
+
+def _mailbox(text: str) -> str:
+    if _MAILBOX.fullmatch(text) is None:
+        raise ValueError("it has to be an e-mail address like operator@svc.example")
+    return text
+
+
 def _no_brackets(value: str) -> str:
     return value.removeprefix("[").removesuffix("]")
 
 
-def _lower(value: str) -> str:
-    return value.lower()
+def _address(text: str) -> str:
+    """Returns an address in lower case. Raises `ValueError` for a mistyped one, and for the zero address.
+
+    Capitals among small letters are a checksum (EIP-55) of the other characters: one wrong digit is found by it. An
+    address without it, all in small or all in capital letters, is taken as it is.
+    """
+    digits, lower = text[2:], text.lower()
+    if int(digits, 16) == 0:
+        raise ValueError("it is the zero address, at which nobody and no contract is; set the right one, or none")
+    if digits not in (digits.lower(), digits.upper()):
+        from contracts.evm.codec import checksum_address  # which most processes do not need
+
+        if checksum_address(lower) != text:
+            raise ValueError("its capital letters contradict its other characters (EIP-55), so it is mistyped: copy it")
+    return lower
 
 
-CommaSeparated = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_comma_separated)]
+Origins = Annotated[tuple[Annotated[str, AfterValidator(_origin)], ...], NoDecode, BeforeValidator(_comma_separated)]
 Networks = Annotated[tuple[Annotated[str, AfterValidator(_network)], ...], NoDecode, BeforeValidator(_comma_separated)]
 WebAddress = Annotated[str, AfterValidator(web_address)]
 WebAddresses = Annotated[tuple[WebAddress, ...], NoDecode, BeforeValidator(_comma_separated)]
 Url = Annotated[WebAddress, AfterValidator(_no_trailing_slash)]
-ServiceUrl = Annotated[Url, AfterValidator(_nothing_after_path)]
-Address = Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{40}$"), AfterValidator(_lower)]
+ServiceUrl = Annotated[Url, AfterValidator(_nothing_after_path), AfterValidator(_no_credentials)]
+Address = Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{40}$"), AfterValidator(_address)]
 
 _ETH_PRICE: dict[str, JsonValue] = {"gives": "eth_price"}
 _TOKEN_PRICE: dict[str, JsonValue] = {"gives": "token_price"}
@@ -175,7 +221,7 @@ class Settings(BaseSettings):
     trusted_proxies: Networks = Field(
         default=(), description="Addresses or networks whose forwarding headers are believed, comma-separated"
     )
-    allowed_origins: CommaSeparated = Field(default=(), description="Browser origins allowed on /mcp, comma-separated")
+    allowed_origins: Origins = Field(default=(), description="Browser origins allowed on /mcp, comma-separated")
     handoff_secret: SecretStr | None = Field(
         default=None, description="Signs hand-off requests to the companion application"
     )
@@ -190,7 +236,9 @@ class Settings(BaseSettings):
         description="Key of the address that sends signed payments (x402) and pays their gas; unset = none are taken",
     )
     signature_above_usd: int | None = Field(default=None, ge=0, description="Payer proof is required above this amount")
-    contact_email: str | None = Field(default=None, description="Contact published in discovery documents")
+    contact_email: Annotated[str, AfterValidator(_mailbox)] | None = Field(
+        default=None, description="E-mail address published in discovery documents"
+    )
     alert_url: WebAddress | None = Field(
         default=None, description="Gets a POST of JSON when a job of the pipeline begins to fail, and when it recovers"
     )

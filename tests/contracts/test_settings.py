@@ -73,7 +73,7 @@ def test_a_line_of_the_env_file_that_sets_nothing_is_refused_by_its_number(tmp_p
         "# A comment with \"a quote\n\n  export SVC_PORT = '8001'  # of the API\n",
         "\ufeffSVC_PORT=8001",
         "SVC_HOST=\nSVC_PORT=8000\nsvc_port=8001\n",
-        'SVC_PORT="8001"\nSVC_CONTACT_EMAIL="a \\" and\\na line"\n\n\n',
+        'SVC_PORT="8001"\nSVC_MARKETPLACE_AGENT_ID="a \\" and\\na line"\n\n\n',
     ],
 )
 def test_a_readable_env_file_is_taken_as_it_is_and_of_a_name_given_twice_the_last_line(tmp_path, monkeypatch, text):
@@ -111,6 +111,97 @@ def test_an_address_that_others_are_built_on_has_no_query_and_no_fragment(monkey
     monkeypatch.setenv(name, value)
     with pytest.raises(SettingsInvalid, match=f"{name}: .* no query and no fragment"):
         load_settings()
+
+
+ADDRESSES = (
+    "SVC_TOKEN_ADDRESS",
+    "SVC_BIDWALL_ADDRESS",
+    "SVC_USDC_ADDRESS",
+    "SVC_TREASURY_ADDRESS",
+    "SVC_TRUST_REGISTRY_ADDRESS",
+    "SVC_ESCROW_ADDRESS",
+    "SVC_CHAINLINK_FEED_ADDRESS",
+    "SVC_SEQUENCER_FEED_ADDRESS",
+    "SVC_POOL_ADDRESS",
+)
+
+
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_the_zero_address_is_refused_wherever_an_address_is_set(monkeypatch, name):
+    monkeypatch.setenv(name, "0x0000000000000000000000000000000000000000")
+    with pytest.raises(SettingsInvalid) as refused:
+        load_settings()
+    rule = "it is the zero address, at which nobody and no contract is; set the right one, or none"
+    assert refused.value.what == f"{name}: {rule}."
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "0x174aFE7A032b5A33a3270a9f6C30746E25708533",  # its last digit
+        "0x174afE7A032b5A33a3270a9f6C30746E25708532",  # one capital
+    ],
+)
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_an_address_whose_capitals_contradict_its_checksum_is_refused_as_mistyped(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsInvalid) as refused:
+        load_settings()
+    rule = "its capital letters contradict its other characters (EIP-55), so it is mistyped: copy it"
+    assert refused.value.what == f"{name}: {rule}."
+
+
+@pytest.mark.parametrize("name", ["SVC_BASE_URL", "SVC_APP_URL"])
+@pytest.mark.parametrize("value", ["https://user:pw@svc.example", "https://user@svc.example", "https://@svc.example"])
+def test_an_address_that_is_published_has_no_user_and_no_password(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsInvalid) as refused:
+        load_settings()
+    assert refused.value.what == f"{name}: an address that is published has no user and no password."
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "https://app.example/path",
+        "https://app.example/?a=b",
+        "https://app.example:443",
+        "http://app.example:80",
+        "https://user:pw@app.example",
+        "https://app.example, app.example",
+        "https://*.example",
+        "*",
+        "null",
+    ],
+)
+def test_what_no_browser_sends_as_its_origin_is_refused(monkeypatch, value):
+    monkeypatch.setenv("SVC_ALLOWED_ORIGINS", value)
+    with pytest.raises(SettingsInvalid) as refused:
+        load_settings()
+    rule = "each is an origin like https://app.example, without a path, and without :443 or :80"
+    assert refused.value.what == f"SVC_ALLOWED_ORIGINS: {rule}."
+
+
+def test_origins_of_pages_and_of_extensions_are_taken(monkeypatch):
+    value = "https://App.example/, http://127.0.0.1:3100, http://[::1]:8080, chrome-extension://abcdef"
+    monkeypatch.setenv("SVC_ALLOWED_ORIGINS", value)
+    assert load_settings().allowed_origins == tuple(value.split(", "))
+
+
+@pytest.mark.parametrize(
+    "value", ["nomail", "ops@svc", "@svc.example", "ops@svc.example, me@svc.example", "a b@c.example"]
+)
+def test_a_contact_that_is_no_address_of_mail_is_refused(monkeypatch, value):
+    monkeypatch.setenv("SVC_CONTACT_EMAIL", value)
+    with pytest.raises(SettingsInvalid) as refused:
+        load_settings()
+    assert refused.value.what == "SVC_CONTACT_EMAIL: it has to be an e-mail address like operator@svc.example."
+
+
+@pytest.mark.parametrize("value", ["ops@svc.example", "jürg+ops@mail.svc.example"])
+def test_an_address_of_mail_is_taken(monkeypatch, value):
+    monkeypatch.setenv("SVC_CONTACT_EMAIL", value)
+    assert load_settings().contact_email == value
 
 
 @pytest.mark.parametrize("value", ["::1", "[::1]"])
@@ -154,8 +245,16 @@ def test_the_base_url_defaults_to_where_the_api_listens(monkeypatch):
     assert load_settings().public_base_url == "https://svc.example"
 
 
-def test_addresses_are_kept_in_lower_case(monkeypatch):
-    monkeypatch.setenv("SVC_TOKEN_ADDRESS", "0x174aFE7A032b5A33a3270a9f6C30746E25708532")
+@pytest.mark.parametrize(
+    "value",
+    [
+        "0x174aFE7A032b5A33a3270a9f6C30746E25708532",
+        "0x174afe7a032b5a33a3270a9f6c30746e25708532",
+        "0x174AFE7A032B5A33A3270A9F6C30746E25708532",
+    ],
+)
+def test_addresses_are_taken_with_their_checksum_or_without_one_and_kept_in_lower_case(monkeypatch, value):
+    monkeypatch.setenv("SVC_TOKEN_ADDRESS", value)
     assert load_settings().token_address == "0x174afe7a032b5a33a3270a9f6c30746e25708532"
 
 

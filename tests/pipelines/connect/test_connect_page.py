@@ -153,7 +153,7 @@ def test_the_demo_is_called_one_only_where_it_is():
 
 
 def test_what_an_operator_sets_is_text_and_nothing_else():
-    odd = installation(contact_email='"><script>alert(1)</script>@x', app_url="https://app.example/'\"<b>")
+    odd = replace(installation(app_url="https://app.example/'\"<b>"), contact_email='"><script>alert(1)</script>@x')
     read = Read(page_of(odd))
     assert len(read.all("script")) == 3
     assert read.all("b") == []
