@@ -5,12 +5,12 @@ import hashlib
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import httpx
@@ -22,12 +22,14 @@ from cli.environment import effective_settings, make_data_dir
 from cli.output import operator_problem, print_json, say
 from cli.ports import require_free_port, require_two_ports
 from cli.same_origin import LOOPBACK_ADDRESS
-from contracts.access.rail import rail_of
-from contracts.access.settling import GAS_LIMIT, head_calls, read_head
+from contracts.access.provider_views import Call, Silence, read_chain_id
+from contracts.access.rail import USDC_DECIMALS, rail_of
+from contracts.access.settling import GAS_LIMIT, agreed, head_calls, read_head
 from contracts.connect.handoff import may_be_asked
 from contracts.errors import OperatorProblem, RunBusy, SettingsInvalid, StoreUnusable
+from contracts.evm.codec import RpcError, selector
 from contracts.secrets import require_secrets
-from contracts.settings import Settings, authority
+from contracts.settings import PREFIX, Settings, authority
 from contracts.site.figures import REASONS
 from pipelines.instance import DIARY_CURE
 from pipelines.market.sources import PRICE_SOURCES
@@ -58,6 +60,11 @@ FEW_SETTLEMENTS = 20
 """With gas for fewer signed payments the relayer is to be filled."""
 RPC_TIMEOUT_S = 3.0
 SOURCES = (BLOCKSCOUT, *PRICE_SOURCES, *PARTNER_SOURCES)
+CONTRACTS = tuple(name for name in Settings.model_fields if name.endswith("_address") and name != "treasury_address")
+"""The settings that name a contract; the treasury may be one and need not."""
+
+CALLS_AT_ONCE = 5
+_DECIMALS = "decimals of the coin"
 MARKS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
 
 
@@ -215,6 +222,89 @@ def _skew_s(date: str | None) -> float | None:
         return None if date is None else abs(time.time() - parsedate_to_datetime(date).timestamp())
     except (ValueError, OverflowError):
         return None
+
+
+def contracts_on_chain(settings: Settings) -> Iterator[Finding]:
+    """Asks the chain whether code is at each address that has to be a contract's, and for the decimals of the coin.
+
+    A coin of 18 decimals in place of USDC would make a plan of 9 USD cost 0.000000000009 of it. The demo sets the
+    addresses of what it has deployed, and a recording of it knows no code.
+    """
+    if settings.demo or not settings.rpc_urls:
+        return
+    addresses = {name: address for name in CONTRACTS if (address := getattr(settings, name)) is not None}
+    calls: dict[str, Call] = {name: ("eth_getCode", [address, "latest"]) for name, address in addresses.items()}
+    if settings.usdc_address is not None:
+        calls[_DECIMALS] = ("eth_call", [{"to": settings.usdc_address, "data": selector("decimals()")}, "latest"])
+    answers = asyncio.run(_ask_nodes(settings, calls))
+    unknown = []
+    for name in addresses:
+        finding = _contract(settings, name, answers)
+        if finding is None:
+            unknown.append(PREFIX + name.upper())
+        else:
+            yield finding
+    if unknown:
+        detail = f"whether they are there is unknown ({', '.join(unknown)}): too few nodes answer, or they disagree"
+        yield Finding("contracts", "warn", detail, "Check SVC_RPC_URLS.")
+
+
+async def _ask_nodes(settings: Settings, calls: Mapping[str, Call]) -> dict[str, list[Any]]:
+    """Returns the answers of those nodes that are of our chain to each call: results, or an `RpcError`."""
+    providers = Providers(settings.rpc_urls)
+    answers: dict[str, list[Any]] = {name: [] for name in calls}
+    names = list(calls)
+    while names:
+        batch, names = names[:CALLS_AT_ONCE], names[CALLS_AT_ONCE:]
+        for answer in await providers.ask([("eth_chainId", []), *(calls[name] for name in batch)]):
+            if isinstance(answer, Silence) or isinstance(answer[0], RpcError):
+                continue
+            if read_chain_id(answer[0]) == settings.chain_id:
+                for name, value in zip(batch, answer[1:], strict=True):
+                    answers[name].append(value)
+    return answers
+
+
+def _contract(settings: Settings, name: str, answers: Mapping[str, list[Any]]) -> Finding | None:
+    """Returns what is at the address of one setting, or None where too few nodes say the same."""
+    quorum = rail_of(settings).quorum
+    check, setting, address = (
+        f"contract {name.removesuffix('_address')}",
+        PREFIX + name.upper(),
+        getattr(settings, name),
+    )
+    has_code = agreed([[code] for code in answers[name]], 0, quorum, _has_code)
+    if has_code is None:
+        return None
+    if not has_code:
+        detail = f"no contract is at {address} on chain {settings.chain_id}"
+        return Finding(check, "fail", detail, f"Correct {setting}, or SVC_CHAIN_ID if the chain is another one.")
+    if name != "usdc_address":
+        return Finding(check, "ok", address)
+    # A contract that reverts the call, as one without the function does, has answered.
+    words = ["0x" if isinstance(word, RpcError) and word.reverted else word for word in answers[_DECIMALS]]
+    decimals = agreed([[word] for word in words], 0, quorum, _decimals)
+    if decimals is None:
+        return None
+    if decimals == USDC_DECIMALS:
+        return Finding(check, "ok", f"{address}, {decimals} decimals")
+    has = "says no decimals()" if decimals < 0 else f"has {decimals} decimals"
+    detail = f"{address} {has}, and USDC has {USDC_DECIMALS}: every price would be wrong"
+    return Finding(check, "fail", detail, f"Set {setting} to USDC's contract on chain {settings.chain_id}.")
+
+
+def _has_code(code: Any) -> bool:
+    """Parses the result of `eth_getCode`. Raises `ValueError`."""
+    if not isinstance(code, str) or not code.startswith("0x"):
+        raise ValueError("a code that is no hex")
+    return len(code) > len("0x")
+
+
+def _decimals(word: Any) -> int:
+    """Parses the result of `decimals()`; -1 is an answer that is no number. Raises `ValueError`."""
+    if not isinstance(word, str) or not word.startswith("0x"):
+        raise ValueError("a result that is no hex")
+    return int(word, 16) if len(word) == len("0x") + 64 else -1
 
 
 def relayer(settings: Settings) -> Iterator[Finding]:
@@ -474,6 +564,7 @@ CHECKS: tuple[Check, ...] = (
     data_directory,
     ports,
     chain,
+    contracts_on_chain,
     secrets,
     relayer,
     jobs,

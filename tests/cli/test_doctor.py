@@ -31,6 +31,7 @@ from cli.doctor import (
     chain,
     collector,
     companion,
+    contracts_on_chain,
     data_directory,
     file_modes,
     generation_is_whole,
@@ -123,6 +124,61 @@ def test_a_node_of_another_chain_fails(tmp_path: Path, node: RecordedNode):
 def test_a_missing_token_is_a_warning(tmp_path: Path, node: RecordedNode):
     first, *_ = chain(settings(tmp_path, rpc_urls=(node.url,), token_address=None))
     assert_mends(first, "warn", "SVC_TOKEN_ADDRESS")
+
+
+def test_a_coin_of_18_decimals_fails_since_every_price_would_be_wrong(tmp_path: Path, node: RecordedNode):
+    """The recorded token has 18 decimals."""
+    token, coin = contracts_on_chain(settings(tmp_path, rpc_urls=(node.url,), usdc_address=TOKEN))
+    assert token == Finding("contract token", "ok", TOKEN)
+    assert coin == Finding(
+        "contract usdc",
+        "fail",
+        f"{TOKEN} has 18 decimals, and USDC has 6: every price would be wrong",
+        "Set SVC_USDC_ADDRESS to USDC's contract on chain 8453.",
+    )
+
+
+def test_a_contract_that_has_no_decimals_is_no_coin(tmp_path: Path, node: RecordedNode):
+    reverts = Fault("eth_call", rpc_error(3, "execution reverted"))
+    with FaultNode(recorded_chain(), reverts) as no_coin:
+        _, coin = contracts_on_chain(settings(tmp_path, rpc_urls=(no_coin.url,), usdc_address=TOKEN))
+    assert_mends(coin, "fail", "Set SVC_USDC_ADDRESS to USDC's contract on chain 8453.")
+    assert coin.detail == f"{TOKEN} says no decimals(), and USDC has 6: every price would be wrong"
+
+
+@pytest.mark.parametrize("name", ["token", "usdc", "pool", "bidwall", "trust_registry", "escrow", "chainlink_feed"])
+def test_an_address_without_a_contract_on_the_chain_fails(tmp_path: Path, node: RecordedNode, name: str):
+    given = settings(tmp_path, **{"token_address": None, "rpc_urls": (node.url,), f"{name}_address": "0x" + "71" * 20})
+    assert the_one(contracts_on_chain(given)) == Finding(
+        f"contract {name}",
+        "fail",
+        "no contract is at 0x7171717171717171717171717171717171717171 on chain 8453",
+        f"Correct SVC_{name.upper()}_ADDRESS, or SVC_CHAIN_ID if the chain is another one.",
+    )
+
+
+def test_a_coin_of_6_decimals_is_fine_and_a_treasury_without_code_too(tmp_path: Path, anvil: Anvil):
+    coin = TokenChain(anvil).token
+    given = settings(
+        tmp_path, rpc_urls=(anvil.url,), token_address=coin, usdc_address=coin, treasury_address="0x" + "7e" * 20
+    )
+    assert list(contracts_on_chain(given)) == [
+        Finding("contract token", "ok", coin),
+        Finding("contract usdc", "ok", f"{coin}, 6 decimals"),
+    ]
+
+
+def test_contracts_of_which_no_node_of_the_chain_says_anything_are_unknown(tmp_path: Path, node: RecordedNode):
+    silent = settings(tmp_path, rpc_urls=("http://127.0.0.1:1/secret",), usdc_address=TOKEN)
+    elsewhere = settings(tmp_path, rpc_urls=(node.url,), usdc_address=TOKEN, chain_id=1)
+    one_of_two = settings(tmp_path, rpc_urls=(node.url, "http://127.0.0.1:1/secret"), usdc_address=TOKEN)
+    for given in (silent, elsewhere, one_of_two):
+        finding = the_one(contracts_on_chain(given))
+        assert_mends(finding, "warn", "Check SVC_RPC_URLS.")
+        assert finding.detail == (
+            "whether they are there is unknown (SVC_TOKEN_ADDRESS, SVC_USDC_ADDRESS): "
+            "too few nodes answer, or they disagree"
+        )
 
 
 def test_a_warehouse_of_another_token_fails(tmp_path: Path):
