@@ -35,7 +35,7 @@ from cli.supervise import Children, PartEnded, end_leftovers, only_one
 from contracts.errors import ConfigurationProblem, DemoChainLost
 from contracts.secrets import require_secrets
 from contracts.settings import Settings, load_settings
-from pipelines.instance import prepare_home, prepare_workspace
+from pipelines.instance import FIRST_RUN_MARK, prepare_home, prepare_workspace
 from warehouse.access.watch import newest_final_block
 from warehouse.discovery.processes import CHILDREN_FILE
 from warehouse.duck.connection import Warehouse
@@ -168,14 +168,19 @@ class _Service:
             self._children.start("object store", push, environment, logs / "object-store.log", restarted=True)
             self._announce("object store", f"{settings.publish_url} gets every generation")
 
-        if self._first_run(environment, logs / "worker.log"):
+        (home / FIRST_RUN_MARK).touch(mode=0o600)
+        code = self._first_run(environment, logs / "worker.log")
+        if code is None:
+            lost = "the process of the first run was killed before that ended (process_lost)"
+            self._announce("pipeline", f"{lost}; a new one starts, and the schedule goes on trying")
+        elif self._succeeded("pipeline", code):
             self._announce("pipeline", f"published {settings.public_base_url}/api/token/holders")
         else:
             self._announce("pipeline", "the first run failed, as said above; the schedule goes on trying")
 
         socket_path = sockets / "code"
-        code = code_server(socket_path, "pipelines.definitions", settings, lazy=True)
-        self._children.start("dagster code server", code, environment, logs / "dagster-code.log", restarted=True)
+        server = code_server(socket_path, "pipelines.definitions", settings, lazy=True)
+        self._children.start("dagster code server", server, environment, logs / "dagster-code.log", restarted=True)
         self._until_listening(socket_path, LISTENING_WITHIN_S)
         workspace = prepare_workspace(home, socket_path)
         web = [*_module("cli.dagster_web"), "--workspace", str(workspace)]
@@ -225,10 +230,10 @@ class _Service:
             said.join(LINES_END_S)  # what a killed command has started may hold its output open
         return self._succeeded("publish", child.returncode)
 
-    def _first_run(self, environment: Mapping[str, str], log: Path) -> bool:
+    def _first_run(self, environment: Mapping[str, str], log: Path) -> int | None:
         """Starts the worker, and waits until it has made the first run, what that says among our milestones.
 
-        Returns and raises as `_succeeded` does.
+        Returns the run's exit code, or None where its process ended without one.
         """
         (lines, said), (code, ended), complaints = os.pipe(), os.pipe(), os.dup(sys.stderr.fileno())
         handed = (said, complaints, ended)
@@ -243,7 +248,8 @@ class _Service:
             while not select.select([reader], [], [], 0)[0]:
                 self._go_on()
             announcing.join(LINES_END_S)
-            return self._succeeded("pipeline", int.from_bytes(reader.read() or b"\1"))  # nothing: it was killed
+            said_code = reader.read()
+            return int.from_bytes(said_code) if said_code else None
 
     def _succeeded(self, name: str, exit_code: int) -> bool:
         """Returns False after a failure that another attempt may fix; raises `PartEnded` after any other."""

@@ -8,11 +8,13 @@ import os
 import signal
 import sys
 import traceback
+from pathlib import Path
 
 import typer
 
 from cli import pipeline
 from pipelines import worker
+from pipelines.instance import FIRST_RUN_MARK
 from warehouse.file_modes import keep_files_private
 
 
@@ -25,6 +27,7 @@ def main() -> None:
     log = os.dup(1)
     _say_to(said, complaints)
     code = _first_run()
+    (Path(os.environ["DAGSTER_HOME"]) / FIRST_RUN_MARK).unlink(missing_ok=True)
     _say_to(log, log)
     for descriptor in {said, complaints, log}:
         os.close(descriptor)

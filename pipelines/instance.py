@@ -84,6 +84,11 @@ load_from:
 """One code server for daemon and web server: each would start its own, and the daemon a new one every minute."""
 
 
+FIRST_RUN_MARK = "first-run"
+"""A file in Dagster's home from before the first run of `svc run` until that has ended. A worker that starts and finds
+it knows that the process of the first run is gone, which Dagster can't know where that had not begun a run of its own.
+"""
+
 DIARY_CURE = "Dagster begins a new one, and nothing but its own records of runs is lost."
 
 

@@ -29,7 +29,7 @@ from contracts.settings import Settings, load_settings
 from pipelines.alerts import send_alerts
 from pipelines.checks import warm_up
 from pipelines.definitions import build_definitions
-from pipelines.instance import prepare_home
+from pipelines.instance import FIRST_RUN_MARK, prepare_home
 from pipelines.launcher import PIPE
 from pipelines.run_status import record_run_status
 from pipelines.runs import (
@@ -41,9 +41,10 @@ from pipelines.runs import (
     this_process,
     unfinished_runs,
 )
-from pipelines.schedules import CHAIN_LANE, JOBS, MARKET_LANE
+from pipelines.schedules import CHAIN_JOB, CHAIN_LANE, JOBS, MARKET_LANE
 from pipelines.step_spans import StepSpans
 from warehouse.cycles import while_importing
+from warehouse.discovery.run_status import read_run_status
 from warehouse.file_modes import keep_files_private
 from warehouse.tracing import span, trace_process
 
@@ -115,12 +116,28 @@ class Worker:
 
     def recover(self) -> None:
         """Ends runs whose process is gone, and takes those that were launched while no worker ran."""
-        end_lost_runs(self._instance, unfinished_runs(self._instance))
+        ended = end_lost_runs(self._instance, unfinished_runs(self._instance))
+        mark = Path(self._instance.root_directory) / FIRST_RUN_MARK
+        if mark.exists():
+            if not ended:
+                self._record_lost_first_run()
+            mark.unlink()
         waiting = self._instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTING]))
         for run in reversed(waiting):
             if not is_taken(run):
                 self.take(run.run_id)
         self.look()
+
+    def _record_lost_first_run(self) -> None:
+        """Records a run of the chain as failed for a first run that was killed before it began one, as while it
+        imported what it needs. Where the chain was read before, nothing is lost: what is new is due as ever.
+        """
+        chain = read_run_status(self._settings.data_dir).jobs.get(CHAIN_JOB)
+        if self._settings.token_address is None or (chain is not None and chain.last_success_at is not None):
+            return
+        job = self._definitions.resolve_job_def(CHAIN_JOB)
+        run = self._instance.create_run_for_job(job, tags={"why": "the service has started"})
+        self._instance.report_run_failed(run, "The process of this run was gone before it began.")
 
     def launch_prices(self) -> None:
         """Launches the runs of prices that are due: the daemon's next tick may come after a price has expired."""

@@ -3,14 +3,18 @@
 import json
 import re
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import psutil
 import pytest
+from fault_node import Fault, FaultNode, Reply, always
+from ingest_helpers import TOKEN
 from nginx import free_port
 from patience import HANG_S
+from pipeline_runs import recorded_chain
 from rounds import ROUNDS
 from run_processes import Installation, is_zombie
 
@@ -90,6 +94,36 @@ def test_without_a_chain_that_answers_the_api_stays_up_and_the_schedule_goes_on_
         service.end(signal.SIGINT)
     finally:
         dead.close()
+
+
+def test_a_worker_that_is_killed_in_the_first_run_is_told_and_its_run_is_recorded_as_lost(tmp_path: Path):
+    never = Fault("eth_getLogs", always(Reply(delay_s=HANG_S)))
+    with FaultNode(recorded_chain(), never) as node:
+        installation = Installation(tmp_path, SVC_RPC_URLS=node.url, SVC_TOKEN_ADDRESS=TOKEN)
+        service = installation.run()
+        try:
+            service.wait_for("api ")
+            deadline = time.monotonic() + HANG_S
+            while not node.asked("eth_getLogs"):
+                assert service.process.poll() is None and time.monotonic() < deadline, "\n".join(service.lines)
+                time.sleep(0.05)
+            children = json.loads((installation.data_dir / "children.json").read_text())
+            (worker,) = [child["pid"] for child in children if child["name"] == "worker"]
+            psutil.Process(worker).kill()
+            said = service.wait_for("process_lost")
+            assert said == (
+                "pipeline  the process of the first run was killed before that ended (process_lost); "
+                "a new one starts, and the schedule goes on trying"
+            )
+            while not (failing := installation.get("/health").json()["failingJobs"]):
+                assert service.process.poll() is None and time.monotonic() < deadline, "\n".join(service.lines)
+                time.sleep(0.2)
+            assert [(row["job"], row["reason"], row["consecutiveFailures"]) for row in failing] == [
+                ("chain", "process_lost", 1)
+            ]
+            service.end(signal.SIGINT)
+        finally:
+            installation.close()
 
 
 def test_a_data_directory_that_can_not_be_made_is_refused(tmp_path: Path):

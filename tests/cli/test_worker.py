@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from fault_node import Fault, FaultNode, Reply, always
+from fault_node import Fault, FaultNode, Reply, always, rpc_error
 from ingest_helpers import TOKEN
 from patience import HANG_S
 from pipeline_runs import recorded_chain
@@ -20,12 +20,27 @@ def test_a_first_run_that_a_signal_interrupts_ends_with_130_and_without_a_word(t
     never = Fault("eth_getLogs", always(Reply(delay_s=HANG_S)))
     with FaultNode(recorded_chain(), never) as node:
         worker, said = started(tmp_path, node.url)
+        (tmp_path / "dagster/first-run").touch()
         deadline = time.monotonic() + HANG_S
         while not node.asked("eth_getLogs"):
             assert worker.poll() is None and time.monotonic() < deadline
             time.sleep(0.05)
         worker.send_signal(signal.SIGTERM)
         assert (worker.wait(HANG_S), said.read_text()) == (130, "")
+    assert (tmp_path / "dagster/first-run").exists(), "the next worker records that it was lost"
+
+
+def test_a_first_run_that_fails_is_not_taken_for_a_lost_one(tmp_path: Path):
+    with FaultNode(recorded_chain(), Fault("eth_chainId", rpc_error(-32000, "no key"))) as node:
+        worker, said = started(tmp_path, node.url)
+        mark = tmp_path / "dagster/first-run"
+        mark.touch()
+        deadline = time.monotonic() + HANG_S
+        while mark.exists():
+            assert worker.poll() is None and time.monotonic() < deadline, said.read_text()
+            time.sleep(0.05)
+        worker.kill()
+        worker.wait(HANG_S)
 
 
 def started(data_dir: Path, rpc_url: str) -> tuple[subprocess.Popen[bytes], Path]:

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,7 +23,7 @@ from pipelines.instance import prepare_home
 from pipelines.launcher import PIPE, hand_over
 from pipelines.runs import end_lost_runs, is_taken, opened_instance, process_of, unfinished_runs
 from pipelines.worker import Worker, WorkerRunning, only_worker
-from warehouse.discovery.run_status import read_run_status
+from warehouse.discovery.run_status import EndedRun, read_run_status, update_run_status, with_run
 from warehouse.duck.connection import run_lock
 
 STATUS = dg.DagsterRunStatus
@@ -137,6 +138,45 @@ def test_a_retry_is_launched_as_a_run_that_nobody_has_taken(tmp_path: Path):
         at.instance.launch_run(run.run_id, workspace=None)
         assert not is_taken(at.run(run.run_id))
         assert end_lost_runs(at.instance, unfinished_runs(at.instance)) == 0
+
+
+def test_a_first_run_that_was_killed_before_dagster_knew_of_it_is_recorded_as_a_lost_run_of_the_chain(tmp_path: Path):
+    with bench(tmp_path) as at:
+        (prepare_home(tmp_path) / "first-run").touch()
+        worker = Worker(Settings(data_dir=tmp_path, token_address="0x" + "70" * 20, _env_file=None), at.instance)
+        worker.recover()
+        assert [(run.job_name, run.status) for run in at.instance.get_runs()] == [("chain", STATUS.FAILURE)]
+        at.until(lambda: "chain" in read_run_status(tmp_path).jobs)
+        chain = read_run_status(tmp_path).jobs["chain"]
+        assert (chain.reason, chain.consecutive_failures, chain.last_why) == (
+            "process_lost",
+            1,
+            "the service has started",
+        )
+        assert not (tmp_path / "dagster/first-run").exists()
+        worker.recover()
+        assert len(at.instance.get_runs()) == 1, "it is recorded once"
+
+
+def test_a_first_run_that_was_killed_within_a_run_of_dagster_is_that_lost_run(tmp_path: Path):
+    with bench(tmp_path) as at:
+        (prepare_home(tmp_path) / "first-run").touch()
+        job = at.definitions.resolve_job_def("chain")
+        lost = at.instance.create_run_for_job(job, tags={"svc/process": "1 0.00"})
+        Worker(Settings(data_dir=tmp_path, token_address="0x" + "70" * 20, _env_file=None), at.instance).recover()
+        assert [(run.run_id, run.status) for run in at.instance.get_runs()] == [(lost.run_id, STATUS.FAILURE)]
+        assert not (tmp_path / "dagster/first-run").exists()
+
+
+@pytest.mark.parametrize("token", [None, "0x" + "70" * 20], ids=["without a token", "of a chain that was read before"])
+def test_a_killed_first_run_that_may_have_had_nothing_to_do_fails_no_job(tmp_path: Path, token: str | None):
+    read = EndedRun("chain", "success", datetime(2026, 11, 20, 12, 0, tzinfo=UTC), 1.0)
+    update_run_status(tmp_path, lambda status: with_run(status, read) if token else status)
+    with bench(tmp_path) as at:
+        (prepare_home(tmp_path) / "first-run").touch()
+        Worker(Settings(data_dir=tmp_path, token_address=token, _env_file=None), at.instance).recover()
+        assert at.instance.get_runs() == []
+        assert not (tmp_path / "dagster/first-run").exists()
 
 
 def test_a_worker_that_starts_launches_prices_once_where_a_source_is_configured(tmp_path: Path):
