@@ -42,6 +42,7 @@ from warehouse.discovery.run_status import job_facts
 from warehouse.duck.connection import ChainIdentity, Warehouse
 from warehouse.duck.fetch_log import SourceHealth, source_health
 from warehouse.file_modes import Correction, correct_modes, is_shared
+from warehouse.full_disk import free_space, is_full
 from warehouse.guardrail.log import open_guardrail_log
 from warehouse.ledger.counters import open_counters
 from warehouse.ledger.drivers import check_file
@@ -120,7 +121,7 @@ def disk_space(settings: Settings) -> Iterator[Finding]:
 def data_directory(settings: Settings) -> Iterator[Finding]:
     try:
         make_data_dir(settings.data_dir)
-    except StoreUnusable as problem:
+    except OperatorProblem as problem:
         yield Finding("data directory", "fail", problem.what, problem.cure)
     else:
         yield Finding("data directory", "ok", str(settings.data_dir))
@@ -459,12 +460,16 @@ def other_stores(settings: Settings) -> Iterator[Finding]:
             yield Finding(name, "fail", problem.what, problem.cure)
         else:
             yield Finding(name, "ok", "opens")
-    databases = sorted((settings.data_dir / "dagster").glob("**/*.db"))
+    home = settings.data_dir / "dagster"
+    databases = sorted(home.glob("**/*.db"))
     try:
         for database in databases:
             check_file(database)
     except OperatorProblem as problem:
-        yield Finding("dagster's records", "fail", problem.what, f"Move it away: {DIARY_CURE}")
+        full = problem.__cause__ is not None and is_full(home, problem.__cause__)
+        yield Finding(
+            "dagster's records", "fail", problem.what, free_space(home) if full else f"Move it away: {DIARY_CURE}"
+        )
     else:
         yield Finding("dagster's records", "ok", f"{len(databases)} databases" if databases else "none yet")
 

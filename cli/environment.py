@@ -6,9 +6,10 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from contracts.errors import SettingsInvalid, StoreUnusable
+from contracts.errors import DiskFull, SettingsInvalid, StoreUnusable
 from contracts.settings import PREFIX, Settings, load_settings, web_address
 from warehouse.file_modes import correct_modes, make_data_directory
+from warehouse.full_disk import free_space, is_full
 from warehouse.publish.generations import current_generation
 
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
@@ -59,7 +60,7 @@ def given_address(name: str, text: str) -> str:
 
 
 def make_data_dir(data_dir: Path) -> None:
-    """Makes the data directory, keeps other users out, and tries to write files. Raises `StoreUnusable`."""
+    """Makes the data directory, keeps other users out, and tries to write files. Raises `DiskFull`, `StoreUnusable`."""
     probe = data_dir / f".probe-{os.getpid()}"
     try:
         make_data_directory(data_dir)
@@ -67,6 +68,8 @@ def make_data_dir(data_dir: Path) -> None:
         probe.touch()
         probe.unlink()
     except OSError as error:
+        if is_full(data_dir, error):
+            raise DiskFull(f"{data_dir} can't be written: {error.strerror}.", cure=free_space(data_dir)) from None
         raise StoreUnusable(
             f"{data_dir} can't be written: {error.strerror}.",
             cure="Make it writable, or set SVC_DATA_DIR to another directory.",

@@ -5,12 +5,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from contracts.errors import OperatorProblem, StoreUnusable
+from contracts.errors import DiskFull, OperatorProblem, StoreUnusable
 from contracts.times import utc_text
+from warehouse.full_disk import free_space, is_full
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout and nothing else.")]
 
@@ -39,9 +41,14 @@ def note(text: str) -> None:
 
 
 def operator_problem(error: OperatorProblem | OSError) -> OperatorProblem:
-    """Returns the operator's view of a command's error: a file that the system refuses is an unusable store."""
+    """Returns the operator's view of a command's error: a file that the system refuses is an unusable store, unless the
+    disk is full."""
     if isinstance(error, OperatorProblem):
         return error
+    if is_full(Path(error.filename or "."), error):
+        written = "A file" if error.filename is None else str(error.filename)
+        where = "SVC_DATA_DIR" if error.filename is None else str(error.filename)
+        return DiskFull(f"{written} can't be written: {error.strerror}.", cure=free_space(where))
     place = "A file" if error.filename is None else str(error.filename)
     return StoreUnusable(
         f"{place} can't be used: {error.strerror or error}.",

@@ -4,8 +4,9 @@ import json
 from functools import reduce
 from pathlib import Path
 
-from contracts.errors import StoreUnusable
+from contracts.errors import DiskFull, OperatorProblem, StoreUnusable
 from warehouse.file_modes import make_data_directory, make_private_directory
+from warehouse.full_disk import free_space, is_full
 
 # Runs go to the warm worker at once, which queues them: a queue of Dagster's own is polled every few seconds.
 # Monitoring ends runs that no worker takes, that outlive their worker or that hang. A slice of a chain takes a minute.
@@ -95,7 +96,7 @@ DIARY_CURE = "Dagster begins a new one, and nothing but its own records of runs 
 def prepare_home(data_dir: Path) -> Path:
     """Writes `<data_dir>/dagster` with its `dagster.yaml`, the `DAGSTER_HOME` of every Dagster process.
 
-    Raises `StoreUnusable`.
+    Raises `DiskFull`, `StoreUnusable`.
     """
     home = data_dir.absolute() / "dagster"
     config = home / "dagster.yaml"
@@ -107,7 +108,7 @@ def prepare_home(data_dir: Path) -> Path:
         if not config.exists() or config.read_bytes() != wanted.encode():
             config.write_text(wanted)
     except OSError as error:
-        raise diary_unusable(home, f"{error.filename}: {error.strerror}") from error
+        raise diary_unusable(home, f"{error.filename}: {error.strerror}", error) from error
     return home
 
 
@@ -118,6 +119,8 @@ def prepare_workspace(home: Path, socket: Path) -> Path:
     return workspace
 
 
-def diary_unusable(home: Path, why: str) -> StoreUnusable:
-    """Returns the problem with a home whose storage can't be opened or written."""
+def diary_unusable(home: Path, why: str, error: BaseException) -> OperatorProblem:
+    """Returns the problem with a home whose storage can't be opened or written, as the error of a file says."""
+    if is_full(home, error):
+        return DiskFull(f"Dagster's records in {home} can't be written: the disk is full.", cure=free_space(home))
     return StoreUnusable(f"Dagster's records in {home} can't be used: {why}.", cure=f"Move {home} away: {DIARY_CURE}")

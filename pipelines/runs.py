@@ -88,7 +88,7 @@ def delete_old_runs(instance: dg.DagsterInstance, now: datetime) -> int:
 def opened_instance(data_dir: Path) -> Iterator[dg.DagsterInstance]:
     """Opens Dagster's instance of a data directory.
 
-    Raises `StoreUnusable`, also where its storage fails in the block.
+    Raises `DiskFull` or `StoreUnusable`, also where its storage fails in the block.
     """
     home = prepare_home(data_dir)
     os.environ["DAGSTER_HOME"] = str(home)
@@ -99,8 +99,9 @@ def opened_instance(data_dir: Path) -> Iterator[dg.DagsterInstance]:
         raise
     except Exception as error:
         # Dagster's storage is the only SQLAlchemy here whose errors nobody has named yet
-        if problem := problem_of("A database of it", getattr(error, "orig", None) or error):
-            raise diary_unusable(home, problem.what.rstrip(".")) from error
+        cause = getattr(error, "orig", None) or error
+        if problem := problem_of("A database of it", cause):
+            raise diary_unusable(home, problem.what.rstrip("."), cause) from error
         raise
 
 

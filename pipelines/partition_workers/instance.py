@@ -11,14 +11,15 @@ PROCESSES, KUBERNETES = (Path(__file__).with_name(name) for name in ("processes.
 
 
 def prepare_workers_home(settings: Settings, count: int) -> Path:
-    """Writes `<data_dir>/workers` with its `dagster.yaml` for `count` runs at once. Raises `StoreUnusable`."""
+    """Writes `<data_dir>/workers` with its `dagster.yaml` for `count` runs at once. Raises `DiskFull`,
+    `StoreUnusable`."""
     home = settings.data_dir.absolute() / "workers"
     try:
         make_data_directory(settings.data_dir.absolute())
         make_private_directory(home)
         (home / "dagster.yaml").write_text(PROCESSES.read_text().replace("$count", str(count)))
     except OSError as error:
-        raise diary_unusable(home, f"{error.filename}: {error.strerror}") from error
+        raise diary_unusable(home, f"{error.filename}: {error.strerror}", error) from error
     return home
 
 

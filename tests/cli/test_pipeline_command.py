@@ -15,6 +15,7 @@ from ingest_helpers import TOKEN
 from pipeline_runs import recorded_chain
 from publishing import FEW, House, commands_publish, mint
 from rounds import ROUNDS, SOAK_ROUNDS
+from small_disk import fill, small_disk
 from typer.testing import Result
 
 from api.discovery.router import passed_checks
@@ -45,6 +46,11 @@ def svc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Svc:
 
 def said(result: Result) -> dict[str, Any]:
     return json.loads(result.stdout)
+
+
+def said_last(result: Result) -> dict[str, Any]:
+    """The JSON value behind whatever Dagster has printed before it."""
+    return json.loads(result.stdout.splitlines()[-1])
 
 
 def test_without_a_chain_to_read_the_pipeline_is_refused(svc: Svc):
@@ -102,6 +108,26 @@ def test_a_list_that_nothing_proves_is_no_fault(svc: Svc):
         result = svc("pipeline", "run", "--json", SVC_RPC_URLS=node.url, SVC_TOKEN_ADDRESS=TOKEN)
     assert said(result)["assets"]["out_holders__lists"]["verdict"] == "unproven"
     assert (result.exit_code, said(result)["ok"]) == (0, True)
+
+
+@pytest.mark.parametrize("left_bytes", [0, 100_000, 1_000_000, 3_000_000] if ROUNDS > 1 else [0, 100_000, 1_000_000])
+def test_a_full_disk_is_cured_by_space_and_nothing_has_to_be_moved(svc: Svc, tmp_path: Path, left_bytes: int):
+    otherwise = "tests/warehouse/test_full_disk.py has the same errors without"
+    with (
+        small_disk(tmp_path / "small", otherwise=otherwise) as place,
+        RecordedNode(recorded_chain()) as node,
+    ):
+        (place / "var").mkdir()
+        fill(place / "filler", leave=left_bytes)
+        given = {"SVC_DATA_DIR": str(place / "var"), "SVC_RPC_URLS": node.url, "SVC_TOKEN_ADDRESS": TOKEN}
+        full = svc("pipeline", "run", "--json", **given)
+        (place / "filler").unlink()
+        freed = svc("pipeline", "run", "--json", **given)
+    assert full.exit_code == 1
+    told = said_last(full)
+    assert told["cure"].lower().startswith("free "), told
+    assert "away" not in told["cure"], told
+    assert (freed.exit_code, said(freed)["runs"]) == (0, 1)
 
 
 def test_the_status_of_an_empty_place_is_nothing_yet(svc: Svc):

@@ -25,6 +25,7 @@ from warehouse.duck.instances import give_back, take_instance
 from warehouse.duck.rows import insert, replace_all
 from warehouse.duck.tables import missing_columns, schema
 from warehouse.file_modes import make_data_directory, write_private_file
+from warehouse.full_disk import has_no_room
 from warehouse.statements import literal, read_sql
 
 STORAGE_VERSION = "v1.5.0"
@@ -309,6 +310,8 @@ def problem_of(path: Path, error: duckdb.Error) -> OperatorProblem | None:
     # what DuckDB finds wrong with a file has no class of its own
     damaged = type(error) is duckdb.Error or isinstance(error, duckdb.IOException | duckdb.SerializationException)
     if damaged or isinstance(error, duckdb.FatalException | duckdb.InternalException):
+        if has_no_room(path):
+            return DiskFull(what, cure="Its disk is full: free space there first, and try again.")
         return StoreUnusable(what, cure=_RESTORE)
     return None
 

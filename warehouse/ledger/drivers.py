@@ -15,6 +15,7 @@ import pysqlite3.dbapi2 as sqlite
 
 from contracts.errors import OperatorProblem, StoreBusy, StoreUnusable
 from warehouse.file_modes import make_data_directory
+from warehouse.full_disk import free_space, is_full
 from warehouse.statements import dialect_statement
 
 OLDEST_SQLITE = (3, 51, 3)
@@ -53,9 +54,10 @@ def create_private_file(path: Path) -> None:
         with path.open("r+b"):
             pass
     except OSError as error:
+        access = "Give this user write access to the directory, or set SVC_DATA_DIR to another one."
         raise StoreUnusable(
             f"{path} can't be written: {error.strerror}.",
-            cure="Give this user write access to the directory, or set SVC_DATA_DIR to another one.",
+            cure=free_space(path.parent) if is_full(path, error) else access,
         ) from error
 
 
@@ -134,7 +136,11 @@ _SQLITE_PROBLEMS = (
     ("SQLITE_CANTOPEN", "can't be opened", "Give this user write access to the file and its directory."),
     ("SQLITE_PERM", "can't be opened", "Give this user write access to the file and its directory."),
     ("SQLITE_FULL", "has no room left", "Free some disk space; nothing half-written was kept."),
-    ("SQLITE_IOERR", "can't be read or written on this disk", "Check the disk; nothing half-written was kept."),
+    (
+        "SQLITE_IOERR",
+        "can't be read or written on this disk",
+        "Free space if the disk is full, or else check it; nothing half-written was kept.",
+    ),
 )
 
 _POSTGRESQL_PROBLEMS = (

@@ -1,12 +1,11 @@
-import os
 import random
-import subprocess
-from pathlib import Path
 
 import pytest
 from publish_process import assert_whole, kill_while_publishing, publish_round, start
 from publishing import ONE_LIST, mint, published_house
 from rounds import ROUNDS
+from small_disk import fill
+from small_disk import small_disk as mounted
 
 from contracts.errors import DiskFull
 from warehouse.publish.generations import current_generation
@@ -30,16 +29,9 @@ def test_kill_minus_nine_while_publishing_leaves_whole_generations_only(tmp_path
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A file system of 64 MB of its own, where the machine lets us mount one."""
-    place = tmp_path / "small"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(place)]
-    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
-        pytest.skip(
-            "mounting is not allowed here; tests/warehouse/publish/test_generations.py has the same fault without"
-        )
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
+    otherwise = "tests/warehouse/publish/test_generations.py has the same fault without"
+    with mounted(tmp_path / "small", otherwise=otherwise) as place:
+        yield place
 
 
 @pytest.mark.parametrize("left_bytes", [0, 60_000, 300_000, 700_000] if ROUNDS > 1 else [300_000])
@@ -48,7 +40,7 @@ def test_a_disk_that_fills_up_during_publish_leaves_the_last_generation_up(small
     first = current_generation(small_disk)
     house.read_chain(mint(300, first=1000, block=30), 40)
     filler = small_disk / "filler"
-    _fill(filler, leave=left_bytes)
+    fill(filler, leave=left_bytes)
     with pytest.raises(DiskFull):
         house.publish()
     assert assert_whole(small_disk) == first.id
@@ -56,9 +48,3 @@ def test_a_disk_that_fills_up_during_publish_leaves_the_last_generation_up(small
     filler.unlink()
     assert house.publish().published
     assert current_generation(small_disk).id > first.id
-
-
-def _fill(path: Path, leave: int) -> None:
-    status = os.statvfs(path.parent)
-    with path.open("wb") as file:
-        file.write(bytes(max(0, status.f_bavail * status.f_frsize - leave)))

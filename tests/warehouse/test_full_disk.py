@@ -1,0 +1,82 @@
+"""A full disk is told from a disk or a file that is broken, whatever the store says of it."""
+
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pysqlite3.dbapi2 as sqlite
+import pytest
+from small_disk import fill, small_disk
+
+from contracts.errors import DiskFull, StoreUnusable
+from pipelines.instance import diary_unusable
+from warehouse.full_disk import is_full
+
+
+def sqlite_error(name: str, text: str) -> sqlite.OperationalError:
+    error = sqlite.OperationalError(text)
+    error.sqlite_errorname = name
+    return error
+
+
+@pytest.fixture
+def full(tmp_path: Path) -> Iterator[Path]:
+    """A disk on which 100 kB are left."""
+    with small_disk(tmp_path / "small", otherwise="nothing else has a disk of its own") as place:
+        fill(place / "filler", leave=100_000)
+        yield place
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_the_system_s_own_word_for_a_full_disk_or_quota_counts(tmp_path: Path, number: int):
+    assert is_full(tmp_path, OSError(number, os.strerror(number)))
+
+
+def test_sqlite_s_own_word_for_a_full_disk_counts(tmp_path: Path):
+    with sqlite.connect(str(tmp_path / "a.db")) as connection:
+        connection.execute("pragma max_page_count = 2")
+        connection.execute("create table a (b)")
+        with pytest.raises(sqlite.OperationalError, match="database or disk is full") as caught:
+            connection.execute("insert into a values (zeroblob(100000))")
+    assert is_full(tmp_path, caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("SQLITE_IOERR_SHMSIZE", "disk I/O error"),
+        ("SQLITE_IOERR_WRITE", "disk I/O error"),
+        ("SQLITE_CANTOPEN", "unable to open database file"),
+    ],
+)
+def test_an_error_that_says_nothing_of_room_is_a_full_disk_s_where_hardly_anything_is_free(
+    tmp_path: Path, full: Path, name: str, text: str
+):
+    assert is_full(full, sqlite_error(name, text))
+    assert is_full(full / "not/made/yet", sqlite_error(name, text))
+    assert not is_full(tmp_path, sqlite_error(name, text))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.EACCES, "Permission denied"),
+        sqlite_error("SQLITE_CORRUPT", "database disk image is malformed"),
+        ValueError("x"),
+    ],
+)
+def test_another_fault_on_a_full_disk_stays_that_fault(full: Path, error: Exception):
+    assert not is_full(full, error)
+
+
+def test_dagster_s_records_are_moved_away_only_where_the_disk_has_room(tmp_path: Path, full: Path):
+    broken = sqlite_error("SQLITE_IOERR_WRITE", "disk I/O error")
+    on_full = diary_unusable(full / "dagster", "A database of it can't be read or written on this disk", broken)
+    assert (type(on_full), on_full.what, on_full.cure) == (
+        DiskFull,
+        f"Dagster's records in {full}/dagster can't be written: the disk is full.",
+        f"Free space on the disk of {full}/dagster, and try again; nothing has to be moved.",
+    )
+    with_room = diary_unusable(tmp_path, "A database of it can't be read or written on this disk", broken)
+    assert (type(with_room), with_room.cure.startswith(f"Move {tmp_path} away")) == (StoreUnusable, True)
