@@ -5,7 +5,7 @@ import hashlib
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from email.utils import parsedate_to_datetime
@@ -22,12 +22,12 @@ from cli.environment import effective_settings, make_data_dir
 from cli.output import operator_problem, print_json, say
 from cli.ports import require_free_port, require_two_ports
 from cli.same_origin import LOOPBACK_ADDRESS
-from contracts.access.provider_views import Call, Silence, read_chain_id
+from contracts.access.provider_views import Call, read_chain_id
 from contracts.access.rail import USDC_DECIMALS, rail_of
 from contracts.access.settling import GAS_LIMIT, agreed, head_calls, read_head
 from contracts.connect.handoff import may_be_asked
 from contracts.errors import OperatorProblem, RunBusy, SettingsInvalid, StoreUnusable
-from contracts.evm.codec import RpcError, selector
+from contracts.evm.codec import RpcError, read_answer, request_body, selector
 from contracts.secrets import require_secrets
 from contracts.settings import PREFIX, Settings, authority
 from contracts.site.figures import REASONS
@@ -64,7 +64,6 @@ SOURCES = (BLOCKSCOUT, *PRICE_SOURCES, *PARTNER_SOURCES)
 CONTRACTS = tuple(name for name in Settings.model_fields if name.endswith("_address") and name != "treasury_address")
 """The settings that name a contract; the treasury may be one and need not."""
 
-CALLS_AT_ONCE = 5
 _DECIMALS = "decimals of the coin"
 MARKS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
 
@@ -237,7 +236,8 @@ def contracts_on_chain(settings: Settings) -> Iterator[Finding]:
     calls: dict[str, Call] = {name: ("eth_getCode", [address, "latest"]) for name, address in addresses.items()}
     if settings.usdc_address is not None:
         calls[_DECIMALS] = ("eth_call", [{"to": settings.usdc_address, "data": selector("decimals()")}, "latest"])
-    answers = asyncio.run(_ask_nodes(settings, calls))
+    nodes = [_ask_node(url, settings.chain_id, calls) for url in dict.fromkeys(settings.rpc_urls)]
+    answers = {name: [node[name] for node in nodes if name in node] for name in calls}
     unknown = []
     for name in addresses:
         finding = _contract(settings, name, answers)
@@ -250,19 +250,28 @@ def contracts_on_chain(settings: Settings) -> Iterator[Finding]:
         yield Finding("contracts", "warn", detail, "Check SVC_RPC_URLS.")
 
 
-async def _ask_nodes(settings: Settings, calls: Mapping[str, Call]) -> dict[str, list[Any]]:
-    """Returns the answers of those nodes that are of our chain to each call: results, or an `RpcError`."""
-    providers = Providers(settings.rpc_urls)
-    answers: dict[str, list[Any]] = {name: [] for name in calls}
-    names = list(calls)
-    while names:
-        batch, names = names[:CALLS_AT_ONCE], names[CALLS_AT_ONCE:]
-        for answer in await providers.ask([("eth_chainId", []), *(calls[name] for name in batch)]):
-            if isinstance(answer, Silence) or isinstance(answer[0], RpcError):
-                continue
-            if read_chain_id(answer[0]) == settings.chain_id:
-                for name, value in zip(batch, answer[1:], strict=True):
-                    answers[name].append(value)
+def _ask_node(url: str, chain_id: int, calls: Mapping[str, Call]) -> dict[str, Any]:
+    """Returns a node's answer to each call, a result or an `RpcError`. A node that is silent, or of another chain, has
+    none: `chain` says so.
+    """
+    answers: dict[str, Any] = {}
+    with blocking_client(RPC_TIMEOUT_S) as client:
+
+        def ask(method: str, params: Sequence[Any]) -> Any:
+            body = request_body(method, params)
+            reply = client.post(url, content=body, headers={"Content-Type": "application/json"})
+            return read_answer(reply.content, method=method)
+
+        try:
+            if read_chain_id(ask("eth_chainId", [])) != chain_id:
+                return {}
+            for name, (method, params) in calls.items():
+                try:
+                    answers[name] = ask(method, params)
+                except RpcError as error:
+                    answers[name] = error
+        except (httpx.HTTPError, RpcError, ValueError):
+            pass
     return answers
 
 

@@ -68,7 +68,7 @@ ServiceError
     ├── DemoBusy                  another process holds the demo directory
     ├── DemoChainLost             the local chain ended although nobody stopped it
     ├── ErasureUnfinished         some files still contain erased data: the command has to run again
-    └── DiskFull                  a generation or the rewritten warehouse does not fit on the disk
+    └── DiskFull                  what a run, a command or a generation writes does not fit on the disk
 """
 
 from __future__ import annotations
