@@ -38,7 +38,7 @@ from warehouse.publish.generations import Generation, Part, current_generation
 DOCUMENT = "/api/token/holders"
 SIGNAL = "/api/v2/world-model/signal"
 NODES = "/api/v2/world-model/nodes/"
-COUNTED = "/api/v2/health"
+COUNTED = "/api/v2/world-model/ontology"
 LIMIT_A_MINUTE = 20
 _PAUSE_S = 0.25
 

@@ -130,7 +130,10 @@ def listening(service: WholeService) -> Iterator[str]:
         threading.Event().wait(0.01)
     try:
         port = server.servers[0].sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{port}"
+        url = f"http://127.0.0.1:{port}"
+        # nothing else may be imported in this process while the rooms are: each could get a half of the other's modules
+        assert httpx.get(f"{url}/api/nowhere", timeout=HANG_S).status_code == 404
+        yield url
     finally:
         server.should_exit = True
         thread.join()

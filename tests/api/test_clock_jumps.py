@@ -28,7 +28,7 @@ from warehouse.ledger.master_secret import load_secrets
 
 HOUR_S, DAY_S = 3_600, 86_400
 JUMPS_WITHIN_S = 60
-PLANS, CHECK = "/api/agent-access/plans", "/api/v2/health"
+PLANS, CHECK = "/api/agent-access/plans", "/api/v2/world-model/ontology"
 
 
 class ClockedInstallation(Installation):

@@ -36,7 +36,7 @@ def test_no_byte_of_an_issued_key_is_left_anywhere(installation, tmp_path):
         assert installation.ask("POST", CHECK, headers, action) == 200
         assert installation.ask("POST", CHECK, headers, json.dumps({"action": 1, text: text})) == 400
         assert installation.ask("POST", CHECK, headers, text) == 400
-        assert installation.ask("GET", f"/api/v2/{text}?key={text}", headers) == 404
+        assert installation.ask("GET", f"/api/v2/world-model/{text}?key={text}", headers) == 404
         assert installation.ask("POST", CHECK, headers | {"X-Api-Key": text[:-1]}, action) == 401
         rotated = installation.keys("rotate", made["keyId"])
         assert (rotated["tier"], rotated["owner"]) == ("basic", "local:alice")

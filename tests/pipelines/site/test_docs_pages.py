@@ -91,10 +91,9 @@ def test_a_page_shows_every_parameter_answer_error_and_link(pages: dict[str, str
 
 def test_the_page_of_a_chunk_names_both_media_types_that_it_takes(pages: dict[str, str], twins: dict[str, str]):
     text = " ".join(Read(pages["world_model_import_chunk"]).text.split())
-    assert "The body is sent as application/octet-stream or application/x-ndjson." in text
-    assert (
-        "The body is sent as `application/octet-stream` or `application/x-ndjson`." in twins["world_model_import_chunk"]
-    )
+    assert "The Content-Type is application/octet-stream or application/x-ndjson." in text
+    assert "The body is sent as application/octet-stream." in text
+    assert "The body is sent as `application/octet-stream`." in twins["world_model_import_chunk"]
     assert "Content-Type: application/json" not in text
     assert "The body is sent as `application/json`." in twins["world_model_query"]
 
