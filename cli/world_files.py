@@ -11,7 +11,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import msgspec
@@ -283,9 +283,12 @@ class _Names:
     """Calls each note by the id of its document: the one that it had, also if the note was moved since."""
 
     def __init__(self, former: Mapping[str, BuiltDocument], paths: Collection[str]) -> None:
-        at = {name: document.url if document.url in paths else name for name, document in former.items()}
+        at = {name: url if (url := document.url) and url in paths else name for name, document in former.items()}
         self._by_path = {path: name for name, path in at.items() if path in paths}
         self._gone = {name: document for name, document in former.items() if at[name] not in paths}
+        self._by_file_name: dict[str, list[str]] = {}
+        for name in self._gone:
+            self._by_file_name.setdefault(PurePosixPath(at[name]).name, []).append(name)
         self._taken = set(self._by_path.values())
         self.moved = 0
         """Notes that had other paths before."""
@@ -299,9 +302,7 @@ class _Names:
         return known
 
     def _new(self, path: str, text: str | None) -> str:
-        from contracts.world.extraction.moved_documents import document_like
-
-        former = None if text is None else document_like(text, self._gone)
+        former = None if text is None else self._former(path, text)
         if former is not None:
             del self._gone[former]
             self.moved += 1
@@ -310,6 +311,15 @@ class _Names:
         named = _hashed_id(path) if plain in self._taken else plain
         self._gone.pop(named, None)
         return named
+
+    def _former(self, path: str, text: str) -> str | None:
+        """Returns the id of the document that a new note was. Most notes keep their file names when folders are put in
+        order, and to compare each with all that are gone takes the square of their number."""
+        from contracts.world.extraction.moved_documents import document_like
+
+        called_so = self._by_file_name.get(PurePosixPath(path).name, ())
+        alike = document_like(text, {name: self._gone[name] for name in called_so if name in self._gone})
+        return alike or document_like(text, self._gone)
 
 
 def _note_paths(folder: Path) -> Iterator[Path]:

@@ -357,6 +357,29 @@ def test_what_was_erased_or_corrected_of_a_note_stays_so_when_its_file_is_rename
     assert titles_of(tmp_path, "Document") == ["Another boat", "Birthday", "Other", "Ship", "Therapy"]
 
 
+def test_of_two_notes_that_are_alike_the_one_of_its_own_name_goes_on_where_folders_were_put_in_order(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    text = "# Plan\n\nWe meet at noon."
+    notes = folder_of(tmp_path / "notes", a=text, b=text)
+    import_notes(notes)
+    with ledger.transaction() as tx:
+        stored = decode_nodes(tx.rows("world_nodes_of_owner", owner="local:bob"))
+        of_b = [node.id for node in stored if node.type == "Passage" and "b.md:" in str(node.properties["spans"])]
+        forget_nodes(tx, of_b, "eve")
+    for folder, name in (("1", "b"), ("2", "a")):
+        (notes / folder).mkdir()
+        (notes / f"{name}.md").rename(notes / folder / f"{name}.md")
+    moved = import_notes(notes)
+    assert (moved["moved"], moved["gone"], moved["withheld"]) == (2, 0, {"forgotten": 1})
+    urls = {}
+    with ledger.read() as reader:
+        for node in decode_nodes(reader.rows("world_nodes_of_owner", owner="local:bob")):
+            if node.type == "Document":
+                urls[str(node.properties["spans"][0]).rpartition(":")[0]] = node.properties["url"]
+    assert urls == {"a.md": "2/a.md", "b.md": "1/b.md"}
+
+
 def test_a_folder_without_any_note_ends_nothing_since_it_may_not_be_mounted(ledger: Ledger, tmp_path: Path) -> None:
     notes = folder_of(tmp_path / "notes", plan="# Plan\n\n- [ ] ship")
     import_notes(notes)

@@ -45,7 +45,7 @@ class Moment(NamedTuple):
 
 
 class KnownBalance(NamedTuple):
-    """What the zero address holds at a block by the list of that block, in smallest units."""
+    """The balance of the zero address by the list of a block, in smallest units."""
 
     block: int
     held: int

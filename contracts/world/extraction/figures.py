@@ -60,7 +60,7 @@ _DATE = re.compile(
 )
 _SPACE = "[ \u00a0\u202f]"
 _GAP = "[ \t\u00a0\u202f]?"
-"""What may stand within an amount. It is no end of a line."""
+"""A space or a tab within an amount, which never spans two lines."""
 _NUMBER = rf"(?:\d{{1,3}}(?:{_SPACE}\d{{3}})++(?!\d)(?:[.,]\d{{1,2}}(?!\d))?+|\d++(?:[,.’']\d++){{0,9}}+)"
 """Groups of thousands stand between spaces, commas, points or apostrophes."""
 _SCALE = rf"(?:{_GAP}(?:k|m|bn|thousand|million|billion)(?!\w))?"

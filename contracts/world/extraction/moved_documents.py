@@ -18,14 +18,14 @@ LEAST_IN_COMMON = 0.5
 
 
 class BuiltDocument(NamedTuple):
-    """What a graph has of a document: its address, or None if it is that of its id, and the texts that it said."""
+    """A document as a graph holds it: `said` are its title and its passages. `url` is None if its id is its path."""
 
     url: str | None
     said: frozenset[str]
 
 
 def built_documents(nodes: Iterable[Node]) -> dict[str, BuiltDocument]:
-    """Returns the documents that live nodes of one graph are, by id."""
+    """Returns the documents among the live nodes of one graph, by id."""
     urls: dict[str, str | None] = {}
     said: dict[str, set[str]] = {}
     for node in filter(is_live, nodes):
