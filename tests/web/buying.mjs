@@ -1,12 +1,8 @@
 // Buys a key on a page with a wallet that is put into it. The wallet forwards to a chain, is on the wrong one first,
 // rejects the first transfer, and is left in the middle by a reload. Prints as JSON what happened.
-import puppeteer from 'puppeteer-core'
+import { browser, newPage } from './browser.mjs'
 
 const [url, rpcUrl, account] = process.argv.slice(2)
-const browser = await puppeteer.launch({
-  executablePath: process.env.CHROMIUM,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-})
 const calls = []
 const wallet = { chain: '0x1', rejects: 1, accounts: [account] }
 
@@ -32,7 +28,7 @@ async function asked (method, params) {
 
 await rpc('anvil_impersonateAccount', [account])
 await rpc('anvil_setBalance', [account, '0xde0b6b3a7640000'])
-const page = await browser.newPage()
+const page = await newPage()
 const complaints = []
 page.on('console', (message) => ['error', 'warn'].includes(message.type()) && complaints.push(message.text()))
 page.on('pageerror', (error) => complaints.push(String(error)))

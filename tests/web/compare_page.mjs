@@ -1,12 +1,8 @@
 // Compares two lists of holders: opened plainly, by fields and button, by a preset, by the page's address, and refused.
 // Prints as JSON what it showed.
-import puppeteer from 'puppeteer-core'
+import { browser, newPage } from './browser.mjs'
 
 const [url] = process.argv.slice(2)
-const browser = await puppeteer.launch({
-  executablePath: process.env.CHROMIUM,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-})
 const complaints = []
 const LISTS = `block,block_time,holders
 20,2026-01-01T00:20:00Z,64
@@ -16,7 +12,7 @@ const LISTS = `block,block_time,holders
 
 /** A page, and the paths that it asks of the counted API. `answers` answers some requests instead of the service. */
 async function opened (query = '', answers = {}) {
-  const page = await browser.newPage()
+  const page = await newPage()
   const asked = []
   page.on('pageerror', (error) => complaints.push(String(error)))
   await page.setRequestInterception(true)

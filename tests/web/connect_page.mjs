@@ -1,13 +1,9 @@
 // Uses the connect page: copies a command, checks a quote, and one that was tampered with. Prints as JSON what happened.
-import puppeteer from 'puppeteer-core'
+import { browser, newPage } from './browser.mjs'
 
 const [url] = process.argv.slice(2)
-const browser = await puppeteer.launch({
-  executablePath: process.env.CHROMIUM,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-})
 await browser.defaultBrowserContext().overridePermissions(new URL(url).origin, ['clipboard-read', 'clipboard-sanitized-write'])
-const page = await browser.newPage()
+const page = await newPage()
 await page.goto(url, { waitUntil: 'networkidle0' })
 await page.bringToFront()
 await page.click('[data-copy]')

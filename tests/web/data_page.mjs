@@ -1,15 +1,11 @@
 // Checks open data in a browser: the manifest, a file that it names, one that it doesn't, a manifest that was tampered
 // with, a browser without Ed25519, and a service that is silent. Prints as JSON what the page said.
-import puppeteer from 'puppeteer-core'
+import { browser, newPage } from './browser.mjs'
 
 const [url, good, bad] = process.argv.slice(2)
-const browser = await puppeteer.launch({
-  executablePath: process.env.CHROMIUM,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-})
 
 async function opened (prepare) {
-  const page = await browser.newPage()
+  const page = await newPage()
   if (prepare) await page.evaluateOnNewDocument(prepare)
   await page.goto(url, { waitUntil: 'networkidle0' })
   return page

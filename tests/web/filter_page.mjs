@@ -1,14 +1,10 @@
 // Filters the transfers of the wall by token and direction, with the keyboard, loads the page again, and opens it without
 // scripts. Prints as JSON what is left.
-import puppeteer from 'puppeteer-core'
+import { browser, newPage } from './browser.mjs'
 
 const [url] = process.argv.slice(2)
-const browser = await puppeteer.launch({
-  executablePath: process.env.CHROMIUM,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-})
 const complaints = []
-const page = await browser.newPage()
+const page = await newPage()
 page.on('pageerror', (error) => complaints.push(String(error)))
 page.on('console', (message) => ['error', 'warn'].includes(message.type()) && complaints.push(message.text()))
 await page.goto(url, { waitUntil: 'networkidle0' })
@@ -33,7 +29,7 @@ await page.reload({ waitUntil: 'networkidle0' })
 const reloaded = await shown()
 await page.goto(`${url}?token=none%20of%20these&direction=`, { waitUntil: 'networkidle0' })
 const unknown = await shown()
-const plain = await browser.newPage()
+const plain = await newPage()
 await plain.setJavaScriptEnabled(false)
 await plain.goto(url)
 const withoutScript = await plain.evaluate(() => ({ rows: document.querySelectorAll('#newest tr').length, enabled: document.querySelectorAll('.filter select:enabled').length }))

@@ -1,13 +1,9 @@
 // Uses the explorer of the graph: searches, chooses by keyboard and by address, filters, drags, with the file and
 // without. Prints as JSON what it showed.
-import puppeteer from 'puppeteer-core'
+import { browser, newPage } from './browser.mjs'
 
 const [url] = process.argv.slice(2)
-const browser = await puppeteer.launch({
-  executablePath: process.env.CHROMIUM,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-})
-const page = await browser.newPage()
+const page = await newPage()
 await page.setViewport({ width: 1440, height: 1000 })
 const complaints = []
 const asked = []
@@ -68,21 +64,21 @@ const frameCpuMs = (await cpu() - began) / frames * 1000
 await page.focus('.graph canvas')
 for (const key of ['+', '-', 'ArrowLeft', 'ArrowUp', '0']) await page.keyboard.press(key)
 
-const linked = await browser.newPage()
+const linked = await newPage()
 await linked.goto(`${url}#${process.env.NODE}`, { waitUntil: 'networkidle0' })
 await linked.waitForFunction(() => document.querySelector('#graph-card h2'))
 const byAddress = await linked.$eval('#graph-card h2', (each) => each.textContent)
 
 const strays = {}
 for (const hash of ['#node:none%20such', '#%E0%A4%A', '#node:%E0%A4%A']) {
-  const stray = await browser.newPage()
+  const stray = await newPage()
   stray.on('pageerror', (error) => complaints.push(String(error)))
   await stray.goto(url + hash, { waitUntil: 'networkidle0' })
   await stray.waitForSelector('#graph-search:not([disabled])')
   strays[hash] = await stray.$eval('#graph-card', (each) => each.innerText.split('\n')[0])
 }
 
-const broken = await browser.newPage()
+const broken = await newPage()
 await broken.setRequestInterception(true)
 broken.on('request', (request) => request.url().includes('/data/graph-') ? request.respond({ status: 404, body: '' }) : request.continue())
 await broken.goto(url, { waitUntil: 'networkidle0' })

@@ -1,13 +1,9 @@
 // Uses the playground of the guardrail by the keyboard: examples, a text of its own, one that is refused, a service
 // that is silent. Prints as JSON what it showed.
-import puppeteer from 'puppeteer-core'
+import { browser, newPage } from './browser.mjs'
 
 const [url] = process.argv.slice(2)
-const browser = await puppeteer.launch({
-  executablePath: process.env.CHROMIUM,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-})
-const page = await browser.newPage()
+const page = await newPage()
 const complaints = []
 page.on('pageerror', (error) => complaints.push(String(error)))
 await page.goto(url, { waitUntil: 'networkidle0' })

@@ -1,13 +1,9 @@
 // Looks for a word on the page of lineage, and follows the drawer of a number to it. Prints as JSON what was found.
-import puppeteer from 'puppeteer-core'
+import { browser, newPage } from './browser.mjs'
 
 const [base, ...words] = process.argv.slice(2)
-const browser = await puppeteer.launch({
-  executablePath: process.env.CHROMIUM,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-})
 const complaints = []
-const page = await browser.newPage()
+const page = await newPage()
 page.on('pageerror', (error) => complaints.push(String(error)))
 page.on('console', (message) => ['error', 'warn'].includes(message.type()) && complaints.push(message.text()))
 await page.goto(`${base}/token/`, { waitUntil: 'networkidle0' })

@@ -1,13 +1,9 @@
 // Uses the map of holders: goes back in time, shows two thousand, zooms and moves by pointer, wheel, keys and buttons,
 // chooses one, with the files and without. Prints as JSON what it showed.
-import puppeteer from 'puppeteer-core'
+import { browser, newPage } from './browser.mjs'
 
 const [url] = process.argv.slice(2)
-const browser = await puppeteer.launch({
-  executablePath: process.env.CHROMIUM,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-})
-const page = await browser.newPage()
+const page = await newPage()
 await page.setViewport({ width: 1440, height: 1000 })
 const complaints = []
 /** The cache modes of what the scripts fetch, by the end of its address. */
@@ -102,7 +98,7 @@ const beyond = await page.$eval('table.holders', (table) => {
   return table.parentElement.scrollWidth - table.parentElement.clientWidth
 })
 
-const broken = await browser.newPage()
+const broken = await newPage()
 await broken.setRequestInterception(true)
 broken.on('request', (request) => request.url().includes('/data/holder_lists.csv') ? request.respond({ status: 404, body: '' }) : request.continue())
 await broken.goto(url, { waitUntil: 'networkidle0' })

@@ -4,7 +4,7 @@
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import puppeteer from 'puppeteer-core'
+import { browser, newPage } from './browser.mjs'
 
 const [base, directory, ...paths] = process.argv.slice(2)
 const axe = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -28,23 +28,18 @@ const judgedByAxe = process.env.JUDGED?.split(',') ?? LOADS.map(([first]) => fir
 const pictured = process.env.PICTURES === 'all' ? chosen : ['wide']
 
 const pages = Object.fromEntries(paths.map((at) => [at, {}]))
-const browser = await puppeteer.launch({
-  executablePath: process.env.CHROMIUM,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-})
 
 /**
  * What is seen of every page in these views, all in one tab: a tab for each page would start a process each, which takes
  * half as long as to judge one.
  */
 async function seenInOneTab (views) {
-  const page = await browser.newPage()
+  const page = await newPage()
   const scriptless = views[0] === 'no-script'
   let load
   const client = await page.createCDPSession()
   await client.send('Network.enable')
-  await client.send('Network.setCacheDisabled', { cacheDisabled: true }) // bytes of a first visit
-  client.on('Network.loadingFinished', ({ encodedDataLength }) => { load.bytes += encodedDataLength })
+  client.on('Network.loadingFinished', ({ encodedDataLength }) => { load.bytes += encodedDataLength }) // of a first visit
   page.on('request', (request) => load.requests.push(request.url()))
   page.on('console', (message) => ['error', 'warn'].includes(message.type()) && load.console.push(message.text()))
   page.on('pageerror', (error) => load.console.push(String(error)))

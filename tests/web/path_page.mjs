@@ -1,17 +1,13 @@
 // Finds the path between two nodes of the graph, once by the address and once by choosing both. Prints as JSON what it
 // showed.
-import puppeteer from 'puppeteer-core'
+import { browser, newPage } from './browser.mjs'
 
 const [url] = process.argv.slice(2)
 const { START, START_TITLE, END, END_TITLE } = process.env
-const browser = await puppeteer.launch({
-  executablePath: process.env.CHROMIUM,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-})
 const complaints = []
 
 async function opened (address) {
-  const page = await browser.newPage()
+  const page = await newPage()
   page.on('pageerror', (error) => complaints.push(String(error)))
   await page.goto(address, { waitUntil: 'networkidle0' })
   await page.waitForSelector('#graph-search:not([disabled])')

@@ -1,12 +1,8 @@
 // Calculates what numbers of calls a day cost on the page of prices, and on one where single calls are sold. Prints as JSON what it said, and what it asked for.
-import puppeteer from 'puppeteer-core'
+import { browser, newPage } from './browser.mjs'
 
 const [url] = process.argv.slice(2)
-const browser = await puppeteer.launch({
-  executablePath: process.env.CHROMIUM,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-})
-const page = await browser.newPage()
+const page = await newPage()
 const complaints = []
 page.on('pageerror', (error) => complaints.push(String(error)))
 await page.goto(url, { waitUntil: 'networkidle0' })
@@ -22,7 +18,7 @@ for (const calls of ['50', '500', '5000', '0', '']) {
 await page.keyboard.press('Enter')
 await page.waitForNetworkIdle({ idleTime: 100 })
 
-const selling = await browser.newPage()
+const selling = await newPage()
 await selling.setRequestInterception(true)
 selling.on('request', async (request) => {
   if (request.url() !== url) return request.continue()

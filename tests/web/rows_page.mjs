@@ -1,18 +1,14 @@
 // Uses the explorer of rows: filters, sorts, pages through, with the files and without. Prints as JSON what it showed.
-import puppeteer from 'puppeteer-core'
+import { browser, newPage } from './browser.mjs'
 
 const [url, dataset] = process.argv.slice(2)
-const browser = await puppeteer.launch({
-  executablePath: process.env.CHROMIUM,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-})
 const complaints = []
 /** The cache modes of what the scripts fetch, by the end of its address. */
 const modes = {}
 const room = `#rows-${dataset}`
 
 async function opened (prepare = async () => {}) {
-  const page = await browser.newPage()
+  const page = await newPage()
   page.on('pageerror', (error) => complaints.push(String(error)))
   await page.exposeFunction('fetches', (address, mode) => { modes[address.split('/').at(-1)] = mode })
   await page.evaluateOnNewDocument(() => {

@@ -1,16 +1,12 @@
 // Uses the pages as people do: opens the drawer of a number, follows a chart by pointer and keys, looks up holders, has a
 // wrong clock, and waits while newer numbers are published. Prints as JSON what happened.
-import puppeteer from 'puppeteer-core'
+import { browser, newPage } from './browser.mjs'
 
 const [base, holder, stranger] = process.argv.slice(2)
-const browser = await puppeteer.launch({
-  executablePath: process.env.CHROMIUM,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-})
 const complaints = []
 
 async function opened (path, prepare = async () => {}) {
-  const page = await browser.newPage()
+  const page = await newPage()
   page.on('console', (message) => ['error', 'warn'].includes(message.type()) && complaints.push(message.text()))
   page.on('pageerror', (error) => complaints.push(String(error)))
   await prepare(page)

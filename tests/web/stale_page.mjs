@@ -1,12 +1,8 @@
 // Has the service call a document stale before its time while the page is open. Prints as JSON what turned grey.
-import puppeteer from 'puppeteer-core'
+import { browser, newPage } from './browser.mjs'
 
 const [url, document_] = process.argv.slice(2)
-const browser = await puppeteer.launch({
-  executablePath: process.env.CHROMIUM,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-})
-const page = await browser.newPage()
+const page = await newPage()
 const grey = () => page.$$eval('[data-from]', (all) => all.map((each) => [each.dataset.from, each.classList.contains('stale'), each.querySelector('.since').innerText]))
 await page.goto(url, { waitUntil: 'networkidle0' })
 await page.waitForSelector('#now:not([hidden])')
