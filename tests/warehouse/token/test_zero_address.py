@@ -102,14 +102,20 @@ def test_a_list_that_is_not_proven_tells_nothing(context: DocumentContext) -> No
     assert (zero["balance_raw"], zero["basis"].verdict.value) == (None, "unproven")
 
 
-def of_lists(tmp_path: Path, rows: Sequence[Row], upto: int, known: Sequence[KnownBalance]) -> ZeroAddress:
+def of_lists(
+    tmp_path: Path,
+    rows: Sequence[Row],
+    upto: int,
+    known: Sequence[KnownBalance],
+    sizes: Sizes = Sizes(changes=3, state=7),
+) -> ZeroAddress:
     tmp_path.mkdir(exist_ok=True)
     with Warehouse(tmp_path).connect() as connection:
         put_transfers(connection, rows, upto)
         fold_balances(connection)
         state = read_state(connection)
         assert state is not None
-        return ZeroAddress(extend_history(connection, tmp_path, state, Sizes(changes=3, state=7)), known)
+        return ZeroAddress(extend_history(connection, tmp_path, state, sizes), known)
 
 
 def test_a_balance_that_fell_or_rose_by_no_transfer_is_unknown_between_its_lists(tmp_path: Path) -> None:
@@ -142,7 +148,7 @@ def test_of_more_transfers_than_are_weighed_the_sums_count(tmp_path: Path, monke
 def test_a_long_row_of_burns_hides_no_amount_that_was_locked_first(tmp_path: Path) -> None:
     burns = [(block, A, ZERO_ADDRESS, 2000 + block) for block in range(3, 6003)]
     rows = [(1, ZERO_ADDRESS, ZERO_ADDRESS, 1000), (2, ZERO_ADDRESS, A, 10**9), *burns]
-    zero = of_lists(tmp_path, rows, 7000, [KnownBalance(7000, 1000)])
+    zero = of_lists(tmp_path, rows, 7000, [KnownBalance(7000, 1000)], Sizes(changes=1000, state=2000))
     assert (zero.bounds_at(0), zero.bounds_at(1), zero.bounds_at(6500)) == ((0, 0), (1000, 1000), (1000, 1000))
     assert zero.first_held(7000) == Moment(1, int(block_time(1).timestamp()))
 
