@@ -26,6 +26,7 @@ from contracts.access.provider_views import Call, read_chain_id
 from contracts.access.rail import USDC_DECIMALS, rail_of
 from contracts.access.settling import GAS_LIMIT, agreed, head_calls, read_head
 from contracts.connect.handoff import may_be_asked
+from contracts.discovery.checks_document import CHECKS_PATH
 from contracts.errors import OperatorProblem, RunBusy, SettingsInvalid, StoreUnusable
 from contracts.evm.codec import RpcError, read_answer, request_body, selector
 from contracts.secrets import require_secrets
@@ -38,6 +39,7 @@ from pipelines.token.blockscout import BLOCKSCOUT
 from warehouse.access.relayer_key import load_relayer
 from warehouse.access.signing_keys import SIGNING_KEY_FILE, SigningKeys
 from warehouse.clients.http import blocking_client
+from warehouse.discovery.checks import failed_tables
 from warehouse.discovery.run_status import job_facts
 from warehouse.duck.connection import ChainIdentity, Warehouse
 from warehouse.duck.fetch_log import SourceHealth, source_health
@@ -362,6 +364,13 @@ def jobs(settings: Settings) -> Iterator[Finding]:
             yield Finding(f"job {job.name}", "fail", f"{detail}{meaning}", "`svc pipeline run` says what it needs.")
 
 
+def checks(settings: Settings) -> Iterator[Finding]:
+    """Reports each table whose checks did not pass, as the served generation says."""
+    for table in failed_tables(current_generation(settings.data_dir)):
+        cure = f"{CHECKS_PATH} says which; compare SVC_RPC_URLS and SVC_TOKEN_START_BLOCK with the token's history."
+        yield Finding(f"checks {table}", "fail", "did not pass; its numbers are published, marked", cure)
+
+
 def warehouse_opens(settings: Settings) -> Iterator[Finding]:
     warehouse = Warehouse(settings.data_dir)
     if not warehouse.path.exists():
@@ -582,6 +591,7 @@ CHECKS: tuple[Check, ...] = (
     secrets,
     relayer,
     jobs,
+    checks,
     warehouse_opens,
     nodes_agree,
     sources,

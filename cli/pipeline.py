@@ -9,11 +9,13 @@ import typer
 from cli.environment import effective_settings, make_data_dir
 from cli.logs import configure_logs
 from cli.output import note, operator_problems, print_json, say
+from contracts.discovery.checks_document import CHECKS_PATH
 from contracts.errors import RunBusy, SettingsInvalid
 from contracts.publish.routes import file_of
 from contracts.settings import Settings
 from contracts.token.holder_documents import TokenHolders
 from warehouse.cycles import while_importing
+from warehouse.discovery.checks import failed_tables
 from warehouse.discovery.run_status import job_facts
 from warehouse.duck.connection import Connection, Warehouse, run_lock
 from warehouse.file_modes import make_private_directory
@@ -27,7 +29,8 @@ DATA_DOCS_WAIT_S = 120.0
 
 
 def run(*, snapshot: bool, as_json: bool) -> None:
-    """Runs what is due. The exit code is 1 where a check found a fault, although its numbers are published, marked."""
+    """Runs what is due. The exit code is 1 where a check found a fault, now or before nothing was new; its numbers are
+    published, marked."""
     with operator_problems(as_json):
         settings = effective_settings()
         refuse_without_chain(settings)
@@ -37,11 +40,15 @@ def run(*, snapshot: bool, as_json: bool) -> None:
             from pipelines.headless import run_pipeline  # Dagster takes seconds to import
 
         report = run_pipeline(settings, snapshot=snapshot)
-    passed = all(report.checks.values())
+    generation = current_generation(settings.data_dir)
+    failed = failed_tables(generation)
+    passed = all(report.checks.values()) and not failed
     if as_json:
-        print_json({"ok": passed} | asdict(report))
+        print_json({"ok": passed} | asdict(report) | {"failedChecks": failed})
     elif not report.runs:
         say(f"nothing is new; {report.generation} stays")
+        if failed:
+            say(f"its checks fail for {', '.join(failed)}: {CHECKS_PATH} says why")
     else:
         for line in _summary(report.assets, report.checks):
             say(line)
@@ -139,6 +146,7 @@ def _status(settings: Settings) -> dict[str, Any]:
         "generation": generation and generation.id,
         "createdAt": generation and generation.manifest.created_at,
         "staleDocuments": [route for route, entry in documents.items() if entry.stale_reason],
+        "failedChecks": failed_tables(generation),
         "failingJobs": {job.name: job.reason for job in job_facts(settings.data_dir) if job.failing_since is not None},
         "running": False,
         "readToBlock": None,

@@ -18,7 +18,6 @@ from api.publish.site import PublishedSite
 from api.responses import UNCHANGED, not_ready, problems
 from api.routes import WorkRoute
 from contracts.access.tiers import Role
-from contracts.discovery.checks_document import CHECKS_PATH, PublishedChecks
 from contracts.discovery.health import Health, ServiceFacts, health_of
 from contracts.errors import (
     InternalFault,
@@ -32,6 +31,7 @@ from contracts.open_data.datasets import DataIndex
 from contracts.open_data.metadata import DATA_MEDIA_TYPES
 from contracts.open_data.names import DATA_PREFIX, TOKENS_INDEX_PATH
 from contracts.publish.routes import METRICS_PATH, file_of
+from warehouse.discovery.checks import published_checks
 
 
 def discovery_router(
@@ -104,7 +104,7 @@ def discovery_router(
             observed_age_s=observed_age_s,
             nodes_answering=observed.nodes_answering,
             jobs=observed.jobs,
-            checks=passed_checks(served.generation.path),
+            checks=published_checks(served.generation.path),
             broken_tokens=broken_tokens(served.generation.path),
         )
 
@@ -182,16 +182,6 @@ def _is_loopback(name: str) -> bool:
         return ip_address(name).is_loopback
     except ValueError:
         return False
-
-
-@lru_cache(maxsize=2)
-def passed_checks(generation: Path) -> Mapping[str, bool]:
-    """Returns whether the checks of each table passed, as a generation says; none in one of an earlier version."""
-    try:
-        body = (generation / "public" / file_of(CHECKS_PATH)).read_bytes()
-    except FileNotFoundError:
-        return {}
-    return {table.table: table.passed for table in PublishedChecks.model_validate_json(body).tables}
 
 
 @lru_cache(maxsize=2)

@@ -18,14 +18,14 @@ from rounds import ROUNDS, SOAK_ROUNDS
 from small_disk import fill, small_disk
 from typer.testing import Result
 
-from api.discovery.router import passed_checks
 from cli.demo.recorded import RecordedNode
 from cli.logs import ConsoleLines
 from pipelines import checks
-from warehouse.discovery.checks import check_results
+from warehouse.discovery.checks import check_results, failed_tables
 from warehouse.discovery.run_status import EndedRun, Outcome, update_run_status, with_run
 from warehouse.duck.connection import Warehouse
 from warehouse.duck.tables import tables
+from warehouse.publish.generations import current_generation
 
 Svc = Callable[..., Result]
 DOCUMENT = "/api/token/holders"
@@ -79,15 +79,22 @@ def test_a_list_whose_proof_fails_is_a_failed_check_everywhere_and_exits_with_1(
         chain = {"SVC_RPC_URLS": node.url, "SVC_TOKEN_ADDRESS": TOKEN, "SVC_TOKEN_START_BLOCK": "2"}
         result = svc("pipeline", "run", "--json", **chain)
         again = svc("pipeline", "run", "--snapshot", **chain)
+        unchanged, as_json = svc("pipeline", "run", **chain), svc("pipeline", "run", "--json", **chain)
     report = said(result)
     assert (result.exit_code, report["ok"]) == (1, False)
     assert report["assets"]["out_holders__lists"]["verdict"] == "failed"
     failed = {"document/api/token/holders:proof", "out_chain__disputes:chain_and_list_agree"}
     assert failed <= {name for name, passed in report["checks"].items() if not passed}
     assert again.exit_code == 1 and "check not passed: document/api/token/holders:proof" in again.stdout
+    assert (unchanged.exit_code, as_json.exit_code) == (1, 1)
+    assert "nothing is new" in unchanged.stdout
+    assert "its checks fail for out_chain__disputes: /checks.json says why" in unchanged.stdout
+    nothing_new = said(as_json)
+    assert (nothing_new["ok"], nothing_new["runs"], nothing_new["failedChecks"]) == (False, 0, ["out_chain__disputes"])
 
-    passed = passed_checks(tmp_path / "var" / "current")
-    assert passed["out_chain__disputes"] is False
+    assert failed_tables(current_generation(tmp_path / "var")) == ["out_chain__disputes"]
+    assert said(svc("pipeline", "status", "--json", **chain))["failedChecks"] == ["out_chain__disputes"]
+    assert "checks out_chain__disputes" in svc("doctor", **chain).output
     with Warehouse(tmp_path / "var").connect() as connection:
         judged = {row.fact: row.value for row in check_results(connection) if row.table_name == "out_chain__disputes"}
     assert (judged["failed_newest_lists"], judged["open_disputes"]) == (1, 0)

@@ -1,16 +1,20 @@
 """Reads what the checks of tables found, for publishing and for the checks of documents."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
+from pathlib import Path
 
-from contracts.discovery.checks_document import CheckedColumn, CheckedFact, CheckedTable, PublishedChecks
+from contracts.discovery.checks_document import CHECKS_PATH, CheckedColumn, CheckedFact, CheckedTable, PublishedChecks
+from contracts.publish.routes import file_of
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Connection
 from warehouse.duck.rows import aware_utc
 from warehouse.duck.tables import tables
+from warehouse.publish.generations import Generation
 from warehouse.statements import read_sql
 
 
@@ -54,6 +58,22 @@ def read_checks(context: DocumentContext) -> PublishedChecks:
         )
     checked = list(_checked_tables(results, columns))
     return PublishedChecks(failed=sum(not table.passed for table in checked), tables=checked)
+
+
+@lru_cache(maxsize=2)
+def published_checks(generation: Path) -> Mapping[str, bool]:
+    """Returns whether the checks of each table passed, as a generation says; none in one of an earlier version."""
+    try:
+        body = (generation / "public" / file_of(CHECKS_PATH)).read_bytes()
+    except FileNotFoundError:
+        return {}
+    return {table.table: table.passed for table in PublishedChecks.model_validate_json(body).tables}
+
+
+def failed_tables(generation: Generation | None) -> list[str]:
+    """Returns the tables whose checks did not pass, as a generation says, in order."""
+    checks = {} if generation is None else published_checks(generation.path)
+    return sorted(table for table, passed in checks.items() if not passed)
 
 
 def _checked_tables(results: list[CheckResult], columns: dict[str, list[CheckedColumn]]) -> Iterator[CheckedTable]:

@@ -102,12 +102,16 @@ def test_a_list_that_is_not_proven_tells_nothing(context: DocumentContext) -> No
     assert (zero["balance_raw"], zero["basis"].verdict.value) == (None, "unproven")
 
 
+SMALL = Sizes(changes=3, state=7)
+"""Of the files of a history: a few transfers fill several."""
+
+
 def of_lists(
     tmp_path: Path,
     rows: Sequence[Row],
     upto: int,
     known: Sequence[KnownBalance],
-    sizes: Sizes = Sizes(changes=3, state=7),
+    sizes: Sizes = SMALL,
 ) -> ZeroAddress:
     tmp_path.mkdir(exist_ok=True)
     with Warehouse(tmp_path).connect() as connection:
