@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 import msgspec
@@ -16,8 +16,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from contracts.access.signing import KeySet, SigningKey, signed_sha256, with_signature
-from contracts.base import AddressText
 from contracts.errors import SettingsInvalid
+from contracts.settings import Address
 
 SCHEMA = "svc.partition/1"
 _KEY = re.compile(r"(\d{12})-(\d{12})")
@@ -225,7 +225,7 @@ class FurtherToken(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    address: AddressText
+    address: Address
     first_block: int = Field(ge=0)
     name: str | None = Field(default=None, max_length=64)
 
@@ -244,8 +244,6 @@ def read_tokens_file(text: str, *, service_token: str | None) -> tuple[FurtherTo
         rows = yaml.safe_load(text) or []
     except yaml.YAMLError as error:
         raise SettingsInvalid(f"SVC_TOKENS_FILE is no YAML: {' '.join(str(error).split())}.", cure=cure) from None
-    if isinstance(rows, list):
-        rows = [_lower_case(row) for row in rows]
     try:
         tokens = _TOKENS.validate_python(rows)
     except ValidationError as error:
@@ -261,9 +259,3 @@ def read_tokens_file(text: str, *, service_token: str | None) -> tuple[FurtherTo
             )
         known.add(token.address)
     return tuple(tokens)
-
-
-def _lower_case(row: object) -> object:
-    if isinstance(row, Mapping) and isinstance(row.get("address"), str):
-        return {**row, "address": row["address"].lower()}
-    return row
