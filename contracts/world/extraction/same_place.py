@@ -1,7 +1,7 @@
 """Finds what else a build read from the place of a node: who erases a passage may mean all that it says. Pure.
 
 Example: "We decided to move because of the noise." is a passage, and a decision with its rationale; "Blood type: 0+"
-is a passage, and a property of its document.
+is a passage, and a property of its document or of the heading above it.
 """
 
 from __future__ import annotations
@@ -20,27 +20,34 @@ class _Place(NamedTuple):
 
 def said_there_too(node: Node, neighbours: Iterable[Node]) -> list[Node]:
     """Returns the live neighbours that say what stands at the place of a node: those that were read from nowhere else,
-    and documents with a property whose value stands there."""
+    and those of its document with a property whose value stands there."""
     places = _places_of(node)
     text = str(node.properties.get("text", node.title))
     return [other for other in neighbours if is_live(other) and places and _says(other, places, text)]
 
 
+_NOT_STATED = {"spans", "rule", "url", "section", "text", "dates", "amounts"}
+"""Properties that tell where a node was read, or repeat parts of its own title or text."""
+
+
 def _says(other: Node, places: list[_Place], text: str) -> bool:
     own = _places_of(other)
-    if other.type == "Document":
-        is_of_it = {place.document for place in own} & {place.document for place in places}
-        return bool(is_of_it) and any(value in text for value in _stated(other.properties))
-    return bool(own) and all(any(_is_within(place, outer) for outer in places) for place in own)
+    if own and all(any(_is_within(place, outer) for outer in places) for place in own):
+        return True
+    is_of_it = {place.document for place in own} & {place.document for place in places}
+    return bool(is_of_it) and any(_bare(value) in _bare(text) for value in _stated(other.properties))
 
 
 def _stated(properties: dict[str, Any]) -> Iterable[str]:
     for name, value in properties.items():
-        if name in ("spans", "rule", "url"):
-            continue
         for part in value if isinstance(value, list) else [value]:
-            if isinstance(part, str) and part:
+            if name not in _NOT_STATED and isinstance(part, str) and _bare(part):
                 yield part
+
+
+def _bare(text: str) -> str:
+    """Returns the letters and digits of a text: a value is read without the markup that its passage has."""
+    return "".join(filter(str.isalnum, text)).casefold()
 
 
 def _is_within(place: _Place, outer: _Place) -> bool:

@@ -112,7 +112,7 @@ def test_the_erasure_of_a_passage_names_what_else_says_what_stood_there(ledger_s
         ada = Ada(service)
         text = (
             "# Visit\n\n- Diagnosis: measles\n- Clinic: North\n\nWe decided to tell Bo about it because Cy asked.\n\n"
-            "Bo came, and Cy.\n"
+            "Bo came, and Cy.\n\nEmail: Cy Dubois <cy@example.org>\n\n## 2026-11-15\n\nPhone: +41 79 555 01 02\n"
         )
         build = {"graphId": "g", "documents": [{"id": "v", "markdown": text}], "mode": "apply"}
         nodes = {node["title"]: node["id"] for node in ada.post(BUILD, build, 201)["data"]["nodes"]}
@@ -120,13 +120,15 @@ def test_the_erasure_of_a_passage_names_what_else_says_what_stood_there(ledger_s
         def said_too(title):
             answered = ada.ask("DELETE", NODES + quote(nodes[title], safe=""))["data"]
             assert answered["nodes"] == 1
-            return [(node["type"], node["title"]) for node in answered["saidToo"]]
+            return sorted((node["type"], node["title"]) for node in answered["saidToo"])
 
         assert said_too("Diagnosis: measles") == [("Document", "Visit")]
         assert said_too("Diagnosis: measles") == []
         decided = "We decided to tell Bo about it because Cy asked."
         assert said_too(decided) == [("Decision", "tell Bo about it")]
         assert said_too("Bo came, and Cy.") == []
+        assert said_too("Email: Cy Dubois cy@example.org") == [("Document", "Visit"), ("Person", "Cy Dubois")]
+        assert said_too("Phone: +41 79 555 01 02") == [("Concept", "2026-11-15")]
 
 
 def test_an_encoded_id_is_erased_whole_and_not_the_node_named_by_its_beginning(ledger_settings):
