@@ -27,6 +27,7 @@ from contracts.connect.jsonrpc import (
     error_body,
     problem_as_error,
     read_message,
+    with_stable_code,
 )
 from contracts.connect.server import MODERN_VERSIONS, PROTOCOL_VERSIONS
 from contracts.errors import (
@@ -113,7 +114,7 @@ class Edge:
             data = {"supported": list(MODERN_VERSIONS), "requested": version}
             text = "Unsupported protocol version; initialize agrees on revisions before those that are supported here."
             body = error_body(UNSUPPORTED_PROTOCOL_VERSION, text, id=message.get("id"), data=data)
-            await _error(400, body)(scope, receive, send)
+            await _error(400, self._completed(body, scope, message.get("id")))(scope, receive, send)
             return
         if "id" not in message:
             await Response(status_code=202)(scope, receive, send)
@@ -122,16 +123,47 @@ class Edge:
         server = await asyncio.to_thread(self._open_once) if self._server is None else self._server
         # White space around a value is not part of it, which not every server before us knows.
         forwarded = [(name, value.strip()) for name, value in scope["headers"] if name not in _OURS]
+        answer = self._answering(scope, message["id"], send)
         if not isinstance(message["id"], str | int):
-            # The SDK accepts neither null nor fractions.
-            send = _restoring_id(message["id"], send)
-            message = {**message, "id": _OUR_ID}
+            message = {**message, "id": _OUR_ID}  # the SDK accepts neither null nor fractions
         body = json.dumps(message).encode()
         length = (b"content-length", str(len(body)).encode())
         # The SDK compares the content type with its case, which no media type has.
         headers = [*forwarded, (b"accept", _ACCEPT), (b"content-type", _JSON.encode()), length]
         inner = {**scope, "headers": headers, CLIENT: self._policy.client(scope)}
-        await server(inner, _whole(body), send)
+        await server(inner, _whole(body), answer)
+
+    def _answering(self, scope: Scope, id: RequestId, send: Send) -> Send:
+        """Returns a send for a complete answer of the SDK that restores the original `id` and completes an error."""
+        start: MutableMapping[str, Any] = {}
+
+        async def complete(message: MutableMapping[str, Any]) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start":
+                start = message
+                return
+            body = message.get("body", b"")
+            if body:
+                body = self._completed(body, scope, id)
+            headers = [(name, value) for name, value in start["headers"] if name != b"content-length"]
+            headers.append((b"content-length", str(len(body)).encode()))
+            await send({**start, "headers": headers})
+            await send({**message, "body": body})
+
+        return complete
+
+    def _completed(self, body: bytes, scope: Scope, id: RequestId) -> bytes:
+        """Returns an answer with this id, of which an error has a stable code and links in its `data`."""
+        is_our_id = not isinstance(id, str | int)
+        if not is_our_id and b'"error"' not in body:
+            return body
+        answer = json.loads(body)
+        if is_our_id and answer.get("id") == _OUR_ID:
+            answer["id"] = id
+        if "error" in answer:
+            links = self._problem_links.of(BodyInvalid(answer["error"]["message"]), scope["method"], scope["path"])
+            answer["error"] = with_stable_code(answer["error"], scope["request_id"], links)
+        return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
 
     def _open_once(self) -> Application:
         with self._opening:
@@ -224,26 +256,3 @@ def _whole(body: bytes) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return receive
-
-
-def _restoring_id(id: RequestId, send: Send) -> Send:
-    """Returns a send for a complete answer that restores the original `id`."""
-    start: MutableMapping[str, Any] = {}
-
-    async def restore(message: MutableMapping[str, Any]) -> None:
-        nonlocal start
-        if message["type"] == "http.response.start":
-            start = message
-            return
-        body = message.get("body", b"")
-        if body:
-            answer = json.loads(body)
-            if answer.get("id") == _OUR_ID:
-                answer["id"] = id
-                body = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
-        headers = [(name, value) for name, value in start["headers"] if name != b"content-length"]
-        headers.append((b"content-length", str(len(body)).encode()))
-        await send({**start, "headers": headers})
-        await send({**message, "body": body})
-
-    return restore

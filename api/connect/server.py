@@ -131,7 +131,7 @@ class McpServer:
         self, ctx: Any, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         if params.name not in self._names:
-            raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:100]}")
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:100]}", {"code": "tool_unknown"})
         call = ToolCall(
             name=params.name,
             arguments=params.arguments or {},
@@ -177,7 +177,7 @@ class McpServer:
     async def _read_resource(self, ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         document = await self._resources.read(params.uri, ctx.request.scope)
         if document is None:
-            raise MCPError(INVALID_PARAMS, "No resource has this URI.", {"uri": params.uri[:1000]})
+            raise MCPError(INVALID_PARAMS, "No resource has this URI.", {"code": "resource_unknown", "uri": params.uri[:1000]})
         media_type, text = document
         contents = types.TextResourceContents(uri=params.uri, mime_type=media_type, text=text)
         return types.ReadResourceResult(contents=[contents])
@@ -188,7 +188,7 @@ class McpServer:
     async def _get_prompt(self, _: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         prompt = self._prompts.get(params.name)
         if prompt is None:
-            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name[:100]}")
+            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name[:100]}", {"code": "prompt_unknown"})
         given = params.arguments or {}
         missing = [argument.name for argument in prompt.arguments if argument.required and not given.get(argument.name)]
         if missing:

@@ -7,13 +7,22 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from contracts.base import Document
-from contracts.errors import RequestProblem
+from contracts.errors import BodyInvalid, RequestProblem
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 UNSUPPORTED_PROTOCOL_VERSION = -32022
+
+PROTOCOL_CODES = {
+    METHOD_NOT_FOUND: "method_unknown",
+    INVALID_PARAMS: "params_invalid",
+    INTERNAL_ERROR: "internal_fault",
+    UNSUPPORTED_PROTOCOL_VERSION: "revision_unsupported",
+}
+"""Stable codes of the errors that MCP itself defines, by number."""
 
 RequestId = str | int | float | None
 
@@ -42,7 +51,7 @@ class JsonRpcError(Document):
 
     code: int
     message: str
-    data: Any = Field(default={}, description="Stable `code`, `retryable`, `links` and the `requestId`, or as MCP says")
+    data: Any = Field(default={}, description="Stable `code`, `retryable`, `links` and the `requestId`, and what MCP adds")
 
 
 class JsonRpcAnswer(Document):
@@ -102,6 +111,18 @@ def problem_as_error(
     if links:
         data["links"] = dict(links)
     return error_body(_OTHER_CODES.get(problem.status, INVALID_REQUEST), problem.detail, id=id, data=data)
+
+
+def with_stable_code(error: Mapping[str, Any], request_id: str, links: Mapping[str, str]) -> dict[str, Any]:
+    """Returns an error that MCP defines with what the errors of a service have in `data`, where that is missing.
+
+    Data that is no object, such as the name of an unknown method, is kept as `named`.
+    """
+    data = error.get("data")
+    named = data if isinstance(data, dict) else {"named": data} if data else {}
+    code = PROTOCOL_CODES.get(error["code"], BodyInvalid.code)
+    shared = {"code": code, "retryable": error["code"] == INTERNAL_ERROR, "requestId": request_id, "links": dict(links)}
+    return {**error, "data": shared | named}
 
 
 def message_of(body: bytes) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def errors_page(documents: Documents) -> Mapping[str, Any]:
         "problems": problems,
         "mcp_paths": (MCP_PATH, KEY_MCP_PATH),
         "mcp_refusals": tuple(refusals()),
-        "unknown_tool": INVALID_PARAMS,
+        "invalid_params": INVALID_PARAMS,
         "unsupported_revision": UNSUPPORTED_PROTOCOL_VERSION,
         "tool_failures": tool_failures(documents.installation.app_url),
         "example": next((problem.example for problem, _ in problems if problem.code == "body_invalid"), None),

@@ -146,7 +146,8 @@ def test_resources_have_what_results_leave_out(service, mode):
             for uri in ("svc://nodes/nobody", "svc://holders/x", "svc://nothing"):
                 with pytest.raises(MCPError) as refused:
                     await client.read_resource(uri)
-                assert (refused.value.error.code, refused.value.error.data) == (-32602, {"uri": uri})
+                data = refused.value.error.data
+                assert (refused.value.error.code, data["code"], data["uri"]) == (-32602, "resource_unknown", uri)
 
     asyncio.run(session())
 

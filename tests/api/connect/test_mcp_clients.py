@@ -102,7 +102,8 @@ def test_resources_are_what_is_published(service, mode):
                 assert 0 < len(contents.text) < LONGEST_RESOURCE
             with pytest.raises(MCPError) as refused:
                 await client.read_resource("svc://nothing")
-            assert (refused.value.error.code, refused.value.error.data) == (-32602, {"uri": "svc://nothing"})
+            data = refused.value.error.data
+            assert (refused.value.error.code, data["code"], data["uri"]) == (-32602, "resource_unknown", "svc://nothing")
 
     asyncio.run(read())
 

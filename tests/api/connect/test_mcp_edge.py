@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 
 import pytest
 from keyed_service import serving
@@ -139,13 +140,33 @@ def test_every_input_has_its_answer(service, name):
     assert said.get("error", {}).get("code") == code
     assert ("result" in said) is (code is None)
     assert "pydantic" not in answer.text
-    if id_ is None and code is not None and code != -32022:
-        assert said["error"]["data"]["retryable"] is False
-        assert said["error"]["data"]["requestId"] == answer.headers["x-request-id"]
+    if code is not None:
+        data = said["error"]["data"]
+        assert data["retryable"] is False and re.fullmatch(r"[a-z_]+", data["code"])
+        assert data["requestId"] == answer.headers["x-request-id"]
+        assert data["links"]["home"] == f"{BASE}/"
     if status == 405:
         assert answer.headers["allow"] == "POST, OPTIONS"
     if code == -32022:
         assert said["error"]["data"]["supported"] == [MODERN]
+
+
+@pytest.mark.parametrize(
+    ("sent", "stable", "more"),
+    [
+        (message("tools/destroy"), "method_unknown", {"named": "tools/destroy"}),
+        (call("svc_everything"), "tool_unknown", {}),
+        (message("tools/call", {}), "params_invalid", {}),
+        (message("resources/read", {"uri": "svc://none"}), "resource_unknown", {"uri": "svc://none"}),
+        (message("prompts/get", {"name": "none"}, id=1.5), "method_unknown", {"named": "prompts/get"}),
+    ],
+)
+def test_what_the_protocol_itself_refuses_has_a_stable_code(service, sent, stable, more):
+    (answer,) = service.ask(("POST", "/mcp", HERE | JSON, {"content": sent}))
+    data = answer.json()["error"]["data"]
+    assert answer.json()["id"] == json.loads(sent)["id"]
+    assert data["code"] == stable
+    assert {name: data[name] for name in data if name not in ("code", "retryable", "requestId", "links")} == more
 
 
 @pytest.mark.parametrize("body", [message("notifications/initialized"), message("ping"), message("nobody/knows")])
