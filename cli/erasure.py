@@ -19,7 +19,7 @@ def erase(callers: Sequence[str]) -> Erased:
 
     settings = effective_settings()
     configure_logs(settings.log_format)
-    return erase_traces(settings, callers, settings.installation_dir / "logs", on_step=note)
+    return erase_traces(settings, callers, on_step=note)
 
 
 def erasure_text(erased: Erased) -> str:

@@ -43,7 +43,7 @@ class Erased:
 
 
 def erase_traces(
-    settings: Settings, callers: Sequence[str], logs_dir: Path, on_step: Callable[[str], None] = lambda text: None
+    settings: Settings, callers: Sequence[str], on_step: Callable[[str], None] = lambda text: None
 ) -> Erased:
     """Rewrites every store without what the ledger has forgotten, and deletes what can't be rewritten.
 
@@ -62,7 +62,7 @@ def erase_traces(
         counts["runs"] = _erase_diary(settings.data_dir)
 
     def logs() -> None:
-        counts["logs"] = _delete_logs(logs_dir)
+        counts["logs"] = _delete_logs(settings.data_dir / "logs")
 
     steps: dict[str, Callable[[], None]] = {
         "the ledger": lambda: _rewrite_ledger(settings),
@@ -106,7 +106,7 @@ def erase_for_owners(settings: Settings, on_step: Callable[[str], None] = lambda
     with closing(open_ledger(settings, settings.data_dir)) as ledger:
         with ledger.read() as reader:
             waiting = waiting_erasures(reader)
-        erase_traces(settings, waiting.callers, settings.data_dir / "logs", on_step)
+        erase_traces(settings, waiting.callers, on_step)
         finish_erasures(ledger, waiting.ids)
     return len(waiting.ids)
 
