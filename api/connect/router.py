@@ -135,7 +135,8 @@ def connect_router(edge: Edge, key_edge: Edge) -> APIRouter:
         openapi_extra={"requestBody": _message_body()},
         summary="Speak MCP with a key",
         description=f"{_ANY_REVISION} Tools remember, search, read, correct, build, plan memory, judge actions and "
-        "show holders, plans and the key. Only `tools/call` and `resources/read` count for the key's day.",
+        "show holders, plans and the key. `tools/call` and `resources/read` count for the key's day; other messages do "
+        "so only where the address has nothing left of its minute.",
         operation_id="mcp_by_key",
     )
     async def mcp_by_key(request: Request) -> Response:

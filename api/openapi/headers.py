@@ -25,7 +25,8 @@ HEADERS: dict[str, dict[str, Any]] = {
     "Vary": _header("What the answer depends on", "Accept-Encoding"),
     "RateLimit-Policy": _header(
         "The budget that the request counts against: `permin` of one client address, or `daily` of one API key "
-        "(draft-ietf-httpapi-ratelimit-headers). Left out where there is no limit",
+        "(draft-ietf-httpapi-ratelimit-headers). An answer that caches keep for all names `permin`, also where it "
+        "counts for a key. Left out where there is no limit",
         '"permin";q=20;w=60',
         required=False,
     ),

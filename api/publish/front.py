@@ -39,6 +39,7 @@ from contracts.errors import (
     OperatorProblem,
     RangeNotSatisfiable,
     RequestProblem,
+    RouteUnknown,
     StoreUnavailable,
     UpgradeUnsupported,
 )
@@ -164,10 +165,12 @@ class Front:
         fields = dict(headers)
         refused = _refusal_of_head(scope, fields)
         document = None if site is None else site.documents.get(path)
+        if b"%" in scope.get("raw_path", b"") and _is_published(site, path):
+            refused = refused or RouteUnknown("Published paths have no escapes; ask for the path as it is written.")
 
         admission: Admission | None = None
         counted: Counted | None = None
-        if is_limited(path) if document is None else document.limited:
+        if (is_limited(path) and not _asks_what_may_be_sent(method, path)) if document is None else document.limited:
             names_key = (
                 self._keys is not None
                 and refused is None
@@ -377,7 +380,7 @@ class Front:
     async def _settle(
         self, scope: Scope, admission: Admission | None, counted: Counted | None, status: int, work_began: bool
     ) -> Counted | None:
-        """Gives a request that does not count back to its key, once.
+        """Gives a request that does not count back to its key, once. Returns what it counts for.
 
         A request that was refused before work began costs the address one of its minute instead. If the address has
         none left, the key pays after all, so that nobody can repeat such requests without end.
@@ -389,8 +392,12 @@ class Front:
             paid = await self._count(scope, now_s)
             if paid is not None and not paid.allowed:
                 return counted
+        else:
+            paid = None
         assert self._keys is not None
         await self._keys.give_back(admission, now_s)
+        if paid is not None:
+            return Counted("permin", WINDOW_S, paid)
         return counted._replace(taken=counted.taken._replace(remaining=counted.taken.remaining + 1))
 
     async def _send_file(self, scope: Scope, send: Send, file: PublishedFile) -> None:
@@ -534,6 +541,15 @@ def _refusal_of_head(scope: Scope, fields: dict[bytes, bytes]) -> RequestProblem
     if b"upgrade" in fields and fields[b"upgrade"].lower() == b"websocket":
         return UpgradeUnsupported("Send the request without the Upgrade field; there are no WebSockets here.")
     return None
+
+
+def _is_published(site: PublishedSite | None, path: str) -> bool:
+    return site is not None and (path in site.documents or path in site.files or path in site.redirects)
+
+
+def _asks_what_may_be_sent(method: str, path: str) -> bool:
+    """Returns whether a request is an OPTIONS that a room answers, which counts as little as those of other paths."""
+    return method == "OPTIONS" and (path in _MCP_PATHS or path.startswith(BLINK_PREFIX))
 
 
 def _no_such_range(size: int) -> RangeNotSatisfiable:

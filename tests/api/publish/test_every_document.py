@@ -84,6 +84,9 @@ def test_a_query_that_a_document_does_not_know_changes_nothing(site):
         pytest.param(lambda path: path.upper(), id="upper case"),
         pytest.param(lambda path: f"{path}.bak", id="a neighbour"),
         pytest.param(lambda path: re.sub(r"(?<=.)/", "//", path, count=1), id="two slashes"),
+        pytest.param(lambda path: re.sub(r"(?<=.)/", "%2F", path, count=1), id="an escaped slash"),
+        pytest.param(lambda path: path.replace(".", "%2E"), id="escaped dots"),
+        pytest.param(lambda path: f"/%{ord(path[1]):x}{path[2:]}", id="an escaped letter"),
         pytest.param(lambda path: f"{PREFIX}{path}", id="the path of the base URL, which a proxy takes off"),
     ],
 )

@@ -89,6 +89,22 @@ def test_a_key_whose_day_is_used_up_still_gets_what_needs_no_key(service: WholeS
     assert [(answer.status_code, list(policies(answer))) for answer in free] == [(200, ["permin"])] * 4
 
 
+def test_a_request_with_a_key_that_costs_its_address_names_the_address_s_budget(service: WholeService):
+    key = {"Authorization": f"Bearer {service.key(Tier.FREE)}"}
+    (wrong,) = asked(service, "/api/v2/world-model/query", method="DELETE", **key)
+    assert (wrong.status_code, list(policies(wrong)), list(remaining(wrong))) == (405, ["permin"], ["permin"])
+    (counted,) = asked(service, "/api/v2/world-model/live", **key)
+    assert (list(remaining(counted)), remaining(counted)["daily"]["r"]) == (["daily"], 99)
+
+
+def test_what_asks_which_requests_may_be_sent_counts_for_nobody(tmp_path: Path):
+    with whole_service(tmp_path, ["/api/context"], rate_limit_per_minute=1) as running:
+        asked(running, "/api/context")
+        answers = asked(running, "/mcp", "/api/v2/mcp", "/blink/guardrail", method="OPTIONS")
+        assert [answer.status_code for answer in answers] == [204] * 3
+        assert asked(running, "/api/context")[0].status_code == 429
+
+
 def test_what_needs_a_key_by_the_description_counts_for_its_day_and_nothing_else():
     account = {path for path in PATHS if is_account(path)}
     keyed = {path for path, methods in PATHS.items() if any(method.get("security") for method in methods.values())}

@@ -180,7 +180,7 @@ def test_the_caddy_configuration_says_what_the_map_says(house):
     )
     names = {matcher: patterns.get(path, path) for matcher, path in found}
     read, led_on = {}, {}
-    for matcher, block in re.findall(r"\thandle (@\S+|/\S+) \{\n((?:\t\t.*\n)+)\t\}", text):
+    for matcher, block in re.findall(r"\thandle (@(?!spelled)\S+|/\S+) \{\n((?:\t\t.*\n)+)\t\}", text):
         headers = unquoted(re.findall(rf"header (\S+) {QUOTED}", block))
         if (to := re.search(r"redir \* (\S+) 302", block)) is not None:
             led_on[names[matcher]] = (to[1], headers)
@@ -278,6 +278,20 @@ async def answers_of_both(house, port: int, **headers: str):
                 yield path, theirs, await answer_of_front(front, method, path, headers)
 
 
+def statuses_of_other_spellings(house, port: int) -> set[int]:
+    """The statuses of other spellings of published paths where no API runs: 502 is what it would have answered."""
+    paths = [path for path in site_of(house.current).documents if path != "/"][:5]
+    spelled = [
+        f"{before}{path}{query}"
+        for path in [*paths, *site_of(house.current).files][:6]
+        for before in ("/", "/.", "/x/..", "/%2E")
+        for query in ("", "?any=1")
+    ]
+    spelled += [f"/%{ord(path[1]):x}{path[2:]}" for path in paths]
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=HANG_S)) as connection:
+        return {answer_of_server(connection, "GET", path, {}).status_code for path in spelled}
+
+
 def varied_by(answer: Answer) -> list[str]:
     return answer.headers.get("vary", "").split(", ")
 
@@ -301,6 +315,7 @@ def test_nginx_answers_as_the_front_does(house):
     with serving(house.data_dir) as (port, _):
         for encoding in ("identity", "gzip"):
             asyncio.run(compare(port, encoding))
+        assert statuses_of_other_spellings(house, port) == {502}
 
 
 @caddy_needed
@@ -319,6 +334,7 @@ def test_caddy_answers_as_the_front_does(house):
     with caddy.serving(house.data_dir) as port:
         for encoding in ("identity", "br, gzip;q=0.5"):
             asyncio.run(compare(port, encoding))
+        assert statuses_of_other_spellings(house, port) == {502}
         with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=HANG_S)) as connection:
             css = next((house.current / "public/assets/css").glob("*.css"))
             path, asked = f"/assets/css/{css.name}", {"accept-encoding": "gzip", "range": "bytes=1-9"}
