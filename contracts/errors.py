@@ -134,7 +134,7 @@ class ParameterInvalid(BadRequest):
 
 class CursorInvalid(BadRequest):
     code = "cursor_invalid"
-    title = "The cursor is not one of ours, or its snapshot is no longer readable"
+    title = "The cursor is not one of ours, contradicts the request, or its snapshot is no longer readable"
 
 
 class SnapshotUnknown(BadRequest):

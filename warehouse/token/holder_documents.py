@@ -95,7 +95,12 @@ def read_holders_map(context: DocumentContext, parameters: HoldersMapParameters)
     names_block = parameters.block is not None or parameters.date is not None
     if parameters.cursor is not None:
         of_cursor, after = decode_cursor(parameters.cursor)
-        if (names_block and of_cursor != block) or (not names_block and view.taken_at(of_cursor) is None):
+        if names_block and of_cursor != block:
+            raise CursorInvalid(
+                f"The cursor walks the list of block {of_cursor}, and the request names block {block}: leave out one.",
+                errors=[("/query/block" if parameters.date is None else "/query/date", "contradicts the cursor")],
+            )
+        if not names_block and view.taken_at(of_cursor) is None:
             raise CursorInvalid("The list of this cursor is no longer readable; start again without a cursor.")
         block = of_cursor
     if block is None or view.newest is None:
