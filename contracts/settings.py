@@ -165,22 +165,28 @@ class Settings(BaseSettings):
     demo: bool = Field(
         default=False, description="Whether the chain is the local one of the demo, which sets this; pages say so"
     )
-    chain_id: int = Field(default=8453, ge=1, description="EIP-155 chain id; RPC answers for another chain are refused")
+    chain_id: int = Field(
+        default=8453, ge=1, le=2**63 - 1, description="EIP-155 chain id; RPC answers for another chain are refused"
+    )
     confirmations: int | None = Field(
         default=None,
         ge=0,
+        le=1_000_000,
         description="Blocks below head that count as final where the node has no `finalized` tag",
     )
     claim_confirmations: int | None = Field(
-        default=None, ge=0, description="Confirmations for a paid claim; default CONFIRMATIONS"
+        default=None, ge=0, le=1_000_000, description="Confirmations for a paid claim; default CONFIRMATIONS"
     )
     token_address: Address | None = Field(default=None, description="The ERC-20 service token")
     token_start_block: int = Field(
-        default=0, ge=0, description="First block to read; the token's deployment block saves empty ranges"
+        default=0,
+        ge=0,
+        le=2**63 - 1,
+        description="First block to read; the token's deployment block saves empty ranges",
     )
     bidwall_address: Address | None = Field(default=None, description="The contract of the contract-balance family")
     bidwall_trigger_wei: int | None = Field(
-        default=None, ge=1, description="Balance in wei at which the contract triggers"
+        default=None, ge=1, le=2**256 - 1, description="Balance in wei at which the contract triggers"
     )
     usdc_address: Address | None = Field(default=None, description="USDC on this chain, 6 decimals")
     treasury_address: Address | None = Field(default=None, description="Who receives payments")
@@ -213,10 +219,13 @@ class Settings(BaseSettings):
     marketplace_url: Url | None = Field(default=None, description="Marketplace metrics source")
     marketplace_agent_id: str | None = Field(default=None, description="Our agent's id at the marketplace")
     rate_limit_per_minute: int = Field(
-        default=20, ge=0, description="Requests a minute and client address over the API surface; 0 = off"
+        default=20, ge=0, le=1_000_000, description="Requests a minute and client address over the API surface; 0 = off"
     )
     trial_keys_per_day: int = Field(
-        default=100, ge=0, description="Trial keys that are issued a UTC day, for a signature and no payment; 0 = none"
+        default=100,
+        ge=0,
+        le=1_000_000,
+        description="Trial keys that are issued a UTC day, for a signature and no payment; 0 = none",
     )
     trusted_proxies: Networks = Field(
         default=(), description="Addresses or networks whose forwarding headers are believed, comma-separated"
@@ -235,7 +244,9 @@ class Settings(BaseSettings):
         default=None,
         description="Key of the address that sends signed payments (x402) and pays their gas; unset = none are taken",
     )
-    signature_above_usd: int | None = Field(default=None, ge=0, description="Payer proof is required above this amount")
+    signature_above_usd: int | None = Field(
+        default=None, ge=0, le=2**63 - 1, description="Payer proof is required above this amount"
+    )
     contact_email: Annotated[str, AfterValidator(_mailbox)] | None = Field(
         default=None, description="E-mail address published in discovery documents"
     )

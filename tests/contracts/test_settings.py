@@ -126,6 +126,25 @@ ADDRESSES = (
 )
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SVC_RATE_LIMIT_PER_MINUTE", 2**63),
+        ("SVC_TRIAL_KEYS_PER_DAY", 2**63),
+        ("SVC_BIDWALL_TRIGGER_WEI", 2**256),
+        ("SVC_CHAIN_ID", 2**63),
+        ("SVC_CONFIRMATIONS", 2**63),
+        ("SVC_CLAIM_CONFIRMATIONS", 2**63),
+        ("SVC_TOKEN_START_BLOCK", 2**63),
+        ("SVC_SIGNATURE_ABOVE_USD", 2**63),
+    ],
+)
+def test_a_number_that_no_store_could_hold_is_refused(monkeypatch, name, value):
+    monkeypatch.setenv(name, str(value))
+    with pytest.raises(SettingsInvalid, match=rf"^{name}: it has to be \d+ or less\."):
+        load_settings()
+
+
 @pytest.mark.parametrize("name", ADDRESSES)
 def test_the_zero_address_is_refused_wherever_an_address_is_set(monkeypatch, name):
     monkeypatch.setenv(name, "0x0000000000000000000000000000000000000000")
