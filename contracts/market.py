@@ -162,7 +162,10 @@ class ChangeCheck(Document):
 
 
 class TokenPriceData(Freshness):
-    """The price of the service token and its market over the last 24 hours."""
+    """The price of the service token and its market over the last 24 hours.
+
+    A figure is null beside a price where its source doesn't tell it, or has not read that far back yet.
+    """
 
     price: DecimalAmount | None = Field(description="USD for one whole token")
     mcap: float | None = Field(description="Market capitalisation in USD, else fully diluted value")

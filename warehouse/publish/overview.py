@@ -43,6 +43,9 @@ BIDWALL, TRUST, GRAPH = "/api/bidwall/balance", "/api/v2/trust/protocol", "/api/
 FROM_TRANSFERS = "estimated_from_transfers"
 """Reason of a volume that is not what swaps moved, but what transfers of the token into and out of its pool moved."""
 
+NOT_TOLD = "not_told"
+"""Reason of a figure that its document lacks beside others: the source does not tell it, or not yet."""
+
 PARTS = (HOLDERS, PRICE, ETH, BIDWALL, TRUST)
 """Paths of the documents that are the inputs here."""
 
@@ -75,6 +78,8 @@ def read_site_metrics(context: DocumentContext) -> SiteMetrics:
 
     def metric(path: str, name: str, unit: str) -> Metric:
         part, value = _part(contents, path), _value(contents, path, name)
+        if value is None and part["reason"] is None:
+            part |= {"quality": Quality.UNAVAILABLE, "reason": NOT_TOLD}
         return Metric(**part, value=value, unit=unit)
 
     volume = metric(PRICE, "volume_24h", "USD")

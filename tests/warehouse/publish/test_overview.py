@@ -62,6 +62,18 @@ def test_before_any_data_every_number_is_null_with_its_reason(house):
     assert body(house, CONTEXT)["mode"] == "fallback"
 
 
+def test_a_figure_that_the_source_of_a_price_does_not_tell_is_null_with_its_reason(house):
+    house.read_chain(mint(3), 20)
+    put_price(house, source="pool", quality="derived")
+    with Warehouse(house.data_dir).connect() as connection:
+        connection.execute("update out_market__token_price set volume_24h_usd = null")
+    house.publish(*PATHS)
+    metrics = body(house, METRICS)["metrics"]
+    volume, price = metrics["volume24hUsd"], metrics["priceUsd"]
+    assert (volume["value"], volume["quality"], volume["reason"]) == (None, "unavailable", "not_told")
+    assert (price["value"], price["quality"], price["reason"]) == ("0.0125", "derived", None)
+
+
 def test_the_volume_of_the_own_pool_is_an_estimate_and_its_price_is_not(house):
     house.read_chain(mint(3), 20)
     put_price(house, source="pool", quality="derived")
