@@ -247,7 +247,7 @@ class AccessService:
 
     def _exists(self, claim: Claim) -> ClaimExists:
         return ClaimExists(
-            "The quote's key was issued. If it is lost, the payer can have it replaced at links.recovery.",
+            "The quote's key was issued. If it is lost, its owner can have it replaced at links.recovery.",
             extensions={
                 "claimId": claim.claim_id,
                 "links": {

@@ -177,7 +177,9 @@ class McpServer:
     async def _read_resource(self, ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         document = await self._resources.read(params.uri, ctx.request.scope)
         if document is None:
-            raise MCPError(INVALID_PARAMS, "No resource has this URI.", {"code": "resource_unknown", "uri": params.uri[:1000]})
+            raise MCPError(
+                INVALID_PARAMS, "No resource has this URI.", {"code": "resource_unknown", "uri": params.uri[:1000]}
+            )
         media_type, text = document
         contents = types.TextResourceContents(uri=params.uri, mime_type=media_type, text=text)
         return types.ReadResourceResult(contents=[contents])

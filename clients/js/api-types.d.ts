@@ -37,7 +37,7 @@ export interface components {
         AccountDay: {
             /** @description YYYY-MM-DD */
             day: string;
-            /** @description Requests that were admitted with a key of the family */
+            /** @description Requests that came with a valid key of the family, also those that were refused before their work began and cost the day nothing */
             requests: number;
         };
         /** @description A key of the family. Its text is in no answer but the one that issued it. */
@@ -2731,7 +2731,7 @@ export interface components {
         JsonRpcError: {
             code: number;
             /**
-             * @description Stable `code`, `retryable`, `links` and the `requestId`, or as MCP says
+             * @description Stable `code`, `retryable`, `links` and the `requestId`, and what MCP adds
              * @default {}
              */
             data?: unknown;
@@ -5296,7 +5296,11 @@ export interface components {
             data: components["schemas"]["TokenPriceData"];
             ok: components["schemas"]["Ok"];
         };
-        /** @description The price of the service token and its market over the last 24 hours. */
+        /**
+         * @description The price of the service token and its market over the last 24 hours.
+         *
+         *     A figure is null beside a price where its source doesn't tell it, or has not read that far back yet.
+         */
         TokenPriceData: {
             /** @description Seconds from `fetchedAt` to the tick that published it */
             ageS: number | null;

@@ -73,7 +73,11 @@ class AccountDay(Document):
     """The usage of one UTC day."""
 
     day: str = Field(description="YYYY-MM-DD")
-    requests: int = Field(ge=0, description="Requests that were admitted with a key of the family")
+    requests: int = Field(
+        ge=0,
+        description="Requests that came with a valid key of the family, also those that "
+        "were refused before their work began and cost the day nothing",
+    )
 
 
 class AccountLinks(Document):

@@ -51,7 +51,9 @@ class JsonRpcError(Document):
 
     code: int
     message: str
-    data: Any = Field(default={}, description="Stable `code`, `retryable`, `links` and the `requestId`, and what MCP adds")
+    data: Any = Field(
+        default={}, description="Stable `code`, `retryable`, `links` and the `requestId`, and what MCP adds"
+    )
 
 
 class JsonRpcAnswer(Document):

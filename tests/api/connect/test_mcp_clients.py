@@ -103,7 +103,11 @@ def test_resources_are_what_is_published(service, mode):
             with pytest.raises(MCPError) as refused:
                 await client.read_resource("svc://nothing")
             data = refused.value.error.data
-            assert (refused.value.error.code, data["code"], data["uri"]) == (-32602, "resource_unknown", "svc://nothing")
+            assert (refused.value.error.code, data["code"], data["uri"]) == (
+                -32602,
+                "resource_unknown",
+                "svc://nothing",
+            )
 
     asyncio.run(read())
 
