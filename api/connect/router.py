@@ -162,7 +162,7 @@ def connect_router(edge: Edge, key_edge: Edge) -> APIRouter:
 def _preflight() -> dict[int | str, dict[str, Any]]:
     return {
         204: {"description": "What pages may send", "headers": header_refs("Allow")},
-        **{status: _refusal(_REFUSED[status]) for status in (414, 429, 431)},
+        **{status: _refusal(_REFUSED[status]) for status in (414, 431)},
         **problems(InternalFault),
     }
 

@@ -67,7 +67,6 @@ def blink_router(
             methods=["OPTIONS"],
             status_code=204,
             response_class=Response,
-            responses=problems(RateLimited),
             summary=f"{summary}: may another origin ask",
             description="What a browser asks before it posts for a page of another origin.",
             operation_id=f"{operation}_options",

@@ -69,12 +69,13 @@ _OF_PROBLEM = {
 _POLICY, _LEFT = "RateLimit-Policy", "RateLimit"
 
 
-def headers_of(path: str, status: int, *, document: bool) -> tuple[str, ...]:
+def headers_of(method: str, path: str, status: int, *, document: bool) -> tuple[str, ...]:
     """Returns the names of the fields of an answer of `path`. A `document` may be kept by caches and has a 304.
 
-    A cache would hand one client's counter to all, so an answer that may be kept names only the policy.
+    OPTIONS counts for nobody. A cache would hand one client's counter to all, so an answer that may be kept names only
+    the policy.
     """
-    limits = (_POLICY, _LEFT) if is_limited(path) else ()
+    limits = (_POLICY, _LEFT) if is_limited(path) and method != "options" else ()
     if status == 402 and path.startswith(PAID_PREFIX):
         return ("X-Request-Id", "Link", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "WWW-Authenticate", *limits)
     if status >= 400:
@@ -101,10 +102,10 @@ def add_headers(document: dict[str, Any]) -> None:
     """Describes the header fields of every answer, in place."""
     linked = _paths_with_links()
     for path, operations in document["paths"].items():
-        for operation in operations.values():
+        for method, operation in operations.items():
             responses = operation["responses"]
             for status, response in responses.items():
-                names = headers_of(path, int(status), document="304" in responses)
+                names = headers_of(method, path, int(status), document="304" in responses)
                 if int(status) < 300 and "402" in responses and path.startswith(PAID_PREFIX):
                     names += ("Link", "PAYMENT-RESPONSE")
                 elif int(status) < 400 and path in linked:
