@@ -11,6 +11,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     from api.world.large import ToBeWritten
     from contracts.world.extraction.build import SourceDocument
     from contracts.world.extraction.moved_documents import BuiltDocument
+
+MOST_NOT_KEPT = 20
+"""Parts that are in no node of which a report has the text."""
 
 DOCUMENTS_AT_ONCE = 20
 CHARACTERS_AT_ONCE = 100_000
@@ -202,6 +206,7 @@ def _import_notes(ledger: Ledger, folder: Path, owner: str, graph: str | None) -
         "edges": done.edges,
         "withheld": dict(done.withheld),
         "leftOut": done.left_out,
+        "notKept": {"parts": done.parts_not_kept, "characters": done.characters_not_kept, "first": done.first_not_kept},
         "contradictions": done.contradictions,
         "revision": done.revision,
     }
@@ -247,6 +252,9 @@ class Decided:
         self.edges = 0
         self.revision = 0
         self.left_out: list[dict[str, str]] = []
+        self.parts_not_kept = self.characters_not_kept = 0
+        self.first_not_kept: list[dict[str, str]] = []
+        """Parts of notes that are in no node, such as code and comments."""
         self.contradictions: list[dict[str, str]] = []
         self.withheld: Counter[str] = Counter()
 
@@ -258,6 +266,11 @@ class Decided:
         """Counts what was written and withheld, and keeps by their titles what contradicts itself in the graph."""
         self.documents += documents
         self.withheld.update(node["reason"] for node in built["withheld"])
+        unread = built["notUnderstood"]
+        self.parts_not_kept += unread["leftOut"]
+        self.characters_not_kept += unread["leftOutCharacters"]
+        not_kept = ({"file": part["document"], "text": part["text"]} for part in unread["parts"] if not part["kept"])
+        self.first_not_kept += islice(not_kept, MOST_NOT_KEPT - len(self.first_not_kept))
         titles = {node["id"]: node["title"] for node in built["nodes"]}
         self.contradictions += [
             {name: titles.get(value, value) for name, value in edge.items()} for edge in built["contradictions"]
@@ -474,6 +487,10 @@ def _say_report(report: dict[str, Any]) -> None:
         say(f"{edge['source']}: {edge['type']} {edge['taken']} is taken, {edge['notTaken']} is only related")
     for reason, nodes in report.get("withheld", {}).items():
         say(f"{nodes} nodes {_WITHHELD[reason]}")
+    if (not_kept := report.get("notKept")) and not_kept["parts"]:
+        say(f"{not_kept['parts']} parts with {not_kept['characters']:,} characters are in no node; the first of them:")
+        for part in not_kept["first"]:
+            say(f"  {part['file']}: {' '.join(part['text'].split())}")
     if "documents" in report:
         if not report["documents"] and not report["leftOut"]:
             say(f"there are no notes: no file ends with {' or '.join(NOTE_SUFFIXES)}")

@@ -219,6 +219,17 @@ def test_half_a_file_imports_nothing(ledger: Ledger, tmp_path: Path) -> None:
     assert svc("export", str(file), "--owner", "0x12", code=2)["code"] == "owner_invalid"
 
 
+def test_what_of_notes_is_in_no_node_is_told(ledger: Ledger, tmp_path: Path) -> None:
+    notes = tmp_path / "bread"
+    notes.mkdir()
+    (notes / "dough.md").write_text("# Dough\n\n```\n3 parts rye, 1 part spelt\n```\n\nIt rests for a night.\n")
+    done = svc("import", str(notes), "--owner", "local:bob")
+    assert (done["notKept"]["parts"], done["notKept"]["characters"]) == (1, 33)
+    assert done["notKept"]["first"] == [{"file": "dough.md", "text": "```\n3 parts rye, 1 part spelt\n```"}]
+    (notes / "dough.md").write_text("# Dough\n\nIt rests for a night.\n")
+    assert svc("import", str(notes), "--owner", "local:bob")["notKept"] == {"parts": 0, "characters": 0, "first": []}
+
+
 def test_a_folder_of_notes_is_read_and_read_again(ledger: Ledger, tmp_path: Path) -> None:
     notes = tmp_path / "my notes"
     (notes / "deep").mkdir(parents=True)
