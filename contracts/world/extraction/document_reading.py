@@ -273,7 +273,7 @@ class Reading:
             node.properties["text"] = text
             if section is not None:
                 node.properties["section"] = section
-            self.scan(node, piece, has_due=stated_from is None or stated_from < piece.end)
+            self.scan(node, piece, stated_from=stated_from or 0)
             self._sentences(node, Part(max(piece.start, min(stated_from or 0, piece.end)), piece.end))
             first = first or node
         return first
@@ -551,8 +551,11 @@ class Reading:
                 joins = True
         return found
 
-    def scan(self, node: FoundNode, part: Part, *, has_due: bool = True) -> None:
-        """Finds mentions, links and dates in a part and connects them to the node that the part describes."""
+    def scan(self, node: FoundNode, part: Part, *, stated_from: int = 0) -> None:
+        """Finds mentions, links and dates in a part and connects them to the node that the part describes.
+
+        No day before the offset `stated_from` is one by which something is to be done.
+        """
         self._scanned.append((node, part))
         self.read_as("passage" if node.type == "Passage" else "scan", part)
         quiet = [Part(m.start(), m.end()) for m in _CODE.finditer(self.text, part.start, part.end)]
@@ -579,7 +582,7 @@ class Reading:
         for date, start in dates_in(self.text, part):
             if _within(quiet, start):
                 continue
-            if has_due and self._is_due(node, part, start):
+            if start >= stated_from and self._is_due(node, part, start):
                 node.properties.setdefault("due_on", date)
             dates[date] = None
         amounts = dict.fromkeys((*node.properties.get("amounts", ()), *amounts_in(self.text, part)))

@@ -107,6 +107,15 @@ _LISTED_BY_TITLE = frozenset({"Decision", "Task", "Risk", "Goal", "Principle"})
 _LISTED_BY_LINE = _LISTED_BY_TITLE | {"Person"}
 """Types of what is listed below a line that is no heading: "Next steps"."""
 _QUOTED = re.compile(r"[\"“”„][^\"“”„]+[\"“”]")
+_CITED = re.compile(
+    r"(?:\"[^\"]{1,1000}(?:\"|$)|[“”„][^“”]{1,1000}(?:[“”]|$)|«[^»]{1,1000}(?:»|$)|»[^«]{1,1000}(?:«|$)"
+    r"|[‘‚](?=\w).{1,1000}?(?:[’‘](?!\w)|$)|'(?=\w).{1,1000}?'(?!\w)|‹[^›]{1,1000}(?:›|$)"
+    r"|[「『][^」』]{1,1000}(?:[」』]|$))(?!\s*(?::|[–—]\s|-\s))",
+    re.DOTALL,
+)
+"""A quotation at the beginning of an entry. One before a colon or a dash is a label: "“Tender” - an offer"."""
+_CITED_TYPES = frozenset({"Decision", "Task", "Action", "Goal", "Risk", "Agreement", "Outcome"})
+"""Types that no quoted entry of a list states. A quoted entry of others is a title: "“Moby-Dick” by Melville"."""
 _BOLD = re.compile(r"\*\*[^*]+\*\*")
 _ENUMERATED = re.compile(r"\d{1,3}\\?[.)]\s+(?=\S)")
 _CODE_ONLY = re.compile(r"`[^`]*`")
@@ -347,7 +356,9 @@ class _Prose:
                     read_table(self._reading, header, rows, self._node, announced and announced.type)
                 case Field():
                     self._field(block)
-                case Entry(_, lines) if self._sections[-1].is_void or self._is_answered(lines[0].start):
+                case Entry(_, lines) if (
+                    self._sections[-1].is_void or self._is_answered(lines[0].start) or self._is_cited(lines)
+                ):
                     self._keep_as_text(Part(lines[0].start, lines[-1].end))
                 case Entry(0, lines) if self._is_chat and any(map(self._turn, lines)):
                     self._below, self._items = None, []
@@ -630,6 +641,8 @@ class _Prose:
             node.properties["status"] = "open" if is_partly else _STATES.get(box[1], "done")
             return node
         under = None if nested or announced is None else announced
+        if (cited := self._cited_until(part, under, place)) is not None:
+            return None if self._is_kept else reading.keep(part, above, self._place, stated_from=cited)
         if under is not None:
             day, undated = self._without_day(part)
             if day is not None and not reading.states_none(under.type, undated):
@@ -666,6 +679,17 @@ class _Prose:
                 return self._add_node("announced", under.type, sentence, part, above)
             return self._person(bare, above)
         return self._keep(part, above)
+
+    def _is_cited(self, lines: tuple[Part, ...]) -> bool:
+        """Decides whether an entry begins with a quotation of several lines."""
+        cited = _CITED.match(self._reading.text, lines[0].start, lines[-1].end)
+        return cited is not None and cited.end() > lines[0].end
+
+    def _cited_until(self, part: Part, under: Announced | None, place: _Place) -> int | None:
+        """Returns the end of the quotation at the beginning of an entry, or None if the entry is read as any other."""
+        cited = _CITED.match(self._reading.text, part.start, part.end)
+        is_title = under is not None and under.type not in _CITED_TYPES and self._labelled(part) is None
+        return None if cited is None or is_title else cited.end()
 
     def _person(self, part: Part, above: FoundNode) -> FoundNode | None:
         """Reads an entry that names a person: "Ada Lovelace (lead)", "García Ruiz, Ana"."""

@@ -688,3 +688,46 @@ def test_a_label_in_a_line_of_a_list_item_ends_the_value_above_it():
     risk = read("# T\n\n- Risk: frost\n  Owner: Ann Lee\n  Deadline: 2026-05-01")
     assert edges(risk) == {("frost", "OWNED_BY", "Ann Lee")}
     assert properties(risk, "frost")["due_on"] == "2026-05-01"
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        '"Decision: we sell the van", wrote Ruth.',
+        "'Decision: we sell the van', wrote Ruth.",
+        "“Decision: we sell the shop”, wrote Ruth.",
+        "‘Decision: we sell the shop’, wrote Ruth.",
+        "„Beschluss: Wir verkaufen den Laden“, schrieb Ruth.",
+        "»Beschluss: Wir verkaufen den Laden«, schrieb Ruth.",
+        "« Décision : nous vendons la boutique », écrit Ruth.",
+        "「決定: 売る」と書いた。",
+        "“Action: Paul Lang buys the shop by 2027-01-01”, wrote Ruth.",
+        "“Owner: Paul Lang”, wrote Ruth.",
+        "“Deadline: 2027-01-01”, wrote Ruth.",
+        '"It rained. We decided to sell the hall", wrote Ruth.',
+        '"Owner: Paul Lang\nDecision: sell", wrote Ruth.',
+        '"Decision: we sell the van',
+    ],
+)
+def test_an_entry_that_begins_with_a_quotation_is_a_passage_only(quoted):
+    for text in (f"# T\n\n{quoted}", f"# T\n\n- {quoted}", f"# T\n\n## Decisions\n\n- {quoted}\n\nWe met."):
+        graph = read(text.replace("- " + quoted, "- " + quoted.replace("\n", "\n  ")))
+        assert (titles(graph, "Decision", "Action", "Person", "Concept"), edges(graph)) == ([], set())
+        assert all("due_on" not in node.properties for node in graph.nodes)
+        assert "owner" not in properties(graph, "T")
+        assert texts(graph)[0].replace("\n  ", "\n") == quoted
+
+
+def test_an_item_that_quotes_a_rumour_is_no_decision_and_no_task():
+    quoted = '"We decided to sell the hall" (a rumour)'
+    graph = read(f"# T\n\n## Decisions\n\n- {quoted}\n- Buy a bell\n\n## Tasks\n\n- “Sell it”, said Ruth")
+    assert titles(graph, "Decision", "Task") == ["Buy a bell"]
+    assert texts(graph) == [quoted, "“Sell it”, said Ruth"]
+
+
+def test_a_sentence_behind_a_quotation_and_a_quoted_value_title_or_term_are_read():
+    graph = read('# T\n\n"A bell?", asked Ruth. We decided to buy a bell.\n\nDecision: "sell the hall"')
+    assert titles(graph, "Decision") == ["buy a bell", "sell the hall"]
+    listed = read('# T\n\n## Resources\n\n- "Moby-Dick" by Melville\n\n## Glossary\n\n- "Tender": an offer')
+    assert titles(listed, "Resource", "Concept") == ['"Moby-Dick" by Melville', '"Tender"']
+    assert titles(read('# T\n\n## Tasks\n\n- [ ] "Moby-Dick" to the library'), "Task") == ['"Moby-Dick" to the library']
