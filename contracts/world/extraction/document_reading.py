@@ -251,11 +251,12 @@ class Reading:
         spelt: str | None = None,
         *,
         stated_from: int | None = None,
+        has_decisions: bool = True,
     ) -> FoundNode | None:
         """Keeps prose as passages: of its paragraph, or of some sentences of a long one. Returns the first.
 
         `spelt` is the meaning of the part if it is written with escapes. Sentences state something from the offset
-        `stated_from` on, if it is given.
+        `stated_from` on, if it is given, and no decision without `has_decisions`.
         """
         first = None
         part = self._with_struck(part) if self._struck else part
@@ -274,13 +275,14 @@ class Reading:
             if section is not None:
                 node.properties["section"] = section
             self.scan(node, piece, stated_from=stated_from or 0)
-            self._sentences(node, Part(max(piece.start, min(stated_from or 0, piece.end)), piece.end))
+            stated = Part(max(piece.start, min(stated_from or 0, piece.end)), piece.end)
+            self._sentences(node, stated, has_decisions=has_decisions)
             first = first or node
         return first
 
-    def _sentences(self, node: FoundNode, part: Part) -> None:
+    def _sentences(self, node: FoundNode, part: Part, *, has_decisions: bool) -> None:
         """Reads the set forms of a passage's sentences."""
-        for decided in decided_in(self.text, part):
+        for decided in decided_in(self.text, part) if has_decisions else ():
             decision = self.add("decided", "Decision", decided.what, node)
             if decided.when is not None and (days := [day for day, _ in dates_in(self.text, decided.when)]):
                 decision.properties["dates"] = days

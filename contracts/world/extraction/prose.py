@@ -208,8 +208,11 @@ class _Prose:
         announced = None if self._title is None else reading.vocabulary.announced(plain(reading.quote(part)))
         is_list = announced is not None and announced.many and announced.type in _LISTED_BY_TITLE
         heading = "" if self._title is None else plain(reading.quote(part))
-        is_void = reading.vocabulary.is_rejected(heading)
+        is_void = reading.vocabulary.is_rejected(heading) or reading.vocabulary.are_drafts(heading)
         self._sections = [_Section(0, reading.root, announced if is_list else None, is_void=is_void)]
+        self._heading_of_all = heading
+        self._undecided: dict[str, bool] = {}
+        """For each heading, if it says that decisions are not made."""
         self._decisions: list[FoundNode] = []
         self._is_kept = False
         self._items: list[FoundNode | None] = []
@@ -351,6 +354,9 @@ class _Prose:
                 ):
                     for row in rows:
                         self._keep_as_text(whole_of(row))
+                case Table(header, rows) if not self._has_decisions() and any(map(self._is_of_decisions, header)):
+                    for row in rows:
+                        self._reading.keep(whole_of(row), self._node, self._place, has_decisions=False)
                 case Table(header, rows):
                     announced = self._announced
                     read_table(self._reading, header, rows, self._node, announced and announced.type)
@@ -367,6 +373,9 @@ class _Prose:
                     self._entry(block, announces=True)
                 case Entry():
                     self._entry(block)
+
+    def _is_of_decisions(self, cell: Part) -> bool:
+        return self._reading.vocabulary.type_of(plain(self._reading.quote(cell))) == "Decision"
 
     def _keep_as_text(self, part: Part) -> None:
         """Keeps a part as a passage that states nothing, not even by its sentences."""
@@ -420,7 +429,8 @@ class _Prose:
         heading = Heading(heading.level, _undecorated(self._reading.text, heading.part))
         text = self._reading.quote(heading.part)
         vocabulary = self._reading.vocabulary
-        is_off = vocabulary.is_rejected(plain(text)) or (self._is_outline and COMMENT.match(text) is not None)
+        is_off = vocabulary.is_rejected(plain(text)) or vocabulary.are_drafts(plain(text))
+        is_off = is_off or (self._is_outline and COMMENT.match(text) is not None)
         if above.is_void or is_off or self._reading.is_struck(heading.part):
             self._reading.read_as("heading", heading.part)
             name = plain(self._reading.written[heading.part.start : heading.part.end])
@@ -769,7 +779,7 @@ class _Prose:
         """Keeps a part as a passage, unless that of its whole paragraph has it."""
         if self._is_kept:
             return None
-        return self._reading.keep(part, above, self._place)
+        return self._reading.keep(part, above, self._place, has_decisions=self._has_decisions())
 
     def _labelled_statement(
         self,
@@ -897,10 +907,19 @@ class _Prose:
             reading.describe(above, labelled.label, reading.quote(labelled.rest))
         return self._keep(part, above)
 
+    def _has_decisions(self) -> bool:
+        """Decides whether no heading above says that decisions are not made: "Open decisions"."""
+        for heading in (self._heading_of_all, *(section.heading or "" for section in self._sections)):
+            if heading not in self._undecided:
+                self._undecided[heading] = self._reading.vocabulary.leaves_undecided(heading)
+            if self._undecided[heading]:
+                return False
+        return True
+
     def _is_undecided(self, labelled: _Labelled) -> bool:
-        """Decides whether a bracket in a label, or in a heading above, denies a decision: "Decision (pending)"."""
+        """Decides whether a bracket in a label, or a heading above, denies a decision: "Decision (pending)"."""
         vocabulary = self._reading.vocabulary
-        if any(vocabulary.are_drafts(section.heading or "") for section in self._sections):
+        if not self._has_decisions():
             return vocabulary.type_of(labelled.head) == "Decision"
         said = labelled.label[len(labelled.head) :].lower()
         words = f" {plain_words(said)} "

@@ -318,6 +318,15 @@ class Vocabulary:
         announced = self.announced(_BRACKETS.sub("", heading)) if self._is_draft(heading) else None
         return announced is not None and announced.type == "Decision"
 
+    def leaves_undecided(self, heading: str) -> bool:
+        """Decides whether a heading names decisions and says that they are not made: "Open decisions"."""
+        text = plain_words(heading)
+        kept = f" {text} "
+        for word in sorted(self.undecided | self.negations, key=lambda word: (-len(word), word)):
+            kept = kept.replace(f" {word} ", " ")
+        announced = self.announced(kept) if kept.strip() != text else None
+        return announced is not None and announced.type == "Decision"
+
     def _is_draft(self, heading: str) -> bool:
         """Decides whether a bracket in a heading says that what is below is not decided: "Decisions (draft)"."""
         said = f" {plain_words(' '.join(_BRACKETS.findall(heading)))} "

@@ -731,3 +731,46 @@ def test_a_sentence_behind_a_quotation_and_a_quoted_value_title_or_term_are_read
     listed = read('# T\n\n## Resources\n\n- "Moby-Dick" by Melville\n\n## Glossary\n\n- "Tender": an offer')
     assert titles(listed, "Resource", "Concept") == ['"Moby-Dick" by Melville', '"Tender"']
     assert titles(read('# T\n\n## Tasks\n\n- [ ] "Moby-Dick" to the library'), "Task") == ['"Moby-Dick" to the library']
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "Decisions (draft)",
+        "Decisions (obsolete)",
+        "Decisions (pending)",
+        "Superseded decisions",
+        "Outdated decisions",
+        "Beschlüsse (veraltet)",
+        "Beschlüsse (Entwurf)",
+        "Aufgehobene Beschlüsse",
+        "Décisions (obsolètes)",
+        "Decisiones (obsoletas)",
+        "Decisioni (revocate)",
+        "Decisões (revogadas)",
+        "Besluiten (verouderd)",
+    ],
+)
+def test_below_a_heading_of_drafts_or_of_obsolete_decisions_nothing_is_stated_in_any_form(heading):
+    entries = "- We decided to raise the fee to 180 CHF.\n- Sell the tram\n- Decision: fly\n- [ ] Pay\n- Owner: Bo Li"
+    graph = read(f"# Fees\n\n## {heading}\n\n{entries}\n\nWe decided to sail.\n\n## Decisions\n\n- Row")
+    assert (titles(graph, "Decision", "Task", "Person"), edges(graph)) == (["Row"], set())
+    assert "We decided to sail." in texts(graph)
+    whole = read(f"# {heading}\n\n{entries}")
+    assert (titles(whole, "Decision", "Task", "Person"), edges(whole)) == ([], set())
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["Open decisions", "Decisions to be made", "Draft decisions", "Offene Entscheidungen", "Decisiones posibles"],
+)
+def test_below_a_heading_of_open_decisions_stand_tasks_and_no_decisions(heading):
+    table = "| Decision | Day |\n|--|--|\n| Sail | May |"
+    entries = f"- We decided to raise the fee.\n- Sell the tram\n- Decision: fly\n- [ ] Ask Bo\n\n{table}"
+    for text in (
+        f"# Fees\n\n## {heading}\n\n{entries}\n\n### Hall\n\nWe decided to let it.",
+        f"# {heading}\n\n{entries}",
+    ):
+        graph = read(text)
+        assert (titles(graph, "Decision"), titles(graph, "Task")) == ([], ["Ask Bo"])
+        assert {"We decided to raise the fee.", "Sail | May"} <= set(texts(graph))
