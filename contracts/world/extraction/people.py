@@ -181,12 +181,43 @@ def named_in(text: str, names: dict[str, str]) -> Iterator[tuple[str, Part]]:
             for last in range(len(words), first, -1):
                 part = Part(words[first].start, words[last - 1].end)
                 called = _POSSESSIVE.sub("", text[part.start : part.end])
-                if called in names:
+                if called in names and (" " in called or _is_alone(text, part, names[called])):
                     yield names[called], Part(part.start, part.start + len(called))
                     first = last
                     break
             else:
                 first += 1
+
+
+def _is_alone(text: str, part: Part, name: str) -> bool:
+    """Decides whether one word of a name surely calls that person, and is no part of another name and no other word.
+
+    Where Jonas Brandt is known, "Anna Brandt", "Brandt Street" and "Brandt & Co" are others. Where Will Baker is,
+    "Will it rain?" calls nobody.
+    """
+    vocabulary = load_vocabulary()
+    word = _POSSESSIVE.sub("", text[part.start : part.end])
+    before = _WORD_BEFORE.search(text, max(0, part.start - _LONGEST_BEFORE), part.start)
+    if before is not None and before["initial"] is not None and before["initial"] != name[0]:
+        return False
+    if before is not None and before["word"] is not None:
+        earlier = before["word"].lower()
+        if earlier not in vocabulary.before_names and not vocabulary.is_post(earlier):
+            return False
+    is_possessive = word != text[part.start : part.end]
+    behind = None if is_possessive else _WORD_BEHIND.match(text, part.end)
+    if behind is not None and (behind["word"] is None or behind["word"].lower() not in vocabulary.openers):
+        return False
+    window = (max(0, part.start - _LONGEST_BEFORE), part.start)
+    lower = word.lower()
+    verb = _SPOKEN.match(text, part.end)
+    if is_possessive or (verb is not None and verb["verb"] in vocabulary.said):
+        return True
+    if _ARTICLE_BEFORE.search(text, *window) is not None:
+        return lower not in vocabulary.ordinary and lower not in vocabulary.nouns
+    if lower not in vocabulary.ordinary or before is not None or _TITLE_BEFORE.search(text, *window) is not None:
+        return True
+    return _SENTENCE_BEFORE.search(text, *window) is None and lower not in vocabulary.openers
 
 
 def called(names: list[str]) -> dict[str, str]:
@@ -203,6 +234,19 @@ def called(names: list[str]) -> dict[str, str]:
 
 
 _SPLIT = re.compile(r"[^ ]+")
+_LONGEST_BEFORE = 40
+"""Most characters before a name that are looked at."""
+_WORD_BEFORE = re.compile(rf"(?<![\w’'.-])(?:(?P<initial>{CAPITAL})\.|(?P<word>{CAPITAL}[\w’'-]*))[ \u00a0\n]$")
+_WORD_BEHIND = re.compile(
+    rf"[ \u00a0]?&|[ \u00a0\n](?:(?:van|von|de|der|den|da|di|la|le|bin|ibn|al) ){{1,2}}{CAPITAL}"
+    rf"|[ \u00a0\n](?P<word>{CAPITAL}[\w’'-]*)"
+)
+_SPOKEN = re.compile(r" (?P<verb>[a-z]+)")
+_TITLE_BEFORE = re.compile(r"\b(?:Dr|Prof|Mr|Mrs|Ms)\.\s$")
+_SENTENCE_BEFORE = re.compile(r"(?:^|[.!?:…。][^\w\s]*\s+|\n)[^\w\n]*$")
+_ARTICLE_BEFORE = re.compile(
+    r"\b(?:the|an?|der|die|das|dem|den|ein|eine|einen|einem|le|la|une?|el|il|de|het|een) $", re.I
+)
 _POSSESSIVE = re.compile(r"[’']s?$")
 
 

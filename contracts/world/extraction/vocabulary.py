@@ -122,6 +122,9 @@ class Vocabulary:
     posts: frozenset[str]
     parts: frozenset[str]
     determiners: frozenset[str]
+    ordinary: frozenset[str]
+    nouns: frozenset[str]
+    beginnings: frozenset[str]
     errands: frozenset[str]
     undertakings: frozenset[str]
     units: frozenset[str]
@@ -196,6 +199,11 @@ class Vocabulary:
     def titles(self) -> frozenset[str]:
         """Returns the titles before a name, in lower case."""
         return frozenset(title.lower() for title in self.honorifics)
+
+    @cached_property
+    def before_names(self) -> frozenset[str]:
+        """Returns the words, in lower case, that stand before a name and do not make it another one."""
+        return self.beginnings | self.openers | self.titles | self.errands
 
     def is_held(self, name: str) -> bool:
         """Decides whether a name is one of a post that only people have. A sponsor may be a firm."""
@@ -473,6 +481,9 @@ def load_vocabulary() -> Vocabulary:
                 "posts",
                 "parts",
                 "determiners",
+                "ordinary",
+                "nouns",
+                "before_names",
                 "errands",
                 "undertakings",
                 "units",

@@ -774,3 +774,54 @@ def test_below_a_heading_of_open_decisions_stand_tasks_and_no_decisions(heading)
         graph = read(text)
         assert (titles(graph, "Decision"), titles(graph, "Task")) == ([], ["Ask Bo"])
         assert {"We decided to raise the fee.", "Sail | May"} <= set(texts(graph))
+
+
+@pytest.mark.parametrize(
+    ("known", "sentence"),
+    [
+        ("Jonas Brandt", "Anna Brandt had an operation on 2026-05-04."),
+        ("Jonas Brandt", "Yesterday Anna\nBrandt came."),
+        ("Jonas Brandt", "A. Brandt paid."),
+        ("Jonas Brandt", "Müller Brandt Holding was founded in 1990."),
+        ("Jonas Brandt", "Brandt & Co paid."),
+        ("Jonas Brandt", "Grandma Brandt pays 500 EUR."),
+        ("Jonas Brandt", "Jonas von Weber sang."),
+        ("Anna Keller", "Anna Reuter has cancer."),
+        ("Will Baker", "Baker Street 5 is empty."),
+        ("Will Baker", "Will it rain? Will we see?"),
+        ("Will Baker", "The baker came. The Baker came."),
+        ("Max Frei", "Frei ist der Eintritt."),
+        ("Rosa Lang", "- Lang war der Weg."),
+        ("Eva Koch", "Der Koch kam."),
+        ("May Rose", "We sail in May."),
+    ],
+)
+def test_a_part_of_another_name_and_an_ordinary_word_call_nobody_known(known, sentence):
+    graph = read(f"# T\n\nOwner: {known}\n\n{sentence}")
+    assert edges(graph) == {("T", "OWNED_BY", known)}
+
+
+@pytest.mark.parametrize(
+    ("known", "sentence"),
+    [
+        ("Anna Keller", "Anna pays the rent."),
+        ("Anna Keller", "Die Anna kommt."),
+        ("Anna Keller", "Mit Anna sprechen wir."),
+        ("Anna Keller", "We gave it to Anna."),
+        ("Anna Keller", "Anna's House is red."),
+        ("Jonas Brandt", "Brandt pays."),
+        ("Jonas Brandt", "J. Brandt pays."),
+        ("Jonas Brandt", "Mr Brandt pays."),
+        ("Jonas Brandt", "Dr. Brandt pays."),
+        ("Jonas Brandt", "On Monday Jonas paid."),
+        ("Jonas Brandt", "Ask Jonas Monday."),
+        ("Jonas Brandt", "Did Jonas pay?"),
+        ("Will Baker", "Will said no."),
+        ("Will Baker", "Yesterday we saw Will."),
+        ("Max Frei", "Herr Frei zahlt."),
+        ("Eva Koch", "Koch zahlt die Miete."),
+    ],
+)
+def test_one_word_of_a_name_calls_the_person_where_it_stands_alone(known, sentence):
+    graph = read(f"# T\n\nOwner: {known}\n\n{sentence}")
+    assert (sentence, "MENTIONS", known) in edges(graph)
