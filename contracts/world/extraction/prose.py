@@ -25,7 +25,7 @@ from contracts.world.extraction.mails import older_mail_in
 from contracts.world.extraction.markdown import Block, Entry, Field, Heading, Table, blocks_of
 from contracts.world.extraction.outlines import COMMENT, STATE, is_outline, quotes_in
 from contracts.world.extraction.people import CAPITAL, given_first, without_post
-from contracts.world.extraction.sentences import DAY, with_reason
+from contracts.world.extraction.sentences import DAY, is_no_task, with_reason
 from contracts.world.extraction.tables import read_table, whole_of
 from contracts.world.extraction.vocabulary import Announced, plain_words, singular
 from contracts.world.proposal import LONGEST_TITLE
@@ -662,7 +662,10 @@ class _Prose:
             if day is not None:
                 return self._keep(part, above)
         bare = _undecorated(reading.text, part) if place == "item" else part
-        if under is not None and under.type == "Task" and place == "item" and self._is_assigned(bare):
+        is_listed_task = under is not None and under.type == "Task" and place == "item"
+        if is_listed_task and is_no_task(plain(reading.quote(bare))):
+            return self._keep(part, above)
+        if is_listed_task and self._is_assigned(bare):
             return self._task("announced", bare, above)
         labelled = self._labelled(bare)
         if labelled is not None and is_below_field and not reading.vocabulary.is_field(labelled.head):

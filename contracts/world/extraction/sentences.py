@@ -221,9 +221,18 @@ def is_undecided(text: str) -> bool:
     An entry that may be either, such as "The launch is postponed to May", is taken for one that states none.
     """
     text = text[:_LONGEST_SENTENCE]
-    if _QUESTION.search(text):
+    if _QUESTION.search(text) or any(form.search(text) for form in _denied_or_reported()):
         return True
-    return _DECIDED_TO.search(text) is None and any(form.search(text) for form in _UNDECIDED)
+    rejecting = load_vocabulary().rejecting
+    last = _LAST_WORD.search(text)
+    if last is not None and last["word"].lower() in rejecting:
+        return True
+    return _DECIDED_TO.search(text) is None and any(form.search(text) for form in (*_UNDECIDED, *_left_open()))
+
+
+def is_no_task(text: str) -> bool:
+    """Decides whether an entry of a list of tasks says that somebody need not do a thing, or has done it already."""
+    return any(form.match(text[:_LONGEST_SENTENCE]) for form in _NO_TASK)
 
 
 _QUESTION = re.compile(r"^[^.!]*\?(?=\s+[A-Z])|\?\W*$|^(?i:whether|if we)\b")
@@ -254,6 +263,147 @@ _UNDECIDED = tuple(
     )
 )
 """Forms of an entry that says that something is not decided."""
+_LAST_WORD = re.compile(r"(?:^|[:(–—]\s*|\s-\s)(?P<word>[^\W\d_]+)\)?\W*$")
+"""An entry of one word, or the word behind its colon: "Proposal to buy a harp: rejected"."""
+
+
+class _Undecided(NamedTuple):
+    """Forms of a language in which an entry says that nothing is decided."""
+
+    made: str
+    """Participles and verbs of deciding."""
+    denied: str
+    """What stands before these where a sentence denies that something was decided."""
+    none: str
+    """The beginning of an entry that says that there is no decision."""
+    reported: str
+    """What stands before these where a sentence says what somebody thinks or says."""
+    auxiliary: str
+    later: str
+    """What says, alone, behind a colon or behind an auxiliary, that something is open or postponed."""
+
+
+_THINKS = r"^(?:[^\W\d][\w.’'-]*\s){1,3}?"
+_UNDECIDED_BY_LANGUAGE = (
+    _Undecided(
+        "(?:decided|agreed|resolved)",
+        r"^(?:nobody|no\sone|neither|none)(?:\s(?:of|in|on)\s(?:\w+\s)?\w+)?(?:\s(?:has|have|had|yet|ever))*\s",
+        r"(?:we\s|they\s|it\s)?(?:\w+\s){0,2}(?:decided|agreed|resolved)\s(?:on\s)?nothing\b"
+        r"(?=\s*(?:$|[.,;:!(–—-]|(?:yet|so\sfar|today|new|else|about|on|for|in|at)\b))",
+        rf"{_THINKS}(?:thinks?|thought|believe[sd]?|claim(?:s|ed)?|says?|said|suspects?|assumes?|guess(?:es)?|hopes?|fears?"
+        r"|heard|wonders?|doubts?|denies|denied|asks?|asked)\s(?:that\s|whether\s|if\s)?.*"
+        r"|^(?:allegedly|supposedly|reportedly|perhaps|maybe|probably|rumou?r\shas\sit)\b.*",
+        "(?:is|are|was|were)",
+        "(?:undecided)",
+    ),
+    _Undecided(
+        "(?:beschlossen|entschieden|vereinbart|beschloss|entschied)",
+        r"(?:\b(?:nicht|nichts|nie|noch\snicht)\s(?:(?:endgültig|abschließend|abschliessend|definitiv|formell|einstimmig|mehr)\s)?"
+        r"|^(?:niemand|keiner)(?:\svon\s\w+)?\s(?:(?:hat|hatte)\s)?)",
+        r"(?:noch\s)?kein\w*\s(?:beschluss|entscheid|entscheidung|einigung)\b(?!\s(?:ohne|ist|wird))",
+        rf"{_THINKS}(?:glaubt|glauben|glaubte|meint|meinen|meinte|denkt|dachte|behauptet|behauptete|sagt|sagte|hofft|vermutet|fürchtet"
+        r"|hörte|bezweifelt|bestreitet|fragt|fragte),?\s.*"
+        r"|^(?:angeblich|vermutlich|vielleicht|womöglich|möglicherweise|gerüchteweise|wahrscheinlich)\b.*",
+        "(?:ist|sind|wird|wurde|wurden|werden|bleibt|bleiben)",
+        "(?:offen|pendent|hängig|ausstehend|unentschieden|vertagt|verschoben|zurückgestellt|aufgeschoben"
+        r"|zu\s(?:klären|entscheiden|besprechen)|noch\s(?:besprochen|diskutiert|geklärt|beraten|entschieden))",
+    ),
+    _Undecided(
+        r"(?:décidée?s?|convenue?s?|adoptée?s?)",
+        r"(?:\bn(?:['’]|e\s)[^.,;:]{0,25}\b(?:pas|rien|jamais)\s(?:(?:encore|été|non\splus)\s){0,2}"
+        r"|^(?:rien|personne|aucune?\s\w+)\sn(?:['’]|e\s)\w+\s(?:(?:encore|été)\s){0,2}|^(?:pas\sencore|pas|non)\s)",
+        r"(?:pas\s(?:encore\s)?de|aucune)\sdécision\b(?!\s(?:sans|ne|n['’]est))",
+        rf"{_THINKS}(?:pense|pensait|croit|croyait|dit|disait|affirme|prétend|espère|craint|suppose|doute|demande)\s(?:que?\b|qu['’]|si\b).*"
+        r"|^(?:apparemment|soi-disant|peut-être|prétendument|il\sparaît)\b.*",
+        "(?:est|sont|été|reste|restent)",
+        r"(?:ouverte?s?|reportée?s?|ajournée?s?|suspendue?s?|différée?s?|en\sattente|en\ssuspens|à\s(?:décider|discuter|définir|confirmer))",
+    ),
+    _Undecided(
+        "(?:decidió|decidido|decidimos|decidieron|acordó|acordado|acordamos|acordaron|resolvió|resuelto)",
+        r"(?:\b(?:no|nunca|jamás|tampoco)\s(?:se\s)?(?:(?:ha|han|he|hemos|había|fue|está|sido|aún|todavía)\s){0,3}"
+        r"|^(?:nadie|nada|ninguno)\s(?:se\s)?(?:(?:ha|fue|sido)\s){0,2})",
+        r"(?:(?:sin|ninguna|ningún|no\shay|no\shubo)\s(?:decisión|acuerdo)|sin\s(?:decidir|resolver))\b",
+        rf"{_THINKS}(?:cree|creía|piensa|pensaba|dice|dijo|afirma|espera|teme|supone|duda|pregunta)\s(?:que|si)\b.*"
+        r"|^(?:supuestamente|quizás?|tal\svez|al\sparecer)\b.*",
+        "(?:es|son|está|están|fue|fueron|queda|quedan|quedó)",
+        r"(?:abiert[oa]s?|aplazad[oa]s?|pospuest[oa]s?|suspendid[oa]s?|pendientes?|por\s(?:decidir|definir|confirmar|discutir|acordar))",
+    ),
+    _Undecided(
+        "(?:deciso|deliberato|concordato|stabilito)",
+        r"(?:\bnon\s(?:si\s)?(?:(?:è|ha|hanno|abbiamo|stato|ancora|mai|nulla|niente)\s){0,4}"
+        r"|^(?:nessuno|niente|nulla)\s(?:(?:è|ha|stato|ancora)\s){0,3})",
+        r"(?:nessuna\s(?:decisione|delibera)|nessun\saccordo)\b",
+        rf"{_THINKS}(?:crede|credeva|pensa|pensava|dice|disse|sostiene|afferma|spera|teme|dubita)\sche\b.*"
+        r"|^(?:forse|presumibilmente|a\squanto\spare)\b.*",
+        "(?:è|sono|stat[oaie]|resta|rimane|restano|rimangono)",
+        r"(?:apert[oaie]|rinviat[oaie]|rimandat[oaie]|sospes[oaie]|in\ssospeso|da\s(?:decidere|definire|discutere))",
+    ),
+    _Undecided(
+        "(?:decidido|decidiu|decidimos|acordado|deliberado|deliberou)",
+        r"(?:\bnão\s(?:se\s)?(?:(?:foi|está|ficou|sido|ainda|nada)\s){0,3}|^(?:ninguém|nada)\s(?:se\s)?(?:(?:foi|ainda)\s){0,2})",
+        r"(?:nenhuma|sem)\s(?:decisão|deliberação)\b",
+        rf"{_THINKS}(?:acha|achava|pensa|pensava|acredita|diz|disse|afirma|espera|teme|duvida)\sque\b.*"
+        r"|^(?:supostamente|talvez|parece\sque)\b.*",
+        "(?:é|são|está|estão|foi|foram|fica|ficou|ficaram)",
+        r"(?:em\saberto|adiad[oa]s?|suspens[oa]s?|pendentes?|por\sdecidir|a\s(?:decidir|definir|discutir))",
+    ),
+    _Undecided(
+        "(?:besloten|beslist|afgesproken|besloot|besloten)",
+        r"(?:\b(?:niet|niets|nooit|nog\sniet)\s(?:(?:definitief|unaniem)\s)?|^niemand\s(?:(?:heeft|had)\s)?)",
+        r"(?:nog\s)?geen\s(?:besluit|beslissing|akkoord)\b",
+        rf"{_THINKS}(?:denkt|dacht|gelooft|zegt|zei|beweert|hoopt|vreest|meent|betwijfelt),?\s(?:dat|of)\b.*"
+        r"|^(?:misschien|vermoedelijk|naar\sverluidt)\b.*",
+        "(?:is|zijn|werd|werden|wordt|worden|blijft|blijven)",
+        r"(?:open|uitgesteld|verdaagd|aangehouden|opgeschort|nog\ste\s(?:beslissen|bespreken))",
+    ),
+)
+_STILL = r"(?:(?:noch|weiterhin|encore|toujours|aún|todavía|ancora|ainda|nog|still)\s)?"
+_UNTIL_LATER = r"(?=\s*(?:$|[.,;:!()–—-]|(?:auf|bis|zum|wegen|à|au|en|jusqu\w*|al|para|hasta|fino|até|tot|naar|op)\b))"
+
+
+@cache
+def _denied_or_reported() -> tuple[re.Pattern[str], ...]:
+    """Returns the forms of an entry that denies that something was decided, or that says what somebody thinks of it."""
+    return tuple(
+        re.compile(
+            rf"{language.denied}{language.made}\b|^{language.none}|(?:{language.reported})\b{language.made}\b",
+            re.IGNORECASE,
+        )
+        for language in _UNDECIDED_BY_LANGUAGE
+    )
+
+
+@cache
+def _left_open() -> tuple[re.Pattern[str], ...]:
+    """Returns the forms of an entry in which something is open or postponed: "Vertagt: neue Lampen"."""
+    return tuple(
+        re.compile(
+            rf"^(?:(?:beschluss|entscheid|entscheidung|décision|decisión|decisione|decisão|besluit)\s)?{_STILL}{language.later}"
+            rf"{_UNTIL_LATER}|(?:[:(–—]\s*|\s-\s){_STILL}{language.later}{_UNTIL_LATER}"
+            rf"|\b{language.auxiliary}\s(?:[\w.-]+\s){{0,4}}?{language.later}\W*$",
+            re.IGNORECASE,
+        )
+        for language in _UNDECIDED_BY_LANGUAGE
+    )
+
+
+_DOER = r"(?:[A-ZÀ-ÖØ-Þ][\w.’'-]*:?\s){0,3}?"
+"""Who does a task, at its beginning: "Paul Lang", "Paul:"."""
+_NO_TASK = tuple(
+    re.compile(rf"{_DOER}(?i:{form})")
+    for form in (
+        r"(?:(?:does|do)(?:\snot|n['’]t)\s(?:have|need)\sto|need\snot|needn['’]t|(?:no\sone|nobody)\s(?:has|needs)\sto|no\sneed\sto)\b",
+        r"(?<!\w)(?:has|have)\salready\b",
+        r"(?:muss|müssen|braucht|brauchen)\s(?:\S+\s){0,3}?(?:nicht|nichts|kein\w*)\b(?!.*\b(?:vergessen|versäumen)\b)",
+        r"(?:hat|haben|ist)\s(?:\S+\s){0,3}?(?:schon|bereits)\b",
+        r"(?:n['’](?:a|ont|as|avons)\spas\s(?:besoin|à)\b|(?:a|ont|avons)\sdéjà\b)",
+        r"(?:no\s(?:tiene|tienen|tenemos)\sque|no\shace\sfalta|no\snecesitan?|ya\s(?:ha|han|hemos))\b",
+        r"(?:non\s(?:deve|devono|occorre|serve)|(?:ha|hanno|abbiamo)\sgià)\b",
+        r"(?:não\s(?:precisa|precisam|tem\s(?:de|que))|já\s\w+(?:ou|eu|iu|aram|eram)\b)",
+        r"(?:(?:hoeft|hoeven)\s(?:\S+\s){0,3}?niet|(?:heeft|hebben)\s(?:\S+\s){0,3}?(?:al|reeds))\b",
+    )
+)
+"""Forms of an entry that says that something is not to be done, or is done already."""
 
 
 @cache

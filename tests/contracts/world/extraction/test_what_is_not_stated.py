@@ -825,3 +825,87 @@ def test_a_part_of_another_name_and_an_ordinary_word_call_nobody_known(known, se
 def test_one_word_of_a_name_calls_the_person_where_it_stands_alone(known, sentence):
     graph = read(f"# T\n\nOwner: {known}\n\n{sentence}")
     assert (sentence, "MENTIONS", known) in edges(graph)
+
+
+@pytest.mark.parametrize(
+    ("heading", "entry"),
+    [
+        ("Decisions", "Nobody decided to rent the hall"),
+        ("Decisions", "We decided nothing"),
+        ("Decisions", "Ruth thinks that we decided to buy a bell"),
+        ("Decisions", "Rumour has it that we agreed to sell"),
+        ("Decisions", "Proposal to buy a harp: rejected"),
+        ("Beschlüsse", "Es wurde nicht beschlossen, eine Trommel zu kaufen."),
+        ("Beschlüsse", "Nicht beschlossen: neue Stühle"),
+        ("Beschlüsse", "Vertagt: neue Lampen"),
+        ("Beschlüsse", "Neue Lampen: vertagt"),
+        ("Beschlüsse", "Der Kauf wurde auf Mai verschoben."),
+        ("Beschlüsse", "Wir haben nichts beschlossen."),
+        ("Beschlüsse", "Niemand hat beschlossen, die Halle zu vermieten."),
+        ("Beschlüsse", "Ruth glaubt, wir hätten beschlossen, eine Glocke zu kaufen."),
+        ("Beschlüsse", "Noch nicht entschieden"),
+        ("Beschlüsse", "Antrag auf eine Harfe: abgelehnt"),
+        ("Beschlüsse", "offen"),
+        ("Décisions", "Nous n'avons pas décidé de dormir à l'hôtel."),
+        ("Décisions", "Décision reportée : acheter un tracteur."),
+        ("Décisions", "Rien n’a été décidé."),
+        ("Décisions", "Personne n'a décidé de louer la salle."),
+        ("Décisions", "Ruth pense que nous avons décidé d'acheter une cloche."),
+        ("Décisions", "Pas de décision"),
+        ("Décisions", "Acheter une harpe : refusé"),
+        ("Decisiones", "No se decidió comprar un tambor."),
+        ("Decisiones", "Nadie decidió alquilar la sala."),
+        ("Decisiones", "Ruth cree que hemos decidido comprar una campana."),
+        ("Decisiones", "Decisión aplazada: comprar un tractor"),
+        ("Decisiones", "Por decidir"),
+        ("Decisioni", "Non abbiamo deciso di comprare un tamburo."),
+        ("Decisioni", "Ruth crede che abbiamo deciso di partire."),
+        ("Decisioni", "Rinviato: nuove lampade"),
+        ("Decisões", "Não foi decidido comprar um tambor."),
+        ("Decisões", "Adiado: lâmpadas novas"),
+        ("Besluiten", "Er is niet besloten een trommel te kopen."),
+        ("Besluiten", "Uitgesteld: nieuwe lampen"),
+        ("Tasks", "Paul Lang does not have to mow"),
+        ("Tasks", "Ruth has already paid"),
+        ("Aufgaben", "Paul Lang muss nicht mähen."),
+        ("Aufgaben", "Paul Lang: muss nicht mähen"),
+        ("Aufgaben", "Ruth hat schon bezahlt."),
+        ("Aufgaben", "Ruth hat die Miete bereits bezahlt."),
+        ("Tâches", "Paul n’a pas besoin de tondre"),
+        ("Tâches", "Ruth a déjà payé"),
+        ("Tareas", "Paul no tiene que segar"),
+        ("Tareas", "Ruth ya ha pagado"),
+        ("Actiepunten", "Paul hoeft niet te maaien"),
+    ],
+)
+def test_an_entry_that_denies_postpones_or_only_reports_it_is_no_decision_and_no_task(heading, entry):
+    graph = read(f"# T\n\n## {heading}\n\n- {entry}")
+    assert (titles(graph, "Decision", "Task", "Concept"), texts(graph)) == ([], [entry])
+
+
+@pytest.mark.parametrize(
+    ("heading", "entry"),
+    [
+        ("Decisions", "We decided not to sell the hall"),
+        ("Decisions", "The motion of Bo was rejected"),
+        ("Decisions", "Reject the offer"),
+        ("Decisions", "We said yes to the offer"),
+        ("Beschlüsse", "Es wurde beschlossen, die Halle nicht zu verkaufen"),
+        ("Beschlüsse", "Die Halle wird nicht verkauft"),
+        ("Beschlüsse", "Keine Hunde in der Halle"),
+        ("Beschlüsse", "Offene Stellen besetzen wir im Mai"),
+        ("Décisions", "Nous avons décidé de ne pas vendre"),
+        ("Décisions", "Reporter la fête au mois de mai"),
+        ("Decisiones", "Se decidió no vender la sala"),
+        ("Decisiones", "No vender la sala"),
+        ("Tasks", "Do not forget to pay"),
+        ("Tasks", "Check whether Ruth has already paid"),
+        ("Aufgaben", "Nicht vergessen zu zahlen"),
+        ("Aufgaben", "Paul muss bis Mai mähen"),
+        ("Aufgaben", "Prüfen, ob Ruth schon bezahlt hat"),
+        ("Tâches", "Payer le loyer"),
+        ("Tareas", "Pagar el alquiler"),
+    ],
+)
+def test_an_entry_that_decides_against_something_or_asks_for_something_is_read(heading, entry):
+    assert titles(read(f"# T\n\n## {heading}\n\n- {entry}"), "Decision", "Task") == [entry]
