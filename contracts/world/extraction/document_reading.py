@@ -356,9 +356,9 @@ class Reading:
         """
         word = without_unit(name)
         is_due = word in self.vocabulary.dues or (node.type in _CARRIED_OUT and word in self.vocabulary.ends)
-        days = [day for day, _ in dates_in(text, Part(0, len(text)))] if is_due else []
-        if len(days) == 1:
-            node.properties.setdefault("due_on", days[0])
+        days = list(dates_in(text, Part(0, len(text)))) if is_due else []
+        if len(days) == 1 and self._is_stated_day(text, days[0][1]):
+            node.properties.setdefault("due_on", days[0][0])
         if node.type == "Decision" and word in self.vocabulary.reasons:
             name = "rationale"
         elif word in self.vocabulary.descriptions:
@@ -395,9 +395,23 @@ class Reading:
 
     def set_due(self, node: FoundNode, part: Part) -> None:
         """Sets the day by which something is to be done, if a part names exactly one."""
-        days = [day for day, _ in dates_in(self.text, part)]
-        if len(days) == 1:
-            node.properties.setdefault("due_on", days[0])
+        days = list(dates_in(self.text, part))
+        if len(days) == 1 and self._is_stated_day(self.text[part.start : part.end], days[0][1] - part.start):
+            node.properties.setdefault("due_on", days[0][0])
+
+    def _is_stated_day(self, value: str, day: int) -> bool:
+        """Decides whether a value of "Deadline" states the day at an offset: not "none since 2026-10-01"."""
+        before = _NOT_LATER.sub("", value[:day])
+        words = frozenset(plain_words(before).split())
+        vocabulary = self.vocabulary
+        no_day = vocabulary.negations | vocabulary.refusing | vocabulary.nothing | vocabulary.past | vocabulary.since
+        return words.isdisjoint(no_day) and not self._is_called_off(value[day:])
+
+    def _is_called_off(self, behind: str) -> bool:
+        """Decides whether what stands directly behind a day says that the day holds no more: "(cancelled)"."""
+        match = _BEHIND_DAY.match(behind)
+        words = frozenset(plain_words(match["said"] or match["more"]).split()) if match is not None else frozenset()
+        return not words.isdisjoint(self.vocabulary.rejecting | self.vocabulary.moved)
 
     def finish(self) -> None:
         """Resolves the references by name. All names are known by now."""
@@ -597,10 +611,11 @@ class Reading:
 
         Words that may end a period as well, such as "bis", count only where a task has them.
         """
-        if _within(self._ended, day):
+        if _within(self._ended, day) or self._is_called_off(self.text[day : min(part.end, day + _LONGEST_BEHIND)]):
             return False
         if (due := _DUE.search(self.text, max(part.start, day - 14), day)) is not None:
-            return not self._is_denied_before(part, due.start()) and not self._is_earliest(part, due)
+            is_stated = node.type in _CARRIED_OUT or self._is_to_come(part, due)
+            return is_stated and not self._is_denied_before(part, due.start()) and not self._is_earliest(part, due)
         due = _DUE_ELSEWHERE.search(self.text, max(part.start, day - 24), day) if node.type in _CARRIED_OUT else None
         if due is not None and (self._is_denied_before(part, due.start()) or self._is_earliest(part, due)):
             return False
@@ -612,6 +627,21 @@ class Reading:
             return False
         before = self.text[max(part.start, due.start() - _LONGEST_CLAUSE) : due.start()]
         return self.vocabulary.denies(_CLAUSE_END.split(before)[-1])
+
+    def _is_to_come(self, part: Part, due: re.Match[str]) -> bool:
+        """Decides whether a clause neither denies nor only tells what happened by a day: "She sang until ..."."""
+        before = self.text[max(part.start, due.start() - _LONGEST_CLAUSE) : due.start()]
+        clause = _CLAUSE_BEFORE.split(before)[-1]
+        if self.vocabulary.denies(clause):
+            return False
+        words = frozenset(plain_words(clause).split())
+        if not words.isdisjoint(_REQUIRING):
+            return True
+        is_until = due[0].lower().startswith("until")
+        is_over = not words.isdisjoint(self.vocabulary.past | {"had"})
+        return not is_over and not (
+            is_until and (_ENDED_VERB.search(clause) or not words.isdisjoint(self.vocabulary.past_verbs))
+        )
 
     def _is_denied_before(self, part: Part, offset: int) -> bool:
         """Decides whether the word before an offset denies, ends or weakens what stands there: "old deadline"."""
@@ -749,6 +779,21 @@ _BEHIND_HOLDER = re.compile(
 )
 """What is said of whom a value names: "Ada Lovelace (former)", "Ada Lovelace, until May"."""
 _CARRIED_OUT = frozenset({"Task", "Action", "Deliverable", "Assignment"})
+_NOT_LATER = re.compile(
+    r"\b(?:no\slater\sthan|not\slater\sthan|nicht\sspäter\sals|pas\splus\stard|no\smás\starde|non\soltre|niet\slater\sdan)\b",
+    re.IGNORECASE,
+)
+_BEHIND_DAY = re.compile(
+    r"[^\s,;(\[–—]+(?:\s[^\s,;(\[–—-][^\s,;(\[–—]*){0,3}?[\s,;]{0,2}"
+    r"(?:[(\[](?P<said>[^()\[\]]{1,60})[)\]]|(?:(?<=[,;]\s)|[–—]\s?|(?<=\s)-\s)(?P<more>\w+(?:\s\w+){0,2})\W*(?:$|\n))"
+)
+"""What is said of a day directly behind it: "2026-12-01 (cancelled)"."""
+_LONGEST_BEHIND = 100
+_CLAUSE_BEFORE = re.compile(r"[.!?;:。]\s|[–—。\n]|,\s(?:but|so|and|aber|sondern|mais|pero|ma|mas|maar)\s")
+_REQUIRING = frozenset(
+    {"must", "shall", "should", "will", "needs", "need", "please", "muss", "doit", "debe", "deve", "moet"}
+)
+_ENDED_VERB = re.compile(r"(?<![-\w])[a-z]{2,}ed\b")
 _RESERVED = frozenset(
     {"subject", "predicate", "confidence", "tags", "observed_at", "url", "handle", "dates", "amounts", "spans"}
 )

@@ -105,6 +105,9 @@ class Vocabulary:
     between: frozenset[str]
     ending: frozenset[str]
     past: frozenset[str]
+    past_verbs: frozenset[str]
+    since: frozenset[str]
+    moved: frozenset[str]
     refusing: frozenset[str]
     doubting: frozenset[str]
     forgetting: frozenset[str]
@@ -459,6 +462,9 @@ def load_vocabulary() -> Vocabulary:
                 "between",
                 "ending",
                 "past",
+                "past_verbs",
+                "since",
+                "moved",
                 "refusing",
                 "doubting",
                 "forgetting",

@@ -909,3 +909,59 @@ def test_an_entry_that_denies_postpones_or_only_reports_it_is_no_decision_and_no
 )
 def test_an_entry_that_decides_against_something_or_asks_for_something_is_read(heading, entry):
     assert titles(read(f"# T\n\n## {heading}\n\n- {entry}"), "Decision", "Task") == [entry]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Deadline: not before 2027-03-01",
+        "Deadline: none since 2026-10-01",
+        "Due: 2026-12-01 (cancelled)",
+        "Due: 2026-12-01, cancelled",
+        "Deadline: 2026-12-01 (postponed)",
+        "Deadline: was 2026-12-01",
+        "Frist: nicht vor 2027-03-01",
+        "Frist: 2026-12-01 (abgesagt)",
+        "Échéance : pas avant 2027-03-01",
+        "Plazo: 2026-12-01 (aplazado)",
+        "Luca used to live in Bern until 2025-06-30.",
+        "She lived in Bern until 2025-06-30.",
+        "Paul was chairman until 2025-12-31.",
+        "The old fence stood until 2024-05-31.",
+        "The hall was built by 2024-05-31.",
+        "Paul Lang: I won't pay 200 EUR by 2026-11-20",
+        "Nobody has to pay by 2026-12-01.",
+        "We cannot finish by 2026-12-01.",
+    ],
+)
+def test_a_day_that_is_denied_called_off_or_past_is_none_by_which_something_is_due(text):
+    for written in (f"# T\n\n{text}", f"# T\n\n- {text}", f"# T\n\nRuth: hello\n{text}"):
+        assert all("due_on" not in node.properties for node in read(written).nodes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Due: 2026-12-01",
+        "Due: 2026-12-01 (not negotiable)",
+        "Deadline: by 2026-12-01 at noon",
+        "Deadline: 2026-12-01, with the letter about the cancelled trip",
+        "Deadline: 2026-12-01 for the rejected plan",
+        "Deadline: no later than 2026-12-01",
+        "Frist: nicht später als 2026-12-01",
+        "We need the plan by 2026-12-01.",
+        "Please do not forget to pay by 2026-12-01.",
+        "The plan is not done. Send it by 2026-12-01.",
+        "It is not urgent, but send it by 2026-12-01.",
+        "What was agreed must be done by 2026-12-01.",
+        "Send the plan by 2026-12-01, not later.",
+    ],
+)
+def test_a_day_by_which_something_is_to_be_done_is_kept(text):
+    assert "2026-12-01" in [node.properties.get("due_on") for node in read(f"# T\n\n{text}").nodes]
+
+
+def test_a_column_of_deadlines_has_none_where_the_day_is_called_off():
+    graph = read("| Task | Deadline |\n|--|--|\n| Row | 2026-12-01 (cancelled) |\n| Sail | 2026-12-02 |")
+    assert "due_on" not in properties(graph, "Row")
+    assert properties(graph, "Sail")["due_on"] == "2026-12-02"
