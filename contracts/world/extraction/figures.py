@@ -79,6 +79,7 @@ _FIGURE = re.compile(
     r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)(?:[\s,]+|$))+"
 )
 _BETWEEN_DOLLARS = re.compile(r"\$(?=[^\s$])([^$\n]{1,300})(?<=\S)\$(?!\d)")
+_BETWEEN_TWO_DOLLARS = re.compile(r"\$\$(?!\$)([^$]{1,1000})\$\$")
 _OPERATOR = re.compile(r"[=\\^_<>{}+*/]")
 
 
@@ -119,11 +120,13 @@ def is_figure(text: str) -> bool:
 def amounts_in(text: str, part: Part) -> Iterator[str]:
     """Yields the amounts of money of a part, as they are written.
 
-    A formula between dollar signs, "$n=5$", has none, and neither has a day: "On 12.03.2026 EUR 75 was paid".
+    A formula between dollar signs, "$n=5$" or "$$n = 5$$", has none, and neither has a day: "On 12.03.2026 EUR 75 was
+    paid".
     """
     if _CURRENCY.search(text, *part) is None:
         return
-    prose = _BETWEEN_DOLLARS.sub(_without_formula, text[part.start : part.end])
+    prose = _BETWEEN_TWO_DOLLARS.sub(_without_formula, text[part.start : part.end])
+    prose = _BETWEEN_DOLLARS.sub(_without_formula, prose)
     for match in _amount().finditer(_time().sub("x", prose)):
         yield " ".join(match[0].split())
 

@@ -25,9 +25,9 @@ from contracts.world.extraction.mails import older_mail_in
 from contracts.world.extraction.markdown import Block, Entry, Field, Heading, Table, blocks_of
 from contracts.world.extraction.outlines import COMMENT, STATE, is_outline, quotes_in
 from contracts.world.extraction.people import CAPITAL, given_first, without_post
-from contracts.world.extraction.sentences import DAY, is_no_task, with_reason
+from contracts.world.extraction.sentences import ABBREVIATIONS, DAY, is_no_task, with_reason
 from contracts.world.extraction.tables import read_table, whole_of
-from contracts.world.extraction.vocabulary import Announced, plain_words, singular
+from contracts.world.extraction.vocabulary import Announced, load_vocabulary, plain_words, singular
 from contracts.world.proposal import LONGEST_TITLE
 
 _CHECKBOX = re.compile(r"\[([ xX/-])\]\s+")
@@ -44,6 +44,9 @@ _LABEL = re.compile(
 )
 """A label ends at the first colon that stands in no bracket."""
 _LONG_LABEL = re.compile(r"(?:\*\*|__)?(?P<label>[^\s:.!?;*_`|<>][^:.!?;\n]{0,98}):(?:\*\*|__)?\s")
+_ENDS_WITHIN = re.compile(r"[?!](?=\s)|(?:^|(?<=[\s(]))(?P<word>[^\W\d_][^\W\d_-]*)[.](?=\s)")
+"""What may be the end of a sentence within the words before a colon: "It rained. Decision: go"."""
+_GOES_ON_BEHIND = re.compile(r"\s+[^\W\d_](?<=[a-zß-ÿ])")
 _DAY = rf"{DAY}(?:, {DAY})?"
 _QUALIFIED = re.compile(
     rf"(?P<head>[^(\[]*?)\s*(?:[(\[](?P<inner>[^()\[\]\n]+)[)\]]|(?:^|\b(?:of|on|from)\s+|(?<=\s)|,\s)(?P<day>{_DAY}))",
@@ -95,6 +98,9 @@ _LONGEST_FIELD = 200
 _IDENTIFIER = re.compile(r"[A-Z]{1,5}[-#. ]?\d{1,4}|#?\d{1,3}")
 """A label that only numbers an entry: "D1: sell the boat"."""
 _MOST_VALUE_WORDS = 3
+_LONGEST_SHORT = 3
+"""Most letters of a word with a capital that may be short for another one at the beginning of a label: "Ltd."."""
+_ABBREVIATED = frozenset(word.lower() for word in ABBREVIATIONS)
 _VERBS = frozenset({"is", "are", "was", "were", "be"})
 """Words at whose end no label stands: "The site is: ..."."""
 _PARTIES = frozenset({"Person", "Organization", "Agent"})
@@ -283,6 +289,9 @@ class _Prose:
     def _is_title_line(self, line: Part) -> bool:
         text = plain(self._reading.quote(line))
         is_short = 0 < len(text) <= _LONGEST_TITLE_LINE and text[-1] not in ".,;:!?"
+        label = _LABEL.match(text)
+        if text.startswith("[^") or (label is not None and _holds_sentence(label["label"])):
+            return False
         return is_short and self._labelled(line) is None and _TURN.match(text) is None
 
     def _title_field(self) -> Field | None:
@@ -989,6 +998,8 @@ class _Prose:
     def _labelled(self, part: Part) -> _Labelled | None:
         """Matches `Label: rest`, `**Label**: rest`, `**Term** — rest`, `**Term** is rest`."""
         text = self._reading.text
+        if text.startswith("[^", part.start):
+            return None  # a footnote
         for pattern in (_TERM, _LABEL):
             match = pattern.match(text, part.start, part.end)
             if match is None or text.startswith("//", match.end("label") + 1):
@@ -999,6 +1010,11 @@ class _Prose:
             is_term = mark is not None and mark in text[match.end("label") : match.end()]
             if mark == "`" and not is_term:
                 continue  # a text in code, which shows how something is written
+            if _holds_sentence(match["label"]):
+                continue
+            is_bold = mark is not None and not is_term and not self._reading.vocabulary.is_field(match["label"])
+            if is_bold and self._is_within_sentence(rest, mark):
+                continue
             if mark is not None and not is_term and text.endswith(mark, rest.start, rest.end):
                 rest = Part(rest.start, rest.end - len(mark)).trimmed(text)
             labelled = self._qualified(label_part, rest, is_term=is_term)
@@ -1008,6 +1024,11 @@ class _Prose:
             if len(_IN_BRACKETS.sub("", labelled.head).split()) <= _MOST_LABEL_WORDS:
                 return labelled
         return None
+
+    def _is_within_sentence(self, rest: Part, mark: str) -> bool:
+        """Decides whether a sentence goes on behind the mark that ends in a value: "**Doctor: Mr. Vogt** says"."""
+        end = self._reading.text.find(mark, rest.start, rest.end)
+        return end >= 0 and _GOES_ON_BEHIND.match(self._reading.text, end + len(mark), rest.end) is not None
 
     def _qualified(self, part: Part, rest: Part, *, is_term: bool) -> _Labelled | None:
         """Reads a label with the day or the bracket that may stand behind its name.
@@ -1032,6 +1053,19 @@ class _Prose:
         if ":" in text or head != match["head"].rstrip():
             return None
         return _Labelled(whole, part, rest, is_term, head if head and self._is_known(head) else whole)
+
+
+def _holds_sentence(label: str) -> bool:
+    """Decides whether the words before a colon hold the end of a sentence, and so are no label."""
+    for match in _ENDS_WITHIN.finditer(label):
+        word = match["word"]
+        if word is None:
+            return True
+        is_short = len(word) == 1 or (match.start() == 0 and word[0].isupper() and len(word) <= _LONGEST_SHORT)
+        is_abbreviated = word.lower() in _ABBREVIATED or word.lower() in load_vocabulary().titles
+        if not is_short and not is_abbreviated:
+            return True
+    return False
 
 
 def _undecorated(text: str, part: Part) -> Part:

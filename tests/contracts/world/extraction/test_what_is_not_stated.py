@@ -965,3 +965,50 @@ def test_a_column_of_deadlines_has_none_where_the_day_is_called_off():
     graph = read("| Task | Deadline |\n|--|--|\n| Row | 2026-12-01 (cancelled) |\n| Sail | 2026-12-02 |")
     assert "due_on" not in properties(graph, "Row")
     assert properties(graph, "Sail")["due_on"] == "2026-12-02"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Noëmi paid her fee. Decision: Noëmi Frei becomes secretary from 2027-01-01. We had not.",
+        "Should we buy robes? Decision: pending.",
+        "212 visitors. Takings: CHF 3'980. It rained.",
+        "Wait! Owner: Ann Lee",
+        "**Doctor: Mr. Vogt** says the blood sugar is 180 mg.",
+        "[^1]: The footnote says so.",
+        "[^1]: Owner: Ann Lee",
+    ],
+)
+def test_a_sentence_before_a_colon_and_a_footnote_are_no_label(text):
+    for written in (f"# T\n\n{text}", f"# T\n\n- {text}"):
+        graph = read(written)
+        assert properties(graph, "T") == {}
+        assert (titles(graph, "Decision"), texts(graph)) == ([], [text])
+    assert read(f"{text}\n\nMore.").nodes[0].title == "d"
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("St. Gallen: 5 people", "st_gallen"),
+        ("Dr. Vogt: he came", "dr_vogt"),
+        ("Nr. 5: the boat", "nr_5"),
+        ("Fee approx. 5: too much", "fee_approx_5"),
+        ("Ltd. company: none", "ltd_company"),
+    ],
+)
+def test_a_short_word_with_a_full_stop_ends_no_label(text, label):
+    assert label in properties(read(f"# T\n\n{text}"), "T")
+
+
+def test_mathematics_between_two_dollar_signs_holds_no_amount():
+    graph = read("# T\n\n$$ hydration = 0.75 $$\n\nWe pay 5 $ and $7.")
+    assert [node.properties.get("amounts") for node in graph.nodes if node.type == "Passage"] == [None, ["5 $", "$7"]]
+    table = read("| Formula | Note |\n|--|--|\n| $$ x = 0.75 $$ | old |")
+    assert all("amounts" not in node.properties for node in table.nodes)
+
+
+def test_a_known_label_with_its_value_in_bold_is_read_where_the_sentence_goes_on():
+    graph = read("# T\n\n**Owner: Ann Lee** and **Due: 2026-05-01**")
+    assert edges(graph) == {("T", "OWNED_BY", "Ann Lee")}
+    assert len(titles(read("# T\n\n**Decision: sell the boat** to Ruth"), "Decision")) == 1
