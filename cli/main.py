@@ -543,7 +543,7 @@ def keys_create(
 @keys.command("list")
 @runs("cli.keys:list_")
 def keys_list(as_json: AsJson = False) -> None:
-    """List every key, newest first: its owner, its state and its use.
+    """List every key, newest first: its owner, its state and its use. Uses of the last seconds may be missing.
 
     Example: `svc keys list`
     """

@@ -117,7 +117,7 @@ class Recorder:
         if is_json:
             kept["body"] = json.loads(redact_keys(answer.text))
         elif media_type.startswith("text/") or media_type.endswith(("xml", "ndjson")):
-            kept["body"] = answer.text
+            kept |= {"body": answer.text, "mediaType": media_type}
         self.exchanges.setdefault(operation_id, []).append(kept)
         if operation_id == "agent_access_quote":
             self.prices[kept["body"]["data"]["quote"]["planId"]] = kept["body"]["price"]["amount"]

@@ -100,7 +100,10 @@ def add_pending(described: dict[str, Any], base_url: str) -> None:
 
 
 def recorded(operation_id: str) -> list[dict[str, Any]]:
-    """Returns recorded exchanges of one operation: `{name, request: {path, query, header, body}, status, example}`."""
+    """Returns recorded exchanges of one operation: `{name, request: {path, query, header, body}, status, example}`.
+
+    One with an example that is no JSON has its `mediaType` too.
+    """
     file = EXAMPLES_DIR / f"{operation_id}.json"
     exchanges: list[dict[str, Any]] = json.loads(file.read_text()) if file.exists() else []
     return exchanges
@@ -146,7 +149,7 @@ def _add_request(described: dict[str, Any], operation: dict[str, Any], exchange:
 def _add_answer(operation: dict[str, Any], exchange: dict[str, Any], base_url: str) -> None:
     content = operation["responses"].get(str(exchange["status"]), {}).get("content", {})
     if (example := exchange.get("example")) and content:
-        media = next(iter(content.values()))
+        media = content.get(exchange.get("mediaType")) or next(iter(content.values()))
         shown = example | {"value": _localised(example["value"], base_url)}
         media.setdefault("examples", {})[exchange["name"]] = shown
 
