@@ -9,7 +9,7 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -189,7 +189,8 @@ def _import_notes(ledger: Ledger, folder: Path, owner: str, graph: str | None) -
     graph_id = _graph_of(ledger, folder, owner, graph)
     done = Decided()
     paths = list(_note_paths(folder))
-    names = _Names(former_documents(ledger, graph_id, owner), {path.as_posix() for path in paths})
+    former = former_documents(ledger, graph_id, owner)
+    names = _Names(former, {path.as_posix() for path in paths}, lambda path: _text_within(folder, path))
     for notes in _notes(folder, paths, names, done):
         note(f"reading {notes[0].path}" + (f" and {len(notes) - 1} more" if len(notes) > 1 else ""))
         _build(ledger, owner, graph_id, notes, done)
@@ -293,46 +294,78 @@ class Note(NamedTuple):
 
 
 class _Names:
-    """Calls each note by the id of its document: the one that it had, also if the note was moved since."""
+    """Calls each note by the id of its document: the one that it had, also if the note was moved since.
 
-    def __init__(self, former: Mapping[str, BuiltDocument], paths: Collection[str]) -> None:
-        at = {name: url if (url := document.url) and url in paths else name for name, document in former.items()}
-        self._by_path = {path: name for name, path in at.items() if path in paths}
-        self._gone = {name: document for name, document in former.items() if at[name] not in paths}
-        self._by_file_name: dict[str, list[str]] = {}
-        for name in self._gone:
-            self._by_file_name.setdefault(PurePosixPath(at[name]).name, []).append(name)
+    `former` are the documents that the graph has; `read` returns the text at a path, None if that is unreadable.
+    """
+
+    def __init__(
+        self, former: Mapping[str, BuiltDocument], paths: Collection[str], read: Callable[[str], str | None]
+    ) -> None:
+        self._former = former
+        self._at = _last_paths(former, paths)
+        self._read = read
+        self._by_path = {path: name for name, path in self._at.items() if path in paths}
+        left = self._left()
+        staying = set(self._by_path.values()) - left.keys()
+        lost = {name: document for name, document in former.items() if name not in staying}
+        unsure = {path for path in paths if self._by_path.get(path) not in staying}
+        found = self._found(lost, left, sorted(unsure)) if lost else {}
+        moved = set(found.values())
+        self._by_path = {path: name for path, name in self._by_path.items() if name not in moved} | found
         self._taken = set(self._by_path.values())
-        self.moved = 0
+        self.moved = len(found)
         """Notes that had other paths before."""
 
-    def id_of(self, path: str, text: str | None = None) -> str:
-        """Returns the id of the note at a path below the folder, whose text may be unreadable."""
+    def id_of(self, path: str) -> str:
+        """Returns the id of the note at a path below the folder."""
         known = self._by_path.get(path)
         if known is None:
-            known = self._by_path[path] = self._new(path, text)
+            plain = _document_id(path)
+            known = self._by_path[path] = _hashed_id(path) if plain in self._taken else plain
             self._taken.add(known)
         return known
 
-    def _new(self, path: str, text: str | None) -> str:
-        former = None if text is None else self._former(path, text)
-        if former is not None:
-            del self._gone[former]
-            self.moved += 1
-            return former
-        plain = _document_id(path)
-        named = _hashed_id(path) if plain in self._taken else plain
-        self._gone.pop(named, None)
-        return named
+    def _left(self) -> dict[str, float]:
+        """Returns documents that may have been moved, because at most half of them is at their paths: that part."""
+        from contracts.world.extraction.moved_documents import LEAST_IN_COMMON, part_in
 
-    def _former(self, path: str, text: str) -> str | None:
-        """Returns the id of the document that a new note was. Most notes keep their file names when folders are put in
-        order, and to compare each with all that are gone takes the square of their number."""
+        texts = ((name, self._read(path)) for path, name in self._by_path.items())
+        parts = {name: part_in(text, self._former[name]) for name, text in texts if text is not None}
+        return {name: part for name, part in parts.items() if part <= LEAST_IN_COMMON}
+
+    def _found(self, lost: dict[str, BuiltDocument], left: Mapping[str, float], paths: Iterable[str]) -> dict[str, str]:
+        """Returns the ids of lost documents by the paths at which they are now.
+
+        Most notes keep their file names when folders are put in order, and to compare each with all that are lost takes
+        the square of their number.
+        """
         from contracts.world.extraction.moved_documents import document_like
 
-        called_so = self._by_file_name.get(PurePosixPath(path).name, ())
-        alike = document_like(text, {name: self._gone[name] for name in called_so if name in self._gone})
-        return alike or document_like(text, self._gone)
+        by_file_name: dict[str, list[str]] = {}
+        for name in lost:
+            by_file_name.setdefault(PurePosixPath(self._at[name]).name, []).append(name)
+        found: dict[str, str] = {}
+        for path in paths:
+            if not lost:
+                break
+            if (text := self._read(path)) is None:
+                continue
+            called_so = by_file_name.get(PurePosixPath(path).name, ())
+            alike = document_like(text, {name: lost[name] for name in called_so if name in lost}, left)
+            alike = alike or document_like(text, lost, left)
+            if alike is not None:
+                found[path] = alike
+                del lost[alike]
+        return found
+
+
+def _last_paths(former: Mapping[str, BuiltDocument], paths: Collection[str]) -> dict[str, str]:
+    """Returns the path of each document: its last one, or the one that is its id if the last one is gone, unless
+    another document is there."""
+    last = {name: document.url or name for name, document in former.items()}
+    there = {path for path in last.values() if path in paths}
+    return {name: name if path not in paths and name not in there else path for name, path in last.items()}
 
 
 def _note_paths(folder: Path) -> Iterator[Path]:
@@ -354,7 +387,7 @@ def _notes(folder: Path, paths: Iterable[Path], names: _Names, done: Decided) ->
             done.left_out.append({"file": name, "reason": "it is a link that leads out of the folder"})
             continue
         text, fault = _text_of(path)
-        document_id = names.id_of(name, text)
+        document_id = names.id_of(name)
         done.present.add(document_id)
         if text is None:
             done.left_out.append({"file": name, "reason": fault})
@@ -381,6 +414,12 @@ def _text_of(path: Path) -> tuple[str | None, str]:
         return None, "it is not UTF-8"
     except OSError as error:
         return None, f"it can't be read: {error.strerror}"
+
+
+def _text_within(folder: Path, path: str) -> str | None:
+    """Returns the text of a note, or None if it is unreadable or a link that leads out of the folder."""
+    file = folder / path
+    return _text_of(file)[0] if file.resolve().is_relative_to(folder.resolve()) else None
 
 
 def _document_id(path: str) -> str:

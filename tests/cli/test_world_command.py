@@ -368,6 +368,54 @@ def test_what_was_erased_or_corrected_of_a_note_stays_so_when_its_file_is_rename
     assert titles_of(tmp_path, "Document") == ["Another boat", "Birthday", "Other", "Ship", "Therapy"]
 
 
+DIARY = "# Today\n\nRosa came at noon.\n\nBring the blue card.\n\nParking is behind the house."
+
+
+@pytest.mark.parametrize(
+    ("names", "texts"),
+    [
+        pytest.param(
+            ("archive.md", "today.md"), (DIARY, "# Today\n\nThe oven is hot."), id="a new text at the old path"
+        ),
+        pytest.param(("zz.md", "today.md"), (DIARY, "# Today\n\nThe oven is hot."), id="a new text that is read first"),
+        pytest.param(("other.md", "today.md"), (DIARY, "# Other\n\nNothing of this.\n\nIt is so."), id="names swapped"),
+    ],
+)
+def test_what_was_erased_or_retracted_of_a_note_stays_so_where_another_text_has_its_name_by_now(
+    ledger: Ledger, tmp_path: Path, names: tuple[str, str], texts: tuple[str, str]
+) -> None:
+    notes = folder_of(tmp_path / "notes", today=DIARY, other="# Other\n\nNothing of this.\n\nIt is so.")
+    import_notes(notes)
+    with ledger.transaction() as tx:
+        passages = {node.title: node.id for node in decode_nodes(tx.rows("world_nodes_of_owner", owner="local:bob"))}
+        forget_nodes(tx, [passages["Rosa came at noon."]], "eve")
+    wrong = Act("retracts", "n", passages["Bring the blue card."], "it is green")
+    propose(ledger, proposal(goal("n"), actor=BOB, acts=(wrong,)), alignment=no_rules)
+    for name, text in zip(names, texts, strict=True):
+        (notes / name).write_text(text)
+    moved = import_notes(notes)
+    assert moved["withheld"] == {"corrected": 1, "forgotten": 1}
+    assert moved["moved"] == (2 if "other.md" in names else 1)
+    kept = {"Parking is behind the house.", "Nothing of this.", "It is so."}
+    new = {"The oven is hot."} if "other.md" not in names else set()
+    assert set(titles_of(tmp_path, "Passage")) == kept | new
+    again = import_notes(notes)
+    assert (again["moved"], again["gone"], again["written"], again["withheld"]) == (0, 0, 0, moved["withheld"])
+    (notes / names[0]).unlink()
+    gone = import_notes(notes)
+    assert (gone["moved"], gone["gone"]) == (0, 1)
+    assert "Parking is behind the house." not in titles_of(tmp_path, "Passage")
+
+
+def test_a_note_that_was_rewritten_is_the_document_that_it_was(ledger: Ledger, tmp_path: Path) -> None:
+    notes = folder_of(tmp_path / "notes", today=DIARY, other="# Other\n\nNothing of this.")
+    import_notes(notes)
+    folder_of(notes, today="# Now\n\nIt rains.", new="# New\n\nParking is behind the house.")
+    rewritten = import_notes(notes)
+    assert (rewritten["moved"], rewritten["gone"]) == (0, 0)
+    assert titles_of(tmp_path, "Document") == ["New", "Now", "Other"]
+
+
 def test_of_two_notes_that_are_alike_the_one_of_its_own_name_goes_on_where_folders_were_put_in_order(
     ledger: Ledger, tmp_path: Path
 ) -> None:

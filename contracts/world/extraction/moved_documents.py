@@ -2,12 +2,14 @@
 stays so when its file is renamed. Pure.
 
 Example: `plan.md` is gone, and most passages that the graph has of it stand in the new file `trip.md`. Then `trip.md`
-is the document `plan.md`, and is called so from then on.
+is the document `plan.md`, and is called so from then on. So too where another text stands in `plan.md` by now: a diary
+`today.md` that begins anew each day, or two files that swapped their names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from contracts.world.extraction.build import documents_of
@@ -40,14 +42,26 @@ def built_documents(nodes: Iterable[Node]) -> dict[str, BuiltDocument]:
     return {name: BuiltDocument(url, frozenset(said[name])) for name, url in urls.items()}
 
 
-def document_like(text: str, documents: Mapping[str, BuiltDocument]) -> str | None:
-    """Returns the id of the document of which a text holds the largest part, or None if that is less than half."""
+def document_like(
+    text: str, documents: Mapping[str, BuiltDocument], left: Mapping[str, float] = MappingProxyType({})
+) -> str | None:
+    """Returns the id of the document of which a text holds the largest part, or None if that is less than half.
+
+    Of those in `left`, that part is still at their paths: the text has to hold more.
+    """
     words = _words(text)
-    in_common = {
-        name: sum(said in words for said in document.said) / len(document.said) for name, document in documents.items()
-    }
-    name = max(sorted(in_common), key=in_common.__getitem__, default=None)
-    return name if name is not None and in_common[name] >= LEAST_IN_COMMON else None
+    in_common = {name: _part_in(words, document) for name, document in documents.items()}
+    alike = [name for name, part in in_common.items() if part >= LEAST_IN_COMMON and part > left.get(name, 0.0)]
+    return max(sorted(alike), key=in_common.__getitem__, default=None)
+
+
+def part_in(text: str, document: BuiltDocument) -> float:
+    """Returns the part of what a document said that a text holds."""
+    return _part_in(_words(text), document)
+
+
+def _part_in(words: str, document: BuiltDocument) -> float:
+    return sum(said in words for said in document.said) / len(document.said)
 
 
 def _words(text: str) -> str:
