@@ -807,6 +807,8 @@ def test_a_part_of_another_name_and_an_ordinary_word_call_nobody_known(known, se
         ("Anna Keller", "Anna pays the rent."),
         ("Anna Keller", "Die Anna kommt."),
         ("Anna Keller", "Mit Anna sprechen wir."),
+        ("Anna Keller", "Wow Anna, that is great!"),
+        ("Anna Keller", "Danke Anna, bis bald."),
         ("Anna Keller", "We gave it to Anna."),
         ("Anna Keller", "Anna's House is red."),
         ("Jonas Brandt", "Brandt pays."),
