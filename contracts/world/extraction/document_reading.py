@@ -86,6 +86,10 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _URL = re.compile(r"https?://[^\s<>()\[\]\"'`|]{1,2000}")
+_SAID = re.compile(
+    r"(?<![\w\"])\"(?=\S)[^\"]{1,1000}(?<=\S)\"(?!\w)|“[^“”]{1,1000}”|„[^“”„]{1,1000}[“”]|«[^«»]{1,1000}»|»[^«»]{1,1000}«"
+)
+"""What a sentence quotes: "Ruth wrote: “We decided to sail.”"."""
 _CODE = re.compile(r"(?<!`)(`{1,3})(?!`).{1,1000}?(?<!`)\1(?!`)", re.DOTALL)
 _DUE = re.compile(r"(?:\bdue|\bby|\buntil|\bbefore|\bdeadline)\W{0,4}$|📅\s{0,2}$", re.IGNORECASE)
 """Words before the day by which something is to be done, or the sign for it in lists of tasks."""
@@ -282,7 +286,10 @@ class Reading:
 
     def _sentences(self, node: FoundNode, part: Part, *, has_decisions: bool) -> None:
         """Reads the set forms of a passage's sentences."""
+        said = [Part(*match.span()) for match in _SAID.finditer(self.text, *part)]
         for decided in decided_in(self.text, part) if has_decisions else ():
+            if _within(said, decided.what.start):
+                continue
             decision = self.add("decided", "Decision", decided.what, node)
             if decided.when is not None and (days := [day for day, _ in dates_in(self.text, decided.when)]):
                 decision.properties["dates"] = days
@@ -292,7 +299,8 @@ class Reading:
         self._dependencies += islice(depends_in(self.text, part), room)
         self._waits += islice(waits_in(self.text, part), MOST_DEPENDENCIES - len(self._waits))
         room = MOST_COMMITMENTS - len(self._commitments)
-        self._commitments += [(node, found) for found in islice(commitments_in(self.text, part), room)]
+        commitments = (found for found in commitments_in(self.text, part) if not _within(said, found.who.start))
+        self._commitments += [(node, found) for found in islice(commitments, room)]
 
     def relate(
         self,

@@ -114,9 +114,9 @@ _LISTED_BY_LINE = _LISTED_BY_TITLE | {"Person"}
 """Types of what is listed below a line that is no heading: "Next steps"."""
 _QUOTED = re.compile(r"[\"“”„][^\"“”„]+[\"“”]")
 _CITED = re.compile(
-    r"(?:\"[^\"]{1,1000}(?:\"|$)|[“”„][^“”]{1,1000}(?:[“”]|$)|«[^»]{1,1000}(?:»|$)|»[^«]{1,1000}(?:«|$)"
+    r"[*_]{0,3}(?P<said>\"[^\"]{1,1000}(?:\"|$)|[“”„][^“”]{1,1000}(?:[“”]|$)|«[^»]{1,1000}(?:»|$)|»[^«]{1,1000}(?:«|$)"
     r"|[‘‚](?=\w).{1,1000}?(?:[’‘](?!\w)|$)|'(?=\w).{1,1000}?'(?!\w)|‹[^›]{1,1000}(?:›|$)"
-    r"|[「『][^」』]{1,1000}(?:[」』]|$))(?!\s*(?::|[–—]\s|-\s))",
+    r"|[「『][^」』]{1,1000}(?:[」』]|$))(?P<label>[*_]{0,3}\s*(?::|[–—]\s|-\s))?",
     re.DOTALL,
 )
 """A quotation at the beginning of an entry. One before a colon or a dash is a label: "“Tender” - an offer"."""
@@ -702,16 +702,23 @@ class _Prose:
             return self._person(bare, above)
         return self._keep(part, above)
 
+    def _cited(self, part: Part) -> Part | None:
+        """Returns the quotation at the beginning of a part, or None. "“Tender”: an offer" begins with a label."""
+        cited = _CITED.match(self._reading.text, part.start, part.end)
+        if cited is None or (cited["label"] is not None and ":" not in cited["said"]):
+            return None
+        return Part(*cited.span("said"))
+
     def _is_cited(self, lines: tuple[Part, ...]) -> bool:
         """Decides whether an entry begins with a quotation of several lines."""
-        cited = _CITED.match(self._reading.text, lines[0].start, lines[-1].end)
-        return cited is not None and cited.end() > lines[0].end
+        cited = self._cited(Part(lines[0].start, lines[-1].end))
+        return cited is not None and cited.end > lines[0].end
 
     def _cited_until(self, part: Part, under: Announced | None, place: _Place) -> int | None:
         """Returns the end of the quotation at the beginning of an entry, or None if the entry is read as any other."""
-        cited = _CITED.match(self._reading.text, part.start, part.end)
+        cited = self._cited(part)
         is_title = under is not None and under.type not in _CITED_TYPES and self._labelled(part) is None
-        return None if cited is None or is_title else cited.end()
+        return None if cited is None or is_title else cited.end
 
     def _person(self, part: Part, above: FoundNode) -> FoundNode | None:
         """Reads an entry that names a person: "Ada Lovelace (lead)", "García Ruiz, Ana"."""

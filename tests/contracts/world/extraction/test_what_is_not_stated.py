@@ -707,6 +707,8 @@ def test_a_label_in_a_line_of_a_list_item_ends_the_value_above_it():
         '"It rained. We decided to sell the hall", wrote Ruth.',
         '"Owner: Paul Lang\nDecision: sell", wrote Ruth.',
         '"Decision: we sell the van',
+        "**“Decision: we sell the van”**, wrote Ruth.",
+        "“Owner: Paul Lang”: so wrote Ruth.",
     ],
 )
 def test_an_entry_that_begins_with_a_quotation_is_a_passage_only(quoted):
@@ -1014,3 +1016,14 @@ def test_a_known_label_with_its_value_in_bold_is_read_where_the_sentence_goes_on
     graph = read("# T\n\n**Owner: Ann Lee** and **Due: 2026-05-01**")
     assert edges(graph) == {("T", "OWNED_BY", "Ann Lee")}
     assert len(titles(read("# T\n\n**Decision: sell the boat** to Ruth"), "Decision")) == 1
+
+
+@pytest.mark.parametrize("quotes", ['""', "“”", "„“", "«»", "»«"])
+def test_a_sentence_within_a_quotation_decides_nothing_and_one_beside_it_does(quotes):
+    said = f"{quotes[0]}It rained. We decided to sell the hall. It is cold.{quotes[1]}"
+    graph = read(f"# T\n\nThen Ruth wrote {said} in May. We decided to buy a bell.")
+    assert titles(graph, "Decision") == ["buy a bell"]
+    task = f"{quotes[0]}Well. Ann Lee will call the bank by 3 March 2026. Bye.{quotes[1]}"
+    assert titles(read(f"# T\n\nPresent: Ann Lee\n\nThen Ruth wrote {task} to us."), "Task") == []
+    named = read(f"# T\n\nWe decided to call it {quotes[0]}Blue{quotes[1]} for now.")
+    assert titles(named, "Decision") == [f"call it {quotes[0]}Blue{quotes[1]} for now"]
