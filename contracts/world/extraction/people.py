@@ -181,12 +181,19 @@ def named_in(text: str, names: dict[str, str]) -> Iterator[tuple[str, Part]]:
             for last in range(len(words), first, -1):
                 part = Part(words[first].start, words[last - 1].end)
                 called = _POSSESSIVE.sub("", text[part.start : part.end])
-                if called in names and (" " in called or _is_alone(text, part, names[called])):
+                if called in names and _is_meant(text, part, names[called]):
                     yield names[called], Part(part.start, part.start + len(called))
                     first = last
                     break
             else:
                 first += 1
+
+
+def _is_meant(text: str, part: Part, name: str) -> bool:
+    """Decides whether a full name, or one word of it, surely calls that person."""
+    if _THING_BEHIND.match(text, part.end) is not None:
+        return False
+    return " " in text[part.start : part.end] or _is_alone(text, part, name)
 
 
 def _is_alone(text: str, part: Part, name: str) -> bool:
@@ -238,9 +245,15 @@ _LONGEST_BEFORE = 40
 """Most characters before a name that are looked at."""
 _WORD_BEFORE = re.compile(rf"(?<![\w’'.-])(?:(?P<initial>{CAPITAL})\.|(?P<word>{CAPITAL}[\w’'-]*))[ \u00a0\n]$")
 _WORD_BEHIND = re.compile(
-    rf"[ \u00a0]?&|[ \u00a0\n](?:(?:van|von|de|der|den|da|di|la|le|bin|ibn|al) ){{1,2}}{CAPITAL}"
+    rf"[ \u00a0\n](?:(?:van|von|de|der|den|da|di|la|le|bin|ibn|al) ){{1,2}}{CAPITAL}"
     rf"|[ \u00a0\n](?P<word>{CAPITAL}[\w’'-]*)"
 )
+_THING_BEHIND = re.compile(
+    r"[ \u00a0](?:&[ \u00a0]?(?:Co|Cie|Company|Sons?|Söhne|Sohn|Töchter|Partners?|Associates|Fils|Hijos|Figli|Zonen)"
+    r"|(?:GmbH|AG|KG|Inc|Ltd|LLC|Corp|SA|SARL|Foundation|Stiftung|Fondation|Street|Road|Avenue|Lane|Square|Bridge|School"
+    r"|Prize|Award|Strasse|Straße|Gasse|Weg|Platz|Schule|Preis|Verlag|Holding))\b"
+)
+"""What makes a name that of a firm, a street or the like: "Paul Lang GmbH"."""
 _SPOKEN = re.compile(r" (?P<verb>[a-z]+)")
 _TITLE_BEFORE = re.compile(r"\b(?:Dr|Prof|Mr|Mrs|Ms)\.\s$")
 _SENTENCE_BEFORE = re.compile(r"(?:^|[.!?:…。][^\w\s]*\s+|\n)[^\w\n]*$")
