@@ -205,6 +205,8 @@ def _is_alone(text: str, part: Part, name: str) -> bool:
     vocabulary = load_vocabulary()
     word = _POSSESSIVE.sub("", text[part.start : part.end])
     before = _WORD_BEFORE.search(text, max(0, part.start - _LONGEST_BEFORE), part.start)
+    if before is not None and before[0].endswith("\n") and not _is_wrapped(text, part.start - 1):
+        before = None
     if before is not None and before["initial"] is not None and before["initial"] != name[0]:
         return False
     if before is not None and before["word"] is not None:
@@ -212,7 +214,8 @@ def _is_alone(text: str, part: Part, name: str) -> bool:
         if earlier not in vocabulary.before_names and not vocabulary.is_post(earlier):
             return False
     is_possessive = word != text[part.start : part.end]
-    behind = None if is_possessive else _WORD_BEHIND.match(text, part.end)
+    is_last = text.startswith("\n", part.end) and not _is_wrapped(text, part.end)
+    behind = None if is_possessive or is_last else _WORD_BEHIND.match(text, part.end)
     if behind is not None and (behind["word"] is None or behind["word"].lower() not in vocabulary.openers):
         return False
     window = (max(0, part.start - _LONGEST_BEFORE), part.start)
@@ -225,6 +228,11 @@ def _is_alone(text: str, part: Part, name: str) -> bool:
     if lower not in vocabulary.ordinary or before is not None or _TITLE_BEFORE.search(text, *window) is not None:
         return True
     return _SENTENCE_BEFORE.search(text, *window) is None and lower not in vocabulary.openers
+
+
+def _is_wrapped(text: str, end: int) -> bool:
+    """Decides whether a sentence may go on behind the line that ends at an offset, since the line is long."""
+    return end >= _SHORTEST_WRAPPED and "\n" not in text[end - _SHORTEST_WRAPPED : end]
 
 
 def called(names: list[str]) -> dict[str, str]:
@@ -243,6 +251,8 @@ def called(names: list[str]) -> dict[str, str]:
 _SPLIT = re.compile(r"[^ ]+")
 _LONGEST_BEFORE = 40
 """Most characters before a name that are looked at."""
+_SHORTEST_WRAPPED = 50
+"""Fewest characters of a line whose sentence may go on in the next one."""
 _WORD_BEFORE = re.compile(rf"(?<![\w’'.-])(?:(?P<initial>{CAPITAL})\.|(?P<word>{CAPITAL}[\w’'-]*))[ \u00a0\n]$")
 _WORD_BEHIND = re.compile(
     rf"[ \u00a0\n](?:(?:van|von|de|der|den|da|di|la|le|bin|ibn|al) ){{1,2}}{CAPITAL}"
