@@ -34,13 +34,13 @@ from contracts.world.extraction.rebuild import Former, documents_in, rebuilt, wi
 from contracts.world.extraction.rules import load_rules
 from contracts.world.facts import Dispute
 from contracts.world.graph_documents import StageDocument
-from contracts.world.identity import dedupe_key, given_id
+from contracts.world.identity import dedupe_key, given_id, own_id
 from contracts.world.import_api import LIMITS, ImportResult
 from contracts.world.memory.design import design_memory, plan_proposal
 from contracts.world.memory.memory_plan import DesignRequest
 from contracts.world.proposal import Actor, Proposal, checked
 from contracts.world.stages import Judgement
-from warehouse.ledger.ledger import Ledger, open_ledger
+from warehouse.ledger.ledger import Ledger, Reader, open_ledger
 from warehouse.world import query, staging
 from warehouse.world.asof import PastView
 from warehouse.world.disputes import disputes_among
@@ -146,6 +146,9 @@ def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor) -> Prepar
     with ledger.read() as reader:
         ontology = ontology_of(reader, actor.owner)
     built = build_graph(request, actor.name, now, ontology)
+    if request.visibility == "private":
+        with ledger.read() as reader:
+            built = _as_imported(reader, built, actor.name)
     proposal = msgspec.structs.replace(
         graph_proposal(built, actor, request.visibility), source_class=_class_of(request)
     )
@@ -189,6 +192,31 @@ def prepare_ending(ledger: Ledger, graph_id: str, documents: Collection[str], ac
         nodes, edges = LedgerView(reader).stated_in(actor.name, source_of(graph_id))
     proposal = Proposal(actor=actor, source=source_of(graph_id), source_class=SourceClass.DOCUMENT)
     return _judged(ledger, without(proposal, documents, nodes, edges, utc_text(ledger.now())))
+
+
+def _as_imported(reader: Reader, graph: BuiltGraph, owner: str) -> BuiltGraph:
+    """Returns a graph with the ids that an import gave to nodes of earlier builds, which has every id of a file under a
+    name of its owner's: so a graph that was taken along goes on with the texts that it was built of."""
+    own = {node.id: own_id(owner, node.id) for node in graph.nodes}
+    ids = msgspec.json.encode([*own, *own.values()]).decode()
+    known = {row["id"] for row in reader.rows("world_node_owners", values=ids)} if own else set()
+    stored = {node_id: imported for node_id, imported in own.items() if imported in known and node_id not in known}
+    if not stored:
+        return graph
+    return graph.model_copy(
+        update={
+            "nodes": [node.model_copy(update={"id": stored.get(node.id, node.id)}) for node in graph.nodes],
+            "edges": [
+                edge.model_copy(
+                    update={
+                        "source": stored.get(edge.source, edge.source),
+                        "target": stored.get(edge.target, edge.target),
+                    }
+                )
+                for edge in graph.edges
+            ],
+        }
+    )
 
 
 def _as_called(graph: BuiltGraph, owner: str) -> BuiltGraph:

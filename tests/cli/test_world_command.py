@@ -407,6 +407,28 @@ def test_what_was_erased_or_retracted_of_a_note_stays_so_where_another_text_has_
     assert "Parking is behind the house." not in titles_of(tmp_path, "Passage")
 
 
+def test_a_graph_that_was_taken_along_goes_on_with_its_notes_elsewhere(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = folder_of(tmp_path / "notes", today=DIARY)
+    written = import_notes(notes)["written"]
+    with ledger.transaction() as tx:
+        passages = {node.title: node.id for node in decode_nodes(tx.rows("world_nodes_of_owner", owner="local:bob"))}
+    wrong = Act("retracts", "n", passages["Bring the blue card."], "it is green")
+    propose(ledger, proposal(goal("n"), actor=BOB, acts=(wrong,)), alignment=no_rules)
+    svc("export", str(tmp_path / "graph.jsonl"), "--owner", "local:bob")
+
+    monkeypatch.setenv("SVC_DATA_DIR", str(tmp_path / "elsewhere"))
+    assert svc("import", str(tmp_path / "graph.jsonl"), "--owner", "local:bob")["written"] > written
+    again = import_notes(notes)
+    assert (again["nodes"], again["gone"], again["withheld"]) == (0, 0, {"corrected": 1})
+    assert import_notes(notes)["written"] == 0
+    assert titles_of(tmp_path, "Passage") == ["Parking is behind the house.", "Rosa came at noon."]
+    (notes / "today.md").write_text("# Today\n\nRosa came at noon.")
+    assert import_notes(notes)["written"] > 0
+    assert titles_of(tmp_path, "Passage") == ["Rosa came at noon."]
+
+
 def test_a_note_that_was_rewritten_is_the_document_that_it_was(ledger: Ledger, tmp_path: Path) -> None:
     notes = folder_of(tmp_path / "notes", today=DIARY, other="# Other\n\nNothing of this.")
     import_notes(notes)
