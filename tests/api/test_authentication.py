@@ -181,7 +181,7 @@ REFUSED_BEFORE_WORK = [
 def test_what_is_refused_before_work_costs_the_address_and_not_the_key(service, method, path, options, status):
     issued = service.key()
     refused = service.ask((method, path, bearer(issued), options))[0]
-    assert (refused.status_code, refused.headers["ratelimit"]) == (status, '"daily";r=100;t=43200')
+    assert (refused.status_code, refused.headers["ratelimit"]) == (status, '"permin";r=19;t=60')
     assert service.check(bearer(issued))[0].headers["ratelimit"] == '"daily";r=99;t=43200'
     assert service.check({})[0].headers["ratelimit"] == '"permin";r=18;t=60'
 
@@ -204,7 +204,10 @@ def test_past_the_minute_of_the_address_a_refused_request_costs_the_key(service)
     answers = service.check(bearer(issued), times=25, json=[])
     assert {answer.status_code for answer in answers} == {400}
     assert [answer.headers["ratelimit"] for answer in answers[18:22]] == [
-        f'"daily";r={left};t=43200' for left in (100, 100, 99, 98)
+        '"permin";r=1;t=60',
+        '"permin";r=0;t=60',
+        '"daily";r=99;t=43200',
+        '"daily";r=98;t=43200',
     ]
     assert service.check({})[0].status_code == 429
     answers = service.check(bearer(issued), times=96, json=[])
