@@ -49,6 +49,7 @@ def _ended(instance: dg.DagsterInstance, record: dg.RunRecord) -> EndedRun:
         seconds=round(ended - started, 3) if started is not None and ended is not None else 0.0,
         why=run.tags.get("why"),
         reason=_reason(instance, run.run_id) if outcome == "failure" else None,
+        run_id=run.run_id,
     )
 
 

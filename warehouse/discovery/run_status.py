@@ -14,6 +14,9 @@ from warehouse.file_modes import make_data_directory
 
 FILE_NAME = "runs.json"
 
+COUNTED_RUNS_KEPT = 100
+"""Ids of counted runs that are kept: many more than end between two looks."""
+
 Outcome = Literal["success", "failure", "canceled"]
 
 
@@ -42,6 +45,8 @@ class RunStatus(msgspec.Struct, frozen=True, rename="camel"):
     seen_until: datetime | None = None
     alerted: dict[str, datetime] = {}
     """Jobs whose failing was announced, with its `failing_since`."""
+    counted: tuple[str, ...] = ()
+    """Ids of the newest runs that are counted: one that gets a tag after its end looks as if it had ended later."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +59,14 @@ class EndedRun:
     seconds: float
     why: str | None = None
     reason: str | None = None
+    run_id: str | None = None
 
 
 def with_run(status: RunStatus, run: EndedRun) -> RunStatus:
-    """Returns the status after one more run. A cancelled one neither fails nor mends its job."""
+    """Returns the status after one more run, which counts once. A cancelled one neither fails nor mends its job."""
+    seen_until = run.ended_at if status.seen_until is None else max(status.seen_until, run.ended_at)
+    if run.run_id is not None and run.run_id in status.counted:
+        return msgspec.structs.replace(status, seen_until=seen_until)
     before = status.jobs.get(run.job) or JobStatus(run.outcome, run.ended_at, run.seconds)
     changed = {
         "last_outcome": run.outcome,
@@ -76,8 +85,8 @@ def with_run(status: RunStatus, run: EndedRun) -> RunStatus:
             "failures": before.failures + 1,
         }
     after = msgspec.structs.replace(before, **changed)
-    seen_until = run.ended_at if status.seen_until is None else max(status.seen_until, run.ended_at)
-    return msgspec.structs.replace(status, jobs={**status.jobs, run.job: after}, seen_until=seen_until)
+    counted = status.counted if run.run_id is None else (*status.counted, run.run_id)[-COUNTED_RUNS_KEPT:]
+    return msgspec.structs.replace(status, jobs={**status.jobs, run.job: after}, seen_until=seen_until, counted=counted)
 
 
 def read_run_status(data_dir: Path) -> RunStatus:
