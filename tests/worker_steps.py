@@ -1,7 +1,9 @@
 """Work that tests send to processes of the pool, which import this module and as little else as possible."""
 
 import os
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from contracts.errors import BodyInvalid, StoreBusy
@@ -28,6 +30,12 @@ def allocate_in_duckdb(size: int) -> int:
 
     rows = duckdb.sql("select length(repeat('x', $size))", params={"size": size}).fetchall()
     return int(rows[0][0])
+
+
+def packages_after(function: Callable[..., object], *arguments: object) -> set[str]:
+    """Calls the function, and returns the packages that are imported then."""
+    function(*arguments)
+    return {name.partition(".")[0] for name in sys.modules}
 
 
 def process_id() -> int:

@@ -46,7 +46,7 @@ await page.evaluateOnNewDocument(() => {
 })
 await page.goto(url, { waitUntil: 'networkidle0' })
 const outcome = () => page.$eval('#buy .outcome', (found) => found.innerText)
-const until = (text) => page.waitForFunction((text) => document.querySelector('#buy .outcome').innerText.includes(text), { timeout: 60_000 }, text)
+const until = (text) => page.waitForFunction((text) => document.querySelector('#buy .outcome').innerText.includes(text), {}, text)
 const kept = () => page.evaluate(() => JSON.parse(sessionStorage.getItem('svc.payment')))
 const seen = {}
 

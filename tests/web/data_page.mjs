@@ -13,10 +13,10 @@ async function opened (prepare) {
 
 async function checked (page, file) {
   await page.click('#check-file button')
-  await page.waitForFunction(() => !document.querySelector('#check-file button[disabled]'), { timeout: 30_000 })
+  await page.waitForFunction(() => !document.querySelector('#check-file button[disabled]'))
   if (file) {
     await (await page.$('#file')).uploadFile(file)
-    await page.waitForFunction(() => /ok|read/.test(document.querySelector('[data-step=file] span').textContent), { timeout: 30_000 })
+    await page.waitForFunction(() => /ok|read/.test(document.querySelector('[data-step=file] span').textContent))
   }
   return page.$$eval('[data-step]', (all) => Object.fromEntries(all.map((each) => [each.dataset.step, [each.className, each.querySelector('span').textContent]])))
 }

@@ -23,7 +23,7 @@ function seen (root) {
 }
 
 async function settled () {
-  await page.waitForFunction(() => !document.getElementById('outcome').hasAttribute('aria-busy') && !document.querySelector('#judge button[disabled]'), { timeout: 30_000 })
+  await page.waitForFunction(() => !document.getElementById('outcome').hasAttribute('aria-busy') && !document.querySelector('#judge button[disabled]'))
   return seen('#outcome')
 }
 

@@ -12,9 +12,10 @@ _ROWS_AT_ONCE = 8192
 """So many rows of numbers stay in the processor's cache, which makes them in half the time."""
 
 
-def plain(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
-    """Makes a column of numbers or times of one width."""
-    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values).data)])
+def plain(values: NDArray[Any], kind: pa.DataType, *, missing: Any = None) -> pa.Array:
+    """Makes a column of numbers or times of one width. Rows whose value is `missing` are null."""
+    known = None if missing is None else pa.py_buffer(np.packbits(values != missing, bitorder="little"))
+    return pa.Array.from_buffers(kind, len(values), [known, pa.py_buffer(np.ascontiguousarray(values).data)])
 
 
 def texts(values: Sequence[str]) -> pa.LargeStringArray:

@@ -427,9 +427,7 @@ def _rows(history: History, block: int, zero_held: int, zero_first_held: Moment 
             ),
             "balance_raw": texts([str(balance) for balance in balances]),
             **{
-                name: pa.array(values, pa.timestamp("s"), mask=values == NEVER_S)
-                if name == "first_held_at"
-                else plain(values, pa.timestamp("s"))
+                name: plain(values, pa.timestamp("s"), missing=NEVER_S if name == "first_held_at" else None)
                 for name, values in zip(names, times, strict=True)
             },
         }

@@ -8,7 +8,10 @@ from holder_rows import address, block_time, replay
 from lasting_loop import LastingLoop
 from publishing import House
 from rounds import ROUNDS
+from worker_steps import packages_after
 
+from api.publish.variants import variant_in_worker
+from api.workers import WorkerPool
 from contracts.evm.codec import checksum_address
 from contracts.token.holders import ZERO_ADDRESS
 
@@ -255,6 +258,13 @@ def test_a_computed_list_has_the_concentration_of_a_taken_one(house):
     taken, computed = (get(house, f"{HOLDERS}?block={block}").json() for block in (LISTED, near))
     assert computed["concentration"] == pytest.approx(taken["concentration"])
     assert (computed["totalSupplyRaw"], computed["holderCount"]) == (taken["totalSupplyRaw"], taken["holderCount"])
+
+
+def test_the_first_list_of_a_process_does_not_wait_for_pandas(house):
+    asked = (house.data_dir, "token_holders_map", {"block": str(LISTED - 1)})
+    packages = LOOP.run(WorkerPool().run("ann", packages_after, variant_in_worker, *asked))
+    assert "polars" in packages, "a list was computed"
+    assert "pandas" not in packages
 
 
 def test_two_blocks_or_days_are_compared(house):

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rounds import ROUNDS
 
-from warehouse.duck.columns import bignums, texts
+from warehouse.duck.columns import bignums, plain, texts
 
 
 @settings(max_examples=20 * ROUNDS)
@@ -21,6 +21,14 @@ def test_a_column_of_texts_holds_each_text(values: list[str]) -> None:
     column = texts(values)
     column.validate(full=True)
     assert column.to_pylist() == values
+
+
+@pytest.mark.parametrize("missing", [None, 0, 7])
+@given(values=st.lists(st.integers(0, 9)))
+def test_a_column_of_numbers_has_none_where_one_is_missing(missing: int | None, values: list[int]) -> None:
+    column = plain(np.array(values, np.int64), pa.int64(), missing=missing)
+    column.validate(full=True)
+    assert column.to_pylist() == [None if value == missing else value for value in values]
 
 
 WIDEST = 2**319
