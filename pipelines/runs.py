@@ -72,6 +72,12 @@ def a_run_is_on(instance: dg.DagsterInstance, job_names: Collection[str]) -> boo
     return bool(unfinished) and len(unfinished) > end_lost_runs(instance, unfinished)
 
 
+def failed_since(instance: dg.DagsterInstance, moment: datetime) -> bool:
+    """Returns whether a run that a process took since `moment` has failed."""
+    failed = dg.RunsFilter(statuses=[dg.DagsterRunStatus.FAILURE], created_after=moment)
+    return any(map(is_taken, instance.get_runs(failed)))
+
+
 def delete_old_runs(instance: dg.DagsterInstance, now: datetime) -> int:
     """Deletes the records of runs that ended more than `RUNS_KEPT_FOR` ago, and changes of freshness as old, which
     belong to no run. Returns the number of runs."""

@@ -36,6 +36,7 @@ from pipelines.runs import (
     PROCESS_TAG,
     a_run_is_on,
     end_lost_runs,
+    failed_since,
     is_taken,
     opened_instance,
     this_process,
@@ -116,10 +117,11 @@ class Worker:
 
     def recover(self) -> None:
         """Ends runs whose process is gone, and takes those that were launched while no worker ran."""
-        ended = end_lost_runs(self._instance, unfinished_runs(self._instance))
+        end_lost_runs(self._instance, unfinished_runs(self._instance))
         mark = Path(self._instance.root_directory) / FIRST_RUN_MARK
         if mark.exists():
-            if not ended:
+            # Dagster's daemon, or a schedule that asks whether a run is on, may have ended it before this one could.
+            if not failed_since(self._instance, datetime.fromtimestamp(mark.stat().st_mtime, UTC)):
                 self._record_lost_first_run()
             mark.unlink()
         waiting = self._instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTING]))

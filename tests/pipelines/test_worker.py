@@ -158,11 +158,14 @@ def test_a_first_run_that_was_killed_before_dagster_knew_of_it_is_recorded_as_a_
         assert len(at.instance.get_runs()) == 1, "it is recorded once"
 
 
-def test_a_first_run_that_was_killed_within_a_run_of_dagster_is_that_lost_run(tmp_path: Path):
+@pytest.mark.parametrize("is_ended", [False, True], ids=["found by the worker", "ended by the daemon before"])
+def test_a_first_run_that_was_killed_within_a_run_of_dagster_is_that_lost_run(tmp_path: Path, is_ended: bool):
     with bench(tmp_path) as at:
         (prepare_home(tmp_path) / "first-run").touch()
         job = at.definitions.resolve_job_def("chain")
         lost = at.instance.create_run_for_job(job, tags={"svc/process": "1 0.00"})
+        if is_ended:
+            assert end_lost_runs(at.instance, unfinished_runs(at.instance)) == 1
         Worker(Settings(data_dir=tmp_path, token_address="0x" + "70" * 20, _env_file=None), at.instance).recover()
         assert [(run.run_id, run.status) for run in at.instance.get_runs()] == [(lost.run_id, STATUS.FAILURE)]
         assert not (tmp_path / "dagster/first-run").exists()
