@@ -18,7 +18,7 @@ from api.connect.edge import Receive, Scope, Send
 from api.connect.outcomes import Question, Reply, ToolCall, ToolOutcome
 from api.connect.resources import Resource
 from api.key_gate import CALLER
-from contracts.connect.jsonrpc import INVALID_PARAMS
+from contracts.connect.jsonrpc import PARAMS_INVALID, PROMPT_UNKNOWN, RESOURCE_UNKNOWN, TOOL_UNKNOWN, ProtocolError
 from contracts.connect.key_server import CONFIRMED_WITHIN_S
 from contracts.connect.key_tools import Prompt, ResourceTemplate
 from contracts.connect.server import MODERN_VERSIONS, ServerIdentity
@@ -131,7 +131,7 @@ class McpServer:
         self, ctx: Any, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         if params.name not in self._names:
-            raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:100]}", {"code": "tool_unknown"})
+            raise _error(TOOL_UNKNOWN, f"Unknown tool: {params.name[:100]}")
         call = ToolCall(
             name=params.name,
             arguments=params.arguments or {},
@@ -177,9 +177,7 @@ class McpServer:
     async def _read_resource(self, ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         document = await self._resources.read(params.uri, ctx.request.scope)
         if document is None:
-            raise MCPError(
-                INVALID_PARAMS, "No resource has this URI.", {"code": "resource_unknown", "uri": params.uri[:1000]}
-            )
+            raise _error(RESOURCE_UNKNOWN, "No resource has this URI.", uri=params.uri[:1000])
         media_type, text = document
         contents = types.TextResourceContents(uri=params.uri, mime_type=media_type, text=text)
         return types.ReadResourceResult(contents=[contents])
@@ -190,11 +188,11 @@ class McpServer:
     async def _get_prompt(self, _: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         prompt = self._prompts.get(params.name)
         if prompt is None:
-            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name[:100]}", {"code": "prompt_unknown"})
+            raise _error(PROMPT_UNKNOWN, f"Unknown prompt: {params.name[:100]}")
         given = params.arguments or {}
         missing = [argument.name for argument in prompt.arguments if argument.required and not given.get(argument.name)]
         if missing:
-            raise MCPError(INVALID_PARAMS, f"The prompt needs {', '.join(missing)}.")
+            raise _error(PARAMS_INVALID, f"The prompt needs {', '.join(missing)}.")
         text = prompt.text
         for argument in prompt.arguments:
             text = text.replace(f"{{{argument.name}}}", given.get(argument.name, ""))
@@ -250,6 +248,10 @@ _YES_OR_NO: dict[str, Any] = {
     },
     "required": ["confirm"],
 }
+
+
+def _error(error: ProtocolError, message: str, **data: str) -> MCPError:
+    return MCPError(error.number, message, {"code": error.code, **data})
 
 
 def _tool(tool: Tool) -> types.Tool:

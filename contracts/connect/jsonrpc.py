@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
 from contracts.base import Document
-from contracts.errors import BodyInvalid, RequestProblem
+from contracts.errors import BodyInvalid, InternalFault, RequestProblem
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -16,13 +17,50 @@ INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 UNSUPPORTED_PROTOCOL_VERSION = -32022
 
-PROTOCOL_CODES = {
-    METHOD_NOT_FOUND: "method_unknown",
-    INVALID_PARAMS: "params_invalid",
-    INTERNAL_ERROR: "internal_fault",
-    UNSUPPORTED_PROTOCOL_VERSION: "revision_unsupported",
+
+@dataclass(frozen=True)
+class ProtocolError:
+    """An error that MCP itself defines: its number, and what this service adds. `title` and `advice` are for people."""
+
+    number: int
+    code: str
+    title: str
+    advice: str
+
+
+METHOD_UNKNOWN = ProtocolError(
+    METHOD_NOT_FOUND, "method_unknown", "The server has no such method", "Call a method that it announces."
+)
+TOOL_UNKNOWN = ProtocolError(
+    INVALID_PARAMS, "tool_unknown", "The server has no such tool", "Call one that `tools/list` names."
+)
+RESOURCE_UNKNOWN = ProtocolError(
+    INVALID_PARAMS, "resource_unknown", "No resource has this URI", "Read one that `resources/list` names."
+)
+PROMPT_UNKNOWN = ProtocolError(
+    INVALID_PARAMS, "prompt_unknown", "The server has no such prompt", "Get one that `prompts/list` names."
+)
+PARAMS_INVALID = ProtocolError(
+    INVALID_PARAMS, "params_invalid", "The params don't fit the method", "Correct what `message` names."
+)
+REVISION_UNSUPPORTED = ProtocolError(
+    UNSUPPORTED_PROTOCOL_VERSION,
+    "revision_unsupported",
+    "This revision of MCP is not supported",
+    "Send one of `supported` in `data`, or call `initialize`, which agrees on an earlier one.",
+)
+PROTOCOL_ERRORS = (
+    METHOD_UNKNOWN,
+    TOOL_UNKNOWN,
+    RESOURCE_UNKNOWN,
+    PROMPT_UNKNOWN,
+    PARAMS_INVALID,
+    REVISION_UNSUPPORTED,
+)
+_CODES = {error.number: error.code for error in (METHOD_UNKNOWN, PARAMS_INVALID, REVISION_UNSUPPORTED)} | {
+    INTERNAL_ERROR: InternalFault.code
 }
-"""Stable codes of the errors that MCP itself defines, by number."""
+"""Codes of errors for which nothing more is known than their number."""
 
 RequestId = str | int | float | None
 
@@ -122,7 +160,7 @@ def with_stable_code(error: Mapping[str, Any], request_id: str, links: Mapping[s
     """
     data = error.get("data")
     named = data if isinstance(data, dict) else {"named": data} if data else {}
-    code = PROTOCOL_CODES.get(error["code"], BodyInvalid.code)
+    code = _CODES.get(error["code"], BodyInvalid.code)
     shared = {"code": code, "retryable": error["code"] == INTERNAL_ERROR, "requestId": request_id, "links": dict(links)}
     return {**error, "data": shared | named}
 

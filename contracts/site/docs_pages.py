@@ -10,7 +10,7 @@ from contracts.access.example_quote import EXAMPLE_PLAN
 from contracts.access.plans import PlanOffer, load_calls
 from contracts.access.rail import usd_of
 from contracts.access.tiers import REQUESTS_A_DAY
-from contracts.connect.jsonrpc import INVALID_PARAMS, UNSUPPORTED_PROTOCOL_VERSION
+from contracts.connect.jsonrpc import PROTOCOL_ERRORS
 from contracts.connect.key_server import KEY_MCP_PATH
 from contracts.connect.server import MCP_PATH
 from contracts.discovery.texts import shared_facts
@@ -93,8 +93,7 @@ def errors_page(documents: Documents) -> Mapping[str, Any]:
         "problems": problems,
         "mcp_paths": (MCP_PATH, KEY_MCP_PATH),
         "mcp_refusals": tuple(refusals()),
-        "invalid_params": INVALID_PARAMS,
-        "unsupported_revision": UNSUPPORTED_PROTOCOL_VERSION,
+        "mcp_protocol_errors": PROTOCOL_ERRORS,
         "tool_failures": tool_failures(documents.installation.app_url),
         "example": next((problem.example for problem, _ in problems if problem.code == "body_invalid"), None),
     }
