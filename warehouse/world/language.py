@@ -66,6 +66,12 @@ _unspaced = re.compile(
 )
 """Runs of Han, Kana and Hangul."""
 
+_group = re.compile(r"[.,'’\u00a0\u202f][0-9]{3}")
+_grouped_number = re.compile(
+    r"(?<![\w.,'’])[0-9]{1,3}([.,'’\u00a0\u202f])[0-9]{3}(?:\1[0-9]{3})*(?![\w]|[.,'’][0-9]{3}(?![0-9]))"
+)
+"""A number in groups of three digits. The sign between them may be a decimal sign as well: 1.234."""
+
 _DOT_ABOVE = "\u0307"
 """What is left of a Turkish `İ` in lower case: no letter, so it would cut the word."""
 
@@ -112,13 +118,20 @@ def split_words(text: str) -> list[str]:
     """Returns the words of a text in order: runs of letters and digits, compatibility forms unified, in lower case.
 
     Chinese, Japanese and Korean have no spaces between all words, so of them each two neighbouring characters are one.
+    Behind a number in groups, such as 48,500, stands 48500 too.
     """
+    if _group.search(text):  # takes a third of the time of the whole expression
+        text = _grouped_number.sub(_with_number, text)
     if not text.isascii():
         unified = unicodedata.normalize("NFKC", text).replace("İ", "I").replace(_DOT_ABOVE, "")
         return list(_split.analyze(_unspaced.sub(_in_pairs, unified)))
     # the same in a fraction of the time: most texts of most graphs are ASCII
     words = text.encode().translate(_LOWER_OR_BLANK).decode().split()
     return words if len(text) <= LONGEST_WORD_BYTES else [word for word in words if len(word) <= LONGEST_WORD_BYTES]
+
+
+def _with_number(number: re.Match[str]) -> str:
+    return f"{number[0]} {''.join(filter(str.isdigit, number[0]))}"
 
 
 def _in_pairs(run: re.Match[str]) -> str:

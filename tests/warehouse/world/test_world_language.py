@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.world.language import LANGUAGES, languages_of, languages_of_text, languages_with, remembering
+from warehouse.world.language import (
+    LANGUAGES,
+    languages_of,
+    languages_of_text,
+    languages_with,
+    remembering,
+    split_words,
+)
 
 FUNCTION_WORDS = ("the", "and", "der", "und", "die", "les", "que", "los", "och", "att", "ja", "on", "en", "és", "не")
 NAMES = ("ada", "harbour", "2026", "müller", "größe", "zeitung", "coração", "año", "nación", "årsmöte", "œuvre")
@@ -42,3 +50,18 @@ def test_what_is_remembered_of_words_is_forgotten_where_there_are_too_many() -> 
 
     assert [length(word) for word in ("a", "bb", "a", "bb", "ccc", "ccc", "a")] == [1, 2, 1, 2, 3, 3, 1]
     assert asked == ["a", "bb", "ccc", "a"]
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("48,500 EUR", "48 500 48500 eur"),
+        ("CHF 48’500.-", "chf 48 500 48500"),
+        ("1.234.567,89 €", "1 234 567 1234567 89"),
+        ("48\u202f500 and 12,000.", "48 500 48500 and 12 000 12000"),
+        ("on 2026-05-01, 100, 200", "on 2026 05 01 100 200"),
+        ("v1.200 and 1,2345", "v1 200 and 1 2345"),
+    ],
+)
+def test_a_number_in_groups_is_also_one_word(text: str, words: str) -> None:
+    assert split_words(text) == words.split()
