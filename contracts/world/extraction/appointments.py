@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from contracts.times import is_instant
-from contracts.world.extraction.document_reading import Reading, plain
+from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.findings import FoundNode, Part
+from contracts.world.extraction.inline_markup import plain
+from contracts.world.extraction.mentions import mention
+from contracts.world.extraction.parties import names_people
 
 _BEGIN = re.compile(r"\s*BEGIN:VCALENDAR\s", re.IGNORECASE)
 _LINE = re.compile(
@@ -98,9 +101,9 @@ def _component(reading: Reading, node_type: str, lines: list[_Line]) -> None:
             line.name in _PEOPLE
             and line.called is not None
             and not line.is_declined
-            and reading.names_people(line.called)
+            and names_people(reading, line.called)
         ):
-            reading.mention("appointment", node, line.called, _PEOPLE[line.name])
+            mention(reading, "appointment", node, line.called, _PEOPLE[line.name])
     if days:
         node.properties["dates"] = list(dict.fromkeys(days))
 

@@ -21,6 +21,7 @@ from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.findings import Findings, FoundEdge, FoundNode, Span, duplicates_among
 from contracts.world.extraction.objects import read_objects
 from contracts.world.extraction.prose import read_prose
+from contracts.world.extraction.references import resolve_references
 from contracts.world.extraction.rules import Form
 from contracts.world.extraction.statements import (
     STATED,
@@ -255,7 +256,7 @@ def build_graph(request: BuildRequest, owner: str, now: datetime, ontology: Onto
         texts[name] = document.content
         reading = Reading(findings, vocabulary, name, texts[name], has_marks=document.kind != "application/json")
         _read(reading, document, number)
-        reading.finish()
+        resolve_references(reading)
         readings.append(reading)
         if document.url is not None:
             reading.root.properties["url"] = document.url

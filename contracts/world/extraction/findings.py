@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -14,6 +15,8 @@ from contracts.world.ontology import Ontology
 from contracts.world.proposal import LONGEST_TITLE, MOST_EDGES, MOST_NODES
 
 FALLBACK = "RELATED_TO"
+LONGEST_TEXT = 2_000
+"""Most characters of a description or another text property. The span leads to the rest."""
 MOST_SPANS = 20
 """Most spans of one node: the first ones that mention it."""
 _STOP_WORDS = frozenset(["a", "an", "and", "at", "by", "for", "in", "is", "of", "on", "or", "the", "to", "with"])
@@ -30,6 +33,12 @@ class Part(NamedTuple):
         inner = text[self.start : self.end]
         left = len(inner) - len(inner.lstrip(characters))
         return Part(self.start + left, self.start + left + len(inner.strip(characters)))
+
+
+def is_within(parts: Sequence[Part], offset: int) -> bool:
+    """Decides whether an offset is in one of `parts`, which are ordered and do not overlap."""
+    before = bisect_right(parts, offset, key=lambda part: part.start)
+    return before > 0 and offset < parts[before - 1].end
 
 
 class Span(NamedTuple):

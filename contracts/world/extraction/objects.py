@@ -11,8 +11,13 @@ from typing import Any
 import yaml
 
 from contracts.errors import BodyInvalid
-from contracts.world.extraction.document_reading import Reading, first_sentence
+from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.findings import FoundNode, Part, clean_title
+from contracts.world.extraction.mentions import scan
+from contracts.world.extraction.parties import party_type
+from contracts.world.extraction.passages import keep
+from contracts.world.extraction.relations import describe_field, relate
+from contracts.world.extraction.segmentation import first_sentence
 from contracts.world.extraction.vocabulary import singular
 
 _UNLIKE_YAML = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
@@ -69,12 +74,12 @@ class _Objects:
             reading.name(node, value)
             reading.describe(node, "number", value)
         elif relation is not None:
-            reading.relate(node, relation, words, part, self._unescaped(part, value))
+            relate(reading, node, relation, words, part, self._unescaped(part, value))
         elif named_type is not None and part.start < part.end and not reading.states_none(named_type, part):
             self._add_node(named_type, words, part, value, node)
         elif word not in vocabulary.type_words:
-            reading.describe_field(node, words, value)
-        reading.scan(node, part)
+            describe_field(reading, node, words, value)
+        scan(reading, node, part)
 
     def _element(self, tree: Any, value: Any, node: FoundNode, key: str | None) -> None:
         reading, vocabulary = self._reading, self._reading.vocabulary
@@ -90,11 +95,11 @@ class _Objects:
             if named_type == "Person":
                 relation = relation or vocabulary.relations["attendee"]
             if relation is not None and key is not None:
-                reading.relate(node, relation, key, part, self._unescaped(part, value), is_one=True)
+                relate(reading, node, relation, key, part, self._unescaped(part, value), is_one=True)
             elif named_type is not None and not reading.states_none(named_type, part):
-                reading.scan(self._add_node(named_type, key or "", part, value, node), part)
+                scan(reading, self._add_node(named_type, key or "", part, value, node), part)
             else:
-                reading.keep(part, node, key, self._unescaped(part, value))
+                keep(reading, part, node, key, self._unescaped(part, value))
 
     def _add_node(self, node_type: str, label: str, part: Part, value: str, within: FoundNode) -> FoundNode:
         reading = self._reading
@@ -118,7 +123,7 @@ class _Objects:
         )
         node_type = own_type or named_type or "Concept"
         if node_type == "Person":
-            node_type = reading.party_type(name, "Person") or "Concept"
+            node_type = party_type(vocabulary, name, "Person") or "Concept"
         node = reading.add("key", node_type, part, within, title=name)
         for (_, inner), (field, member) in zip(tree.value, value.items(), strict=True):
             self._field(field, inner, member, node)

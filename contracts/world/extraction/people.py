@@ -22,6 +22,14 @@ MOST_PEOPLE = 100
 
 CAPITAL = "[A-ZÀ-ÖØ-ÞĀ-ſΑ-ΩЀ-Я]"
 """A letter that a name begins with."""
+_NAME_WORD = rf"(?:{CAPITAL}[\w.’'-]*|van|von|de|der|den|da|di|la|le|bin|ibn)"
+NAME = re.compile(rf"{_NAME_WORD}(?: {_NAME_WORD}){{0,3}}")
+"""A name as a value gives it: up to four words that begin with a capital, or particles such as "van"."""
+OWNER_WORDS = (
+    "(?:owner|assignee|assigned to|responsible|verantwortlich|zuständig|responsable|responsabile|responsável"
+    "|verantwoordelijk)"
+)
+"""Words before the colon behind which an owner stands."""
 _WORD = rf"{CAPITAL}[\w’'-]{{1,30}}"
 _INITIALS = rf"(?:{CAPITAL}\.? ?){{0,2}}"
 _PARTICLES = "(?:(?:van|von|de|der|den|da|di|la|le|bin|ibn|al) ){0,2}"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+from contracts.world.extraction.due_dates import DUE_WORDS
 from contracts.world.extraction.figures import MONTH, dates_in
 from contracts.world.extraction.findings import Part
 from contracts.world.extraction.vocabulary import load_vocabulary
@@ -447,14 +448,6 @@ def waits_in(text: str, part: Part) -> Iterator[Waits]:
             yield Waits(Part(*match.span("what")), Part(*match.span("on")))
 
 
-DUE_WORDS = (
-    r"(?:due|by|until|before|deadline|no\slater\sthan|fällig|fällig\sam|bis|bis\szum|spätestens|spätestens\sam|spätestens\sbis|échéance"
-    r"|avant\sle|d['’]ici\sle|d['’]ici\sau|au\splus\stard\sle|plazo|vence|vence\sel|antes\sdel?|a\smás\stardar\sel|entro|entro\sil"
-    r"|scadenza|prazo|até|até\so\sdia|até\sao\sdia|vencimento|uiterlijk|uiterlijk\sop|vóór)"
-)
-"""Words before the day by which a task is to be done, in several languages."""
-NOT_BEFORE = re.compile(r"(?:until|before|bis|avant|antes|até|vóór)\b", re.IGNORECASE)
-"""Those of them before the first day on which something may be done, if a sentence denies it before."""
 _DUE_BEFORE = re.compile(rf"\b{DUE_WORDS}\W{{0,4}}$", re.IGNORECASE)
 _CAPITALISED = r"[A-ZÀ-ÖØ-ÞĀ-ſ][\w’'-]{1,30}"
 _FULL_NAME = rf"{_CAPITALISED}(?: (?:(?:van|von|de|der|den|da|di|la|le) ){{0,2}}{_CAPITALISED}){{0,3}}"

@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from contracts.world.extraction.document_reading import Reading, plain
+from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.figures import is_figure
 from contracts.world.extraction.findings import FoundNode, Part
+from contracts.world.extraction.inline_markup import plain
+from contracts.world.extraction.mentions import scan
+from contracts.world.extraction.parties import party_type
+from contracts.world.extraction.passages import keep
 from contracts.world.extraction.people import given_first
+from contracts.world.extraction.relations import describe_field, relate
 from contracts.world.extraction.vocabulary import plain_words, singular, without_unit
 
 DELIMITERS = ",;\t|"
@@ -41,7 +46,7 @@ def read_table(
         cells = [reading.shown(cell) for cell in written]
         is_sum = announced != "Observation" and plain_words(plain(reading.quote(cells[name]))) in vocabulary.totals
         if is_sum or reading.is_struck(written[name]):
-            reading.keep(whole_of(written), within, None)
+            keep(reading, whole_of(written), within, None)
         elif cells[name].start < cells[name].end:
             _read_row(reading, columns, cells, name, within, announced)
 
@@ -73,13 +78,13 @@ def _read_row(
     node_type = own_type or announced
     whole = whole_of(cells)
     if reading.states_none(node_type, cells[name]) or (node_type == "Decision" and _is_open(reading, columns, cells)):
-        reading.keep(whole, within, None)
+        keep(reading, whole, within, None)
         return
     if node_type in _STATED_BY_SENTENCES and _CODE_ONLY.fullmatch(reading.quote(cells[name])):
         node_type = "Concept"
     title = plain(reading.quote(cells[name]))
     if node_type == "Person":
-        node_type = "Concept" if "/" in title else reading.party_type(title, "Person") or "Concept"
+        node_type = "Concept" if "/" in title else party_type(vocabulary, title, "Person") or "Concept"
     if node_type == "Person":
         node = reading.findings.refer(
             "table_row",
@@ -100,10 +105,10 @@ def _read_row(
             reading.name(node, reading.quote(cell))
             reading.describe(node, "number", reading.quote(cell))
         elif relation is not None:
-            reading.relate(node, relation, column, cell)
+            relate(reading, node, relation, column, cell)
         else:
-            reading.describe_field(node, column, reading.quote(cell))
-    reading.scan(node, whole)
+            describe_field(reading, node, column, reading.quote(cell))
+    scan(reading, node, whole)
 
 
 def _is_open(reading: Reading, columns: Sequence[str], cells: Sequence[Part]) -> bool:

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from contracts.world.extraction.build import BuildRequest, BuiltGraph, build_graph
-from contracts.world.extraction.document_reading import LONGEST_PASSAGE, passages_of
 from contracts.world.extraction.figures import amounts_in, dates_in
 from contracts.world.extraction.findings import Part
 from contracts.world.extraction.people import handles_in, people_in
 from contracts.world.extraction.rules import load_rules
+from contracts.world.extraction.segmentation import LONGEST_PASSAGE, passages_of
 from contracts.world.identity import own_id
 
 ME = "local:ada"

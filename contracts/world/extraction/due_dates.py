@@ -1,0 +1,132 @@
+"""Decides whether a day in a text is one by which something is to be done, by the words around it. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from contracts.world.extraction.figures import DAY_WITH_YEAR, dates_in
+from contracts.world.extraction.findings import Part
+from contracts.world.extraction.vocabulary import load_vocabulary, plain_words
+
+CARRIED_OUT = frozenset({"Task", "Action", "Deliverable", "Assignment"})
+"""Types of what somebody carries out, and by a day."""
+DUE_WORDS = (
+    r"(?:due|by|until|before|deadline|no\slater\sthan|fällig|fällig\sam|bis|bis\szum|spätestens|spätestens\sam|spätestens\sbis|échéance"
+    r"|avant\sle|d['’]ici\sle|d['’]ici\sau|au\splus\stard\sle|plazo|vence|vence\sel|antes\sdel?|a\smás\stardar\sel|entro|entro\sil"
+    r"|scadenza|prazo|até|até\so\sdia|até\sao\sdia|vencimento|uiterlijk|uiterlijk\sop|vóór)"
+)
+"""Words before the day by which a task is to be done, in several languages."""
+_NOT_BEFORE = re.compile(r"(?:until|before|bis|avant|antes|até|vóór)\b", re.IGNORECASE)
+"""Those of them before the first day on which something may be done, if a sentence denies it before."""
+_DUE = re.compile(r"(?:\bdue|\bby|\buntil|\bbefore|\bdeadline)\W{0,4}$|📅\s{0,2}$", re.IGNORECASE)
+"""Words before the day by which something is to be done, or the sign for it in lists of tasks."""
+_DUE_ELSEWHERE = re.compile(rf"\b{DUE_WORDS}\W{{0,4}}$", re.IGNORECASE)
+_SINCE = re.compile(
+    r"\b(?:from|since|vom|von|ab|du|del?|dal|da|van|vanaf|desde)\s+(?:\w+\s+)?\d[^;\n]{0,25}$", re.IGNORECASE
+)
+"""The beginning of a period, whose last day is no day by which something is due."""
+_NOT_LATER = re.compile(
+    r"\b(?:no\slater\sthan|not\slater\sthan|nicht\sspäter\sals|pas\splus\stard|no\smás\starde|non\soltre|niet\slater\sdan)\b",
+    re.IGNORECASE,
+)
+_BEHIND_DAY = re.compile(
+    r"[^\s,;(\[–—]+(?:\s[^\s,;(\[–—-][^\s,;(\[–—]*){0,3}?[\s,;]{0,2}"
+    r"(?:[(\[](?P<said>[^()\[\]]{1,60})[)\]]|(?:(?<=[,;]\s)|[–—]\s?|(?<=\s)-\s)(?P<more>\w+(?:\s\w+){0,2})\W*(?:$|\n))"
+)
+"""What is said of a day directly behind it: "2026-12-01 (cancelled)"."""
+_LONGEST_BEHIND = 100
+_CLAUSE_BEFORE = re.compile(r"[.!?;:。]\s|[–—。\n]|,\s(?:but|so|and|aber|sondern|mais|pero|ma|mas|maar)\s")
+_REQUIRING = frozenset(
+    {"must", "shall", "should", "will", "needs", "need", "please", "muss", "doit", "debe", "deve", "moet"}
+)
+_ENDED_VERB = re.compile(r"(?<![-\w])[a-z]{2,}ed\b")
+_WORDS_BEFORE = re.compile(r"(?:[\w-]+[ \t]+|[\w-]+-){1,3}$")
+_LONGEST_BEFORE = 60
+_LONGEST_CLAUSE = 200
+_CLAUSE_END = re.compile(r"[.!?;:。]\s|[–—。]")
+_DUE_DAY = re.compile(rf"(?:\b{DUE_WORDS}\W{{0,4}})?(?P<day>{DAY_WITH_YEAR})", re.IGNORECASE)
+
+
+def is_due(text: str, part: Part, day: int, *, is_carried_out: bool) -> bool:
+    """Decides whether what a part describes is to be done by the day at an offset.
+
+    Words that may end a period as well, such as "bis", count only for what somebody carries out, such as a task.
+    """
+    if _is_called_off(text[day : min(part.end, day + _LONGEST_BEHIND)]):
+        return False
+    if (due := _DUE.search(text, max(part.start, day - 14), day)) is not None:
+        is_stated = is_carried_out or _is_to_come(text, part, due)
+        return is_stated and not is_denied_before(text, part, due.start()) and not _is_earliest(text, part, due)
+    due = _DUE_ELSEWHERE.search(text, max(part.start, day - 24), day) if is_carried_out else None
+    if due is not None and (is_denied_before(text, part, due.start()) or _is_earliest(text, part, due)):
+        return False
+    return due is not None and not _SINCE.search(text, max(part.start, due.start() - 40), due.start())
+
+
+def _is_earliest(text: str, part: Part, due: re.Match[str]) -> bool:
+    """Decides whether something must not be done before a day: "Do not start before 2026-05-01"."""
+    if _NOT_BEFORE.match(due[0]) is None:
+        return False
+    before = text[max(part.start, due.start() - _LONGEST_CLAUSE) : due.start()]
+    return load_vocabulary().denies(_CLAUSE_END.split(before)[-1])
+
+
+def _is_to_come(text: str, part: Part, due: re.Match[str]) -> bool:
+    """Decides whether a clause neither denies nor only tells what happened by a day: "She sang until ..."."""
+    vocabulary = load_vocabulary()
+    before = text[max(part.start, due.start() - _LONGEST_CLAUSE) : due.start()]
+    clause = _CLAUSE_BEFORE.split(before)[-1]
+    if vocabulary.denies(clause):
+        return False
+    words = frozenset(plain_words(clause).split())
+    if not words.isdisjoint(_REQUIRING):
+        return True
+    is_until = due[0].lower().startswith("until")
+    is_over = not words.isdisjoint(vocabulary.past | {"had"})
+    return not is_over and not (
+        is_until and (_ENDED_VERB.search(clause) or not words.isdisjoint(vocabulary.past_verbs))
+    )
+
+
+def is_denied_before(text: str, part: Part, offset: int) -> bool:
+    """Decides whether the word before an offset denies, ends or weakens what stands there: "old deadline"."""
+    vocabulary = load_vocabulary()
+    before = _WORDS_BEFORE.search(text, max(part.start, offset - _LONGEST_BEFORE), offset)
+    words = plain_words(before[0]).split() if before is not None else []
+    while words and words[-1] in vocabulary.between | {"due"}:
+        words.pop()
+    return bool(words) and (words[-1] in vocabulary.denying or words[-1] in vocabulary.past)
+
+
+def due_day_of(text: str, part: Part) -> str | None:
+    """Returns the day that a value of "Deadline" states, or None: "none since 2026-10-01" states none."""
+    days = list(dates_in(text, part))
+    is_one = len(days) == 1 and _is_stated_day(text[part.start : part.end], days[0][1] - part.start)
+    return days[0][0] if is_one else None
+
+
+def _is_stated_day(value: str, day: int) -> bool:
+    before = _NOT_LATER.sub("", value[:day])
+    words = frozenset(plain_words(before).split())
+    vocabulary = load_vocabulary()
+    no_day = vocabulary.negations | vocabulary.refusing | vocabulary.nothing | vocabulary.past | vocabulary.since
+    return words.isdisjoint(no_day) and not _is_called_off(value[day:])
+
+
+def _is_called_off(behind: str) -> bool:
+    """Decides whether what stands directly behind a day says that the day holds no more: "(cancelled)"."""
+    match = _BEHIND_DAY.match(behind)
+    words = frozenset(plain_words(match["said"] or match["more"]).split()) if match is not None else frozenset()
+    vocabulary = load_vocabulary()
+    return not words.isdisjoint(vocabulary.rejecting | vocabulary.moved)
+
+
+def without_days(text: str) -> str:
+    """Returns a text without the days that are dates of it, and without the words that make them the last ones."""
+    kept: list[str] = []
+    start = 0
+    for match in _DUE_DAY.finditer(text):
+        if any(dates_in(text, Part(*match.span("day")))):
+            kept.append(text[start : match.start()])
+            start = match.end()
+    return "".join([*kept, text[start:]])

@@ -1,0 +1,270 @@
+"""Reads paragraphs and list items.
+
+An entry becomes a node of a type if a heading or a line above announces one, if it is a checkbox or a defined term
+("**API** - ..."), or if its label names a type ("Goal: ..."). Every other entry is kept as a passage.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from contracts.world.extraction.document_reading import Reading
+from contracts.world.extraction.findings import FoundNode, Part
+from contracts.world.extraction.inline_markup import plain, undecorated
+from contracts.world.extraction.labelled_lines import read_labelled
+from contracts.world.extraction.labels import begins_label, is_known, label_of, without_day
+from contracts.world.extraction.markdown import Entry
+from contracts.world.extraction.mentions import add_link, scan
+from contracts.world.extraction.passages import keep
+from contracts.world.extraction.people import given_first
+from contracts.world.extraction.prose_context import NOTHING, Position, ProseContext
+from contracts.world.extraction.quotations import quotation_at_start
+from contracts.world.extraction.relations import relate, relate_one
+from contracts.world.extraction.segmentation import first_sentence
+from contracts.world.extraction.sentences import is_no_task
+from contracts.world.extraction.tasks import add_task, is_assigned
+from contracts.world.extraction.vocabulary import Announced, singular
+
+_CHECKBOX = re.compile(r"\[([ xX/-])\]\s+")
+_STATES = {" ": "open", "/": "open", "-": "cancelled"}
+"""States of a task by the sign in its box. In an outline "-" says that a part of it is done."""
+_NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]?)\s+")
+_LONGEST_STATE = 40
+"""Most characters of a paragraph below "Status" that is one."""
+_PARTIES = frozenset({"Person", "Organization", "Agent"})
+_STATED = frozenset({"Decision", "Vision", "Strategy", "Outcome", "Goal", "Aspiration", "Pattern"})
+"""Types that a paragraph below the word for the type states."""
+_CITED_TYPES = frozenset({"Decision", "Task", "Action", "Goal", "Risk", "Agreement", "Outcome"})
+"""Types that no quoted entry of a list states. A quoted entry of others is a title: "“Moby-Dick” by Melville"."""
+_BOLD = re.compile(r"\*\*[^*]+\*\*")
+_CODE_ONLY = re.compile(r"`[^`]*`")
+_WILL = re.compile(
+    r"(?:We|It|The(?: [\w-]+){1,3}) (?:will|shall|must|have (?:decided|agreed)|has decided|are going to)\b"
+)
+
+
+def read_entry(context: ProseContext, entry: Entry, *, announces: bool = False) -> None:
+    """Reads a paragraph or list item. `announces` says that it is the title of the list below it."""
+    if entry.depth == 0:
+        context.items = []
+        pieces = list(_lines_or_whole(context, entry))
+    else:
+        del context.items[entry.depth - 1 :]
+        context.items += [None] * (entry.depth - 1 - len(context.items))
+        pieces = list(_fields_of_item(context.reading, entry))
+    if 0 < entry.depth <= context.below_depth:
+        context.below = None
+    above = next((node for node in reversed(context.items) if node is not None), context.node)
+    is_void = context.below == NOTHING and entry.depth > 0
+    announced = None if context.below == NOTHING else context.announced
+    is_below_none = bool(context.items) and context.items[-1] is None
+    below = context.below
+    context.below = below if entry.depth else None
+    place: Position = "item" if entry.depth else "field" if len(pieces) > 1 else "paragraph"
+    if place == "paragraph":
+        _read_state_of_section(context, pieces[0], above)
+    is_mixed = place == "field" and not all(label_of(context.reading, line) for line in entry.lines)
+    if is_mixed:
+        context.keep(Part(entry.lines[0].start, entry.lines[-1].end), above)
+        context.is_kept = True
+    for part in pieces[: 1 if entry.depth else None]:
+        if announces:
+            context.below = context.announced_by(plain(context.reading.quote(part)))
+            made = context.keep(part, above) if context.below == NOTHING else None
+            context.reading.read_as("label", part)
+        elif is_void:
+            made = keep(context.reading, part, above, context.section_path, stated_from=part.end)
+        elif _is_crossed_out(context.reading, part, place) or (
+            is_below_none and _describes(context.reading, part, below)
+        ):
+            made = context.keep(part, above)
+        else:
+            made = _read_statement(context, part, above, announced, place)
+        if made is not None and announced is not None and made.type == announced.type:
+            context.set_day(made, context.sections[-1].day)
+            heading = context.sections[-1].heading or ""
+            if made.type == "Task" and below is None and context.reading.vocabulary.are_finished(heading):
+                made.properties.setdefault("status", "done")
+        if entry.depth:
+            context.items.append(above if _is_field_of(context, part, made, announced) else made)
+    for part in pieces[1:] if entry.depth else ():
+        if is_void or _is_crossed_out(context.reading, part, place):
+            keep(context.reading, part, above, context.section_path, stated_from=part.end)
+        else:
+            _read_statement(context, part, context.items[-1] or above, None, "item")
+    context.is_kept = False
+    if context.below is not below:
+        context.below_depth = entry.depth
+
+
+def _is_field_of(context: ProseContext, part: Part, made: FoundNode | None, announced: Announced | None) -> bool:
+    """Decides whether an item is a label with a party behind it. Below "Owner: Ada" nothing is stated of Ada."""
+    labelled = label_of(context.reading, part) if made is not None and made.type in _PARTIES else None
+    is_of_people = announced is not None and announced.type == "Person"
+    return labelled is not None and not is_of_people and is_known(context.reading.vocabulary, labelled.head)
+
+
+def _is_below_field(context: ProseContext) -> bool:
+    """Decides whether the item above an item is such a label, for which the thing that it speaks of stands."""
+    if not context.items or context.items[-1] is None:
+        return False
+    return context.items[-1] is next((node for node in reversed(context.items[:-1]) if node is not None), context.node)
+
+
+def _is_crossed_out(reading: Reading, part: Part, place: Position) -> bool:
+    """Decides whether a part is struck through, or an item that may only say something of what is."""
+    return reading.is_struck(part) or (place == "item" and reading.is_remark(part))
+
+
+def _read_state_of_section(context: ProseContext, part: Part, above: FoundNode) -> None:
+    """Reads the paragraph below "Status" as a property, and that below "Rationale" as the reason of the decision
+    before it, if there is one."""
+    reading, section = context.reading, context.sections[-1]
+    word = singular(_NUMBERING.sub("", section.heading or ""))
+    if word in reading.vocabulary.states and part.end - part.start <= _LONGEST_STATE:
+        reading.describe(above, word, reading.quote(undecorated(reading.text, part)))
+    elif word in reading.vocabulary.reasons and len(context.decisions) == 1 and not reading.quote(part).endswith(":"):
+        reading.describe(context.decisions[0], "rationale", reading.quote(part))
+
+
+def _describes(reading: Reading, part: Part, below: Announced | None) -> bool:
+    """Decides whether an entry states something of the entry above it. `below` announces what is below that one."""
+    labelled = label_of(reading, part)
+    if labelled is None:
+        return False
+    relation = reading.vocabulary.relation_of(labelled.head)
+    if relation is not None:
+        return below is None or below.type != relation.to
+    is_typed = reading.vocabulary.type_of(labelled.head) is not None
+    return not (is_typed or labelled.is_term or below)
+
+
+def _lines_or_whole(context: ProseContext, entry: Entry) -> Iterator[Part]:
+    """Yields the lines if each has a label, because they are separate statements, or else the whole paragraph, or
+    the turns of a conversation."""
+    reading = context.reading
+    labels = [label_of(reading, line) for line in entry.lines]
+    if all(labels):
+        yield from entry.lines
+        return
+    begins = [label is not None or begins_label(reading, line) for line, label in zip(entry.lines, labels, strict=True)]
+    if labels[0] is not None and sum(begins) > 1 and not any(map(context.is_speaker, labels)):
+        start = entry.lines[0].start
+        for line, is_begun in zip(entry.lines[1:], begins[1:], strict=True):
+            if is_begun or _BOLD.fullmatch(reading.text[start : line.start].strip()):
+                yield Part(start, line.start).trimmed(reading.text)
+                start = line.start
+        yield Part(start, entry.lines[-1].end)
+        return
+    starts = [line.start for line, label in zip(entry.lines, labels, strict=True) if context.is_speaker(label)]
+    ends = [line.end for line in entry.lines]
+    start = entry.lines[0].start
+    for turn in starts:
+        if turn > start:
+            yield Part(start, turn).trimmed(reading.text)
+        start = turn
+    yield Part(start, ends[-1])
+
+
+def _fields_of_item(reading: Reading, entry: Entry) -> Iterator[Part]:
+    """Yields a list item, or each field of one that begins with a field: "Owner: Ada", "Former owner: Bo"."""
+    first = label_of(reading, entry.lines[0])
+    starts = [entry.lines[0].start]
+    if first is not None and reading.vocabulary.is_field(first.head):
+        starts += [line.start for line in entry.lines[1:] if begins_label(reading, line)]
+    for start, end in pairwise([*starts, entry.lines[-1].end]):
+        yield Part(start, end).trimmed(reading.text)
+
+
+def _read_statement(
+    context: ProseContext, part: Part, above: FoundNode, announced: Announced | None, place: Position
+) -> FoundNode | None:
+    """Returns the node that a statement makes, or None. Everything else it states belongs to the node above it."""
+    reading = context.reading
+    is_below_field = place == "item" and _is_below_field(context)
+    nested = place == "item" and (above is not context.node or is_below_field)
+    box = _CHECKBOX.match(reading.text, part.start, part.end) if place == "item" else None
+    if box is not None and reading.is_remark(Part(box.end(), part.end)):
+        return context.keep(part, above)
+    if box is not None:
+        node = add_task(context, "checkbox", Part(box.end(), part.end), above)
+        is_partly = context.is_outline and box[1] == "-"
+        node.properties["status"] = "open" if is_partly else _STATES.get(box[1], "done")
+        return node
+    under = None if nested or announced is None else announced
+    if (cited := _cited_until(reading, part, under)) is not None:
+        return None if context.is_kept else keep(reading, part, above, context.section_path, stated_from=cited)
+    if under is not None:
+        day, undated = without_day(reading, part)
+        if day is not None and not reading.states_none(under.type, undated):
+            made = _read_statement(context, undated, above, under, place)
+            context.set_day(made, day)
+            return made
+        if day is not None:
+            return context.keep(part, above)
+    bare = undecorated(reading.text, part) if place == "item" else part
+    is_listed_task = under is not None and under.type == "Task" and place == "item"
+    if is_listed_task and is_no_task(plain(reading.quote(bare))):
+        return context.keep(part, above)
+    if is_listed_task and is_assigned(reading, bare):
+        return add_task(context, "announced", bare, above)
+    labelled = label_of(reading, bare)
+    if labelled is not None and is_below_field and not reading.vocabulary.is_field(labelled.head):
+        return context.keep(part, above)  # it may be of the party: "Phone: ..." below "Contact: Ada"
+    if labelled is not None:
+        return read_labelled(context, labelled, part, above, under, place)
+    stated = under is not None and (
+        (place == "item" and under.many) or (not under.many and under.type in _STATED and _goes_on(context, part))
+    )
+    if (
+        under is not None
+        and stated
+        and not (reading.states_none(under.type, bare) or reading.quote(part).endswith(":"))
+        and not (under.type in _STATED and _CODE_ONLY.fullmatch(reading.quote(bare)))
+    ):
+        if under.type == "Task" and place == "item":
+            is_name = reading.person_called(plain(reading.quote(bare))) is not None
+            return context.keep(part, above) if is_name else add_task(context, "announced", bare, above)
+        sentence = first_sentence(reading.text, bare)
+        if under.type == "Resource" and (link := add_link(reading, part, above)) is not None:
+            return link
+        if under.type != "Person":
+            return context.add_node("announced", under.type, sentence, part, above)
+        return _read_person(context, bare, above)
+    return context.keep(part, above)
+
+
+def _cited_until(reading: Reading, part: Part, under: Announced | None) -> int | None:
+    """Returns the end of the quotation at the beginning of an entry, or None if the entry is read as any other."""
+    cited = quotation_at_start(reading.text, part)
+    is_title = under is not None and under.type not in _CITED_TYPES and label_of(reading, part) is None
+    return None if cited is None or is_title else cited.end
+
+
+def _read_person(context: ProseContext, part: Part, above: FoundNode) -> FoundNode | None:
+    """Reads an entry that names a person: "Ada Lovelace (lead)", "García Ruiz, Ana"."""
+    reading = context.reading
+    relation = reading.vocabulary.relations["attendee"]
+    label = context.sections[-1].heading or "people"
+    turned = given_first(plain(reading.quote(part)), is_one=True)
+    if turned is not None:
+        people = relate_one(reading, above, relation, label, part, turned)
+    else:
+        people = relate(reading, above, relation, label, _leading_name(reading.text, part))
+    scan(reading, above, part)
+    return people[0] if len(people) == 1 else None
+
+
+def _goes_on(context: ProseContext, part: Part) -> bool:
+    """Decides whether a paragraph below the word for a type states one: the first, and any "We will ..."."""
+    section = context.sections[-1]
+    is_first, section.is_stated = not section.is_stated, True
+    return is_first or _WILL.match(context.reading.text, part.start, part.end) is not None
+
+
+def _leading_name(text: str, part: Part) -> Part:
+    """Returns the name at the start of an entry such as `Ada Lovelace (lead)` or `Ada — backend`."""
+    end = re.compile(r"\s*[(（,:–—]|\s+-\s|\s+(?=@)").search(text, part.start, part.end)
+    return Part(part.start, end.start() if end else part.end)

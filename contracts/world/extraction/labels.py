@@ -1,0 +1,166 @@
+"""Parses the label before a colon, a dash or a verb: "Owner: Ada", "**API** - ...", "Risk (impact: high): ..."."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from contracts.world.extraction.document_reading import Reading
+from contracts.world.extraction.findings import Part
+from contracts.world.extraction.sentences import ABBREVIATIONS, DAY
+from contracts.world.extraction.vocabulary import Vocabulary, load_vocabulary
+
+_BRACKET = r"(?:\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\])"
+_LABEL = re.compile(
+    rf"(?P<mark>\*\*|__|`)?(?P<label>(?:[^\s:*_`|<>(\[]|{_BRACKET})(?:[^:*_`|<>(\[\n]|{_BRACKET}){{0,48}}?)"
+    rf"(?P=mark)?(?P<behind>\s*{_BRACKET})?\s*:(?P=mark)?(?:\s+|$)"
+)
+"""A label ends at the first colon that stands in no bracket."""
+_LONG_LABEL = re.compile(r"(?:\*\*|__)?(?P<label>[^\s:.!?;*_`|<>][^:.!?;\n]{0,98}):(?:\*\*|__)?\s")
+_ENDS_WITHIN = re.compile(r"[?!](?=\s)|(?:^|(?<=[\s(]))(?P<word>[^\W\d_][^\W\d_-]*)[.](?=\s)")
+"""What may be the end of a sentence within the words before a colon: "It rained. Decision: go"."""
+_GOES_ON_BEHIND = re.compile(r"\s+[^\W\d_](?<=[a-zß-ÿ])")
+_DAY = rf"{DAY}(?:, {DAY})?"
+_QUALIFIED = re.compile(
+    rf"(?P<head>[^(\[]*?)\s*(?:[(\[](?P<inner>[^()\[\]\n]+)[)\]]|(?:^|\b(?:of|on|from)\s+|(?<=\s)|,\s)(?P<day>{_DAY}))",
+    re.IGNORECASE,
+)
+"""A label with what is said of it: "Risk (impact: high)", "Decided on 2026-03-01", or only a day."""
+_DATED = re.compile(
+    rf"(?P<mark>\*\*|__)?[(\[]?(?P<day>{_DAY})[)\]]?(?P=mark)?(?:\s+[–—-]{{1,2}}|(?<=[)\]])(?:\s*:)?)\s+(?=\S)"
+)
+"""The day of an entry before a dash, or in a bracket: "2026-03-01 - sell the boat"."""
+_PAIR = re.compile(r"(?P<name>[^\W\d][\w -]{0,30}?)\s*[:=]\s*(?P<value>(?!//)\S[^:=]*)")
+ONLY_DAY = re.compile(_DAY, re.IGNORECASE)
+_IN_BRACKETS = re.compile(_BRACKET)
+_TERM = re.compile(
+    r"(?P<mark>\*\*|__|`)(?P<label>[^*_`\n]{1,80})(?P<behind>)(?P=mark)\s+"
+    r"(?:[–—-]{1,2}|(?:is|are)(?!\s+(?:deprecated|removed|renamed|replaced|required|supported|disabled|enabled|ignored|fixed|added"
+    r"|changed|not|no|now|still|also|only)\b)|means|refers to|stands for)\s+"
+)
+MOST_LABEL_WORDS = 5
+_LONGEST_SHORT = 3
+"""Most letters of a word with a capital that may be short for another one at the beginning of a label: "Ltd."."""
+_ABBREVIATED = frozenset(word.lower() for word in ABBREVIATIONS)
+_VERBS = frozenset({"is", "are", "was", "were", "be"})
+"""Words at whose end no label stands: "The site is: ..."."""
+
+
+@dataclass
+class Labelled:
+    """A label and the text behind it."""
+
+    label: str
+    label_part: Part
+    rest: Part
+    is_term: bool
+    head: str
+    """The label without the day or the bracket behind it; empty if it is only a day."""
+    day: Part | None = None
+    pairs: tuple[tuple[str, str], ...] = ()
+    """Names and values in a bracket: "impact: high"."""
+    is_one: bool = False
+    """True if the rest is an element of a list."""
+    is_dashed: bool = False
+    """True if a dash or a verb stands between a term and its definition, and no colon."""
+
+
+def label_of(reading: Reading, part: Part) -> Labelled | None:
+    """Matches `Label: rest`, `**Label**: rest`, `**Term** — rest`, `**Term** is rest`."""
+    text = reading.text
+    if text.startswith("[^", part.start):
+        return None  # a footnote
+    for pattern in (_TERM, _LABEL):
+        match = pattern.match(text, part.start, part.end)
+        if match is None or text.startswith("//", match.end("label") + 1):
+            continue
+        label_part = Part(match.start("label"), max(match.end("label"), match.end("behind"))).trimmed(text)
+        rest = Part(match.end(), part.end).trimmed(text)
+        mark = match["mark"]
+        is_term = mark is not None and mark in text[match.end("label") : match.end()]
+        if mark == "`" and not is_term:
+            continue  # a text in code, which shows how something is written
+        if _holds_sentence(match["label"]):
+            continue
+        is_bold = mark is not None and not is_term and not reading.vocabulary.is_field(match["label"])
+        if is_bold and _is_within_sentence(reading, rest, mark):
+            continue
+        if mark is not None and not is_term and text.endswith(mark, rest.start, rest.end):
+            rest = Part(rest.start, rest.end - len(mark)).trimmed(text)
+        labelled = _qualified(reading, label_part, rest, is_term=is_term)
+        if labelled is None or labelled.label.rpartition(" ")[2].lower() in _VERBS:
+            continue
+        labelled.is_dashed = pattern is _TERM
+        if len(_IN_BRACKETS.sub("", labelled.head).split()) <= MOST_LABEL_WORDS:
+            return labelled
+    return None
+
+
+def _is_within_sentence(reading: Reading, rest: Part, mark: str) -> bool:
+    """Decides whether a sentence goes on behind the mark that ends in a value: "**Doctor: Mr. Vogt** says"."""
+    end = reading.text.find(mark, rest.start, rest.end)
+    return end >= 0 and _GOES_ON_BEHIND.match(reading.text, end + len(mark), rest.end) is not None
+
+
+def _qualified(reading: Reading, part: Part, rest: Part, *, is_term: bool) -> Labelled | None:
+    """Reads a label with the day or the bracket that may stand behind its name.
+
+    A bracket with a colon that says nothing of the form "impact: high" makes it no label.
+    """
+    whole = reading.text[part.start : part.end]
+    match = _QUALIFIED.fullmatch(whole)
+    if match is None:
+        return Labelled(whole, part, rest, is_term, whole) if ":" not in whole else None
+    head = match["head"].rstrip(" *_`")
+    name = Part(part.start, part.start + len(head)) if head else part
+    said = Part(*match.span("day" if match["inner"] is None else "inner"))
+    text = whole[said.start : said.end]
+    if ONLY_DAY.fullmatch(text):
+        day = Part(part.start + said.start, part.start + said.end)
+        return Labelled(whole, name, rest, is_term, head, day)
+    pairs = [_PAIR.fullmatch(piece.strip()) for piece in re.split("[,;]", text)]
+    if head and all(pairs):
+        stated = tuple((pair["name"], pair["value"]) for pair in pairs if pair is not None)
+        return Labelled(head, name, rest, is_term, head, pairs=stated)
+    if ":" in text or head != match["head"].rstrip():
+        return None
+    return Labelled(whole, part, rest, is_term, head if head and is_known(reading.vocabulary, head) else whole)
+
+
+def without_day(reading: Reading, part: Part) -> tuple[Part | None, Part]:
+    """Returns the day before an entry, if one stands there, and the rest: "2026-03-01: sell the boat"."""
+    labelled = label_of(reading, part)
+    if labelled is not None and not labelled.head and labelled.rest.start < labelled.rest.end:
+        return labelled.day, labelled.rest
+    dated = _DATED.match(reading.text, part.start, part.end)
+    return (None, part) if dated is None else (Part(*dated.span("day")), Part(dated.end(), part.end))
+
+
+def begins_label(reading: Reading, line: Part) -> bool:
+    """Decides whether a line begins with a label that is too long to be read: it ends the value above it."""
+    match = _LONG_LABEL.match(reading.text, line.start, line.end)
+    return match is not None and reading.vocabulary.begins_label(match["label"])
+
+
+def is_known(vocabulary: Vocabulary, label: str) -> bool:
+    """Decides whether a label announces a relation or a type."""
+    return vocabulary.relation_of(label) is not None or vocabulary.type_of(label) is not None
+
+
+def has_sentence_before_colon(text: str) -> bool:
+    """Decides whether a text begins like a label, whose words hold the end of a sentence."""
+    label = _LABEL.match(text)
+    return label is not None and _holds_sentence(label["label"])
+
+
+def _holds_sentence(label: str) -> bool:
+    """Decides whether the words before a colon hold the end of a sentence, and so are no label."""
+    for match in _ENDS_WITHIN.finditer(label):
+        word = match["word"]
+        if word is None:
+            return True
+        is_short = len(word) == 1 or (match.start() == 0 and word[0].isupper() and len(word) <= _LONGEST_SHORT)
+        is_abbreviated = word.lower() in _ABBREVIATED or word.lower() in load_vocabulary().titles
+        if not is_short and not is_abbreviated:
+            return True
+    return False

@@ -1,0 +1,134 @@
+"""Connects a node to what its text mentions: people, firms, links, notes, dates and amounts of money."""
+
+from __future__ import annotations
+
+import re
+
+from contracts.world.extraction.document_reading import Reading
+from contracts.world.extraction.due_dates import CARRIED_OUT, is_due
+from contracts.world.extraction.figures import amounts_in, dates_in
+from contracts.world.extraction.findings import FoundNode, Part, is_within
+from contracts.world.extraction.inline_markup import MENTION, WIKILINK, code_in, is_link, links_in, plain
+from contracts.world.extraction.people import addressed_in, called, firms_in, named_in, people_in, written_out
+
+EVERYWHERE = "*"
+"""The scope of names that mean the same in every document of a request: handles and URLs."""
+MOST_DATES = 1_000
+"""Most dates, and most amounts, of one node: the first that its text names."""
+
+
+def scan(reading: Reading, node: FoundNode, part: Part, *, stated_from: int = 0) -> None:
+    """Finds mentions, links and dates in a part and connects them to the node that the part describes.
+
+    No day before the offset `stated_from` is one by which something is to be done.
+    """
+    reading.scanned.append((node, part))
+    reading.read_as("passage" if node.type == "Passage" else "scan", part)
+    quiet = code_in(reading.text, part)
+    for match in MENTION.finditer(reading.text, part.start, part.end):
+        if not is_within(quiet, match.start()):
+            where = Part(match.start(), match.end())
+            person = person_of_handle(reading, where)
+            carries_out = node.type in CARRIED_OUT
+            edge_type, label = ("ASSIGNED_TO", match[1]) if carries_out else ("MENTIONS", None)
+            reading.findings.tie("mention", node, person, edge_type, reading.span(where), label)
+    for where, address in addressed_in(reading.text, part):
+        person = reading.findings.refer(
+            "person", reading.document, "Person", reading.quote(where), [reading.span(where)]
+        )
+        person.properties.setdefault("email", address)
+        reading.findings.tie("person", node, person, "MENTIONS", reading.span(where))
+    for match in WIKILINK.finditer(reading.text, part.start, part.end):
+        note = None if is_within(quiet, match.start()) else linked_note(reading, match)
+        if note is not None:
+            reading.findings.tie("wikilink", node, note, "MENTIONS", reading.span(Part(*match.span())))
+    for title, url, where in links_in(reading.text, part, quiet):
+        link = reading.findings.refer("link", EVERYWHERE, "Resource", title, [reading.span(where)], address=url)
+        link.properties.setdefault("url", url)
+        reading.findings.tie("link", node, link, "MENTIONS", reading.span(where))
+    dates = dict.fromkeys(node.properties.get("dates", ()))
+    for date, start in dates_in(reading.text, part):
+        if is_within(quiet, start):
+            continue
+        is_stated = start >= stated_from and not is_within(reading.ended, start)
+        if is_stated and is_due(reading.text, part, start, is_carried_out=node.type in CARRIED_OUT):
+            node.properties.setdefault("due_on", date)
+        dates[date] = None
+    amounts = dict.fromkeys((*node.properties.get("amounts", ()), *amounts_in(reading.text, part)))
+    for name, found in (("dates", dates), ("amounts", amounts)):
+        if found:
+            node.properties[name] = list(found)[:MOST_DATES]
+
+
+def mention(reading: Reading, rule: str, node: FoundNode, name: Part, label: str | None = None) -> None:
+    """Adds an edge from a node to the person of a full name. `label` is what the person is to it."""
+    person = reading.findings.refer(rule, reading.document, "Person", plain(reading.quote(name)), [reading.span(name)])
+    reading.findings.tie(rule, node, person, "MENTIONS", reading.span(name), label)
+
+
+def person_of_handle(reading: Reading, part: Part) -> FoundNode:
+    """Returns the person whom a handle calls: of this document if it gives the name, or of all documents."""
+    text = reading.quote(part)
+    name = reading.handles.get(text[1:].lower())
+    if name is not None:
+        person = reading.findings.refer("handle", reading.document, "Person", name, [reading.span(part)])
+    else:
+        person = reading.findings.refer(
+            "mention", EVERYWHERE, "Person", text, [reading.span(part)], address=text.lower()
+        )
+    person.properties.setdefault("handle", text[1:])
+    return person
+
+
+def linked_note(reading: Reading, wikilink: re.Match[str]) -> FoundNode | None:
+    """Returns what a link to another note names. A link to the note of a day, or to a person, names nothing new."""
+    title = wikilink[1].rpartition("/")[2].strip()
+    if (
+        reading.vocabulary.names_nothing(title)
+        or any(dates_in(title, Part(0, len(title))))
+        or reading.findings.known(reading.document, "Person", plain(wikilink[0]))
+    ):
+        return None
+    span = reading.span(Part(*wikilink.span()))
+    note = reading.findings.refer("wikilink", EVERYWHERE, "Concept", title, [span])
+    reading.name(note, title)
+    return note
+
+
+def add_link(reading: Reading, part: Part, within: FoundNode) -> FoundNode | None:
+    """Adds the resource of a part that consists of exactly one link, and returns it, or None for any other part."""
+    if not is_link(reading.text, part):
+        return None
+    scan(reading, within, part)
+    (title, url, where), *_ = links_in(reading.text, part)
+    link = reading.findings.refer("link", EVERYWHERE, "Resource", title, [reading.span(where)], address=url)
+    reading.findings.tie("link", link, within, "PART_OF", reading.span(where))
+    return link
+
+
+def mention_people(reading: Reading) -> None:
+    """Adds edges from what speaks of people to them: of those that prose introduces, and all others by name."""
+    spelt = written_out(reading.text) if "@" in reading.text else []
+    by_itself = dict(zip(spelt, spelt, strict=True))
+    for node, part in reading.scanned:
+        for _, where in named_in(reading.quote(part), by_itself) if node is reading.root else ():
+            mention(reading, "person", node, Part(part.start + where.start, part.start + where.end))
+    prose = [(node, part) for node, part in reading.scanned if node.type == "Passage"]
+    if not prose:
+        return
+    text = "\n".join(reading.quote(part) for _, part in prose)
+    known = [person.title for person in reading.findings.people(reading.document)]
+    surnames = {name.split()[-1] for name in known if " " in name}
+    known += [name for name in spelt if name not in known]
+    names = called([*known, *(name for name in people_in(text) if name not in known and name not in surnames)])
+    for node, part in prose:
+        if not reading.findings.has_room_for_mentions:
+            return
+        for name, where in named_in(reading.quote(part), names):
+            span = reading.span(Part(part.start + where.start, part.start + where.end))
+            person = reading.findings.refer("person", reading.document, "Person", name, [span])
+            reading.findings.tie("person", node, person, "MENTIONS", span)
+        for name, where in firms_in(reading.quote(part)):
+            span = reading.span(Part(part.start + where.start, part.start + where.end))
+            firm = reading.findings.refer("firm", reading.document, "Organization", name, [span])
+            reading.findings.tie("firm", node, firm, "MENTIONS", span)

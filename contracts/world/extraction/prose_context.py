@@ -1,0 +1,176 @@
+"""Holds the position of the block that is read: the sections, list items and labels above it.
+
+What is read from a block depends on it, and is added here: below "Open risks" a list item is a Risk.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from contracts.world.extraction.document_reading import Reading
+from contracts.world.extraction.due_dates import without_days
+from contracts.world.extraction.figures import dates_in
+from contracts.world.extraction.findings import FoundNode, Part
+from contracts.world.extraction.labels import Labelled
+from contracts.world.extraction.mentions import scan
+from contracts.world.extraction.parties import named_owners
+from contracts.world.extraction.passages import keep
+from contracts.world.extraction.relations import assign_to_known, relate
+from contracts.world.extraction.sentences import with_reason
+from contracts.world.extraction.vocabulary import Announced
+from contracts.world.proposal import LONGEST_TITLE
+
+NOTHING = Announced("", many=False)
+"""What a line announces for a list of rejected things."""
+Position = Literal["item", "field", "paragraph"]
+"""The position of a statement: a list item, one of several labelled lines, or a paragraph."""
+_QUOTED = re.compile(r"[\"“”„][^\"“”„]+[\"“”]")
+_WHO_AND_WHEN = re.compile(r"@[\w-]+|\d{4}-\d{2}-\d{2}|\b(?:due|by|until|owner|assignee)\b|\W")
+_LONGEST_BRACKET = 130
+_IN_LAST_BRACKET = re.compile(r"\((?P<name>[^(),;\n]{3,60})(?:[,;][^()\n]{1,60})?\)[.]?$")
+
+
+@dataclass
+class Section:
+    """A heading with what is below it, until a heading of its level or above."""
+
+    level: int
+    node: FoundNode
+    announced: Announced | None
+    heading: str | None = None
+    day: Part | None = None
+    """The day that its heading is, if that is nothing else."""
+    is_stated: bool = False
+    """True if a paragraph of it was read already."""
+    is_void: bool = False
+    """True if nothing below its heading is stated."""
+
+
+class ProseContext:
+    """What stands above the block that is read, and what the blocks before it announced."""
+
+    def __init__(
+        self,
+        reading: Reading,
+        whole: Section,
+        title: str,
+        speakers: frozenset[tuple[int, str]],
+        *,
+        is_outline: bool,
+    ) -> None:
+        self.reading = reading
+        self.is_outline = is_outline
+        self.sections = [whole]
+        """The sections that contain the block, the whole text first."""
+        self.number = 0
+        """The number of headings before the block."""
+        self.items: list[FoundNode | None] = []
+        """The node of each list item that contains the block, if one was made."""
+        self.below: Announced | None = None
+        """The announcement of a label without a value for the items below it."""
+        self.below_depth = 0
+        """The depth of that label."""
+        self.is_kept = False
+        """True if a passage has the whole paragraph already."""
+        self.decisions: list[FoundNode] = []
+        self._speakers = speakers
+        self._title = title
+        self._undecided: dict[str, bool] = {}
+        """For each heading, if it says that decisions are not made."""
+
+    @property
+    def node(self) -> FoundNode:
+        """Returns the node of the innermost section."""
+        return self.sections[-1].node
+
+    @property
+    def section_path(self) -> str | None:
+        """Returns the headings above an entry, the outermost first, without the title: "Engine: When it fails". If
+        they are too long together, only the last one."""
+        headings = [section.heading for section in self.sections if section.heading is not None]
+        place = ": ".join(headings)
+        return (place if len(place) <= LONGEST_TITLE else headings[-1]) or None
+
+    @property
+    def announced(self) -> Announced | None:
+        """Returns what the label or the heading above announces."""
+        return self.below or self.sections[-1].announced
+
+    def is_speaker(self, labelled: Labelled | None) -> bool:
+        """Decides whether a label is one of a speaker."""
+        return labelled is not None and (self.number, labelled.label.casefold()) in self._speakers
+
+    def announced_by(self, line: str) -> Announced | None:
+        """Returns what a line announces for the list below it: `NOTHING` if the line denies or rejects it."""
+        vocabulary = self.reading.vocabulary
+        return NOTHING if vocabulary.announces_none(line) else vocabulary.announced(line)
+
+    def has_decisions(self) -> bool:
+        """Decides whether no heading above says that decisions are not made: "Open decisions"."""
+        for heading in (self._title, *(section.heading or "" for section in self.sections)):
+            if heading not in self._undecided:
+                self._undecided[heading] = self.reading.vocabulary.leaves_undecided(heading)
+            if self._undecided[heading]:
+                return False
+        return True
+
+    def keep(self, part: Part, above: FoundNode) -> FoundNode | None:
+        """Keeps a part as a passage, unless that of its whole paragraph has it."""
+        if self.is_kept:
+            return None
+        return keep(self.reading, part, above, self.section_path, has_decisions=self.has_decisions())
+
+    def keep_as_text(self, part: Part) -> None:
+        """Keeps a part as a passage that states nothing, not even by its sentences."""
+        self.below, self.items = None, []
+        keep(self.reading, part, self.node, self.section_path, stated_from=part.end)
+
+    def set_day(self, node: FoundNode | None, day: Part | None) -> None:
+        """Gives a node the date of a day, or the words for it if it has no year. A passage has them already."""
+        if node is None or node.type == "Passage" or day is None:
+            return
+        scan(self.reading, node, day)
+        if not any(dates_in(self.reading.text, day)):
+            self.reading.describe(node, "day", self.reading.quote(day))
+
+    def add_node(
+        self, rule: str, node_type: str, sentence: Part, whole: Part, above: FoundNode, label: str | None = None
+    ) -> FoundNode:
+        """Adds the node that a sentence states, with its reason, its owners and what stands behind it in `whole`."""
+        reading = self.reading
+        why = None
+        if node_type == "Decision":
+            sentence, why = with_reason(reading.text, sentence)
+            if _QUOTED.fullmatch(reading.quote(sentence)):
+                sentence = Part(sentence.start + 1, sentence.end - 1)
+        if label is None:
+            node = reading.add(rule, node_type, sentence, above)
+        else:
+            node = reading.add_labelled(rule, node_type, label, sentence, above)
+        if node_type == "Decision":
+            self.decisions.append(node)
+        if why is not None:
+            reading.describe(node, "rationale", reading.quote(why))
+        told = sentence if why is None else why
+        rest = Part(told.end, whole.end).trimmed(reading.text).trimmed(reading.text, " .,;:()[]–—-")
+        behind = reading.quote(rest)
+        for owner in named_owners(reading.text, rest):
+            behind = behind.replace(owner[0], "")
+            relation = reading.vocabulary.relations[owner["label"].lower()]
+            relate(reading, node, relation, owner["label"], Part(*owner.span("name")))
+        if _WHO_AND_WHEN.sub("", without_days(behind)):
+            reading.describe(node, "description", reading.quote(rest))
+        scan(reading, node, whole)
+        if node_type == "Task":
+            self._named_behind(node, whole)
+        return node
+
+    def _named_behind(self, task: FoundNode, whole: Part) -> None:
+        """Assigns a task to whom a bracket at its end names, if the text named that person: "Pay the rent (Bo Li)"."""
+        reading = self.reading
+        match = _IN_LAST_BRACKET.search(reading.text, max(whole.start, whole.end - _LONGEST_BRACKET), whole.end)
+        if match is not None:
+            name = Part(*match.span("name")).trimmed(reading.text)
+            assign_to_known(reading, task, name)

@@ -1,0 +1,81 @@
+"""Divides a text into passages, its first sentence and the rest, and an enumeration into its elements. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from contracts.world.extraction.due_dates import DUE_WORDS
+from contracts.world.extraction.figures import DAY_WITH_YEAR
+from contracts.world.extraction.findings import Part
+from contracts.world.extraction.people import NAME, OWNER_WORDS
+from contracts.world.extraction.sentences import ABBREVIATIONS
+
+LONGEST_PASSAGE = 1_200
+"""Most characters of one passage. A longer paragraph is several, and each ends with a sentence where one ends."""
+_BREAKS = (re.compile(r"[.!?…][\"'”’)\]*_]{0,3}\s"), re.compile(r"\s"))
+_SENTENCE_END = re.compile(r"(?<=[^\s.][^\s.])[.!?](?=\s+[A-Z0-9*`\"“(\[]|\s*$)")
+_UNENDING = re.compile(rf"(?:\b(?:{'|'.join(map(re.escape, ABBREVIATIONS))})|(?<![\w.,:/-])\d{{1,2}})$", re.IGNORECASE)
+"""Words before a full stop that ends no sentence: abbreviations, and ordinals as in "12. Mai"."""
+_APPENDIX = re.compile(
+    r"\s*(?:[(\[,;–—]|--?|(?=@)|(?<!\bnow\s)(?<!\bwas\s)(?<!\boriginally\s)(?=\bdue\b)|(?=[📅✅➕⏳🛫]))\s*"
+    r"(?:(?:(?:owner|assignee|due|by|until)\s*:{0,2}\s*|[📅✅➕⏳🛫]\s*)?(?:@[A-Za-z0-9_-]+|\d{4}-\d{2}-\d{2})"
+    rf"|{DUE_WORDS}\s*:?\s*{DAY_WITH_YEAR}"
+    rf"|{OWNER_WORDS}\s*:\s*(?-i:{NAME.pattern}))[)\]]*[.,;]?$",
+    re.IGNORECASE,
+)
+"""The person and date that a sentence may end with, separated from the rest."""
+_LONGEST_APPENDIX = 80
+_MOST_APPENDICES = 4
+
+
+def passages_of(text: str, part: Part) -> Iterator[Part]:
+    """Yields the passages of a paragraph."""
+    rest = part.trimmed(text)
+    while rest.end - rest.start > LONGEST_PASSAGE:
+        window = Part(rest.start, rest.start + LONGEST_PASSAGE)
+        ends = (max((m.end() for m in each.finditer(text, *window)), default=0) for each in _BREAKS)
+        end = next((end for end in ends if end > rest.start + LONGEST_PASSAGE // 4), window.end)
+        yield Part(rest.start, end).trimmed(text)
+        rest = Part(end, rest.end).trimmed(text)
+    if rest.start < rest.end:
+        yield rest
+
+
+def first_sentence(text: str, part: Part) -> Part:
+    """Returns the first sentence of a part, without its full stop and without person and date at its end.
+
+    Example: "Ship the parser (@ada, due 2026-03-01). It is late." gives "Ship the parser". A bracket with anything else
+    stays whole.
+    """
+    end = part.end
+    for match in _SENTENCE_END.finditer(text, part.start, part.end):
+        if not _UNENDING.search(text, max(part.start, match.start() - 8), match.start()):
+            end = match.start()
+            break
+    sentence = rest = Part(part.start, end).trimmed(text)
+    for _ in range(_MOST_APPENDICES):
+        appendix = _APPENDIX.search(text, max(rest.start, rest.end - _LONGEST_APPENDIX), rest.end)
+        if appendix is None or appendix.start() == rest.start:
+            break
+        rest = Part(rest.start, appendix.start()).trimmed(text)
+        if all(text.count(a, *rest) == text.count(b, *rest) for a, b in ("()", "[]")):
+            sentence = rest
+    return sentence
+
+
+def elements_of(text: str, part: Part, between: re.Pattern[str]) -> list[Part]:
+    """Returns the parts of an enumeration, which `between` separates."""
+    parts: list[Part] = []
+    start = part.start
+    for match in [*between.finditer(text, part.start, part.end), None]:
+        end = part.end if match is None else match.start()
+        name_part = Part(start, end).trimmed(text).trimmed(text, "*_`.,")
+        if text[name_part.start : name_part.start + 1] == "(" or text.count("(", *name_part) != text.count(
+            ")", *name_part
+        ):
+            name_part = name_part.trimmed(text, "*_`().")
+        if name_part.start < name_part.end:
+            parts.append(name_part)
+        start = end if match is None else match.end()
+    return parts

@@ -1,0 +1,88 @@
+"""Reads a task of a list with the people whom its beginning names: "@ada: order tablets", "Bo to order tablets"."""
+
+from __future__ import annotations
+
+import re
+
+from contracts.world.extraction.document_reading import Reading
+from contracts.world.extraction.figures import is_figure
+from contracts.world.extraction.findings import FoundNode, Part
+from contracts.world.extraction.inline_markup import plain, undecorated
+from contracts.world.extraction.people import CAPITAL, without_post
+from contracts.world.extraction.prose_context import ProseContext
+from contracts.world.extraction.relations import assign, assign_to_known
+from contracts.world.extraction.segmentation import first_sentence
+
+_NAME_WORD = rf"{CAPITAL}(?:[\w’'-]{{0,3}}\.|[\w’'-]*)"
+_NAME_BEFORE = (
+    rf"(?:{_NAME_WORD}(?: (?:(?:van|von|de|der|den|da|di|la|le) ){{0,2}}{_NAME_WORD}){{0,2}}|[\u4e00-\u9fff々]{{2,4}})"
+)
+_BETWEEN_NAMES = re.compile(r"\s?[,&/+、]\s?|\s(?:and|und|et|y|e|en)\s")
+_ASSIGNED = re.compile(
+    rf"(?:\*\*|__)?(?:(?P<handle>@[\w-]{{1,39}})|(?P<name>{_NAME_BEFORE}"
+    rf"(?:(?:{_BETWEEN_NAMES.pattern}){_NAME_BEFORE}){{0,3}}))(?P<said>\s?\([^()\n]{{1,60}}\))?(?:\*\*|__)?"
+    r"(?:(?P<colon>\s*:(?:\*\*|__)?\s+|\s*：\s*|\s+[–—-]{1,2}\s+)|\s+(?:to|will|shall)\s)"
+)
+"""Matches who does a task, at its beginning: "@ada: order tablets", "Ada and Bo to order tablets"."""
+_CAPITALS_ONLY = re.compile(rf"\b{CAPITAL}{{2,}}\b|\d")
+"""A word that is hardly a name, as in "README: add badges"."""
+_ENUMERATED = re.compile(r"\d{1,3}\\?[.)]\s+(?=\S)")
+
+
+def add_task(context: ProseContext, rule: str, part: Part, above: FoundNode) -> FoundNode:
+    """Reads a task with whom its beginning names: "@ada: order tablets".
+
+    The task is what stands behind the colon of "Ada: order tablets". It is only Ada's if the text names an Ada.
+    """
+    reading = context.reading
+    part = undecorated(reading.text, part)
+    if (number := _ENUMERATED.match(reading.text, part.start, part.end)) is not None:
+        part = Part(number.end(), part.end)
+    match = _ASSIGNED.match(reading.text, part.start, part.end)
+    if match is None or match.end() == part.end:
+        return context.add_node(rule, "Task", first_sentence(reading.text, part), part, above)
+    is_prefix = match["colon"] is not None and (_is_of_known(reading, match) or _may_be_name(reading, match, part))
+    done = Part(match.end(), part.end) if is_prefix else part
+    whole = done if match["handle"] is None else part
+    node = context.add_node(rule, "Task", first_sentence(reading.text, done), whole, above)
+    for name in _names_before(reading.text, match):
+        if (person := reading.person_called(reading.quote(name))) is not None:
+            assign(reading, node, person, name)
+        else:
+            assign_to_known(reading, node, name)
+    if is_prefix:
+        reading.describe(node, "text", reading.quote(part))
+    return node
+
+
+def is_assigned(reading: Reading, part: Part) -> bool:
+    """Decides whether an entry of a list of tasks begins with whom the text named before, or may call somebody."""
+    match = _ASSIGNED.match(reading.text, part.start, part.end)
+    return match is not None and (_is_of_known(reading, match) or _may_be_name(reading, match, part))
+
+
+def _is_of_known(reading: Reading, match: re.Match[str]) -> bool:
+    names = map(reading.quote, _names_before(reading.text, match))
+    return match["handle"] is not None or any(map(reading.person_called, names))
+
+
+def _names_before(text: str, match: re.Match[str]) -> list[Part]:
+    """Returns each name at the beginning of a task, without the title before it."""
+    if match["name"] is None:
+        return []
+    ends = [found.span() for found in _BETWEEN_NAMES.finditer(text, *match.span("name"))]
+    starts = [match.start("name"), *(end for _, end in ends)]
+    names = map(Part, starts, [*(start for start, _ in ends), match.end("name")])
+    return [Part(name.end - len(without_post(text[name.start : name.end])[0]), name.end) for name in names]
+
+
+def _may_be_name(reading: Reading, match: re.Match[str], part: Part) -> bool:
+    """Decides whether what stands before the colon of a task may call somebody, and is no word for a field."""
+    name, task = match["name"], Part(match.end(), part.end)
+    if name is None or match["colon"] is None or match["colon"].strip("*_ ") not in (":", "："):
+        return False
+    is_verb = name.split()[0].lower() in reading.vocabulary.errands
+    is_said = is_verb or reading.vocabulary.is_field(name) or reading.vocabulary.is_rejected(name)
+    is_none = reading.states_none("Task", task) or is_figure(plain(reading.quote(task)))
+    is_words = reading.text[match.end() : match.end() + 1].isalpha()
+    return is_words and _CAPITALS_ONLY.search(name) is None and not is_said and not is_none
