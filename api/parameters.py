@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import Header, Request
 
+from api.openapi.headers import header_refs
 from contracts.errors import ParameterInvalid
 from contracts.idempotency import IDEMPOTENCY_HEADER, LONGEST_IDEMPOTENCY_KEY, SHORTEST_ANONYMOUS_KEY
 from contracts.problems import MOST_ERRORS
@@ -22,12 +23,7 @@ IdempotencyKey = Annotated[
 ]
 
 REPLAYED_HEADER = "Idempotent-Replayed"
-REPLAYED_HEADERS = {
-    REPLAYED_HEADER: {
-        "description": "`true` where the same request was answered before",
-        "schema": {"type": "string", "enum": ["true"]},
-    }
-}
+REPLAYED_HEADERS = header_refs(REPLAYED_HEADER)
 """OpenAPI description of the header that marks a repeated answer."""
 
 

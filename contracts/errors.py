@@ -617,3 +617,14 @@ def _restored(problem: type[OperatorProblem], args: tuple[object, ...], fields: 
     restored = problem.__new__(problem, *args)
     restored.__dict__.update(fields)
     return restored
+
+
+def problems_by_code() -> dict[str, type[RequestProblem]]:
+    """Returns every problem with a request whose module is imported, by its code."""
+    found: dict[str, type[RequestProblem]] = {}
+    waiting: list[type[RequestProblem]] = [RequestProblem]
+    while waiting:
+        problem = waiting.pop()
+        found[problem.code] = problem
+        waiting += problem.__subclasses__()
+    return found

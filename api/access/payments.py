@@ -25,6 +25,7 @@ from api.bodies import JsonRoute
 from api.challenges import payment_required
 from api.key_gate import CALLER
 from api.limits import earliest_retry_s
+from api.parameters import replayed_header
 from api.responses import STORE_ERRORS, private_document, problems
 from contracts.access.authorizations import Presented, Refused, offer_paid, read_presented, request_digest
 from contracts.access.claims import ANSWER_KEPT, Claim, receipt_url
@@ -285,9 +286,8 @@ class SignedPayments:
             "Cache-Control": "no-store",
             RESPONSE_HEADER: settle_response(stored.authorization, claim.transaction_hash),
             "Link": f'<{receipt_url(self._base_url, claim.claim_id)}>; rel="payment-receipt"',
+            **replayed_header(replayed),
         }
-        if replayed:
-            headers["Idempotent-Replayed"] = "true"
         return Response(kept.body, kept.status, headers, kept.media_type)
 
     def _pending(self, stored: StoredAuthorization, retry_after_s: int) -> Response:

@@ -12,7 +12,6 @@ from fastapi import APIRouter, Request, Response
 
 from api.deps import caller_of, key_owner
 from api.discovery.state import ServiceState
-from api.openapi.headers import header_refs
 from api.publish.answers import computed_answer
 from api.publish.site import PublishedSite
 from api.responses import UNCHANGED, not_ready, problems
@@ -24,7 +23,6 @@ from contracts.errors import (
     MethodNotAllowed,
     NotReady,
     OperatorRoleNeeded,
-    RangeNotSatisfiable,
     RouteUnknown,
 )
 from contracts.open_data.datasets import DataIndex
@@ -123,7 +121,7 @@ def discovery_router(
     @router.get(
         "/data/{file}",
         response_class=Response,
-        responses=_data_file() | problems(MethodNotAllowed, RouteUnknown, RangeNotSatisfiable),
+        responses=_data_file() | problems(MethodNotAllowed, RouteUnknown),
         summary="A file of open data",
         description="Parquet, CSV and DuckDB files, their metadata and the signed manifest, as the index names them. "
         "One range of bytes can be asked for (Range, If-Range); of several the whole file is the answer. Nothing here "
@@ -162,8 +160,7 @@ def _file(media_type: str, schema: dict[str, Any]) -> dict[int | str, dict[str, 
 def _data_file() -> dict[int | str, dict[str, Any]]:
     schemas = {"application/json": {"type": "object"}}
     content = {media_type: {"schema": schemas.get(media_type, _BINARY)} for media_type in DATA_MEDIA_TYPES}
-    part = {"description": "The range that was asked for", "content": content, "headers": header_refs("Content-Range")}
-    return {200: {"description": "The file, as it is", "content": content}, 206: part, **UNCHANGED}
+    return {200: {"description": "The file, as it is", "content": content}, **UNCHANGED}
 
 
 _INDEX: dict[int | str, dict[str, Any]] = {200: {"model": DataIndex, "description": "The index"}}

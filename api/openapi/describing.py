@@ -11,6 +11,7 @@ from api.openapi.heads import add_heads
 from api.openapi.links import add_links
 from api.openapi.lowering import lower
 from api.openapi.purchases import add_purchases
+from api.openapi.ranges import add_ranges
 from api.openapi.sharing import share
 from api.openapi.texts import add_texts
 from api.publish.router import fixed_routes
@@ -40,7 +41,7 @@ def description() -> dict[str, Any]:
         for path in projection.paths:
             _describe_media_type(document["paths"][path]["get"]["responses"]["200"]["content"], projection)
     document = lower(document)
-    for complete in (add_texts, add_headers, add_links, add_heads, add_purchases, share):
+    for complete in (add_texts, add_ranges, add_headers, add_links, add_heads, add_purchases, share):
         complete(document)
     return restricted(document, "/")
 

@@ -5,8 +5,11 @@ A route names its own fields; those that follow from path and status are added h
 
 from typing import Any
 
+from contracts.discovery.examples import PROBLEM_CODES
+from contracts.errors import problems_by_code
+from contracts.problems import PROBLEM_MEDIA_TYPE
 from contracts.publish.registry import PROJECTIONS
-from contracts.publish.routes import is_limited
+from contracts.publish.routes import ACTION_VERSION, BLINK_PREFIX, is_limited
 
 
 def _header(description: str, example: object, *, required: bool = True, **schema: object) -> dict[str, Any]:
@@ -35,8 +38,24 @@ HEADERS: dict[str, dict[str, Any]] = {
         '"permin";r=19;t=58',
         required=False,
     ),
+    "Accept-Ranges": _header("`bytes` where a range of the body can be asked for", "bytes", required=False),
     "Content-Range": _header("The range that is sent, and the size of the whole", "bytes 0-99/1234"),
-    "Retry-After": _header("After how many seconds to send the same again", 5, type="integer", minimum=0),
+    "Last-Modified": _header("When the file was written", "Sat, 21 Nov 2026 00:00:00 GMT", required=False),
+    "Content-Disposition": _header("A name for the file", 'attachment; filename="graph.jsonl"'),
+    "Deprecation": _header("Since when the path is to go (RFC 9745)", "@1795219200"),
+    "Sunset": _header("When the path goes (RFC 8594)", "Sun, 21 Nov 2027 00:00:00 GMT"),
+    "X-Action-Version": _header("The version of the Actions specification", ACTION_VERSION),
+    "X-Blockchain-Ids": _header("The chain (CAIP-2)", "eip155:8453"),
+    "Idempotent-Replayed": _header(
+        "`true` where the same request was answered before", "true", required=False, enum=["true"]
+    ),
+    "Retry-After": _header(
+        "After how many seconds to send the same again; with every 409, 429 and 503 that is `retryable`",
+        5,
+        required=False,
+        type="integer",
+        minimum=0,
+    ),
     "Allow": _header("Methods of this path", "GET, HEAD"),
     "Link": _header(
         "Where to go on (RFC 8288): the links of an error whose relation is registered (`help`, `payment`, "
@@ -66,6 +85,7 @@ _OF_PROBLEM = {
     429: ("Retry-After",),
     503: ("Retry-After",),
 }
+_OF_ACTIONS = ("X-Action-Version", "X-Blockchain-Ids")
 _POLICY, _LEFT = "RateLimit-Policy", "RateLimit"
 
 
@@ -92,23 +112,34 @@ def header_refs(*names: str) -> dict[str, dict[str, str]]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
-def _paths_with_links() -> set[str]:
-    """Returns the paths of published documents that are sent with a Link field."""
-    rows = {row.path for row in PROJECTIONS if "Link" in row.headers}
-    return rows | {alias.path for row in PROJECTIONS for alias in row.aliases if "Link" in alias.headers}
+def _own_fields() -> dict[str, frozenset[str]]:
+    """Returns the described fields that published documents have of their own, by path."""
+    fields = {row.path: frozenset(row.headers) for row in PROJECTIONS}
+    fields |= {alias.path: frozenset({**row.headers, **alias.headers}) for row in PROJECTIONS for alias in row.aliases}
+    return {path: names & HEADERS.keys() for path, names in fields.items()}
+
+
+def _is_retryable(response: dict[str, Any]) -> bool:
+    codes = response.get("content", {}).get(PROBLEM_MEDIA_TYPE, {}).get(PROBLEM_CODES, ())
+    known = problems_by_code()
+    return any(known[code].retryable for code in codes)
 
 
 def add_headers(document: dict[str, Any]) -> None:
     """Describes the header fields of every answer, in place."""
-    linked = _paths_with_links()
+    own = _own_fields()
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             responses = operation["responses"]
             for status, response in responses.items():
                 names = headers_of(method, path, int(status), document="304" in responses)
                 if int(status) < 300 and "402" in responses and path.startswith(PAID_PREFIX):
-                    names += ("Link", "PAYMENT-RESPONSE")
-                elif int(status) < 400 and path in linked:
-                    names += ("Link",)
+                    names += ("Link", "PAYMENT-RESPONSE", "Idempotent-Replayed")
+                elif int(status) < 400:
+                    names += tuple(sorted(own.get(path, ())))
+                elif status == "409" and _is_retryable(response):
+                    names += ("Retry-After",)
+                if path.startswith(BLINK_PREFIX):
+                    names += _OF_ACTIONS
                 response["headers"] = header_refs(*names) | response.get("headers", {})
     document["components"]["headers"] = HEADERS

@@ -15,7 +15,13 @@ from contracts.discovery.examples import PROBLEM_CODES, recorded
 Node = dict[str, Any]
 
 _OWN_ANSWERS = ("200", "201")
-_NAMES = {"202": "payment_pending", "204": "no_content", "302": "redirect", "304": "not_modified"}
+_NAMES = {
+    "202": "payment_pending",
+    "204": "no_content",
+    "302": "redirect",
+    "304": "not_modified",
+    "206": "partial_content",
+}
 """Names of shared answers that are no problems."""
 
 _REFERENCE_LENGTH = len('{"$ref":"#/components/schemas/"}') + 8

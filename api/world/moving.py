@@ -11,6 +11,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from api.deps import authenticated_router, caller_of
+from api.openapi.headers import header_refs
 from api.responses import private_document, problems
 from api.stores import Stores
 from api.workers import CLIENT_LEFT, unless_disconnected
@@ -75,7 +76,8 @@ def moving_router(stores: Stores) -> APIRouter:
             200: {
                 "description": "A page of the file; all pages one after the other are the file",
                 "content": {form.media_type: {"schema": {"type": "string"}} for form in FORMATS.values()},
-                "headers": {
+                "headers": header_refs("Content-Disposition")
+                | {
                     "Link": {
                         "description": "The next page, with `rel=next`; absent on the last",
                         "schema": {"type": "string"},

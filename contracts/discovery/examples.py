@@ -15,7 +15,7 @@ from contracts.access import case_access, recovery, refusals, trial_keys
 from contracts.access.plans import PLANS_PATH, load_plans
 from contracts.access.rail import usd_of
 from contracts.access.signed_payments import PAYMENT_PATH, PaymentLinks, PaymentPending
-from contracts.errors import RequestProblem
+from contracts.errors import RequestProblem, problems_by_code
 from contracts.guardrail import RulesetInvalid, loaded_guardrail
 from contracts.intake import intake_problems
 from contracts.problem_links import ProblemLinks
@@ -64,7 +64,7 @@ def add_recorded(described: dict[str, Any], base_url: str) -> None:
 def add_problems(described: dict[str, Any], base_url: str) -> None:
     """Replaces the codes of each response by references to one body per code, in place, and defines these bodies."""
     bodies: dict[str, Any] = json.loads(PROBLEM_EXAMPLES.read_text())
-    classes = {problem.code: problem for problem in _subclasses(RequestProblem)}
+    classes = problems_by_code()
     codes: set[str] = set()
     for media in _with_codes([described["paths"], described["components"]["responses"]]):
         named = media.pop(PROBLEM_CODES)
@@ -187,12 +187,6 @@ def _rendered(problem: type[RequestProblem], base_url: str) -> Any:
     example = problem(f"{problem.title}.")
     links = ProblemLinks(base_url, sells=True).of(example, "GET", "/api/example")
     return json.loads(problem_body(example, "/api/example", "0123456789abcdef", links))
-
-
-def _subclasses(root: type[RequestProblem]) -> Iterator[type[RequestProblem]]:
-    yield root
-    for problem in root.__subclasses__():
-        yield from _subclasses(problem)
 
 
 def _with_codes(node: Any) -> Iterator[dict[str, Any]]:

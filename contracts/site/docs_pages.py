@@ -14,6 +14,7 @@ from contracts.connect.jsonrpc import PROTOCOL_ERRORS
 from contracts.connect.key_server import KEY_MCP_PATH
 from contracts.connect.server import MCP_PATH
 from contracts.discovery.texts import shared_facts
+from contracts.errors import RequestUnreadable
 from contracts.problem_links import operation_docs_path, operations
 from contracts.site.api_description import Operation
 from contracts.site.mcp_errors import refusals, tool_failures
@@ -91,6 +92,7 @@ def errors_page(documents: Documents) -> Mapping[str, Any]:
     return {
         **_docs_facts(),
         "problems": problems,
+        "unreadable": RequestUnreadable,
         "mcp_paths": (MCP_PATH, KEY_MCP_PATH),
         "mcp_refusals": tuple(refusals()),
         "mcp_protocol_errors": PROTOCOL_ERRORS,

@@ -48,6 +48,9 @@ ZERO_UNKNOWN = "zero_balance_unknown"
 REMEMBERED_VIEW = "token_view"
 """The name under which readers remember the `TokenView` of a generation."""
 
+_UNTIL_NEXT_LIST = {"Retry-After": "120"}
+"""The chain is looked at every two minutes."""
+
 COMPUTED_LISTS = 3
 """Computed lists that a process remembers of a generation: the pages of a walk, and both sides of a comparison."""
 
@@ -181,6 +184,7 @@ class TokenView:
                 f"The newest list is of block {self.newest.block}.",
                 errors=[(pointer, f"is at most {self.newest.block} now")],
                 extensions=self._nearest(self.newest.block),
+                headers=_UNTIL_NEXT_LIST,
             )
         first = self._first_block
         if block < first:
@@ -206,6 +210,7 @@ class TokenView:
                 f"The newest list is of {newest_day} (UTC), block {self.newest.block}.",
                 errors=[(pointer, f"is at most {newest_day} now")],
                 extensions=self._nearest(self.newest.block),
+                headers=_UNTIL_NEXT_LIST if refusal.retryable else {},
             )
         if day == newest_day:
             return self.newest.block

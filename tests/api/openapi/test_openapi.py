@@ -40,7 +40,7 @@ def test_the_description_says_that_it_is_openapi_3_0_3():
 def test_the_description_as_it_is_sent_is_small():
     body = openapi_json(Installation("https://svc.example"), [path for row in PROJECTIONS for path in row.paths])
     assert len(brotli.compress(body, quality=9)) <= 100_000
-    assert len(gzip.compress(body, 9)) <= 125_000
+    assert len(gzip.compress(body, 9)) <= 127_000
 
 
 def test_the_committed_description_has_no_examples():
