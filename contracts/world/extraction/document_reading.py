@@ -6,12 +6,14 @@ import re
 from bisect import bisect_left
 from itertools import accumulate
 
+from contracts.world.extraction.commitments import Commitment
+from contracts.world.extraction.decisions import is_undecided, with_reason
+from contracts.world.extraction.dependencies import Depends, Waits
 from contracts.world.extraction.document_text import DocumentText
 from contracts.world.extraction.figures import is_figure
 from contracts.world.extraction.findings import LONGEST_TEXT, Findings, FoundNode, Part, clean_text
 from contracts.world.extraction.inline_markup import plain
 from contracts.world.extraction.people import handles_in
-from contracts.world.extraction.sentences import Commitment, Depends, Waits, is_undecided, with_reason
 from contracts.world.extraction.vocabulary import Relation, Vocabulary, plain_words, singular
 
 _GAP = re.compile(r"(?<=\S)[ \t]{2,}(?=\S)")

@@ -23,8 +23,7 @@ from contracts.world.extraction.prose_context import NOTHING, Position, ProseCon
 from contracts.world.extraction.quotations import quotation_at_start
 from contracts.world.extraction.relations import relate, relate_one
 from contracts.world.extraction.segmentation import first_sentence
-from contracts.world.extraction.sentences import is_no_task
-from contracts.world.extraction.tasks import add_task, is_assigned
+from contracts.world.extraction.tasks import add_task, is_assigned, is_no_task
 from contracts.world.extraction.vocabulary import Announced, singular
 
 _CHECKBOX = re.compile(r"\[([ xX/-])\]\s+")

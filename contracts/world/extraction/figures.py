@@ -44,6 +44,13 @@ DAY_WITH_YEAR = (
     rf"|{MONTH}\.?\s\d{{1,2}}(?:st|nd|rd|th)?,?\s\d{{4}})(?!\d)"
 )
 """A day as a text may write it, of one meaning or not."""
+DAY = (
+    r"(?:(?:last |next |this )?(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: (?:morning|afternoon|evening|night))?"
+    r"|\d{4}-\d\d-\d\d|\d{1,2}\.\s?\d{1,2}\.(?:\s?\d{4})?"
+    rf"|(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}\b\.?(?:,? \d{{4}})?"
+    rf"|{MONTH}\b\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?|the \d{{1,2}}(?:st|nd|rd|th))"
+)
+"""A day as a sentence names it, with or without its year."""
 _HYPHEN = "[-\u2010\u2011]"
 _FIRST_REIWA_YEAR = 2019
 _MONTHS_OF_A_YEAR = 12

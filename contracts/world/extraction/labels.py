@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 
 from contracts.world.extraction.document_reading import Reading
+from contracts.world.extraction.figures import DAY
 from contracts.world.extraction.findings import Part
-from contracts.world.extraction.sentences import ABBREVIATIONS, DAY
+from contracts.world.extraction.segmentation import ABBREVIATIONS
 from contracts.world.extraction.vocabulary import Vocabulary, load_vocabulary
 
 _BRACKET = r"(?:\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\])"

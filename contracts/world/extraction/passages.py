@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from contracts.world.extraction.commitments import commitments_in
+from contracts.world.extraction.decisions import decided_in
+from contracts.world.extraction.dependencies import depends_in, waits_in
 from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.figures import dates_in
 from contracts.world.extraction.findings import LONGEST_TEXT, FoundNode, Part, clean_text, is_within
 from contracts.world.extraction.inline_markup import plain
 from contracts.world.extraction.mentions import scan
 from contracts.world.extraction.segmentation import passages_of
-from contracts.world.extraction.sentences import commitments_in, decided_in, depends_in, waits_in
 from contracts.world.proposal import LONGEST_TITLE
 from contracts.world.text import is_blank
 

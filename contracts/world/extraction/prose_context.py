@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from contracts.world.extraction.decisions import with_reason
 from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.due_dates import without_days
 from contracts.world.extraction.figures import dates_in
@@ -18,7 +19,6 @@ from contracts.world.extraction.mentions import scan
 from contracts.world.extraction.parties import named_owners
 from contracts.world.extraction.passages import keep
 from contracts.world.extraction.relations import assign_to_known, relate
-from contracts.world.extraction.sentences import with_reason
 from contracts.world.extraction.vocabulary import Announced
 from contracts.world.proposal import LONGEST_TITLE
 

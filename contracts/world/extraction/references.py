@@ -16,6 +16,10 @@ people and teams need not wait, because a name stands for the same node in the w
 
 from __future__ import annotations
 
+import re
+
+from contracts.world.extraction.commitments import Commitment
+from contracts.world.extraction.dependencies import Depends, Waits
 from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.inline_markup import WIKILINK, plain
@@ -23,8 +27,10 @@ from contracts.world.extraction.mentions import linked_note, mention_people
 from contracts.world.extraction.parties import BETWEEN_NAMES
 from contracts.world.extraction.relations import add_edge, assign, keep_value
 from contracts.world.extraction.segmentation import elements_of, first_sentence
-from contracts.world.extraction.sentences import Commitment, Depends, Waits, is_proper
-from contracts.world.extraction.vocabulary import Relation
+from contracts.world.extraction.vocabulary import Relation, load_vocabulary
+
+_PROPER_WORD = r"(?:[A-Z][/&](?=[A-Z0-9]))?[A-Z0-9][\w.’'-]{0,40}(?:&[A-Z][\w-]{0,40})?"
+_PROPER = re.compile(rf"{_PROPER_WORD}(?:\s{_PROPER_WORD}){{0,3}}")
 
 
 def resolve_references(reading: Reading) -> None:
@@ -59,7 +65,7 @@ def resolve_references(reading: Reading) -> None:
 def _add_dependency(reading: Reading, depends: Depends) -> None:
     """Adds the edge of a sentence "X depends on Y", if X and Y are names."""
     source, target = (
-        next((part for part in parts if reading.named(part) or is_proper(reading.quote(part))), None)
+        next((part for part in parts if reading.named(part) or _is_proper(reading.quote(part))), None)
         for parts in (depends.before, depends.after)
     )
     if source is not None and target is None and reading.named(source) is not None:
@@ -103,6 +109,19 @@ def _proper(reading: Reading, part: Part, relation: Relation) -> FoundNode | Non
     if (wikilink := WIKILINK.fullmatch(text)) is not None:
         return linked_note(reading, wikilink)
     marked = reading.text[name_part.start - 1 : name_part.end + 1]
-    if relation.named is None or not (is_proper(text) or is_proper(marked)):
+    if relation.named is None or not (_is_proper(text) or _is_proper(marked)):
         return None
     return reading.findings.refer("relation", reading.document, relation.named, plain(text), [reading.span(name_part)])
+
+
+def _is_proper(name: str) -> bool:
+    """Decides whether a name is surely one: every word begins with a capital, or it is marked as code."""
+    if len(name) > 2 and name[0] == name[-1] == "`":
+        return "`" not in name[1:-1]
+    vocabulary = load_vocabulary()
+    return (
+        _PROPER.fullmatch(name) is not None
+        and any(char.isalpha() for char in name)
+        and name.split()[0].lower() not in vocabulary.openers
+        and not vocabulary.names_nothing(name)
+    )

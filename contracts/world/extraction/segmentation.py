@@ -9,8 +9,12 @@ from contracts.world.extraction.due_dates import DUE_WORDS
 from contracts.world.extraction.figures import DAY_WITH_YEAR
 from contracts.world.extraction.findings import Part
 from contracts.world.extraction.people import NAME, OWNER_WORDS
-from contracts.world.extraction.sentences import ABBREVIATIONS
 
+ABBREVIATIONS = (
+    *("e.g", "i.e", "etc", "vs", "cf", "approx", "max", "fig", "ch", "pp", "Dr", "Mr", "Ms", "No", "St", "inc"),
+    *("ca", "z.B", "bzw", "inkl", "zzgl", "Fa", "Nr", "Mio", "Mrd"),
+)
+"""Words whose full stop ends no sentence."""
 LONGEST_PASSAGE = 1_200
 """Most characters of one passage. A longer paragraph is several, and each ends with a sentence where one ends."""
 _BREAKS = (re.compile(r"[.!?…][\"'”’)\]*_]{0,3}\s"), re.compile(r"\s"))

@@ -27,6 +27,24 @@ _ASSIGNED = re.compile(
 _CAPITALS_ONLY = re.compile(rf"\b{CAPITAL}{{2,}}\b|\d")
 """A word that is hardly a name, as in "README: add badges"."""
 _ENUMERATED = re.compile(r"\d{1,3}\\?[.)]\s+(?=\S)")
+_DOER = r"(?:[A-ZÀ-ÖØ-Þ][\w.’'-]*:?\s){0,3}?"
+"""Who does a task, at its beginning: "Paul Lang", "Paul:"."""
+_NO_TASK = tuple(
+    re.compile(rf"{_DOER}(?i:{form})")
+    for form in (
+        r"(?:(?:does|do)(?:\snot|n['’]t)\s(?:have|need)\sto|need\snot|needn['’]t|(?:no\sone|nobody)\s(?:has|needs)\sto|no\sneed\sto)\b",
+        r"(?<!\w)(?:has|have)\salready\b",
+        r"(?:muss|müssen|braucht|brauchen)\s(?:\S+\s){0,3}?(?:nicht|nichts|kein\w*)\b(?!.*\b(?:vergessen|versäumen)\b)",
+        r"(?:hat|haben|ist)\s(?:\S+\s){0,3}?(?:schon|bereits)\b",
+        r"(?:n['’](?:a|ont|as|avons)\spas\s(?:besoin|à)\b|(?:a|ont|avons)\sdéjà\b)",
+        r"(?:no\s(?:tiene|tienen|tenemos)\sque|no\shace\sfalta|no\snecesitan?|ya\s(?:ha|han|hemos))\b",
+        r"(?:non\s(?:deve|devono|occorre|serve)|(?:ha|hanno|abbiamo)\sgià)\b",
+        r"(?:não\s(?:precisa|precisam|tem\s(?:de|que))|já\s\w+(?:ou|eu|iu|aram|eram)\b)",
+        r"(?:(?:hoeft|hoeven)\s(?:\S+\s){0,3}?niet|(?:heeft|hebben)\s(?:\S+\s){0,3}?(?:al|reeds))\b",
+    )
+)
+"""Forms of an entry that says that something is not to be done, or is done already."""
+_LONGEST_SENTENCE = 300
 
 
 def add_task(context: ProseContext, rule: str, part: Part, above: FoundNode) -> FoundNode:
@@ -59,6 +77,11 @@ def is_assigned(reading: Reading, part: Part) -> bool:
     """Decides whether an entry of a list of tasks begins with whom the text named before, or may call somebody."""
     match = _ASSIGNED.match(reading.text, part.start, part.end)
     return match is not None and (_is_of_known(reading, match) or _may_be_name(reading, match, part))
+
+
+def is_no_task(text: str) -> bool:
+    """Decides whether an entry of a list of tasks says that somebody need not do a thing, or has done it already."""
+    return any(form.match(text[:_LONGEST_SENTENCE]) for form in _NO_TASK)
 
 
 def _is_of_known(reading: Reading, match: re.Match[str]) -> bool:

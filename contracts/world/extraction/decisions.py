@@ -1,4 +1,4 @@
-"""Finds what sentences of prose state in set forms: decisions with their reasons, dependencies, and tasks. Pure."""
+"""Finds what sentences say was decided, with its day and reason, and entries that say that nothing is. Pure."""
 
 from __future__ import annotations
 
@@ -7,23 +7,12 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from contracts.world.extraction.due_dates import DUE_WORDS
-from contracts.world.extraction.figures import MONTH, dates_in
+from contracts.world.extraction.figures import DAY
 from contracts.world.extraction.findings import Part
+from contracts.world.extraction.segmentation import ABBREVIATIONS
 from contracts.world.extraction.vocabulary import load_vocabulary
 
-ABBREVIATIONS = (
-    *("e.g", "i.e", "etc", "vs", "cf", "approx", "max", "fig", "ch", "pp", "Dr", "Mr", "Ms", "No", "St", "inc"),
-    *("ca", "z.B", "bzw", "inkl", "zzgl", "Fa", "Nr", "Mio", "Mrd"),
-)
-"""Words whose full stop ends no sentence."""
-
-DAY = (
-    r"(?:(?:last |next |this )?(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: (?:morning|afternoon|evening|night))?"
-    r"|\d{4}-\d\d-\d\d|\d{1,2}\.\s?\d{1,2}\.(?:\s?\d{4})?"
-    rf"|(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}\b\.?(?:,? \d{{4}})?"
-    rf"|{MONTH}\b\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?|the \d{{1,2}}(?:st|nd|rd|th))"
-)
+_LONGEST_SENTENCE = 300
 _UNSURE = (
     r"(?:Nobody|None|Neither|Nor|No|Few|Hardly|Not|Never|Nothing|If|When|Whenever|Unless|Until|Whether|Once|Before|After"
     r"|While|Although|Though|Since|Because|As|Had|Has|Have|Did|Does|Do|Should|Would|Who|What|Why|How|Where|Which)\b"
@@ -43,98 +32,6 @@ _BUT = re.compile(r"\b(?:but|however|though|although|only to)\b", re.IGNORECASE)
 _HAD = re.compile(r"\shad\s")
 _YET = re.compile(r"[.!]\s+(?:But|However|Yet|Instead|Still|Then|Now|Later)\b")
 """The beginning of a sentence after one that tells what had been decided."""
-_DEPENDS = re.compile(r"\s(?:depends|relies)\son\s(?:the\s)?")
-_DEFINITE = r"(?:the|der|die|das|le|la|les|el|los|las|il|lo|i|gli|o|a|os|as|de|het)\s|l['’]"
-_PREDICATES = (
-    r"depends?\son|relies\son|(?:is|are)\scontingent\son|(?:hängt|hängen)(?:\snoch)?\svon|dépend(?:ent)?\s(?=d)|depende[nm]?\s(?=d)"
-    r"|dipend(?:e|ono)\s(?=d)|(?:hangt|hangen)(?:\snog)?\saf\svan"
-)
-_OF = r"(?:de\s|du\s|des\s|del\s|do\s|da\s|dos\s|das\s|d['’]|dal\s|dalla\s|dall['’]|dallo\s|dai\s|dalle\s|dagli\s)"
-_WAITS = re.compile(
-    rf"(?:(?<=^)|(?<=[.!?]\s)|(?<=\n)|(?<=[-*]\s))(?i:{_DEFINITE})(?P<what>\w[\w-]*(?:\s\w[\w-]*){{0,3}})\s(?:{_PREDICATES})\s?"
-    rf"(?:{_OF})?(?:(?:{_DEFINITE}|dem\s|einer?m?\s|an?\s|une?\s|una?\s|eine?\s))?"
-    r"(?P<on>(?!what\b|how\b|whether\b|who\b|when\b|where\b|which\b|wie\b|was\b|wat\b|ob\b|of\b|que\b|quien\b|come\b|chi\b)"
-    r"[\w'’-]+(?:\s[\w'’-]+){0,5}?)(?:\sab)?(?=\s*(?:[.;!](?:\s|$)|$|\n))",
-    re.MULTILINE,
-)
-"""Matches a sentence that says what an undertaking waits for: "The launch depends on the new licence."."""
-_LEFT = re.compile(r"(?:[\w`][\w`-]{0,40}\s){0,3}[\w`][\w`-]{0,40}$")
-_RIGHT = re.compile(r"[\w`][\w`-]{0,40}(?:\s[\w`][\w`-]{0,40}){0,3}")
-_SENTENCE_OVER = re.compile(r"\s*(?:[.;!](?:\s|$)|$)")
-_WITHIN_NAMES = ("/", "&")
-"""Characters that stand within a name: what ends at one is a part of it."""
-_FURTHEST = 130
-_LONGEST_SENTENCE = 300
-_SENTENCE_START = re.compile(r"[.!?]\s|\n")
-_ASKED = re.compile(r"(?:[^.!?\n]|[.](?=\w)){0,300}\?")
-_DOUBTFUL = re.compile(
-    r"\b(?:if|when|whenever|unless|until|whether|nobody|none|neither|nor|nothing|no|not|never|hardly|few)\b",
-    re.IGNORECASE,
-)
-"""Words with which a sentence does not say that something is done."""
-_UNTIL = re.compile(r"\b(?:bis|jusqu|hasta|fino|até|tot)\b", re.IGNORECASE)
-_ENDED = re.compile(
-    r"(?:[^.!?\n]|[.](?=\w)){0,300}?\b(?:until|till|unless|if|anymore|any\s(?:more|longer)|no\s(?:more|longer))\b"
-)
-"""Words behind "depends on" with which a sentence does not say that it is so for good: "only until May"."""
-
-
-class Decided(NamedTuple):
-    """A decision that a sentence reports, and its day and reason if the sentence gives them."""
-
-    when: Part | None
-    what: Part
-    why: Part | None
-
-
-class Waits(NamedTuple):
-    """An undertaking, and what it depends on, both without their articles."""
-
-    what: Part
-    on: Part
-
-
-class Commitment(NamedTuple):
-    """A task with its last day. `who` is a name that stands before `what`; if `is_party`, `what` begins with it: "The
-    tenant"."""
-
-    who: Part
-    what: Part
-    day: str
-    is_party: bool
-
-
-class Depends(NamedTuple):
-    """Words before and after "depends on"; the nearest ones name its ends, if anything does."""
-
-    before: list[Part]
-    after: list[Part]
-    definite: Part | None
-    """All words after "the", where a sentence ends behind them: "depends on the tagging project."."""
-
-
-def decided_in(text: str, part: Part) -> Iterator[Decided]:
-    """Yields what the sentences of a part say was decided."""
-    yield from _decided_elsewhere_in(text, part)
-    for match in _CHOSEN.finditer(text, part.start, part.end):
-        chosen, reason = with_reason(text, Part(*match.span("what")).trimmed(text))
-        if not _BUT.search(text, *chosen):
-            yield Decided(None, chosen.trimmed(text, " ,"), reason)
-    if not any(word in text[part.start : part.end].lower() for word in ("decided", "agreed", "resolved")):
-        return
-    for match in _RESOLVED.finditer(text, part.start, part.end):
-        group = next(name for name in ("what", "agreed", "also") if match[name] is not None)
-        yield Decided(None, Part(*match.span(group)).trimmed(text), None)
-    for match in _decided().finditer(text[part.start : part.end]):
-        when, what, why = (
-            None if match.start(name) < 0 else Part(part.start + match.start(name), part.start + match.end(name))
-            for name in ("when", "what", "why")
-        )
-        follows = _YET.match(text, part.start + match.end())
-        if what is not None and not _BUT.search(text, *what) and not (follows and _HAD.search(match[0])):
-            yield Decided(when, what.trimmed(text), why and why.trimmed(text))
-
-
 _REST = r"(?P<what>(?:[^.!?。]|[.](?=\w)){3,300}?)(?=[.!](?:\s|$)|$)"
 _RESOLVED = re.compile(
     rf"\bRESOLVED(?:\s?[–—:-])?\s+(?i:to|that)\s+{_REST}"
@@ -174,6 +71,36 @@ _CHOSEN = re.compile(
     rf"(?P<what>(?:[^.!?\n]|[.](?=\w)){{2,120}}?\s(?:over|instead\sof|rather\sthan)\s(?:[^.!?。]|[.](?=\w)){{2,300}}?)(?=[.!](?:\s|$)|$)"
 )
 """Matches a choice between two things: "We chose SQLite over a server"."""
+
+
+class Decided(NamedTuple):
+    """A decision that a sentence reports, and its day and reason if the sentence gives them."""
+
+    when: Part | None
+    what: Part
+    why: Part | None
+
+
+def decided_in(text: str, part: Part) -> Iterator[Decided]:
+    """Yields what the sentences of a part say was decided."""
+    yield from _decided_elsewhere_in(text, part)
+    for match in _CHOSEN.finditer(text, part.start, part.end):
+        chosen, reason = with_reason(text, Part(*match.span("what")).trimmed(text))
+        if not _BUT.search(text, *chosen):
+            yield Decided(None, chosen.trimmed(text, " ,"), reason)
+    if not any(word in text[part.start : part.end].lower() for word in ("decided", "agreed", "resolved")):
+        return
+    for match in _RESOLVED.finditer(text, part.start, part.end):
+        group = next(name for name in ("what", "agreed", "also") if match[name] is not None)
+        yield Decided(None, Part(*match.span(group)).trimmed(text), None)
+    for match in _decided().finditer(text[part.start : part.end]):
+        when, what, why = (
+            None if match.start(name) < 0 else Part(part.start + match.start(name), part.start + match.end(name))
+            for name in ("when", "what", "why")
+        )
+        follows = _YET.match(text, part.start + match.end())
+        if what is not None and not _BUT.search(text, *what) and not (follows and _HAD.search(match[0])):
+            yield Decided(when, what.trimmed(text), why and why.trimmed(text))
 
 
 def _decided_elsewhere_in(text: str, part: Part) -> Iterator[Decided]:
@@ -229,11 +156,6 @@ def is_undecided(text: str) -> bool:
     if last is not None and last["word"].lower() in rejecting:
         return True
     return _DECIDED_TO.search(text) is None and any(form.search(text) for form in (*_UNDECIDED, *_left_open()))
-
-
-def is_no_task(text: str) -> bool:
-    """Decides whether an entry of a list of tasks says that somebody need not do a thing, or has done it already."""
-    return any(form.match(text[:_LONGEST_SENTENCE]) for form in _NO_TASK)
 
 
 _QUESTION = re.compile(r"^[^.!]*\?(?=\s+[A-Z])|\?\W*$|^(?i:whether|if we)\b")
@@ -385,122 +307,4 @@ def _left_open() -> tuple[re.Pattern[str], ...]:
             re.IGNORECASE,
         )
         for language in _UNDECIDED_BY_LANGUAGE
-    )
-
-
-_DOER = r"(?:[A-ZÀ-ÖØ-Þ][\w.’'-]*:?\s){0,3}?"
-"""Who does a task, at its beginning: "Paul Lang", "Paul:"."""
-_NO_TASK = tuple(
-    re.compile(rf"{_DOER}(?i:{form})")
-    for form in (
-        r"(?:(?:does|do)(?:\snot|n['’]t)\s(?:have|need)\sto|need\snot|needn['’]t|(?:no\sone|nobody)\s(?:has|needs)\sto|no\sneed\sto)\b",
-        r"(?<!\w)(?:has|have)\salready\b",
-        r"(?:muss|müssen|braucht|brauchen)\s(?:\S+\s){0,3}?(?:nicht|nichts|kein\w*)\b(?!.*\b(?:vergessen|versäumen)\b)",
-        r"(?:hat|haben|ist)\s(?:\S+\s){0,3}?(?:schon|bereits)\b",
-        r"(?:n['’](?:a|ont|as|avons)\spas\s(?:besoin|à)\b|(?:a|ont|avons)\sdéjà\b)",
-        r"(?:no\s(?:tiene|tienen|tenemos)\sque|no\shace\sfalta|no\snecesitan?|ya\s(?:ha|han|hemos))\b",
-        r"(?:non\s(?:deve|devono|occorre|serve)|(?:ha|hanno|abbiamo)\sgià)\b",
-        r"(?:não\s(?:precisa|precisam|tem\s(?:de|que))|já\s\w+(?:ou|eu|iu|aram|eram)\b)",
-        r"(?:(?:hoeft|hoeven)\s(?:\S+\s){0,3}?niet|(?:heeft|hebben)\s(?:\S+\s){0,3}?(?:al|reeds))\b",
-    )
-)
-"""Forms of an entry that says that something is not to be done, or is done already."""
-
-
-@cache
-def _doubtful() -> re.Pattern[str]:
-    """Returns the form of a word with which a sentence does not say that something depends on another."""
-    vocabulary = load_vocabulary()
-    words = sorted(vocabulary.doubting | vocabulary.negations | vocabulary.refusing)
-    return re.compile(rf"{_DOUBTFUL.pattern}|\b(?:{'|'.join(map(re.escape, words))})\b", re.IGNORECASE)
-
-
-def depends_in(text: str, part: Part) -> Iterator[Depends]:
-    """Yields what may name the ends of each "X depends on Y" that a part asserts, longest first."""
-    for match in _DEPENDS.finditer(text, part.start, part.end):
-        before = text[max(part.start, match.start() - _LONGEST_SENTENCE) : match.start()]
-        is_asked = _ASKED.match(text, match.end(), part.end) or _ENDED.match(text, match.end(), part.end)
-        if is_asked or _doubtful().search(_SENTENCE_START.split(before)[-1]):
-            continue
-        left = _LEFT.search(text[max(part.start, match.start() - _FURTHEST) : match.start()])
-        right = _RIGHT.match(text, match.end(), part.end)
-        if left is None or right is None:
-            continue
-        start = match.start() - len(left[0])
-        starts = [start, *(start + space.end() for space in re.finditer(r"\s", left[0]))]
-        ends = [*(match.end() + space.start() for space in re.finditer(r"\s", right[0])), right.end()]
-        is_definite = match[0].endswith("the ") and _SENTENCE_OVER.match(text, right.end(), part.end) is not None
-        yield Depends(
-            [Part(at, match.start()) for at in starts if text[at - 1 : at] not in _WITHIN_NAMES],
-            [Part(match.end(), at) for at in reversed(ends) if text[at : at + 1] not in _WITHIN_NAMES],
-            Part(match.end(), right.end()) if is_definite else None,
-        )
-
-
-def waits_in(text: str, part: Part) -> Iterator[Waits]:
-    """Yields what the sentences of a part say that an undertaking depends on."""
-    undertakings = load_vocabulary().undertakings
-    for match in _WAITS.finditer(text, part.start, part.end):
-        words = match["what"].lower().split()
-        if (words[0] in undertakings or words[-1] in undertakings) and not (
-            _doubtful().search(match[0]) or _UNTIL.search(match[0])
-        ):
-            yield Waits(Part(*match.span("what")), Part(*match.span("on")))
-
-
-_DUE_BEFORE = re.compile(rf"\b{DUE_WORDS}\W{{0,4}}$", re.IGNORECASE)
-_CAPITALISED = r"[A-ZÀ-ÖØ-ÞĀ-ſ][\w’'-]{1,30}"
-_FULL_NAME = rf"{_CAPITALISED}(?: (?:(?:van|von|de|der|den|da|di|la|le) ){{0,2}}{_CAPITALISED}){{0,3}}"
-_COMMITTED = re.compile(
-    rf"(?:(?<=^)|(?<=[.!?]\s)|(?<=\n)|(?<=[-*]\s))"
-    rf"(?:(?P<party>(?:The|Der|Die|Le|La|El|Il|O|A|De) {_CAPITALISED}(?=\s(?:shall|must|doit|muss|debe|deve|moet)\s))"
-    rf"|(?P<who>{_FULL_NAME}))\s"
-    r"(?:(?:will|shall|must|is\sto|has\sto|needs\sto|agreed\sto|promised\sto|to|doit|devra|muss|soll|debe|deberá"
-    r"|tiene\sque|deve|dovrà|deverá|moet|zal)\s|(?=\w{2,30}(?:ará|erá|irá)\s))"
-    r"(?!(?:not|never|no|be|have|stay|remain|arrive|return|leave|turn|become|know|nicht|pas|non|não|niet|être|estar|ser|essere|sein"
-    r"|zijn|será|estará|habrá|llegará|volverá|nacerá|morirá|chegará|voltará|sarà|starà)\b)(?P<rest>[^\n!?;]{3,300})",
-    re.MULTILINE,
-)
-_STOP = re.compile(r"[.](?=\s+[A-ZÀ-Þ]|\s*$)")
-
-
-def commitments_in(text: str, part: Part) -> Iterator[Commitment]:
-    """Yields what the sentences of a part say that somebody is to do by a day: "Bo Li will call by 3 March 2026."."""
-    for match in _COMMITTED.finditer(text, part.start, part.end):
-        rest = Part(*match.span("rest"))
-        for day, start in dates_in(text, rest):
-            due = _DUE_BEFORE.search(text, max(rest.start, start - 24), start)
-            stop = _STOP.search(text, rest.start, start)
-            if due is None or (stop is not None and not text[stop.start() - 1].isdigit()):
-                break
-            what = Part(rest.start, due.start()).trimmed(text, " ,")
-            day_end = _DAY_END.match(text, start, rest.end)
-            if day_end is not None:
-                end = _STOP.search(text, day_end.end(), rest.end)
-                behind = Part(day_end.end(), end.start() if end else rest.end).trimmed(text, " ,.")
-                if behind.start < behind.end:  # the verb may stand there: "muss bis zum 3. März 2026 zahlen"
-                    what = behind if what.start == what.end else Part(what.start, behind.end)
-            if len(text[what.start : what.end].split()) > 1 and not _DOUBTFUL.search(text, *what):
-                who = Part(*match.span("who" if match["party"] is None else "party"))
-                is_party = match["party"] is not None and what.start == rest.start
-                if is_party or match["party"] is None:
-                    yield Commitment(who, Part(who.start, what.end) if is_party else what, day, is_party)
-            break
-
-
-_DAY_END = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}|[^\n]{0,30}?\d{4}(?!\d)")
-_PROPER_WORD = r"(?:[A-Z][/&](?=[A-Z0-9]))?[A-Z0-9][\w.’'-]{0,40}(?:&[A-Z][\w-]{0,40})?"
-_PROPER = re.compile(rf"{_PROPER_WORD}(?:\s{_PROPER_WORD}){{0,3}}")
-
-
-def is_proper(name: str) -> bool:
-    """Decides whether a name is surely one: every word begins with a capital, or it is marked as code."""
-    if len(name) > 2 and name[0] == name[-1] == "`":
-        return "`" not in name[1:-1]
-    vocabulary = load_vocabulary()
-    return (
-        _PROPER.fullmatch(name) is not None
-        and any(char.isalpha() for char in name)
-        and name.split()[0].lower() not in vocabulary.openers
-        and not vocabulary.names_nothing(name)
     )

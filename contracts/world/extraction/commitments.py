@@ -1,0 +1,62 @@
+"""Finds what sentences say that somebody is to do by a day: "Bo Li will call by 3 March 2026." Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from contracts.world.extraction.dependencies import DOUBTFUL
+from contracts.world.extraction.due_dates import DUE_WORDS
+from contracts.world.extraction.figures import dates_in
+from contracts.world.extraction.findings import Part
+
+_DUE_BEFORE = re.compile(rf"\b{DUE_WORDS}\W{{0,4}}$", re.IGNORECASE)
+_CAPITALISED = r"[A-ZÀ-ÖØ-ÞĀ-ſ][\w’'-]{1,30}"
+_FULL_NAME = rf"{_CAPITALISED}(?: (?:(?:van|von|de|der|den|da|di|la|le) ){{0,2}}{_CAPITALISED}){{0,3}}"
+_COMMITTED = re.compile(
+    rf"(?:(?<=^)|(?<=[.!?]\s)|(?<=\n)|(?<=[-*]\s))"
+    rf"(?:(?P<party>(?:The|Der|Die|Le|La|El|Il|O|A|De) {_CAPITALISED}(?=\s(?:shall|must|doit|muss|debe|deve|moet)\s))"
+    rf"|(?P<who>{_FULL_NAME}))\s"
+    r"(?:(?:will|shall|must|is\sto|has\sto|needs\sto|agreed\sto|promised\sto|to|doit|devra|muss|soll|debe|deberá"
+    r"|tiene\sque|deve|dovrà|deverá|moet|zal)\s|(?=\w{2,30}(?:ará|erá|irá)\s))"
+    r"(?!(?:not|never|no|be|have|stay|remain|arrive|return|leave|turn|become|know|nicht|pas|non|não|niet|être|estar|ser|essere|sein"
+    r"|zijn|será|estará|habrá|llegará|volverá|nacerá|morirá|chegará|voltará|sarà|starà)\b)(?P<rest>[^\n!?;]{3,300})",
+    re.MULTILINE,
+)
+_STOP = re.compile(r"[.](?=\s+[A-ZÀ-Þ]|\s*$)")
+_DAY_END = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}|[^\n]{0,30}?\d{4}(?!\d)")
+
+
+class Commitment(NamedTuple):
+    """A task with its last day. `who` is a name that stands before `what`; if `is_party`, `what` begins with it: "The
+    tenant"."""
+
+    who: Part
+    what: Part
+    day: str
+    is_party: bool
+
+
+def commitments_in(text: str, part: Part) -> Iterator[Commitment]:
+    """Yields what the sentences of a part say that somebody is to do by a day: "Bo Li will call by 3 March 2026."."""
+    for match in _COMMITTED.finditer(text, part.start, part.end):
+        rest = Part(*match.span("rest"))
+        for day, start in dates_in(text, rest):
+            due = _DUE_BEFORE.search(text, max(rest.start, start - 24), start)
+            stop = _STOP.search(text, rest.start, start)
+            if due is None or (stop is not None and not text[stop.start() - 1].isdigit()):
+                break
+            what = Part(rest.start, due.start()).trimmed(text, " ,")
+            day_end = _DAY_END.match(text, start, rest.end)
+            if day_end is not None:
+                end = _STOP.search(text, day_end.end(), rest.end)
+                behind = Part(day_end.end(), end.start() if end else rest.end).trimmed(text, " ,.")
+                if behind.start < behind.end:  # the verb may stand there: "muss bis zum 3. März 2026 zahlen"
+                    what = behind if what.start == what.end else Part(what.start, behind.end)
+            if len(text[what.start : what.end].split()) > 1 and not DOUBTFUL.search(text, *what):
+                who = Part(*match.span("who" if match["party"] is None else "party"))
+                is_party = match["party"] is not None and what.start == rest.start
+                if is_party or match["party"] is None:
+                    yield Commitment(who, Part(who.start, what.end) if is_party else what, day, is_party)
+            break
