@@ -4,7 +4,7 @@
 adds to a `document_reading`. A module imports others of its own line here, and of the lines above it:
 
 - positions and markup: `findings`, `document_text`, `markdown`, `outlines`, `mails`, `struck`, `inline_markup`
-- words: `vocabulary`, `figures`, `people`, `due_dates`, `segmentation`, `quotations`
+- words: `vocabulary`, `phrases`, `figures`, `people`, `due_dates`, `segmentation`, `quotations`
 - sentences: `decisions`, `dependencies`, `commitments`
 - what is added to a graph: `document_reading`, `mentions`, `passages`, `parties`, `relations`, `references`
 - parts of prose: `labels`, `prose_context`, `titles`, `headings`, `entries`, `labelled_lines`, `tasks`, `conversations`

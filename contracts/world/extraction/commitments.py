@@ -7,21 +7,19 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from contracts.world.extraction.dependencies import DOUBTFUL
-from contracts.world.extraction.due_dates import DUE_WORDS
+from contracts.world.extraction.due_dates import BEFORE_DUE_DAY
 from contracts.world.extraction.figures import dates_in
 from contracts.world.extraction.findings import Part
+from contracts.world.extraction.phrases import any_of
 
-_DUE_BEFORE = re.compile(rf"\b{DUE_WORDS}\W{{0,4}}$", re.IGNORECASE)
 _CAPITALISED = r"[A-ZÀ-ÖØ-ÞĀ-ſ][\w’'-]{1,30}"
 _FULL_NAME = rf"{_CAPITALISED}(?: (?:(?:van|von|de|der|den|da|di|la|le) ){{0,2}}{_CAPITALISED}){{0,3}}"
 _COMMITTED = re.compile(
     rf"(?:(?<=^)|(?<=[.!?]\s)|(?<=\n)|(?<=[-*]\s))"
-    rf"(?:(?P<party>(?:The|Der|Die|Le|La|El|Il|O|A|De) {_CAPITALISED}(?=\s(?:shall|must|doit|muss|debe|deve|moet)\s))"
+    rf"(?:(?P<party>(?:{any_of('party_article')}) {_CAPITALISED}(?=\s(?:{any_of('party_obliged')})\s))"
     rf"|(?P<who>{_FULL_NAME}))\s"
-    r"(?:(?:will|shall|must|is\sto|has\sto|needs\sto|agreed\sto|promised\sto|to|doit|devra|muss|soll|debe|deberá"
-    r"|tiene\sque|deve|dovrà|deverá|moet|zal)\s|(?=\w{2,30}(?:ará|erá|irá)\s))"
-    r"(?!(?:not|never|no|be|have|stay|remain|arrive|return|leave|turn|become|know|nicht|pas|non|não|niet|être|estar|ser|essere|sein"
-    r"|zijn|será|estará|habrá|llegará|volverá|nacerá|morirá|chegará|voltará|sarà|starà)\b)(?P<rest>[^\n!?;]{3,300})",
+    rf"(?:(?:{any_of('obliged')})\s|(?=\w{{2,30}}(?:ará|erá|irá)\s))"
+    rf"(?!(?:{any_of('not_carried_out')})\b)(?P<rest>[^\n!?;]{{3,300}})",
     re.MULTILINE,
 )
 _STOP = re.compile(r"[.](?=\s+[A-ZÀ-Þ]|\s*$)")
@@ -43,7 +41,7 @@ def commitments_in(text: str, part: Part) -> Iterator[Commitment]:
     for match in _COMMITTED.finditer(text, part.start, part.end):
         rest = Part(*match.span("rest"))
         for day, start in dates_in(text, rest):
-            due = _DUE_BEFORE.search(text, max(rest.start, start - 24), start)
+            due = BEFORE_DUE_DAY.search(text, max(rest.start, start - 24), start)
             stop = _STOP.search(text, rest.start, start)
             if due is None or (stop is not None and not text[stop.start() - 1].isdigit()):
                 break

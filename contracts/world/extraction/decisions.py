@@ -9,20 +9,17 @@ from typing import NamedTuple
 
 from contracts.world.extraction.figures import DAY
 from contracts.world.extraction.findings import Part
-from contracts.world.extraction.segmentation import ABBREVIATIONS
+from contracts.world.extraction.phrases import any_of, phrases
 from contracts.world.extraction.vocabulary import load_vocabulary
 
 _LONGEST_SENTENCE = 300
-_UNSURE = (
-    r"(?:Nobody|None|Neither|Nor|No|Few|Hardly|Not|Never|Nothing|If|When|Whenever|Unless|Until|Whether|Once|Before|After"
-    r"|While|Although|Though|Since|Because|As|Had|Has|Have|Did|Does|Do|Should|Would|Who|What|Why|How|Where|Which)\b"
-)
+_UNSURE = rf"(?:{any_of('unsure')})\b"
 """Words with which a sentence begins that does not say what somebody decided."""
 _NOUN = r"(?!(?:never|not|hardly|barely|almost|nearly|that|who|which)\b)[\w-]{1,30}"
 _FRENCH = r"\s(?:l[ea]s?|une?|des|nous|ils?|elles?|on|ce|cette|ces|notre|nos|personne|aucun)\b|\s[ldnc]['’]|\squ"
 _DUTCH = r"\s(?:de|het|een|er|we|wij|dat|dit|die|deze|ze|zij|hij|niemand)\b"
 _BECAUSE = re.compile(
-    r",?\s(?:because(?:\sof)?|weil|parce que|puisque|porque|ya que|perché|poiché|já que|omdat)\s"
+    rf",?\s(?:because\sof|{any_of('because', space=' ')})\s"
     rf"|,\s(?:denn|pois|car(?={_FRENCH})|want(?={_DUTCH}))\s",
     re.IGNORECASE,
 )
@@ -118,7 +115,7 @@ def _decided() -> re.Pattern[str]:
 
     A full stop after an initial ends the sentence before a word that opens one: "Take plan B. It is safe."
     """
-    abbreviated = "|".join(rf"(?<=\b{re.escape(word)})" for word in ABBREVIATIONS)
+    abbreviated = "|".join(rf"(?<=\b{re.escape(word)})" for word in phrases("abbreviations"))
     openers = "|".join(map(re.escape, sorted(load_vocabulary().openers)))
     short = rf"(?:(?:{abbreviated})[.]\s\S|(?<=\b[A-Z])[.]\s(?!(?i:{openers})\b)[A-Z])"
     words = rf"(?:[^.!?]|[.](?=\w)|(?={short})[.]){{3,300}}?"
@@ -190,98 +187,61 @@ _LAST_WORD = re.compile(r"(?:^|[:(–—]\s*|\s-\s)(?P<word>[^\W\d_]+)\)?\W*$")
 """An entry of one word, or the word behind its colon: "Proposal to buy a harp: rejected"."""
 
 
-class _Undecided(NamedTuple):
+class _Denial(NamedTuple):
     """Forms of a language in which an entry says that nothing is decided."""
 
-    made: str
-    """Participles and verbs of deciding."""
     denied: str
-    """What stands before these where a sentence denies that something was decided."""
+    """What stands before a verb of deciding where a sentence denies that something was decided."""
     none: str
     """The beginning of an entry that says that there is no decision."""
-    reported: str
-    """What stands before these where a sentence says what somebody thinks or says."""
-    auxiliary: str
-    later: str
-    """What says, alone, behind a colon or behind an auxiliary, that something is open or postponed."""
+    thought: str
+    """What joins a verb of thinking or saying to what is thought."""
 
 
-_THINKS = r"^(?:[^\W\d][\w.’'-]*\s){1,3}?"
-_UNDECIDED_BY_LANGUAGE = (
-    _Undecided(
-        "(?:decided|agreed|resolved)",
+_DENIALS = {
+    "en": _Denial(
         r"^(?:nobody|no\sone|neither|none)(?:\s(?:of|in|on)\s(?:\w+\s)?\w+)?(?:\s(?:has|have|had|yet|ever))*\s",
-        r"(?:we\s|they\s|it\s)?(?:\w+\s){0,2}(?:decided|agreed|resolved)\s(?:on\s)?nothing\b"
+        rf"(?:we\s|they\s|it\s)?(?:\w+\s){{0,2}}(?:{any_of('decided', 'en')})\s(?:on\s)?nothing\b"
         r"(?=\s*(?:$|[.,;:!(–—-]|(?:yet|so\sfar|today|new|else|about|on|for|in|at)\b))",
-        rf"{_THINKS}(?:thinks?|thought|believe[sd]?|claim(?:s|ed)?|says?|said|suspects?|assumes?|guess(?:es)?|hopes?|fears?"
-        r"|heard|wonders?|doubts?|denies|denied|asks?|asked)\s(?:that\s|whether\s|if\s)?.*"
-        r"|^(?:allegedly|supposedly|reportedly|perhaps|maybe|probably|rumou?r\shas\sit)\b.*",
-        "(?:is|are|was|were)",
-        "(?:undecided)",
+        r"\s(?:that\s|whether\s|if\s)?",
     ),
-    _Undecided(
-        "(?:beschlossen|entschieden|vereinbart|beschloss|entschied)",
+    "de": _Denial(
         r"(?:\b(?:nicht|nichts|nie|noch\snicht)\s(?:(?:endgültig|abschließend|abschliessend|definitiv|formell|einstimmig|mehr)\s)?"
         r"|^(?:niemand|keiner)(?:\svon\s\w+)?\s(?:(?:hat|hatte)\s)?)",
         r"(?:noch\s)?kein\w*\s(?:beschluss|entscheid|entscheidung|einigung)\b(?!\s(?:ohne|ist|wird))",
-        rf"{_THINKS}(?:glaubt|glauben|glaubte|meint|meinen|meinte|denkt|dachte|behauptet|behauptete|sagt|sagte|hofft|vermutet|fürchtet"
-        r"|hörte|bezweifelt|bestreitet|fragt|fragte),?\s.*"
-        r"|^(?:angeblich|vermutlich|vielleicht|womöglich|möglicherweise|gerüchteweise|wahrscheinlich)\b.*",
-        "(?:ist|sind|wird|wurde|wurden|werden|bleibt|bleiben)",
-        "(?:offen|pendent|hängig|ausstehend|unentschieden|vertagt|verschoben|zurückgestellt|aufgeschoben"
-        r"|zu\s(?:klären|entscheiden|besprechen)|noch\s(?:besprochen|diskutiert|geklärt|beraten|entschieden))",
+        r",?\s",
     ),
-    _Undecided(
-        r"(?:décidée?s?|convenue?s?|adoptée?s?)",
+    "fr": _Denial(
         r"(?:\bn(?:['’]|e\s)[^.,;:]{0,25}\b(?:pas|rien|jamais)\s(?:(?:encore|été|non\splus)\s){0,2}"
         r"|^(?:rien|personne|aucune?\s\w+)\sn(?:['’]|e\s)\w+\s(?:(?:encore|été)\s){0,2}|^(?:pas\sencore|pas|non)\s)",
         r"(?:pas\s(?:encore\s)?de|aucune)\sdécision\b(?!\s(?:sans|ne|n['’]est))",
-        rf"{_THINKS}(?:pense|pensait|croit|croyait|dit|disait|affirme|prétend|espère|craint|suppose|doute|demande)\s(?:que?\b|qu['’]|si\b).*"
-        r"|^(?:apparemment|soi-disant|peut-être|prétendument|il\sparaît)\b.*",
-        "(?:est|sont|été|reste|restent)",
-        r"(?:ouverte?s?|reportée?s?|ajournée?s?|suspendue?s?|différée?s?|en\sattente|en\ssuspens|à\s(?:décider|discuter|définir|confirmer))",
+        r"\s(?:que?\b|qu['’]|si\b)",
     ),
-    _Undecided(
-        "(?:decidió|decidido|decidimos|decidieron|acordó|acordado|acordamos|acordaron|resolvió|resuelto)",
+    "es": _Denial(
         r"(?:\b(?:no|nunca|jamás|tampoco)\s(?:se\s)?(?:(?:ha|han|he|hemos|había|fue|está|sido|aún|todavía)\s){0,3}"
         r"|^(?:nadie|nada|ninguno)\s(?:se\s)?(?:(?:ha|fue|sido)\s){0,2})",
         r"(?:(?:sin|ninguna|ningún|no\shay|no\shubo)\s(?:decisión|acuerdo)|sin\s(?:decidir|resolver))\b",
-        rf"{_THINKS}(?:cree|creía|piensa|pensaba|dice|dijo|afirma|espera|teme|supone|duda|pregunta)\s(?:que|si)\b.*"
-        r"|^(?:supuestamente|quizás?|tal\svez|al\sparecer)\b.*",
-        "(?:es|son|está|están|fue|fueron|queda|quedan|quedó)",
-        r"(?:abiert[oa]s?|aplazad[oa]s?|pospuest[oa]s?|suspendid[oa]s?|pendientes?|por\s(?:decidir|definir|confirmar|discutir|acordar))",
+        r"\s(?:que|si)\b",
     ),
-    _Undecided(
-        "(?:deciso|deliberato|concordato|stabilito)",
+    "it": _Denial(
         r"(?:\bnon\s(?:si\s)?(?:(?:è|ha|hanno|abbiamo|stato|ancora|mai|nulla|niente)\s){0,4}"
         r"|^(?:nessuno|niente|nulla)\s(?:(?:è|ha|stato|ancora)\s){0,3})",
         r"(?:nessuna\s(?:decisione|delibera)|nessun\saccordo)\b",
-        rf"{_THINKS}(?:crede|credeva|pensa|pensava|dice|disse|sostiene|afferma|spera|teme|dubita)\sche\b.*"
-        r"|^(?:forse|presumibilmente|a\squanto\spare)\b.*",
-        "(?:è|sono|stat[oaie]|resta|rimane|restano|rimangono)",
-        r"(?:apert[oaie]|rinviat[oaie]|rimandat[oaie]|sospes[oaie]|in\ssospeso|da\s(?:decidere|definire|discutere))",
+        r"\sche\b",
     ),
-    _Undecided(
-        "(?:decidido|decidiu|decidimos|acordado|deliberado|deliberou)",
+    "pt": _Denial(
         r"(?:\bnão\s(?:se\s)?(?:(?:foi|está|ficou|sido|ainda|nada)\s){0,3}|^(?:ninguém|nada)\s(?:se\s)?(?:(?:foi|ainda)\s){0,2})",
         r"(?:nenhuma|sem)\s(?:decisão|deliberação)\b",
-        rf"{_THINKS}(?:acha|achava|pensa|pensava|acredita|diz|disse|afirma|espera|teme|duvida)\sque\b.*"
-        r"|^(?:supostamente|talvez|parece\sque)\b.*",
-        "(?:é|são|está|estão|foi|foram|fica|ficou|ficaram)",
-        r"(?:em\saberto|adiad[oa]s?|suspens[oa]s?|pendentes?|por\sdecidir|a\s(?:decidir|definir|discutir))",
+        r"\sque\b",
     ),
-    _Undecided(
-        "(?:besloten|beslist|afgesproken|besloot|besloten)",
+    "nl": _Denial(
         r"(?:\b(?:niet|niets|nooit|nog\sniet)\s(?:(?:definitief|unaniem)\s)?|^niemand\s(?:(?:heeft|had)\s)?)",
         r"(?:nog\s)?geen\s(?:besluit|beslissing|akkoord)\b",
-        rf"{_THINKS}(?:denkt|dacht|gelooft|zegt|zei|beweert|hoopt|vreest|meent|betwijfelt),?\s(?:dat|of)\b.*"
-        r"|^(?:misschien|vermoedelijk|naar\sverluidt)\b.*",
-        "(?:is|zijn|werd|werden|wordt|worden|blijft|blijven)",
-        r"(?:open|uitgesteld|verdaagd|aangehouden|opgeschort|nog\ste\s(?:beslissen|bespreken))",
+        r",?\s(?:dat|of)\b",
     ),
-)
-_STILL = r"(?:(?:noch|weiterhin|encore|toujours|aún|todavía|ancora|ainda|nog|still)\s)?"
-_UNTIL_LATER = r"(?=\s*(?:$|[.,;:!()–—-]|(?:auf|bis|zum|wegen|à|au|en|jusqu\w*|al|para|hasta|fino|até|tot|naar|op)\b))"
+}
+_STILL = rf"(?:(?:{any_of('still')})\s)?"
+_UNTIL_LATER = rf"(?=\s*(?:$|[.,;:!()–—-]|(?:{any_of('until_later')})\b))"
 
 
 @cache
@@ -289,22 +249,27 @@ def _denied_or_reported() -> tuple[re.Pattern[str], ...]:
     """Returns the forms of an entry that denies that something was decided, or that says what somebody thinks of it."""
     return tuple(
         re.compile(
-            rf"{language.denied}{language.made}\b|^{language.none}|(?:{language.reported})\b{language.made}\b",
+            rf"{form.denied}(?:{any_of('decided', language)})\b|^{form.none}"
+            rf"|(?:^(?:[^\W\d][\w.’'-]*\s){{1,3}}?(?:{any_of('thinks', language)}){form.thought}.*"
+            rf"|^(?:{any_of('hearsay', language)})\b.*)\b(?:{any_of('decided', language)})\b",
             re.IGNORECASE,
         )
-        for language in _UNDECIDED_BY_LANGUAGE
+        for language, form in _DENIALS.items()
     )
 
 
 @cache
 def _left_open() -> tuple[re.Pattern[str], ...]:
     """Returns the forms of an entry in which something is open or postponed: "Vertagt: neue Lampen"."""
-    return tuple(
-        re.compile(
-            rf"^(?:(?:beschluss|entscheid|entscheidung|décision|decisión|decisione|decisão|besluit)\s)?{_STILL}{language.later}"
-            rf"{_UNTIL_LATER}|(?:[:(–—]\s*|\s-\s){_STILL}{language.later}{_UNTIL_LATER}"
-            rf"|\b{language.auxiliary}\s(?:[\w.-]+\s){{0,4}}?{language.later}\W*$",
-            re.IGNORECASE,
+    patterns = []
+    for language in _DENIALS:
+        later = f"(?:{any_of('left_open', language)})"
+        patterns.append(
+            re.compile(
+                rf"^(?:(?:{any_of('decision')})\s)?{_STILL}{later}{_UNTIL_LATER}"
+                rf"|(?:[:(–—]\s*|\s-\s){_STILL}{later}{_UNTIL_LATER}"
+                rf"|\b(?:{any_of('remains', language)})\s(?:[\w.-]+\s){{0,4}}?{later}\W*$",
+                re.IGNORECASE,
+            )
         )
-        for language in _UNDECIDED_BY_LANGUAGE
-    )
+    return tuple(patterns)

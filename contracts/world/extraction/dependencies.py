@@ -8,19 +8,20 @@ from functools import cache
 from typing import NamedTuple
 
 from contracts.world.extraction.findings import Part
+from contracts.world.extraction.phrases import any_of
 from contracts.world.extraction.vocabulary import load_vocabulary
 
 _DEPENDS = re.compile(r"\s(?:depends|relies)\son\s(?:the\s)?")
-_DEFINITE = r"(?:the|der|die|das|le|la|les|el|los|las|il|lo|i|gli|o|a|os|as|de|het)\s|l['’]"
+_DEFINITE = rf"(?:{any_of('definite_article')})\s|l['’]"
 _PREDICATES = (
     r"depends?\son|relies\son|(?:is|are)\scontingent\son|(?:hängt|hängen)(?:\snoch)?\svon|dépend(?:ent)?\s(?=d)|depende[nm]?\s(?=d)"
     r"|dipend(?:e|ono)\s(?=d)|(?:hangt|hangen)(?:\snog)?\saf\svan"
 )
-_OF = r"(?:de\s|du\s|des\s|del\s|do\s|da\s|dos\s|das\s|d['’]|dal\s|dalla\s|dall['’]|dallo\s|dai\s|dalle\s|dagli\s)"
+_OF = rf"(?:(?:{any_of('of')})\s|d['’]|dall['’])"
 _WAITS = re.compile(
     rf"(?:(?<=^)|(?<=[.!?]\s)|(?<=\n)|(?<=[-*]\s))(?i:{_DEFINITE})(?P<what>\w[\w-]*(?:\s\w[\w-]*){{0,3}})\s(?:{_PREDICATES})\s?"
     rf"(?:{_OF})?(?:(?:{_DEFINITE}|dem\s|einer?m?\s|an?\s|une?\s|una?\s|eine?\s))?"
-    r"(?P<on>(?!what\b|how\b|whether\b|who\b|when\b|where\b|which\b|wie\b|was\b|wat\b|ob\b|of\b|que\b|quien\b|come\b|chi\b)"
+    rf"(?P<on>(?!(?:{any_of('question')})\b)"
     r"[\w'’-]+(?:\s[\w'’-]+){0,5}?)(?:\sab)?(?=\s*(?:[.;!](?:\s|$)|$|\n))",
     re.MULTILINE,
 )
@@ -34,12 +35,9 @@ _FURTHEST = 130
 _LONGEST_SENTENCE = 300
 _SENTENCE_START = re.compile(r"[.!?]\s|\n")
 _ASKED = re.compile(r"(?:[^.!?\n]|[.](?=\w)){0,300}\?")
-DOUBTFUL = re.compile(
-    r"\b(?:if|when|whenever|unless|until|whether|nobody|none|neither|nor|nothing|no|not|never|hardly|few)\b",
-    re.IGNORECASE,
-)
+DOUBTFUL = re.compile(rf"\b(?:{any_of('doubtful')})\b", re.IGNORECASE)
 """Words with which a sentence does not say that something is done."""
-_UNTIL = re.compile(r"\b(?:bis|jusqu|hasta|fino|até|tot)\b", re.IGNORECASE)
+_UNTIL = re.compile(rf"\b(?:{any_of('until', 'de', 'fr', 'es', 'it', 'pt', 'nl')})\b", re.IGNORECASE)
 _ENDED = re.compile(
     r"(?:[^.!?\n]|[.](?=\w)){0,300}?\b(?:until|till|unless|if|anymore|any\s(?:more|longer)|no\s(?:more|longer))\b"
 )

@@ -6,39 +6,29 @@ import re
 
 from contracts.world.extraction.figures import DAY_WITH_YEAR, dates_in
 from contracts.world.extraction.findings import Part
+from contracts.world.extraction.phrases import any_of, phrases
 from contracts.world.extraction.vocabulary import load_vocabulary, plain_words
 
 CARRIED_OUT = frozenset({"Task", "Action", "Deliverable", "Assignment"})
 """Types of what somebody carries out, and by a day."""
-DUE_WORDS = (
-    r"(?:due|by|until|before|deadline|no\slater\sthan|fällig|fällig\sam|bis|bis\szum|spätestens|spätestens\sam|spätestens\sbis|échéance"
-    r"|avant\sle|d['’]ici\sle|d['’]ici\sau|au\splus\stard\sle|plazo|vence|vence\sel|antes\sdel?|a\smás\stardar\sel|entro|entro\sil"
-    r"|scadenza|prazo|até|até\so\sdia|até\sao\sdia|vencimento|uiterlijk|uiterlijk\sop|vóór)"
-)
-"""Words before the day by which a task is to be done, in several languages."""
-_NOT_BEFORE = re.compile(r"(?:until|before|bis|avant|antes|até|vóór)\b", re.IGNORECASE)
+DUE_WORDS = rf"(?:{any_of('due')})"
+"""Words before the day by which a task is to be done."""
+_NOT_BEFORE = re.compile(rf"(?:{any_of('not_before')})\b", re.IGNORECASE)
 """Those of them before the first day on which something may be done, if a sentence denies it before."""
 _DUE = re.compile(r"(?:\bdue|\bby|\buntil|\bbefore|\bdeadline)\W{0,4}$|📅\s{0,2}$", re.IGNORECASE)
 """Words before the day by which something is to be done, or the sign for it in lists of tasks."""
-_DUE_ELSEWHERE = re.compile(rf"\b{DUE_WORDS}\W{{0,4}}$", re.IGNORECASE)
-_SINCE = re.compile(
-    r"\b(?:from|since|vom|von|ab|du|del?|dal|da|van|vanaf|desde)\s+(?:\w+\s+)?\d[^;\n]{0,25}$", re.IGNORECASE
-)
+BEFORE_DUE_DAY = re.compile(rf"\b{DUE_WORDS}\W{{0,4}}$", re.IGNORECASE)
+_SINCE = re.compile(rf"\b(?:{any_of('period_from')})\s+(?:\w+\s+)?\d[^;\n]{{0,25}}$", re.IGNORECASE)
 """The beginning of a period, whose last day is no day by which something is due."""
-_NOT_LATER = re.compile(
-    r"\b(?:no\slater\sthan|not\slater\sthan|nicht\sspäter\sals|pas\splus\stard|no\smás\starde|non\soltre|niet\slater\sdan)\b",
-    re.IGNORECASE,
-)
+_NOT_LATER = re.compile(rf"\b(?:{any_of('no_later_than')})\b", re.IGNORECASE)
 _BEHIND_DAY = re.compile(
     r"[^\s,;(\[–—]+(?:\s[^\s,;(\[–—-][^\s,;(\[–—]*){0,3}?[\s,;]{0,2}"
     r"(?:[(\[](?P<said>[^()\[\]]{1,60})[)\]]|(?:(?<=[,;]\s)|[–—]\s?|(?<=\s)-\s)(?P<more>\w+(?:\s\w+){0,2})\W*(?:$|\n))"
 )
 """What is said of a day directly behind it: "2026-12-01 (cancelled)"."""
 _LONGEST_BEHIND = 100
-_CLAUSE_BEFORE = re.compile(r"[.!?;:。]\s|[–—。\n]|,\s(?:but|so|and|aber|sondern|mais|pero|ma|mas|maar)\s")
-_REQUIRING = frozenset(
-    {"must", "shall", "should", "will", "needs", "need", "please", "muss", "doit", "debe", "deve", "moet"}
-)
+_CLAUSE_BEFORE = re.compile(r"[.!?;:。]\s|[–—。\n]|,\s(?:" + any_of("clause") + r")\s")
+_REQUIRING = frozenset(phrases("requiring"))
 _ENDED_VERB = re.compile(r"(?<![-\w])[a-z]{2,}ed\b")
 _WORDS_BEFORE = re.compile(r"(?:[\w-]+[ \t]+|[\w-]+-){1,3}$")
 _LONGEST_BEFORE = 60
@@ -57,7 +47,7 @@ def is_due(text: str, part: Part, day: int, *, is_carried_out: bool) -> bool:
     if (due := _DUE.search(text, max(part.start, day - 14), day)) is not None:
         is_stated = is_carried_out or _is_to_come(text, part, due)
         return is_stated and not is_denied_before(text, part, due.start()) and not _is_earliest(text, part, due)
-    due = _DUE_ELSEWHERE.search(text, max(part.start, day - 24), day) if is_carried_out else None
+    due = BEFORE_DUE_DAY.search(text, max(part.start, day - 24), day) if is_carried_out else None
     if due is not None and (is_denied_before(text, part, due.start()) or _is_earliest(text, part, due)):
         return False
     return due is not None and not _SINCE.search(text, max(part.start, due.start() - 40), due.start())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.figures import DAY
 from contracts.world.extraction.findings import Part
-from contracts.world.extraction.segmentation import ABBREVIATIONS
+from contracts.world.extraction.phrases import phrases
 from contracts.world.extraction.vocabulary import Vocabulary, load_vocabulary
 
 _BRACKET = r"(?:\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\])"
@@ -42,7 +42,7 @@ _TERM = re.compile(
 MOST_LABEL_WORDS = 5
 _LONGEST_SHORT = 3
 """Most letters of a word with a capital that may be short for another one at the beginning of a label: "Ltd."."""
-_ABBREVIATED = frozenset(word.lower() for word in ABBREVIATIONS)
+_ABBREVIATED = frozenset(word.lower() for word in phrases("abbreviations"))
 _VERBS = frozenset({"is", "are", "was", "were", "be"})
 """Words at whose end no label stands: "The site is: ..."."""
 

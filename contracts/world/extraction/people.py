@@ -15,6 +15,7 @@ from functools import cache
 from itertools import pairwise
 
 from contracts.world.extraction.findings import Part
+from contracts.world.extraction.phrases import any_of
 from contracts.world.extraction.vocabulary import load_vocabulary
 
 MOST_PEOPLE = 100
@@ -25,10 +26,7 @@ CAPITAL = "[A-ZÀ-ÖØ-ÞĀ-ſΑ-ΩЀ-Я]"
 _NAME_WORD = rf"(?:{CAPITAL}[\w.’'-]*|van|von|de|der|den|da|di|la|le|bin|ibn)"
 NAME = re.compile(rf"{_NAME_WORD}(?: {_NAME_WORD}){{0,3}}")
 """A name as a value gives it: up to four words that begin with a capital, or particles such as "van"."""
-OWNER_WORDS = (
-    "(?:owner|assignee|assigned to|responsible|verantwortlich|zuständig|responsable|responsabile|responsável"
-    "|verantwoordelijk)"
-)
+OWNER_WORDS = f"(?:{any_of('owner', space=' ')})"
 """Words before the colon behind which an owner stands."""
 _WORD = rf"{CAPITAL}[\w’'-]{{1,30}}"
 _INITIALS = rf"(?:{CAPITAL}\.? ?){{0,2}}"

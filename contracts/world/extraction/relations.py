@@ -11,12 +11,13 @@ from contracts.world.extraction.due_dates import CARRIED_OUT, due_day_of
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.parties import names_in, party_of
 from contracts.world.extraction.passages import keep
+from contracts.world.extraction.phrases import any_of
 from contracts.world.extraction.vocabulary import Relation, plain_words, singular, without_unit
 
 _HELD = frozenset({"OWNED_BY", "ASSIGNED_TO"})
 _BEHIND_HOLDER = re.compile(
     r"[(\[（](?P<bracket>[^()\[\]（）\n]{1,80})[)\]）]|(?:[,;]|\s[–—-])\s?(?P<more>(?-i:[^\W\dA-ZÀ-ÖØ-Þ])[^,;()\n]{1,80})"
-    r"|\s(?P<end>(?:until|till|bis|jusqu|hasta|fino|até|tot)\b[^\n]{1,80})",
+    rf"|\s(?P<end>(?:{any_of('until')})\b[^\n]{{1,80}})",
     re.IGNORECASE,
 )
 """What is said of whom a value names: "Ada Lovelace (former)", "Ada Lovelace, until May"."""

@@ -9,17 +9,13 @@ from contracts.world.extraction.due_dates import DUE_WORDS
 from contracts.world.extraction.figures import DAY_WITH_YEAR
 from contracts.world.extraction.findings import Part
 from contracts.world.extraction.people import NAME, OWNER_WORDS
+from contracts.world.extraction.phrases import any_of
 
-ABBREVIATIONS = (
-    *("e.g", "i.e", "etc", "vs", "cf", "approx", "max", "fig", "ch", "pp", "Dr", "Mr", "Ms", "No", "St", "inc"),
-    *("ca", "z.B", "bzw", "inkl", "zzgl", "Fa", "Nr", "Mio", "Mrd"),
-)
-"""Words whose full stop ends no sentence."""
 LONGEST_PASSAGE = 1_200
 """Most characters of one passage. A longer paragraph is several, and each ends with a sentence where one ends."""
 _BREAKS = (re.compile(r"[.!?…][\"'”’)\]*_]{0,3}\s"), re.compile(r"\s"))
 _SENTENCE_END = re.compile(r"(?<=[^\s.][^\s.])[.!?](?=\s+[A-Z0-9*`\"“(\[]|\s*$)")
-_UNENDING = re.compile(rf"(?:\b(?:{'|'.join(map(re.escape, ABBREVIATIONS))})|(?<![\w.,:/-])\d{{1,2}})$", re.IGNORECASE)
+_UNENDING = re.compile(rf"(?:\b(?:{any_of('abbreviations')})|(?<![\w.,:/-])\d{{1,2}})$", re.IGNORECASE)
 """Words before a full stop that ends no sentence: abbreviations, and ordinals as in "12. Mai"."""
 _APPENDIX = re.compile(
     r"\s*(?:[(\[,;–—]|--?|(?=@)|(?<!\bnow\s)(?<!\bwas\s)(?<!\boriginally\s)(?=\bdue\b)|(?=[📅✅➕⏳🛫]))\s*"
