@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,8 +23,9 @@ from warehouse.world.write import JUDGED_AT_MOST, judge_outside, overtaken, writ
 
 if TYPE_CHECKING:
     from api.world.large import ToBeWritten
-    from contracts.world.extraction.build import SourceDocument
+    from contracts.world.extraction.build import BuildRequest, SourceDocument
     from contracts.world.extraction.document_names import DocumentNames
+    from contracts.world.extraction.same_statements import Recognised, Statement
 
 MOST_NOT_KEPT = 20
 """Parts that are in no node of which a report has the text."""
@@ -46,17 +47,22 @@ _LONGEST_FOLDER_NAME = 55
 def import_notes(ledger: Ledger, folder: Path, owner: str, graph: str | None) -> dict[str, Any]:
     """Reads every note below a folder as a document of its owner. Reading it again replaces what the notes no longer
     say, and ends what only notes said that are gone."""
-    from api.world.large import former_documents
+    from api.world.large import former_documents, recognise
     from contracts.world.extraction.document_names import DocumentNames
+    from contracts.world.extraction.same_statements import Recognised
 
     graph_id = _graph_of(ledger, folder, owner, graph)
     done = Decided()
     paths = list(_note_paths(folder))
     former = former_documents(ledger, graph_id, owner)
     names = DocumentNames(former, {path.as_posix() for path in paths}, lambda path: _text_within(folder, path))
+    same = Recognised()
+    if former:
+        stated = (_stated(ledger, owner, graph_id, notes) for notes in _notes(folder, paths, names, Decided()))
+        same = recognise(ledger, graph_id, owner, chain.from_iterable(stated))
     for notes in _notes(folder, paths, names, done):
         note(f"reading {notes[0].path}" + (f" and {len(notes) - 1} more" if len(notes) > 1 else ""))
-        _build(ledger, owner, graph_id, notes, done)
+        _build(ledger, owner, graph_id, notes, same, done)
     if done.present:  # a folder that is not mounted is empty, too
         _end_gone(ledger, owner, graph_id, done)
     return {
@@ -210,14 +216,30 @@ def _text_within(folder: Path, path: str) -> str | None:
     return _text_of(file)[0] if file.resolve().is_relative_to(folder.resolve()) else None
 
 
-def _build(ledger: Ledger, owner: str, graph_id: str, notes: list[Note], done: Decided) -> None:
-    """Builds and writes the graph of some notes. If one of them can't be taken, the others are taken without it."""
-    from api.world.large import prepare_build, unpacked
+def _stated(ledger: Ledger, owner: str, graph_id: str, notes: list[Note]) -> list[Statement]:
+    """Returns what some notes state. If one of them can't be taken, it is what the others state."""
+    from api.world.large import statements_of
+
+    try:
+        return statements_of(ledger, _request(graph_id, notes), owner)
+    except RequestProblem:
+        if len(notes) == 1:
+            return []
+    return [statement for single in notes for statement in _stated(ledger, owner, graph_id, [single])]
+
+
+def _request(graph_id: str, notes: list[Note]) -> BuildRequest:
     from contracts.world.extraction.build import BuildRequest
 
-    request = BuildRequest(graph_id=graph_id, documents=[document for _, document in notes], mode="apply")
+    return BuildRequest(graph_id=graph_id, documents=[document for _, document in notes], mode="apply")
+
+
+def _build(ledger: Ledger, owner: str, graph_id: str, notes: list[Note], same: Recognised, done: Decided) -> None:
+    """Builds and writes the graph of some notes. If one of them can't be taken, the others are taken without it."""
+    from api.world.large import prepare_build, unpacked
+
     try:
-        prepared = prepare_build(ledger, request, Actor("caller", owner))
+        prepared = prepare_build(ledger, _request(graph_id, notes), Actor("caller", owner), same)
         decision = None if prepared.to_be_written is None else _write(ledger, unpacked(prepared.to_be_written))
     except RequestProblem as problem:
         reason = problem.detail
@@ -230,7 +252,7 @@ def _build(ledger: Ledger, owner: str, graph_id: str, notes: list[Note], done: D
         done.left_out.append({"file": notes[0].path, "reason": reason})
         return
     for single in notes:
-        _build(ledger, owner, graph_id, [single], done)
+        _build(ledger, owner, graph_id, [single], same, done)
 
 
 def _end_gone(ledger: Ledger, owner: str, graph_id: str, done: Decided) -> None:

@@ -6,7 +6,7 @@ that answers does all writing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from io import BytesIO
@@ -32,6 +32,14 @@ from contracts.world.extraction.build import (
 from contracts.world.extraction.moved_documents import BuiltDocument, built_documents
 from contracts.world.extraction.rebuild import Former, documents_in, rebuilt, without
 from contracts.world.extraction.rules import load_rules
+from contracts.world.extraction.same_statements import (
+    Recognised,
+    Statement,
+    built_statements,
+    recognised,
+    stored_statements,
+    together,
+)
 from contracts.world.facts import Dispute
 from contracts.world.graph_documents import StageDocument
 from contracts.world.identity import dedupe_key, given_id, own_id
@@ -139,9 +147,9 @@ def as_stored(view: query.View, wanted: query.Query, owner: str) -> query.Query:
     )
 
 
-def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor) -> Prepared:
-    """Returns the graph of a request, and its proposal if it is to be applied. Raises the errors of `build_graph` and
-    `propose`, and `IdTaken`."""
+def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor, same: Recognised | None = None) -> Prepared:
+    """Returns the graph of a request, and its proposal if it is to be applied. Without `same` it recognises what the
+    request states by itself. Raises the errors of `build_graph` and `propose`, and `IdTaken`."""
     now = ledger.now()
     with ledger.read() as reader:
         ontology = ontology_of(reader, actor.owner)
@@ -149,6 +157,8 @@ def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor) -> Prepar
     if request.visibility == "private":
         with ledger.read() as reader:
             built = _as_imported(reader, built, actor.name)
+            same = same or _recognised(reader, request.graph_id, actor.name, built_statements(built))
+        built = _with_ids(built, same.ids)
     proposal = msgspec.structs.replace(
         graph_proposal(built, actor, request.visibility), source_class=_class_of(request)
     )
@@ -170,6 +180,19 @@ def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor) -> Prepar
     }
     is_written = request.mode == "apply" and (again.proposal.nodes or again.proposal.edges)
     return Prepared(_json(fields), to_be_written=_judged(ledger, again.proposal) if is_written else None)
+
+
+def statements_of(ledger: Ledger, request: BuildRequest, owner: str) -> list[Statement]:
+    """Returns what the documents of a private request state. Writes nothing. Raises the errors of `build_graph`."""
+    with ledger.read() as reader:
+        built = build_graph(request, owner, ledger.now(), ontology_of(reader, owner))
+        return built_statements(_as_imported(reader, built, owner))
+
+
+def recognise(ledger: Ledger, graph_id: str, owner: str, stated: Iterable[Statement]) -> Recognised:
+    """Returns which statements of all documents of an owner's graph it has under other ids."""
+    with ledger.read() as reader:
+        return _recognised(reader, graph_id, owner, together(stated))
 
 
 def documents_built(ledger: Ledger, graph_id: str, owner: str) -> set[str]:
@@ -201,30 +224,32 @@ def _as_imported(reader: Reader, graph: BuiltGraph, owner: str) -> BuiltGraph:
     ids = msgspec.json.encode([*own, *own.values()]).decode()
     known = {row["id"] for row in reader.rows("world_node_owners", values=ids)} if own else set()
     stored = {node_id: imported for node_id, imported in own.items() if imported in known and node_id not in known}
-    if not stored:
-        return graph
-    return graph.model_copy(
-        update={
-            "nodes": [node.model_copy(update={"id": stored.get(node.id, node.id)}) for node in graph.nodes],
-            "edges": [
-                edge.model_copy(
-                    update={
-                        "source": stored.get(edge.source, edge.source),
-                        "target": stored.get(edge.target, edge.target),
-                    }
-                )
-                for edge in graph.edges
-            ],
-        }
-    )
+    return _with_ids(graph, stored)
+
+
+def _recognised(reader: Reader, graph_id: str | None, owner: str, stated: Sequence[Statement]) -> Recognised:
+    """Returns which statements an owner's graph has under other ids."""
+    if graph_id is None or not stated:
+        return Recognised()
+    nodes, _ = LedgerView(reader).stated_in(owner, source_of(graph_id))
+    ids = msgspec.json.encode([statement.id for statement in stated]).decode()
+    known = {row["id"] for row in reader.rows("world_node_owners", values=ids)}
+    return recognised(stated, stored_statements(nodes), known)
 
 
 def _as_called(graph: BuiltGraph, owner: str) -> BuiltGraph:
     """Returns a graph with the ids by which its owner calls its nodes."""
+    return _with_ids(graph, {node.id: given_id(owner, node.id) for node in graph.nodes})
+
+
+def _with_ids(graph: BuiltGraph, ids: Mapping[str, str]) -> BuiltGraph:
+    """Returns a graph with other ids of some nodes, by those that they have."""
 
     def called(node_id: str) -> str:
-        return given_id(owner, node_id)
+        return ids.get(node_id, node_id)
 
+    if not ids:
+        return graph
     return graph.model_copy(
         update={
             "nodes": [node.model_copy(update={"id": called(node.id)}) for node in graph.nodes],

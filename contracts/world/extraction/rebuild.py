@@ -138,10 +138,13 @@ def _again(draft: NodeDraft, before: Node | None, documents: Collection[str], no
         return draft
     if before.valid_to is not None and before.valid_to <= now and draft.valid_from is None and draft.valid_to is None:
         draft = msgspec.structs.replace(draft, valid_from=now)
-    others = [span for span in before.properties.get("spans", ()) if _document_of(span) not in documents]
+    former = before.properties.get("spans", [])
+    others = [span for span in former if _document_of(span) not in documents]
     if not others or "spans" not in draft.properties:
         return draft
-    spans = [*draft.properties["spans"], *others][:MOST_SPANS]
+    # in one order, so that builds of some documents at a time do not push out one another's
+    spans = sorted({*draft.properties["spans"], *others}, key=_place)[:MOST_SPANS]
+    spans = former if sorted(former, key=_place) == spans else spans
     return msgspec.structs.replace(draft, properties=draft.properties | {"spans": spans})
 
 
@@ -150,6 +153,11 @@ def _edge_again(draft: EdgeDraft, before: Edge | None, now: str) -> EdgeDraft:
     if ended and draft.valid_from is None and draft.valid_to is None:
         return msgspec.structs.replace(draft, valid_from=now)
     return draft
+
+
+def _place(span: object) -> tuple[str, int]:
+    start = str(span).rpartition(":")[2].partition("-")[0]
+    return _document_of(span), int(start) if start.isdigit() else 0
 
 
 def _document_of(span: object) -> str:

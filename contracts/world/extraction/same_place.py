@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 from contracts.world.records import Node, is_live
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
+    """A part of a document: offsets in characters, the end excluded."""
+
     document: str
     start: int
     end: int
@@ -21,7 +23,7 @@ class _Place(NamedTuple):
 def said_there_too(node: Node, neighbours: Iterable[Node]) -> list[Node]:
     """Returns the live neighbours that say what stands at the place of a node: those that were read from nowhere else,
     and those of its document with a property whose value stands there."""
-    places = _places_of(node)
+    places = places_of(node)
     text = str(node.properties.get("text", node.title))
     return [other for other in neighbours if is_live(other) and places and _says(other, places, text)]
 
@@ -30,8 +32,8 @@ _NOT_STATED = {"spans", "rule", "url", "section", "text", "dates", "amounts"}
 """Properties that tell where a node was read, or repeat parts of its own title or text."""
 
 
-def _says(other: Node, places: list[_Place], text: str) -> bool:
-    own = _places_of(other)
+def _says(other: Node, places: list[Place], text: str) -> bool:
+    own = places_of(other)
     if own and all(any(_is_within(place, outer) for outer in places) for place in own):
         return True
     is_of_it = {place.document for place in own} & {place.document for place in places}
@@ -50,16 +52,17 @@ def _bare(text: str) -> str:
     return "".join(filter(str.isalnum, text)).casefold()
 
 
-def _is_within(place: _Place, outer: _Place) -> bool:
+def _is_within(place: Place, outer: Place) -> bool:
     return place.document == outer.document and outer.start <= place.start and place.end <= outer.end
 
 
-def _places_of(node: Node) -> list[_Place]:
+def places_of(node: Node) -> list[Place]:
+    """Returns the places at which a node was read."""
     spans = node.properties.get("spans")
     found = []
     for span in spans if isinstance(spans, list) else ():
         document, _, bounds = str(span).rpartition(":")
         start, _, end = bounds.partition("-")
         if start.isdigit() and end.isdigit():
-            found.append(_Place(document, int(start), int(end)))
+            found.append(Place(document, int(start), int(end)))
     return found

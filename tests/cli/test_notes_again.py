@@ -1,0 +1,153 @@
+"""`svc world import` of notes whose statements the graph has under other ids: taken along, or moved between notes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+from world_writes import no_rules, proposal
+
+from cli.main import app
+from contracts.settings import Settings
+from contracts.world.proposal import Act, Actor, NodeDraft
+from contracts.world.records import Node, is_live
+from warehouse.ledger.ledger import Ledger, open_ledger
+from warehouse.world.events import decode_nodes
+from warehouse.world.write import propose
+
+KIM, LEE = "local:kim", "local:lee"
+
+CLUB = {
+    "Tasks/Open.md": "# Open\n\n## Tasks\n\n- [ ] Renew passport by 2026-08-01\n- [ ] Give Claire the keys\n"
+    "- [ ] Order the blue paint\n- [ ] Order the blue paint\n",
+    "health.md": "# Health\n\nI weigh 81 kg.\n\nThe doctor is Dr. Eva Sand. Ask @ada about [[Harbour plan]].\n",
+    "board.md": "# Board\n\nPresent: Ada Lovelace, Bo Li\n\nWe decided to sell the hall because it leaks.\n\n"
+    "Ada will call Bo by 2026-09-03.\n",
+    "risks.md": "# Risks\n\n| Risk | Owner |\n|--|--|\n| Frost | Bo Li |\n| Flood | Ada Lovelace |\n",
+    "links.md": "# Links\n\nSee [the offer](https://x.example/a) and [the offer](https://x.example/b). Ask @ada.\n",
+    "plan.md": "# Harbour plan\n\nOwner: Wei Zhang\nDepends on: SAP\n\n## Open risks\n\n- The pump is old\n",
+    "2026/diary.md": "# Diary\n\nRosa came at noon. Ask @ada about [[Harbour plan]].\n\nI weigh 81 kg.\n",
+    "2026/mail.md": "From: Ada Lovelace <ada@a.example>\nTo: Bo Li <bo@a.example>\nSubject: Keys\n\n"
+    "Acme GmbH delivers.\n",
+}
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
+    monkeypatch.setenv("SVC_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("SVC_RPC_URLS", "http://127.0.0.1:9")
+    monkeypatch.chdir(tmp_path)
+    opened = open_ledger(Settings(_env_file=None), tmp_path)
+    yield opened
+    opened.close()
+
+
+def svc(*arguments: str) -> dict[str, Any]:
+    result = CliRunner().invoke(app, ["world", *arguments, "--json"])
+    assert result.exit_code == 0, result.output
+    return dict(json.loads(result.stdout))
+
+
+def folder_of(path: Path, notes: dict[str, str]) -> Path:
+    for name, text in notes.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_text(text)
+    return path
+
+
+def import_notes(notes: Path, owner: str = KIM) -> dict[str, Any]:
+    return svc("import", str(notes), "--owner", owner, "--graph", "club")
+
+
+def take_along(tmp_path: Path) -> None:
+    """Kim's graph becomes Lee's by a file."""
+    svc("export", str(tmp_path / "k.jsonl"), "--owner", KIM)
+    svc("import", str(tmp_path / "k.jsonl"), "--owner", LEE)
+
+
+def nodes_of(ledger: Ledger, owner: str, node_type: str) -> list[Node]:
+    with ledger.read() as reader:
+        return [
+            node
+            for node in decode_nodes(reader.rows("world_nodes_of_owner", owner=owner))
+            if node.type == node_type and is_live(node)
+        ]
+
+
+def titles_of(ledger: Ledger, node_type: str, owner: str = KIM) -> list[str]:
+    return sorted(node.title for node in nodes_of(ledger, owner, node_type))
+
+
+def in_note(ledger: Ledger, title: str, note: str, node_type: str = "Task", owner: str = KIM) -> Node:
+    """Returns the one live node of a title that was read from a note."""
+    found = [node for node in nodes_of(ledger, owner, node_type) if node.title == title]
+    (node,) = [node for node in found if any(f"{note}:" in span for span in node.properties.get("spans", ()))]
+    return node
+
+
+def correct(ledger: Ledger, node: Node, title: str) -> None:
+    right = NodeDraft(id=f"right-{title[-5:]}", type=node.type, title=title)
+    act = Act("corrects", right.id, node.id, "it is so")
+    stated = proposal(right, actor=Actor("caller", node.owner or ""), acts=(act,), source="a correction")
+    assert propose(ledger, stated, alignment=no_rules).verdict == "approved"
+
+
+def retract(ledger: Ledger, node: Node) -> None:
+    reason = NodeDraft(id="not-so", type="Observation", title="This is over.")
+    act = Act("retracts", reason.id, node.id, "it is not so")
+    stated = proposal(reason, actor=Actor("caller", node.owner or ""), acts=(act,), source="a retraction")
+    assert propose(ledger, stated, alignment=no_rules).verdict == "approved"
+
+
+def test_another_owner_who_took_a_graph_along_goes_on_with_its_notes(ledger: Ledger, tmp_path: Path) -> None:
+    notes = folder_of(tmp_path / "notes", CLUB)
+    import_notes(notes)
+    correct(ledger, in_note(ledger, "Renew passport by 2026-08-01", "Tasks/Open.md"), "Renew passport by 2026-09-01")
+    retract(ledger, in_note(ledger, "I weigh 81 kg.", "health.md", "Passage"))
+    import_notes(notes)
+    take_along(tmp_path)
+    tasks = titles_of(ledger, "Task")
+    assert "Renew passport by 2026-08-01" not in tasks and "Renew passport by 2026-09-01" in tasks
+
+    again = import_notes(notes, LEE)
+    assert (again["written"], again["gone"], again["moved"], again["withheld"]) == (0, 0, 0, {"corrected": 2})
+    assert titles_of(ledger, "Task", LEE) == tasks
+    assert titles_of(ledger, "Passage", LEE) == titles_of(ledger, "Passage")
+    assert in_note(ledger, "I weigh 81 kg.", "2026/diary.md", "Passage", LEE), "only the other note's is retracted"
+
+
+def test_a_graph_that_was_taken_along_follows_its_notes(ledger: Ledger, tmp_path: Path) -> None:
+    notes = folder_of(tmp_path / "notes", CLUB)
+    import_notes(notes)
+    take_along(tmp_path)
+    flood = in_note(ledger, "Flood", "risks.md", "Risk", LEE)
+    (notes / "2026/mail.md").rename(notes / "2026/keys.md")
+    folder_of(
+        notes,
+        {
+            "Tasks/Open.md": "# Open\n\n## Tasks\n\n- [ ] Water the plants\n- [ ] Order the blue paint\n",
+            "risks.md": "# Risks\n\nThese.\n\n| Risk | Owner |\n|--|--|\n| Flood | Ada Lovelace |\n",
+        },
+    )
+    again = import_notes(notes, LEE)
+    assert (again["moved"], again["gone"], again["leftOut"]) == (1, 0, [])
+    assert in_note(ledger, "Flood", "risks.md", "Risk", LEE).id == flood.id
+    assert titles_of(ledger, "Risk", LEE) == ["Flood", "The pump is old"]
+    assert titles_of(ledger, "Task", LEE) == ["Order the blue paint", "Water the plants", "call Bo"]
+    assert import_notes(notes, LEE)["written"] == 0
+    (notes / "risks.md").unlink()
+    assert import_notes(notes, LEE)["gone"] == 1
+    assert titles_of(ledger, "Risk", LEE) == ["The pump is old"]
+
+
+def test_a_node_of_many_notes_is_written_once(ledger: Ledger, tmp_path: Path) -> None:
+    many = {f"{number}.md": f"# Note {number}\n\nAsk @ada and @bo, or @ada.\n" for number in range(45)}
+    notes = folder_of(tmp_path / "notes", many)
+    import_notes(notes)
+    assert import_notes(notes)["written"] == 0
+    take_along(tmp_path)
+    assert import_notes(notes, LEE)["written"] == 0
