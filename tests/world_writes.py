@@ -115,6 +115,11 @@ class MemoryView:
     def edge(self, edge_id: str) -> Edge | None:
         return self.edges.get(edge_id)
 
+    def edge_between(self, owner: str | None, source: str, edge_type: str, target: str) -> Edge | None:
+        ends = (owner, source, edge_type, target)
+        found = (each for each in self.edges.values() if (each.owner, each.source, each.type, each.target) == ends)
+        return next(found, self.edges.get(edge_id(*ends)))
+
     def facts(self, key: str) -> list[Node]:
         found = self.nodes.values()
         return [each for each in found if fact_key(load_ontology(), each.owner, each.properties) == key]

@@ -551,10 +551,10 @@ def _observed(start: str, properties: dict[str, Any], now: str) -> str:
 
 def _edge_change(draft: EdgeDraft, proposal: Proposal, view: GraphView, now: str) -> EdgeChange:
     owner = proposal.actor.owner if draft.visibility == "private" else None
-    identity = edge_id((owner and proposal.actor.takes_over) or owner, draft.source, draft.type, draft.target)
-    before = view.edge(identity)
+    stated = ((owner and proposal.actor.takes_over) or owner, draft.source, draft.type, draft.target)
+    before = view.edge_between(*stated)
     after = Edge(
-        id=identity,
+        id=before.id if before else edge_id(*stated),
         source=draft.source,
         target=draft.target,
         type=draft.type,
@@ -581,7 +581,7 @@ def _replaced_private_edges(
     """
     ended = {}
     for public in (change.after for change in edges if proposal.actor.on_behalf_of and change.after.owner is None):
-        private = view.edge(edge_id(proposal.actor.on_behalf_of, public.source, public.type, public.target))
+        private = view.edge_between(proposal.actor.on_behalf_of, public.source, public.type, public.target)
         if private is not None and (private.valid_to is None or private.valid_to > public.valid_from):
             end = max(public.valid_from, private.valid_from)
             ended[private.id] = (private, msgspec.structs.replace(private, valid_to=end))

@@ -406,6 +406,8 @@ class FileIndex:
     """Ids in the file of the nodes that some state shows as confirmed."""
     escaped: set[str] = field(default_factory=set)
     """Ids in the file with characters that JSON escapes."""
+    edge_ids: Mapping[str, str] = field(default_factory=dict)
+    """The ids of the edges that the owner took over, by those that he would give them."""
     edges: int = 0
     states: int = 0
     stored: StoredIds = field(init=False)
@@ -517,6 +519,8 @@ class StateReader:
     ids: Mapping[str, str]
     others: Mapping[str, str] = field(default_factory=dict)
     """The stored ids of the owner's nodes that the file only names."""
+    edge_ids: Mapping[str, str] = field(default_factory=dict)
+    """`FileIndex.edge_ids`."""
 
     def node(self, record: NodeRecord) -> Node:
         """Returns the state of a node, without a revision. Its times are as the file has them."""
@@ -550,8 +554,9 @@ class StateReader:
     def edge(self, record: EdgeRecord) -> Edge:
         """Returns the state of an edge, likewise."""
         source, target = self._stored(record.source), self._stored(record.target)
+        own = edge_id(self.owner, source, record.type, target)
         return Edge(
-            id=edge_id(self.owner, source, record.type, target),
+            id=self.edge_ids.get(own, own),
             source=source,
             target=target,
             type=record.type,

@@ -236,6 +236,7 @@ class PlainEdges:
         }
         self._allowed: dict[tuple[str, str, str], bool] = {}
         self._ids = index.stored
+        self._edge_ids = index.edge_ids
         self._known: dict[tuple[str | None, ...], int | None] = {}
         self.forms: list[EdgeForm] = []
         """The members that plain edges share."""
@@ -270,7 +271,7 @@ class PlainEdges:
         prefix, moved = self._ids.prefix, self._ids.moved
         stored_source, stored_target = moved.get(source) or prefix + source, moved.get(target) or prefix + target
         stored_id = edge_id(self._owner, stored_source, edge_type, stored_target)
-        return NewEdge(stored_id, stored_source, stored_target, shared)
+        return NewEdge(self._edge_ids.get(stored_id, stored_id), stored_source, stored_target, shared)
 
     def _shared(self, record: EdgeRecord) -> int | None:
         """Returns the place in `forms` of what an edge shares with others, or None if it is not plain."""

@@ -18,6 +18,11 @@ class GraphView(Protocol):
         """Returns the newest state of an edge, or None."""
         ...
 
+    def edge_between(self, owner: str | None, source: str, edge_type: str, target: str) -> Edge | None:
+        """Returns the newest state of the edge that an owner states, also of one that he took over: that keeps its
+        id."""
+        ...
+
     def facts(self, fact_key: str) -> list[Node]:
         """Returns every node of one subject and single-valued predicate (`identity.fact_key`), over or not."""
         ...

@@ -70,6 +70,7 @@ from warehouse.world.import_helper import Looking, LookingHere, looking_beside, 
 from warehouse.world.import_parts import Judged, JudgedParts, Part, Planned, Waiting
 from warehouse.world.judging import RecordingView
 from warehouse.world.ontologies import put_words, words_ever_of, words_of
+from warehouse.world.taken_over import taken_over_edges
 from warehouse.world.write import JUDGED_AT_MOST, overtaken
 
 NODES_AND_EDGES_OF_PART = 50_000
@@ -351,6 +352,7 @@ class _Importer:
             self._seen = head_revision(reader)
             self._refuse_other_words(reader)
             self._is_new_owner = self._has_nothing(reader)
+            self._index.edge_ids = taken_over_edges(reader, self._owner)
             try:
                 for part in self._parts():
                     packed = packed_nodes(self._nodes_and_texts(part))
@@ -411,14 +413,15 @@ class _Importer:
         raise overtaken()
 
     def _notice_others(self, tx: Transaction) -> None:
-        """Notices whether others wrote. Raises `_JudgeAgain` if they erased nodes of the owner: an edge to one of them
-        would be plain still."""
+        """Notices whether others wrote. Raises `_JudgeAgain` if the owner took over edges, or if nodes of his were
+        erased: an edge to one of them would be plain still."""
         if head_revision(tx) == self._seen:
             return
         self._others_wrote = True
         own, moved = own_id(self._owner, ""), self._index.stored.moved.values()
         erased = [row["id"] for row in tx.rows("world_erased_after", seq=self._seen)]
-        if any(node_id.startswith(own) or node_id in moved for node_id in erased):
+        is_erased = any(node_id.startswith(own) or node_id in moved for node_id in erased)
+        if is_erased or taken_over_edges(tx, self._owner) != self._index.edge_ids:
             raise _JudgeAgain
 
     def _refuse_known(self, tx: Transaction, part: Judged) -> None:
@@ -552,7 +555,8 @@ class _Importer:
         plain = PlainEdges(self._index, self._owner, self._actor, self._ontology, utc_text(self._ledger.now()))
         is_possible = may_import_plainly(self._actor)
         edges = list(plain.edges(part.edges)) if is_possible else [None] * len(part.each_edge)
-        reading = StateReader(self._owner, "", "", self._ontology, self._index.stored)
+        index = self._index
+        reading = StateReader(self._owner, "", "", self._ontology, index.stored, edge_ids=index.edge_ids)
         ids = [
             reading.edge(part.each_edge[place].states[-1]).id if edge is None else edge.id
             for place, edge in enumerate(edges)
@@ -614,7 +618,8 @@ class _Importer:
         ontology, stored = self._ontology, self._index.stored
         others = self._stored_elsewhere(reader, named_elsewhere(items, stored))
         nodes, edges = _states_of(
-            items, StateReader(self._owner, self._actor.name, utc_text(now), ontology, stored, others)
+            items,
+            StateReader(self._owner, self._actor.name, utc_text(now), ontology, stored, others, self._index.edge_ids),
         )
         if is_new:
             refuse_faults(items, self._owner, nodes, edges)

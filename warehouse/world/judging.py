@@ -39,6 +39,7 @@ class Subjects:
     dedupe_keys: set[str] = field(default_factory=set)
     edges_from: set[tuple[str, str]] = field(default_factory=set)
     edges_to: set[str] = field(default_factory=set)
+    edges_between: set[tuple[str, str, str]] = field(default_factory=set)
     newest_of: dict[str, int] = field(default_factory=dict)
     """The newest revision of each owner at that time."""
 
@@ -64,7 +65,12 @@ class Subjects:
             )
         edge = event.edge
         assert edge is not None, "an event carries a node or an edge"
-        return edge.id in self.edges or (edge.source, edge.type) in self.edges_from or edge.target in self.edges_to
+        return (
+            edge.id in self.edges
+            or (edge.source, edge.type, edge.target) in self.edges_between
+            or (edge.source, edge.type) in self.edges_from
+            or edge.target in self.edges_to
+        )
 
 
 class RecordingView:
@@ -83,6 +89,11 @@ class RecordingView:
         """Returns the newest state of an edge."""
         self.subjects.edges.add(edge_id)
         return self._view.edge(edge_id)
+
+    def edge_between(self, owner: str | None, source: str, edge_type: str, target: str) -> Edge | None:
+        """Returns the newest state of the edge that an owner states. Any edge with these ends and type counts."""
+        self.subjects.edges_between.add((source, edge_type, target))
+        return self._view.edge_between(owner, source, edge_type, target)
 
     def facts(self, fact_key: str) -> list[Node]:
         """Returns every node of one subject and single-valued predicate. One that leaves the list is recognised by its

@@ -96,6 +96,14 @@ where {world_segmented} and kind = 'edge' and entity_id = :id
 order by seq desc
 limit 1
 
+-- name: world_edge_between
+-- At most one row: the edge of a type between two nodes that :owner states, among those that may have been another's: its
+-- newest state as JSON.
+{world_edge_states}
+where s.owner = :owner and s.segment = 0 and s.source = :source and s.type = :type and s.target = :target
+order by s.revision desc
+limit 1
+
 -- name: world_edges_at
 -- One row per edge from or to a node: its newest state as JSON.
 {world_edge_states}
@@ -641,6 +649,10 @@ select version, recorded_at, body from world_ontologies where owner = :owner and
 -- One row per import of :owner that is neither applied nor expired by :now (UTC).
 select id from world_imports where owner = :owner and result is null and expires_at > :now
 
+-- name: world_ordinary_edges
+-- One row per edge of :owner that no large import wrote as new, among which is everything that was another's before.
+select id, source, type, target from world_edges where owner = :owner and segment = 0
+
 -- name: world_origin_decision
 -- At most one row: the imported decision :id of :owner, as its record in JSON.
 select body from world_origin_decisions where owner = :owner and id = :id
@@ -787,6 +799,14 @@ select entity_id from world_events where segment not in (select segment from wor
 union
 select id from world_edges where segment not in (select segment from world_segments)
 order by id
+
+-- name: world_took_over
+-- At most one row: that something may have come to :owner, with a capsule, by an operator's consent, or by the migration that
+-- took keys from operators that never signed.
+select 1 as took
+where exists (select 1 from world_capsules where claimed_by = :owner)
+    or exists (select 1 from access_claims where owner = :owner and payer <> :owner)
+    or exists (select 1 from access_moved_keys where to_owner = :owner)
 
 -- name: world_waiting
 -- One row per proposal that waits for an operator, oldest first, at most :limit.

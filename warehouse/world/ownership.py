@@ -14,7 +14,7 @@ import msgspec
 
 from contracts.times import utc_text
 from contracts.world.change_set import overlap
-from contracts.world.identity import edge_id, fact_key
+from contracts.world.identity import fact_key
 from contracts.world.ontology import Ontology
 from contracts.world.proposal import Actor, Proposal, StageResult
 from contracts.world.records import Edge, Node, recorded_again
@@ -97,8 +97,8 @@ def _is_contradicted(view: LedgerView, ontology: Ontology, node: Node, owner: st
 
 def _has_like(view: LedgerView, ontology: Ontology, edge: Edge, owner: str) -> bool:
     """Returns True if the owner states the same edge, or another edge of a type that allows one at a time."""
-    same = view.edge(edge_id(owner, edge.source, edge.type, edge.target))
-    if same is not None and overlap(edge, same):
+    same = view.edge_between(owner, edge.source, edge.type, edge.target)
+    if same is not None and same.owner == owner and overlap(edge, same):
         return True
     known = ontology.edge_types.get(edge.type)
     if known is None or not known.single_valued:

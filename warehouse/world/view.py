@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contracts.world.identity import edge_id
 from contracts.world.records import Edge, Node, is_live
 from warehouse.ledger.ledger import Reader
 from warehouse.world.events import current_edge, current_node, decode_edges, decode_nodes, head_revision
+from warehouse.world.taken_over import has_taken_over
 
 
 class LedgerView:
@@ -14,6 +16,7 @@ class LedgerView:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._nodes: dict[str, Node | None] = {}
+        self._took_over: dict[str, bool] = {}
 
     def node(self, node_id: str) -> Node | None:
         """Returns the newest state of a node."""
@@ -24,6 +27,19 @@ class LedgerView:
     def edge(self, edge_id: str) -> Edge | None:
         """Returns the newest state of an edge."""
         return current_edge(self._reader, edge_id)
+
+    def edge_between(self, owner: str | None, source: str, edge_type: str, target: str) -> Edge | None:
+        """Returns the newest state of the edge that an owner states, also of one that he took over."""
+        known = self.edge(edge_id(owner, source, edge_type, target))
+        if owner is None or (known is not None and known.owner == owner) or not self._has_taken_over(owner):
+            return known
+        ends = {"source": source, "type": edge_type, "target": target}
+        return next(iter(decode_edges(self._reader.rows("world_edge_between", owner=owner, **ends))), known)
+
+    def _has_taken_over(self, owner: str) -> bool:
+        if owner not in self._took_over:
+            self._took_over[owner] = has_taken_over(self._reader, owner)
+        return self._took_over[owner]
 
     def facts(self, fact_key: str) -> list[Node]:
         """Returns every node of one subject and single-valued predicate, ended or not."""

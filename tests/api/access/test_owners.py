@@ -14,7 +14,12 @@ from paid_service import PAYER, STRANGER, PaidService, claim_body, selling
 
 from cli.demo.anvil import Anvil
 from contracts.settings import Settings
+from contracts.world.portable import line_of
+from contracts.world.proposal import Actor
 from warehouse.world.audit import verify
+from warehouse.world.events import head_revision
+from warehouse.world.export import export_pages
+from warehouse.world.importing import import_graph
 
 OPERATOR = Account.from_key("0x" + "33" * 32)
 
@@ -156,6 +161,34 @@ def test_a_capsule_that_the_key_claimed_goes_with_it(paid: PaidService) -> None:
     assert (titles(paid, key), titles(paid, own)) == (held, set())
     with paid.service.ledger.read() as reader:
         assert len(reader.rows("world_capsules_of_owner", owner=OPERATOR.address.lower())) == 1
+
+
+@pytest.mark.both_engines
+def test_what_moved_to_the_operator_is_imported_over_itself_without_a_second_edge(paid: PaidService) -> None:
+    named = bought(paid, PAYER, operatorAddress=OPERATOR.address)
+    key = key_of(named)
+    project = goal(paid, key, "Project")
+    goal(paid, key, "Part", links=[{"type": "RELATED_TO", "target": project}])
+    nodes = [{"id": name, "type": "Goal", "title": name} for name in ("x", "y")]
+    edges = [{"source": "x", "target": "y", "type": "RELATED_TO"}]
+    graph = {"mode": "apply", "graphId": "g", "nodes": nodes, "edges": edges}
+    assert paid.post("/api/v2/knowledge-graph/build", graph, X_Api_Key=key).status_code == 201
+    assert consented(paid, named) == {"nodes": 4, "edges": 2, "left": 0}
+    owner = OPERATOR.address.lower()
+    content = exported(paid, owner)
+    outcome = import_graph(paid.service.ledger, lambda: content.splitlines(), Actor("caller", owner))
+    assert (outcome.verdict, outcome.edges, outcome.written) == ("approved", 2, 0)
+    assert exported(paid, owner) == content
+    with_key = paid.post(SIGNAL, {"type": "Goal", "title": "More", "source": "a test"}, X_Api_Key=key)
+    assert with_key.status_code == 201
+    import_graph(paid.service.ledger, lambda: content.splitlines(), Actor("caller", "local:empty"))
+    assert exported(paid, "local:empty") == content
+
+
+def exported(paid: PaidService, owner: str) -> bytes:
+    with paid.service.ledger.read() as reader:
+        pages = export_pages(reader, owner, head_revision(reader))
+        return b"".join(line_of(record) for page in pages for record in page.records)
 
 
 def test_once_the_operator_has_signed_it_alone_replaces_the_key(paid: PaidService) -> None:

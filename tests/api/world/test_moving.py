@@ -21,6 +21,7 @@ from warehouse.world.load import load_constitution
 from warehouse.world.staging import expire
 
 EXPORT, IMPORTS = "/api/v2/world-model/export", "/api/v2/world-model/imports"
+CREATE, CLAIM = "/api/worldmodel/create", "/api/v2/world-model/capsules/claim"
 SIGNAL, NODES = "/api/v2/world-model/signal", "/api/v2/world-model/nodes/"
 
 
@@ -129,6 +130,45 @@ def test_an_imported_circle_of_corrections_is_read_like_any_other_history(servic
     for node_id, other in ((first, second), (second, first)):
         told = ask(service, "GET", NODES + node_id, bob).json()["data"]
         assert (told["node"]["endedBy"], [act["by"] for act in told["acts"]]) == (other, [other])
+
+
+@pytest.mark.both_engines
+def test_a_claimed_capsule_is_imported_over_itself_without_a_second_edge(service):
+    ada, bob = key(service), key(service, "local:bob")
+    made = ask(service, "POST", CREATE, {}, json={"ownerId": "a", "name": "cap", "values": ["honesty"]}).json()
+    assert ask(service, "POST", CLAIM, ada, json={"claimToken": made["claimToken"]}).status_code == 200
+    content = exported(service, ada)
+    applied = apply(service, ada, staged(service, ada, content), content).json()["data"]
+    assert (applied["verdict"], applied["written"]) == ("approved", 0)
+    assert exported(service, ada) == content
+    restored = apply(service, bob, staged(service, bob, content), content).json()["data"]
+    assert restored["verdict"] == "approved"
+    assert exported(service, bob) == content
+
+
+def test_an_edge_of_a_claimed_capsule_that_a_file_changes_is_the_same_edge(service):
+    ada = key(service)
+    made = ask(service, "POST", CREATE, {}, json={"ownerId": "a", "name": "cap", "values": ["honesty"]}).json()
+    ask(service, "POST", CLAIM, ada, json={"claimToken": made["claimToken"]})
+    records = [json.loads(line) for line in exported(service, ada).splitlines()]
+    edges = [record for record in records if record["kind"] == "edge"]
+    ends = [(edge["source"], edge["type"], edge["target"]) for edge in edges]
+    changed = edges[0] | {"properties": {"since": "May"}, "recordedAt": None, "decision": None}
+    content = file_of(changed)
+    applied = apply(service, ada, staged(service, ada, content), content).json()["data"]
+    assert (applied["verdict"], applied["written"]) == ("approved", 1)
+    states = [record for record in map(json.loads, exported(service, ada).splitlines()) if record["kind"] == "edge"]
+    assert [state["properties"] for state in states if state["current"]].count({"since": "May"}) == 1
+    assert edges_of(exported(service, ada)) == ends
+
+
+def edges_of(content: bytes) -> list[tuple[str, str, str]]:
+    records = map(json.loads, content.splitlines())
+    return [
+        (record["source"], record["type"], record["target"])
+        for record in records
+        if record["kind"] == "edge" and record["current"]
+    ]
 
 
 def test_every_format_is_served_with_its_media_type(service):

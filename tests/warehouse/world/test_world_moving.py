@@ -18,6 +18,7 @@ from world_writes import fact, goal, no_rules, proposal, tie
 
 from contracts.errors import IdTaken, ImportInvalid, ImportVersionUnsupported, OntologyUnfit
 from contracts.standing import SourceClass
+from contracts.world.capsule import WorldModelCreateRequest
 from contracts.world.identity import given_id, own_id
 from contracts.world.import_file import Limits
 from contracts.world.own_ontology import OwnOntology
@@ -27,12 +28,14 @@ from contracts.world.records import is_live
 from warehouse.ledger.ledger import Ledger
 from warehouse.world import importing
 from warehouse.world.audit import verify
-from warehouse.world.events import current_node, head_revision
+from warehouse.world.capsules import claim_capsule, claim_token, create_capsule
+from warehouse.world.events import current_node, decode_edges, decode_nodes, head_revision
 from warehouse.world.export import Position, export_page, export_pages
 from warehouse.world.forget import forget_nodes, forget_owner
 from warehouse.world.importing import ImportOutcome, import_graph
 from warehouse.world.load import load_constitution
 from warehouse.world.ontologies import set_ontology, versions_of
+from warehouse.world.ownership import Moved, hand_over
 from warehouse.world.write import propose
 
 _numbers = count()
@@ -564,6 +567,62 @@ def test_a_whole_import_is_judged_again_if_its_subjects_changed(ledger: Ledger) 
     assert (outcome.verdict, outcome.nodes) == ("approved", 2)
     with ledger.read() as reader:
         assert verify(reader).intact
+
+
+def with_capsule(ledger: Ledger, owner: str) -> None:
+    """Gives an owner a capsule that he claims."""
+    asked = WorldModelCreateRequest(owner_id="a", name="cap", values=["honesty"])
+    capsule = create_capsule(ledger, asked, request_key=None, alignment=no_rules)
+    assert capsule.id is not None
+    claim_capsule(ledger, b"pepper", claim_token(b"pepper", capsule.id), owner, alignment=no_rules)
+
+
+@pytest.mark.parametrize("limits", [LIMITS, None])
+def test_a_graph_with_a_claimed_capsule_is_imported_over_itself_without_a_new_state(
+    ledger: Ledger, limits: Limits | None
+) -> None:
+    owner = new_owner()
+    with_capsule(ledger, owner)
+    content = exported(ledger, owner)
+    for actor in (operator_for(owner), Actor("caller", owner)):
+        outcome = imported(ledger, content, actor, limits=limits)
+        assert (outcome.verdict, outcome.written) == ("approved", 0)
+    assert exported(ledger, owner) == content
+
+
+def test_an_edge_of_a_claimed_capsule_that_its_owner_states_is_the_same_edge(ledger: Ledger) -> None:
+    owner = new_owner()
+    with_capsule(ledger, owner)
+    with ledger.read() as reader:
+        edges = decode_edges(reader.rows("world_edges_of_owner", owner=owner))
+    again = [EdgeDraft(source=edge.source, target=edge.target, type=edge.type) for edge in edges]
+    changed = msgspec.structs.replace(again[0], properties={"since": "May"})
+    decision = propose(ledger, proposal(changed, *again[1:], actor=Actor("caller", owner)), alignment=no_rules)
+    assert (decision.verdict, [edge.id for edge in decision.edges]) == ("approved", [edges[0].id])
+    with ledger.read() as reader:
+        assert len(reader.rows("world_edges_of_owner", owner=owner)) == len(edges) == 14
+
+
+def test_an_import_is_judged_again_if_its_owner_took_over_edges_meanwhile(ledger: Ledger) -> None:
+    owner, other = new_owner(), new_owner()
+    with_capsule(ledger, other)
+    content = exported(ledger, other)
+    with ledger.transaction() as tx:
+        nodes = decode_nodes(tx.rows("world_nodes_of_owner", owner=other))
+        hand_over(tx, nodes, [], owner, takes_over=other, reason="a test")
+        tx.run("world_move_capsules", from_owner=other, to_owner=owner)
+
+    def claim_once(what: str, done: int, of: int) -> None:
+        if what == "judging" and not handed:
+            with ledger.transaction() as tx:
+                edges = decode_edges(tx.rows("world_edges_of_owner", owner=other))
+                handed.append(hand_over(tx, [], edges, owner, takes_over=other, reason="a test"))
+
+    handed: list[Moved] = []
+    outcome = imported(ledger, content, Actor("caller", owner), on_progress=claim_once)
+    assert (outcome.verdict, handed[0].left, handed[0].edges > 0) == ("approved", 0, True)
+    with ledger.read() as reader:
+        assert len(reader.rows("world_edges_of_owner", owner=owner)) == handed[0].edges
 
 
 def test_pages_of_an_export_are_the_whole_export(ledger: Ledger) -> None:
