@@ -11,7 +11,9 @@ from contracts.world.extraction.vocabulary import load_vocabulary, plain_words
 
 CARRIED_OUT = frozenset({"Task", "Action", "Deliverable", "Assignment"})
 """Types of what somebody carries out, and by a day."""
-DUE_WORDS = rf"(?:{any_of('due')})"
+DUE_LABELS = rf"(?:{any_of('due_label')})"
+"""Words before the colon behind which the day stands by which something is to be done."""
+DUE_WORDS = rf"(?:{any_of('due')}|{any_of('due_label')})"
 """Words before the day by which a task is to be done."""
 _NOT_BEFORE = re.compile(rf"(?:{any_of('not_before')})\b", re.IGNORECASE)
 """Those of them before the first day on which something may be done, if a sentence denies it before."""
@@ -34,7 +36,22 @@ _WORDS_BEFORE = re.compile(r"(?:[\w-]+[ \t]+|[\w-]+-){1,3}$")
 _LONGEST_BEFORE = 60
 _LONGEST_CLAUSE = 200
 _CLAUSE_END = re.compile(r"[.!?;:。]\s|[–—。]")
+_STATED_DUE = re.compile(
+    rf"(?<!\w)(?:{DUE_LABELS}\s*(?::{{1,2}}|：)\s*|{DUE_WORDS}\W{{0,4}}(?={DAY_WITH_YEAR})|📅\s?)"
+    r"(?P<value>[^\s,;|·、)\]][^,;|·、)\]]{0,60})",
+    re.IGNORECASE,
+)
 _DUE_DAY = re.compile(rf"(?:\b{DUE_WORDS}\W{{0,4}})?(?P<day>{DAY_WITH_YEAR})", re.IGNORECASE)
+
+
+def states_due_day(text: str, part: Part) -> bool:
+    """Decides whether a part gives, behind its first word, a day by which something is to be done: "due: Friday"."""
+    return any(
+        match.start() > part.start
+        and not is_denied_before(text, part, match.start())
+        and not load_vocabulary().names_nothing(match["value"])
+        for match in _STATED_DUE.finditer(text, *part)
+    )
 
 
 def is_due(text: str, part: Part, day: int, *, is_carried_out: bool) -> bool:

@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from contracts.world.extraction.document_reading import Reading
+from contracts.world.extraction.due_dates import states_due_day
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.inline_markup import plain, undecorated
 from contracts.world.extraction.labelled_lines import read_labelled
-from contracts.world.extraction.labels import begins_label, is_known, label_of, without_day
+from contracts.world.extraction.labels import begins_label, gives_detail, is_known, label_of, without_day
 from contracts.world.extraction.markdown import Entry
 from contracts.world.extraction.mentions import add_link, scan
+from contracts.world.extraction.parties import named_owners
 from contracts.world.extraction.passages import keep
 from contracts.world.extraction.people import given_first
 from contracts.world.extraction.prose_context import NOTHING, Position, ProseContext
@@ -83,9 +85,8 @@ def read_entry(context: ProseContext, entry: Entry, *, announces: bool = False) 
             made = _read_statement(context, part, above, announced, place)
         if made is not None and announced is not None and made.type == announced.type:
             context.set_day(made, context.sections[-1].day)
-            heading = context.sections[-1].heading or ""
-            if made.type == "Task" and below is None and context.reading.vocabulary.are_finished(heading):
-                made.properties.setdefault("status", "done")
+        if made is not None and made.type == "Task" and below is None and context.is_below_finished():
+            made.properties.setdefault("status", "done")
         if entry.depth:
             context.items.append(above if _is_field_of(context, part, made, announced) else made)
     for part in pieces[1:] if entry.depth else ():
@@ -148,7 +149,10 @@ def _lines_or_whole(context: ProseContext, entry: Entry) -> Iterator[Part]:
     if all(labels):
         yield from entry.lines
         return
-    begins = [label is not None or begins_label(reading, line) for line, label in zip(entry.lines, labels, strict=True)]
+    begins = [
+        label is not None or begins_label(reading, line) or gives_detail(reading.vocabulary, reading.quote(line))
+        for line, label in zip(entry.lines, labels, strict=True)
+    ]
     if labels[0] is not None and sum(begins) > 1 and not any(map(context.is_speaker, labels)):
         start = entry.lines[0].start
         for line, is_begun in zip(entry.lines[1:], begins[1:], strict=True):
@@ -209,6 +213,9 @@ def _read_statement(
         return context.keep(part, above)
     if is_listed_task and is_assigned(reading, bare):
         return add_task(context, "announced", bare, above)
+    if place == "item" and (under is None or under.type == "Task") and _is_owned_and_due(reading, bare):
+        is_off = is_no_task(plain(reading.quote(bare)))
+        return context.keep(part, above) if is_off else add_task(context, "label", bare, above)
     labelled = label_of(reading, bare)
     if labelled is not None and is_below_field and not reading.vocabulary.is_field(labelled.head):
         return context.keep(part, above)  # it may be of the party: "Phone: ..." below "Contact: Ada"
@@ -233,6 +240,14 @@ def _read_statement(
             return context.add_node("announced", under.type, sentence, part, above)
         return _read_person(context, bare, above)
     return context.keep(part, above)
+
+
+def _is_owned_and_due(reading: Reading, part: Part) -> bool:
+    """Decides whether labels in an item name its owner and its day: "Book the hall - owner: Ada, due: 2026-05-06"."""
+    behind = Part(first_sentence(reading.text, part).end, part.end)
+    names = [name for owners in named_owners(reading.text, behind) for name in owners.names]
+    is_owned = bool(names) and not any(map(reading.names_nothing, names))
+    return is_owned and states_due_day(reading.text, part)
 
 
 def _cited_until(reading: Reading, part: Part, under: Announced | None) -> int | None:

@@ -9,7 +9,7 @@ from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.figures import DAY
 from contracts.world.extraction.findings import Part
 from contracts.world.extraction.phrases import phrases
-from contracts.world.extraction.vocabulary import Vocabulary, load_vocabulary
+from contracts.world.extraction.vocabulary import Vocabulary, load_vocabulary, singular
 
 _BRACKET = r"(?:\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\])"
 _LABEL = re.compile(
@@ -39,6 +39,8 @@ _TERM = re.compile(
     r"(?:[–—-]{1,2}|(?:is|are)(?!\s+(?:deprecated|removed|renamed|replaced|required|supported|disabled|enabled|ignored|fixed|added"
     r"|changed|not|no|now|still|also|only)\b)|means|refers to|stands for)\s+"
 )
+_WITHIN_LINE = re.compile(r"(?:\s[–—-]{1,2}\s|\s?[,;·]\s)\s*(?P<last>[^,;·]+)$")
+"""The words before a colon behind a dash or a comma: "Book the hall - owner: Ada"."""
 MOST_LABEL_WORDS = 5
 _LONGEST_SHORT = 3
 """Most letters of a word with a capital that may be short for another one at the beginning of a label: "Ltd."."""
@@ -82,6 +84,8 @@ def label_of(reading: Reading, part: Part) -> Labelled | None:
         if mark == "`" and not is_term:
             continue  # a text in code, which shows how something is written
         if _holds_sentence(match["label"]):
+            continue
+        if rest.start < rest.end and _is_within_line(reading.vocabulary, match["label"]):
             continue
         is_bold = mark is not None and not is_term and not reading.vocabulary.is_field(match["label"])
         if is_bold and _is_within_sentence(reading, rest, mark):
@@ -146,6 +150,32 @@ def begins_label(reading: Reading, line: Part) -> bool:
 def is_known(vocabulary: Vocabulary, label: str) -> bool:
     """Decides whether a label announces a relation or a type."""
     return vocabulary.relation_of(label) is not None or vocabulary.type_of(label) is not None
+
+
+def _is_within_line(vocabulary: Vocabulary, label: str) -> bool:
+    """Decides whether the words before a colon end with a label of what stands before it: "Book the hall, owner".
+
+    "Owner, reviewer" is one label of two words.
+    """
+    match = _WITHIN_LINE.search(label)
+    if match is None or not _is_detail(vocabulary, match["last"]):
+        return False
+    before = label[: match.start()]
+    return vocabulary.relation_of(before) is None and not _is_detail(vocabulary, before)
+
+
+def gives_detail(vocabulary: Vocabulary, text: str) -> bool:
+    """Decides whether a text begins like a label whose words end with a label of what stands before it."""
+    match = _LABEL.match(text)
+    return match is not None and _is_within_line(vocabulary, match["label"])
+
+
+def _is_detail(vocabulary: Vocabulary, label: str) -> bool:
+    """Decides whether a label gives a thing its owner, its day or its state."""
+    word = singular(label)
+    relation = vocabulary.relation_of(label)
+    is_party = relation is not None and relation.type != "MENTIONS" and relation.to in ("Person", "Organization")
+    return is_party or word in vocabulary.dues or word in vocabulary.states or word in vocabulary.ends
 
 
 def has_sentence_before_colon(text: str) -> bool:

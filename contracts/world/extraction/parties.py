@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.due_dates import is_denied_before
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.inline_markup import MENTION, plain
 from contracts.world.extraction.mentions import person_of_handle
-from contracts.world.extraction.people import CAPITAL, NAME, OWNER_WORDS, given_first, without_post
+from contracts.world.extraction.people import CAPITAL, NAME, OWNER_WORDS, OWNERS, given_first, without_post
 from contracts.world.extraction.segmentation import elements_of
 from contracts.world.extraction.vocabulary import Relation, Vocabulary, singular
 
@@ -29,10 +30,17 @@ _LEGAL = r"(?i:inc|ltd|llc|llp|plc|gmbh|ag|kg|corp|co)\b\.?"
 _GROUP = "(?:team|group|department|crew|squad|foundation|committee|council)"
 _FIRM = re.compile(rf"{_FIRM_WORD}(?:(?: &)? {_FIRM_WORD}){{0,3}}(?:,? {_LEGAL})?(?: {_GROUP})?")
 _TEAM = re.compile(rf"\b(?:{_GROUP}|{_LEGAL})$", re.IGNORECASE)
-_NAMED_OWNER = re.compile(
-    rf"\b(?P<label>(?i:{OWNER_WORDS}))\s*:\s*(?P<name>{NAME.pattern})(?=\s*(?:[,;)\]]|$))", re.MULTILINE
-)
-"""A person who is named behind what he owns or does."""
+_NAMED_OWNERS = re.compile(rf"\b(?P<label>(?i:{OWNER_WORDS}))\s*(?::{{1,2}}|：)\s*(?P<names>{OWNERS})", re.MULTILINE)
+"""People who are named behind what they own or do."""
+_BETWEEN_OWNERS = re.compile(r"\s?[+/&]\s?|\s(?:and|und|et|y|e|en)\s")
+
+
+class NamedOwners(NamedTuple):
+    """The names of owners behind the word for what they are, and all of it with that word."""
+
+    label: str
+    whole: Part
+    names: list[Part]
 
 
 def names_people(reading: Reading, part: Part) -> bool:
@@ -55,11 +63,12 @@ def party_type(vocabulary: Vocabulary, name: str, expected: str) -> str | None:
     return "Organization" if is_organization else expected
 
 
-def named_owners(text: str, part: Part) -> Iterator[re.Match[str]]:
+def named_owners(text: str, part: Part) -> Iterator[NamedOwners]:
     """Yields whom a part names as owner or the like: "(owner: Ada)". It skips former owners."""
-    for owner in _NAMED_OWNER.finditer(text, *part):
-        if not is_denied_before(text, part, owner.start()):
-            yield owner
+    for owners in _NAMED_OWNERS.finditer(text, *part):
+        if not is_denied_before(text, part, owners.start()):
+            names = elements_of(text, Part(*owners.span("names")), _BETWEEN_OWNERS)
+            yield NamedOwners(owners["label"], Part(*owners.span()), names)
 
 
 def names_in(reading: Reading, part: Part, relation: Relation, label: str, *, is_one: bool) -> list[tuple[Part, str]]:
@@ -101,7 +110,10 @@ def party_of(reading: Reading, part: Part, name: str, expected: str) -> FoundNod
         return None
     if name.split()[0].lower() in reading.vocabulary.determiners:
         return None
-    party = reading.findings.refer("relation", reading.document, node_type, name, [reading.span(part)])
+    known = reading.person_called(name) if node_type == "Person" and " " not in name else None
+    if known is not None:
+        known.spans += [span for span in [reading.span(part)] if span not in known.spans]
+    party = known or reading.findings.refer("relation", reading.document, node_type, name, [reading.span(part)])
     if node_type == "Person" and role is not None:
         reading.describe(party, "role", role)
     return party

@@ -28,6 +28,11 @@ NAME = re.compile(rf"{_NAME_WORD}(?: {_NAME_WORD}){{0,3}}")
 """A name as a value gives it: up to four words that begin with a capital, or particles such as "van"."""
 OWNER_WORDS = f"(?:{any_of('owner', space=' ')})"
 """Words before the colon behind which an owner stands."""
+OWNERS = (
+    rf"(?:@[A-Za-z0-9][\w-]{{0,38}}|{NAME.pattern}(?:\s?(?:[+/&]|\b(?:and|und|et|y|e|en)\b)\s?{NAME.pattern}){{0,3}}"
+    r"|[\u4e00-\u9fff々]{2,4})(?=\s*(?:[,;|·、)\]]|[–—]|\s-|$))"
+)
+"""The names of owners, where nothing else is said of them."""
 _WORD = rf"{CAPITAL}[\w’'-]{{1,30}}"
 _INITIALS = rf"(?:{CAPITAL}\.? ?){{0,2}}"
 _PARTICLES = "(?:(?:van|von|de|der|den|da|di|la|le|bin|ibn|al) ){0,2}"

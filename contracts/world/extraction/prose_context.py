@@ -19,7 +19,7 @@ from contracts.world.extraction.mentions import scan
 from contracts.world.extraction.parties import named_owners
 from contracts.world.extraction.passages import keep
 from contracts.world.extraction.relations import assign_to_known, relate
-from contracts.world.extraction.vocabulary import Announced
+from contracts.world.extraction.vocabulary import Announced, singular
 from contracts.world.proposal import LONGEST_TITLE
 
 NOTHING = Announced("", many=False)
@@ -116,6 +116,10 @@ class ProseContext:
                 return False
         return True
 
+    def is_below_finished(self) -> bool:
+        """Decides whether the heading above says that the tasks below are done."""
+        return self.reading.vocabulary.are_finished(self.sections[-1].heading or "")
+
     def keep(self, part: Part, above: FoundNode) -> FoundNode | None:
         """Keeps a part as a passage, unless that of its whole paragraph has it."""
         if self.is_kept:
@@ -156,10 +160,11 @@ class ProseContext:
         told = sentence if why is None else why
         rest = Part(told.end, whole.end).trimmed(reading.text).trimmed(reading.text, " .,;:()[]–—-")
         behind = reading.quote(rest)
-        for owner in named_owners(reading.text, rest):
-            behind = behind.replace(owner[0], "")
-            relation = reading.vocabulary.relations[owner["label"].lower()]
-            relate(reading, node, relation, owner["label"], Part(*owner.span("name")))
+        for owners in named_owners(reading.text, rest):
+            behind = behind.replace(reading.quote(owners.whole), "")
+            relation = reading.vocabulary.relations[singular(owners.label)]
+            for name in owners.names:
+                relate(reading, node, relation, owners.label, name, is_one=True)
         if _WHO_AND_WHEN.sub("", without_days(behind)):
             reading.describe(node, "description", reading.quote(rest))
         scan(reading, node, whole)

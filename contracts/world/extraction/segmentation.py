@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from contracts.world.extraction.due_dates import DUE_WORDS
+from contracts.world.extraction.due_dates import DUE_LABELS, DUE_WORDS
 from contracts.world.extraction.figures import DAY_WITH_YEAR
 from contracts.world.extraction.findings import Part
-from contracts.world.extraction.people import NAME, OWNER_WORDS
+from contracts.world.extraction.people import OWNER_WORDS, OWNERS
 from contracts.world.extraction.phrases import any_of
 
 LONGEST_PASSAGE = 1_200
@@ -17,11 +17,15 @@ _BREAKS = (re.compile(r"[.!?…][\"'”’)\]*_]{0,3}\s"), re.compile(r"\s"))
 _SENTENCE_END = re.compile(r"(?<=[^\s.][^\s.])[.!?](?=\s+[A-Z0-9*`\"“(\[]|\s*$)")
 _UNENDING = re.compile(rf"(?:\b(?:{any_of('abbreviations')})|(?<![\w.,:/-])\d{{1,2}})$", re.IGNORECASE)
 """Words before a full stop that ends no sentence: abbreviations, and ordinals as in "12. Mai"."""
+_COLON = r"\s*(?::{1,2}|：)\s*"
+_VALUE_CHAR = r"[^\s,;|·、:()\[\]]"
 _APPENDIX = re.compile(
-    r"\s*(?:[(\[,;–—]|--?|(?=@)|(?<!\bnow\s)(?<!\bwas\s)(?<!\boriginally\s)(?=\bdue\b)|(?=[📅✅➕⏳🛫]))\s*"
+    rf"\s*(?:[(\[,;|·、–—]|--?|:(?=\s*(?:{OWNER_WORDS}|{DUE_LABELS}){_COLON})|(?=@)"
+    r"|(?<!\bnow\s)(?<!\bwas\s)(?<!\boriginally\s)(?=\bdue\b)|(?=[📅✅➕⏳🛫]))\s*"
     r"(?:(?:(?:owner|assignee|due|by|until)\s*:{0,2}\s*|[📅✅➕⏳🛫]\s*)?(?:@[A-Za-z0-9_-]+|\d{4}-\d{2}-\d{2})"
     rf"|{DUE_WORDS}\s*:?\s*{DAY_WITH_YEAR}"
-    rf"|{OWNER_WORDS}\s*:\s*(?-i:{NAME.pattern}))[)\]]*[.,;]?$",
+    rf"|{DUE_LABELS}{_COLON}{_VALUE_CHAR}(?:[^,;|·、:()\[\]\n]{{0,30}}{_VALUE_CHAR})?"
+    rf"|{OWNER_WORDS}{_COLON}(?-i:{OWNERS}))[)\]]*[.,;]?$",
     re.IGNORECASE,
 )
 """The person and date that a sentence may end with, separated from the rest."""

@@ -9,7 +9,7 @@ from contracts.world.extraction.conversations import TURN
 from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.findings import Part
 from contracts.world.extraction.inline_markup import plain
-from contracts.world.extraction.labels import has_sentence_before_colon, is_known, label_of
+from contracts.world.extraction.labels import gives_detail, has_sentence_before_colon, is_known, label_of
 from contracts.world.extraction.markdown import Block, Entry, Field, Heading
 from contracts.world.extraction.quotations import Quotations
 
@@ -63,7 +63,7 @@ def is_title_line(reading: Reading, line: Part) -> bool:
     """Decides whether a line looks like a title: it is short, ends like no sentence and has no label."""
     text = plain(reading.quote(line))
     is_short = 0 < len(text) <= _LONGEST_TITLE_LINE and text[-1] not in ".,;:!?"
-    if text.startswith("[^") or has_sentence_before_colon(text):
+    if text.startswith("[^") or has_sentence_before_colon(text) or gives_detail(reading.vocabulary, text):
         return False
     return is_short and label_of(reading, line) is None and TURN.match(text) is None
 
