@@ -10,10 +10,11 @@ from contracts.world.extraction.dependencies import DOUBTFUL
 from contracts.world.extraction.due_dates import BEFORE_DUE_DAY
 from contracts.world.extraction.figures import dates_in
 from contracts.world.extraction.findings import Part
+from contracts.world.extraction.people import PARTICLE
 from contracts.world.extraction.phrases import any_of
 
 _CAPITALISED = r"[A-ZÀ-ÖØ-ÞĀ-ſ][\w’'-]{1,30}"
-_FULL_NAME = rf"{_CAPITALISED}(?: (?:(?:van|von|de|der|den|da|di|la|le) ){{0,2}}{_CAPITALISED}){{0,3}}"
+_FULL_NAME = rf"{_CAPITALISED}(?: (?:{PARTICLE} ){{0,2}}{_CAPITALISED}){{0,3}}"
 _COMMITTED = re.compile(
     rf"(?:(?<=^)|(?<=[.!?]\s)|(?<=\n)|(?<=[-*]\s))"
     rf"(?:(?P<party>(?:{any_of('party_article')}) {_CAPITALISED}(?=\s(?:{any_of('party_obliged')})\s))"

@@ -120,7 +120,7 @@ def _decided() -> re.Pattern[str]:
     short = rf"(?:(?:{abbreviated})[.]\s\S|(?<=\b[A-Z])[.]\s(?!(?i:{openers})\b)[A-Z])"
     words = rf"(?:[^.!?]|[.](?=\w)|(?={short})[.]){{3,300}}?"
     return re.compile(
-        rf"(?:(?<=^)|(?<=[.!?]\s)|(?<=\n))(?!{_UNSURE})"
+        rf"{_BEGINS}(?!{_UNSURE})"
         r"(?:(?:On|In|At|Yesterday|Today|So)\b(?![^,.!?\n]{0,40}\b(?i:nobody|none|neither|if|when|unless|whether)\b)"
         rf"[^,.!?\n]{{0,40}},? )?(?!{_UNSURE})"
         rf"(?:We|(?<=^)we|It\swas|The(?: {_NOUN}){{1,3}}|[A-Z][\w’'-]{{1,30}}(?: [A-Z][\w’'-]{{1,30}}){{0,2}})"

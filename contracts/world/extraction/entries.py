@@ -13,7 +13,7 @@ from itertools import pairwise
 from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.due_dates import states_due_day
 from contracts.world.extraction.findings import FoundNode, Part
-from contracts.world.extraction.inline_markup import plain, undecorated
+from contracts.world.extraction.inline_markup import is_code, plain, undecorated
 from contracts.world.extraction.labelled_lines import read_labelled
 from contracts.world.extraction.labels import begins_label, gives_detail, is_known, label_of, without_day
 from contracts.world.extraction.markdown import Entry
@@ -40,7 +40,6 @@ _STATED = frozenset({"Decision", "Vision", "Strategy", "Outcome", "Goal", "Aspir
 _CITED_TYPES = frozenset({"Decision", "Task", "Action", "Goal", "Risk", "Agreement", "Outcome"})
 """Types that no quoted entry of a list states. A quoted entry of others is a title: "“Moby-Dick” by Melville"."""
 _BOLD = re.compile(r"\*\*[^*]+\*\*")
-_CODE_ONLY = re.compile(r"`[^`]*`")
 _WILL = re.compile(
     r"(?:We|It|The(?: [\w-]+){1,3}) (?:will|shall|must|have (?:decided|agreed)|has decided|are going to)\b"
 )
@@ -228,7 +227,7 @@ def _read_statement(
         under is not None
         and stated
         and not (reading.states_none(under.type, bare) or reading.quote(part).endswith(":"))
-        and not (under.type in _STATED and _CODE_ONLY.fullmatch(reading.quote(bare)))
+        and not (under.type in _STATED and is_code(reading.quote(bare)))
     ):
         if under.type == "Task" and place == "item":
             is_name = reading.person_called(plain(reading.quote(bare))) is not None

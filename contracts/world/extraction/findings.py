@@ -28,6 +28,10 @@ class Part(NamedTuple):
     start: int
     end: int
 
+    def shifted(self, offset: int) -> Part:
+        """Returns the part at an offset from its own position."""
+        return Part(self.start + offset, self.end + offset)
+
     def trimmed(self, text: str, characters: str | None = None) -> Part:
         """Returns the part without white space, or without `characters`, at its ends."""
         inner = text[self.start : self.end]

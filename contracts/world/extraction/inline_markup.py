@@ -25,6 +25,7 @@ _TAG = re.compile(
 )
 _URL = re.compile(r"https?://[^\s<>()\[\]\"'`|]{1,2000}")
 _CODE = re.compile(r"(?<!`)(`{1,3})(?!`).{1,1000}?(?<!`)\1(?!`)", re.DOTALL)
+_CODE_ONLY = re.compile(r"`[^`]*`")
 _PLAIN = MarkdownIt("commonmark", {"html": False}).enable("strikethrough")
 _MARKUP = re.compile(r"[\\`*_~\[\]<&\n]")
 _FIRST_PICTURE = "\u2190"
@@ -51,6 +52,11 @@ def plain(text: str) -> str:
 def code_in(text: str, part: Part) -> list[Part]:
     """Returns what a part shows as code, in which nothing is mentioned."""
     return [Part(*match.span()) for match in _CODE.finditer(text, *part)]
+
+
+def is_code(text: str) -> bool:
+    """Decides whether a text is nothing but one piece of code: "`make`"."""
+    return _CODE_ONLY.fullmatch(text) is not None
 
 
 def is_link(text: str, part: Part) -> bool:

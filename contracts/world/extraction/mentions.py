@@ -33,11 +33,8 @@ def scan(reading: Reading, node: FoundNode, part: Part, *, stated_from: int = 0)
             edge_type, label = ("ASSIGNED_TO", match[1]) if carries_out else ("MENTIONS", None)
             reading.findings.tie("mention", node, person, edge_type, reading.span(where), label)
     for where, address in addressed_in(reading.text, part):
-        person = reading.findings.refer(
-            "person", reading.document, "Person", reading.quote(where), [reading.span(where)]
-        )
+        person = _add_mention(reading, "person", node, "Person", reading.quote(where), where)
         person.properties.setdefault("email", address)
-        reading.findings.tie("person", node, person, "MENTIONS", reading.span(where))
     for match in WIKILINK.finditer(reading.text, part.start, part.end):
         note = None if is_within(quiet, match.start()) else linked_note(reading, match)
         if note is not None:
@@ -62,8 +59,17 @@ def scan(reading: Reading, node: FoundNode, part: Part, *, stated_from: int = 0)
 
 def mention(reading: Reading, rule: str, node: FoundNode, name: Part, label: str | None = None) -> None:
     """Adds an edge from a node to the person of a full name. `label` is what the person is to it."""
-    person = reading.findings.refer(rule, reading.document, "Person", plain(reading.quote(name)), [reading.span(name)])
-    reading.findings.tie(rule, node, person, "MENTIONS", reading.span(name), label)
+    _add_mention(reading, rule, node, "Person", plain(reading.quote(name)), name, label)
+
+
+def _add_mention(
+    reading: Reading, rule: str, node: FoundNode, node_type: str, name: str, part: Part, label: str | None = None
+) -> FoundNode:
+    """Adds an edge from a node to the person or firm that a part of its text names, and returns that one."""
+    span = reading.span(part)
+    mentioned = reading.findings.refer(rule, reading.document, node_type, name, [span])
+    reading.findings.tie(rule, node, mentioned, "MENTIONS", span, label)
+    return mentioned
 
 
 def person_of_handle(reading: Reading, part: Part) -> FoundNode:
@@ -112,7 +118,7 @@ def mention_people(reading: Reading) -> None:
     by_itself = dict(zip(spelt, spelt, strict=True))
     for node, part in reading.scanned:
         for _, where in named_in(reading.quote(part), by_itself) if node is reading.root else ():
-            mention(reading, "person", node, Part(part.start + where.start, part.start + where.end))
+            mention(reading, "person", node, where.shifted(part.start))
     prose = [(node, part) for node, part in reading.scanned if node.type == "Passage"]
     if not prose:
         return
@@ -125,10 +131,6 @@ def mention_people(reading: Reading) -> None:
         if not reading.findings.has_room_for_mentions:
             return
         for name, where in named_in(reading.quote(part), names):
-            span = reading.span(Part(part.start + where.start, part.start + where.end))
-            person = reading.findings.refer("person", reading.document, "Person", name, [span])
-            reading.findings.tie("person", node, person, "MENTIONS", span)
+            _add_mention(reading, "person", node, "Person", name, where.shifted(part.start))
         for name, where in firms_in(reading.quote(part)):
-            span = reading.span(Part(part.start + where.start, part.start + where.end))
-            firm = reading.findings.refer("firm", reading.document, "Organization", name, [span])
-            reading.findings.tie("firm", node, firm, "MENTIONS", span)
+            _add_mention(reading, "firm", node, "Organization", name, where.shifted(part.start))

@@ -35,9 +35,12 @@ OWNERS = (
 """The names of owners, where nothing else is said of them."""
 _WORD = rf"{CAPITAL}[\w’'-]{{1,30}}"
 _INITIALS = rf"(?:{CAPITAL}\.? ?){{0,2}}"
-_PARTICLES = "(?:(?:van|von|de|der|den|da|di|la|le|bin|ibn|al) ){0,2}"
+PARTICLE = "(?:van|von|de|der|den|da|di|la|le)"
+"""A word within a name that begins with a small letter."""
+_PARTICLE = f"(?:{PARTICLE}|bin|ibn|al)"
+_PARTICLES = f"(?:{_PARTICLE} ){{0,2}}"
 _FULL = rf"{_WORD}(?: {_PARTICLES}{_WORD}){{1,3}}"
-_CAPITALS = re.compile(rf"(?<![\w@]){_WORD}(?: (?:(?:van|von|de|der|den|da|di|la|le|bin|ibn|al) )?{_WORD}){{0,3}}")
+_CAPITALS = re.compile(rf"(?<![\w@]){_WORD}(?: (?:{_PARTICLE} )?{_WORD}){{0,3}}")
 _INITIALLED = re.compile(rf"(?:{CAPITAL}\.? ){{1,2}}{_WORD}")
 """A name that the surname alone calls, too: "Mr D. Berry", "Mr Berry". A full name may be one of a family."""
 _SURNAME_FIRST = re.compile(rf"(?P<surname>{_PARTICLES}{_WORD}), (?P<given>{_WORD}(?: {_WORD})?)")
@@ -266,7 +269,7 @@ _SHORTEST_WRAPPED = 50
 """Fewest characters of a line whose sentence may go on in the next one."""
 _WORD_BEFORE = re.compile(rf"(?<![\w’'.-])(?:(?P<initial>{CAPITAL})\.|(?P<word>{CAPITAL}[\w’'-]*))[ \u00a0\n]$")
 _WORD_BEHIND = re.compile(
-    rf"[ \u00a0\n](?:(?:van|von|de|der|den|da|di|la|le|bin|ibn|al) ){{1,2}}{CAPITAL}"
+    rf"[ \u00a0\n](?:{_PARTICLE} ){{1,2}}{CAPITAL}"
     rf"|[ \u00a0\n](?P<word>{CAPITAL}[\w’'-]*)"
 )
 _THING_BEHIND = re.compile(

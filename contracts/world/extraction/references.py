@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 
 from contracts.world.extraction.commitments import Commitment
-from contracts.world.extraction.dependencies import Depends, Waits
+from contracts.world.extraction.dependencies import Depends
 from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.inline_markup import WIKILINK, plain
@@ -51,9 +51,11 @@ def resolve_references(reading: Reading) -> None:
             node = reading.add("relation", relation.to, sentence, reading.root, title)
             add_edge(reading, subject, node, relation, sentence, label)
     for depends in reading.dependencies:
-        _add_dependency(reading, depends)
+        source, target = _ends_of(reading, depends)
+        if source is not None and target is not None:
+            _add_dependency(reading, source, target)
     for waits in reading.waits:
-        _add_wait(reading, waits)
+        _add_dependency(reading, waits.what, waits.on)
     mention_people(reading)
     for task, name in reading.assigned:
         if (person := reading.person_called(plain(reading.quote(name)))) is not None:
@@ -62,34 +64,26 @@ def resolve_references(reading: Reading) -> None:
         _add_commitment(reading, node, commitment)
 
 
-def _add_dependency(reading: Reading, depends: Depends) -> None:
-    """Adds the edge of a sentence "X depends on Y", if X and Y are names."""
+def _ends_of(reading: Reading, depends: Depends) -> tuple[Part | None, Part | None]:
+    """Returns the names on both sides of "depends on", each None if that side has no name."""
     source, target = (
         next((part for part in parts if reading.named(part) or _is_proper(reading.quote(part))), None)
         for parts in (depends.before, depends.after)
     )
     if source is not None and target is None and reading.named(source) is not None:
         target = depends.definite
-    if source is not None and target is not None:
-        ends = [
-            reading.named(part)
-            or reading.findings.refer(
-                "depends_on", reading.document, to, plain(reading.quote(part)), [reading.span(part)]
-            )
-            for part, to in ((source, "Concept"), (target, "Resource"))
-        ]
-        span = reading.span(Part(source.start, target.end))
-        reading.findings.tie("depends_on", ends[0], ends[1], "DEPENDS_ON", span)
+    return source, target
 
 
-def _add_wait(reading: Reading, waits: Waits) -> None:
-    """Adds the edge from an undertaking to what it depends on, unless both names gave it already."""
-    source, target = (
+def _add_dependency(reading: Reading, source: Part, target: Part) -> None:
+    """Adds the edge between two things of which one depends on the other, unless there is one already."""
+    subject, resource = (
         reading.named(part)
         or reading.findings.refer("depends_on", reading.document, to, plain(reading.quote(part)), [reading.span(part)])
-        for part, to in ((waits.what, "Concept"), (waits.on, "Resource"))
+        for part, to in ((source, "Concept"), (target, "Resource"))
     )
-    reading.findings.tie("depends_on", source, target, "DEPENDS_ON", reading.span(Part(waits.what.start, waits.on.end)))
+    span = reading.span(Part(source.start, target.end))
+    reading.findings.tie("depends_on", subject, resource, "DEPENDS_ON", span)
 
 
 def _add_commitment(reading: Reading, node: FoundNode, commitment: Commitment) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.figures import is_figure
 from contracts.world.extraction.findings import FoundNode, Part
-from contracts.world.extraction.inline_markup import plain
+from contracts.world.extraction.inline_markup import is_code, plain
 from contracts.world.extraction.mentions import scan
 from contracts.world.extraction.parties import party_type
 from contracts.world.extraction.passages import keep
@@ -19,7 +19,6 @@ from contracts.world.extraction.vocabulary import plain_words, singular, without
 DELIMITERS = ",;\t|"
 _NUMBER = re.compile(r"[<>~≈±+-]?\s*[\d.,_]*\d[\d.,_]*\s*(?:%|[a-zA-Zµ]{1,3})?")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp]\.?[Mm]\.?)?")
-_CODE_ONLY = re.compile(r"`[^`]*`")
 _STATED_BY_SENTENCES = frozenset({"Decision", "Risk", "Goal", "Principle", "Value"})
 """Types that a name in code never has."""
 _FIELD = r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<bare>[^{0}\r\n]*))[ ]*(?P<end>{0}|\r\n|\n|\r|\Z)'
@@ -80,7 +79,7 @@ def _read_row(
     if reading.states_none(node_type, cells[name]) or (node_type == "Decision" and _is_open(reading, columns, cells)):
         keep(reading, whole, within, None)
         return
-    if node_type in _STATED_BY_SENTENCES and _CODE_ONLY.fullmatch(reading.quote(cells[name])):
+    if node_type in _STATED_BY_SENTENCES and is_code(reading.quote(cells[name])):
         node_type = "Concept"
     title = plain(reading.quote(cells[name]))
     if node_type == "Person":

@@ -8,15 +8,13 @@ from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.figures import is_figure
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.inline_markup import plain, undecorated
-from contracts.world.extraction.people import CAPITAL, without_post
+from contracts.world.extraction.people import CAPITAL, PARTICLE, without_post
 from contracts.world.extraction.prose_context import ProseContext
 from contracts.world.extraction.relations import assign, assign_to_known
 from contracts.world.extraction.segmentation import first_sentence
 
 _NAME_WORD = rf"{CAPITAL}(?:[\w’'-]{{0,3}}\.|[\w’'-]*)"
-_NAME_BEFORE = (
-    rf"(?:{_NAME_WORD}(?: (?:(?:van|von|de|der|den|da|di|la|le) ){{0,2}}{_NAME_WORD}){{0,2}}|[\u4e00-\u9fff々]{{2,4}})"
-)
+_NAME_BEFORE = rf"(?:{_NAME_WORD}(?: (?:{PARTICLE} ){{0,2}}{_NAME_WORD}){{0,2}}|[\u4e00-\u9fff々]{{2,4}})"
 _BETWEEN_NAMES = re.compile(r"\s?[,&/+、]\s?|\s(?:and|und|et|y|e|en)\s")
 _ASSIGNED = re.compile(
     rf"(?:\*\*|__)?(?:(?P<handle>@[\w-]{{1,39}})|(?P<name>{_NAME_BEFORE}"
