@@ -1,4 +1,4 @@
-"""Finds what sentences say that somebody is to do by a day: "Bo Li will call by 3 March 2026." Pure."""
+"""Finds the tasks that sentences give to somebody, with their last day: "Bo Li will call by 3 March 2026." Pure."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Commitment(NamedTuple):
 
 
 def commitments_in(text: str, part: Part) -> Iterator[Commitment]:
-    """Yields what the sentences of a part say that somebody is to do by a day: "Bo Li will call by 3 March 2026."."""
+    """Yields the tasks that the sentences of a part give to somebody: "Bo Li will call by 3 March 2026."."""
     for match in _COMMITTED.finditer(text, part.start, part.end):
         rest = Part(*match.span("rest"))
         for day, start in dates_in(text, rest):

@@ -24,13 +24,12 @@ TURN = re.compile(
 )
 """The time and the speaker before a message: "[2026-03-02 10:04] Ada: hello", or on a line above it."""
 _LEVEL = re.compile(r"[A-Z]{4,}")
-"""A word between the time and the message of a log, whose lines are by nobody: "INFO"."""
+"""A level between the time and the message of a log, which has no speakers: "INFO"."""
 _FEWEST_TURNS = 3
 
 
 def repeated_labels(reading: Reading, blocks: Sequence[Block]) -> frozenset[tuple[int, str]]:
-    """Returns the labels that name nothing and come several times in one section, each with its section's number:
-    those of speakers."""
+    """Returns the labels of speakers, each with the number of its section: they announce nothing and are repeated."""
     seen: set[tuple[int, str]] = set()
     repeated: set[tuple[int, str]] = set()
     section = 0

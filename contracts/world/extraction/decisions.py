@@ -1,4 +1,4 @@
-"""Finds what sentences say was decided, with its day and reason, and entries that say that nothing is. Pure."""
+"""Finds the decisions that sentences report, with day and reason, and entries that report that there is none. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contracts.world.extraction.vocabulary import load_vocabulary
 
 _LONGEST_SENTENCE = 300
 _UNSURE = rf"(?:{any_of('unsure')})\b"
-"""Words with which a sentence begins that does not say what somebody decided."""
+"""First words of sentences that report no decision."""
 _NOUN = r"(?!(?:never|not|hardly|barely|almost|nearly|that|who|which)\b)[\w-]{1,30}"
 _FRENCH = r"\s(?:l[ea]s?|une?|des|nous|ils?|elles?|on|ce|cette|ces|notre|nos|personne|aucun)\b|\s[ldnc]['’]|\squ"
 _DUTCH = r"\s(?:de|het|een|er|we|wij|dat|dit|die|deze|ze|zij|hij|niemand)\b"
@@ -25,10 +25,10 @@ _BECAUSE = re.compile(
 )
 """Words before a reason. "Car" and "want" are English words too, so a French or Dutch word has to stand behind them."""
 _BUT = re.compile(r"\b(?:but|however|though|although|only to)\b", re.IGNORECASE)
-"""Words in a decision behind which it may turn out that it was not carried out: "to move but stayed"."""
+"""Words within a decision that may introduce its reversal: "to move but stayed"."""
 _HAD = re.compile(r"\shad\s")
 _YET = re.compile(r"[.!]\s+(?:But|However|Yet|Instead|Still|Then|Now|Later)\b")
-"""The beginning of a sentence after one that tells what had been decided."""
+"""First words of a sentence that reports the reversal of what "had been decided"."""
 _REST = r"(?P<what>(?:[^.!?。]|[.](?=\w)){3,300}?)(?=[.!](?:\s|$)|$)"
 _RESOLVED = re.compile(
     rf"\bRESOLVED(?:\s?[–—:-])?\s+(?i:to|that)\s+{_REST}"
@@ -79,7 +79,7 @@ class Decided(NamedTuple):
 
 
 def decided_in(text: str, part: Part) -> Iterator[Decided]:
-    """Yields what the sentences of a part say was decided."""
+    """Yields the decisions that the sentences of a part report."""
     yield from _decided_elsewhere_in(text, part)
     for match in _CHOSEN.finditer(text, part.start, part.end):
         chosen, reason = with_reason(text, Part(*match.span("what")).trimmed(text))
@@ -111,7 +111,7 @@ def _decided_elsewhere_in(text: str, part: Part) -> Iterator[Decided]:
 
 @cache
 def _decided() -> re.Pattern[str]:
-    """Returns the form of a sentence that reports a decision.
+    """Returns the pattern of an English sentence that reports a decision.
 
     A full stop after an initial ends the sentence before a word that opens one: "Take plan B. It is safe."
     """
@@ -141,7 +141,7 @@ def with_reason(text: str, sentence: Part) -> tuple[Part, Part | None]:
 
 
 def is_undecided(text: str) -> bool:
-    """Decides whether an entry that stands where decisions do states none: a question, "Pricing is postponed to May".
+    """Decides whether an entry of a list of decisions is none: a question, "Pricing is postponed to May".
 
     An entry that may be either, such as "The launch is postponed to May", is taken for one that states none.
     """
@@ -160,7 +160,7 @@ _DECIDED_TO = re.compile(
     r"(?<!not )(?<!yet )(?<!nothing )(?<!no one )(?<!nobody )\b(?:decided|agreed|resolved) (?:not )?(?:to|that|on)\b",
     re.IGNORECASE,
 )
-"""Words with which an entry surely states a decision, whatever stands behind them."""
+"""Words that make an entry a decision, whatever follows them."""
 _NONE = r"no (?:final |formal |clear )?(?:decisions?|agreements?|consensus|resolution)"
 _MADE = "(?:decided|agreed|resolved|settled|concluded)"
 _LATER = (
@@ -182,20 +182,20 @@ _UNDECIDED = tuple(
         r"^(?:decide|discuss|clarify|revisit)\b(?! (?:to|that|by)\b)",
     )
 )
-"""Forms of an entry that says that something is not decided."""
+"""Forms of an English entry that reports that there is no decision yet."""
 _LAST_WORD = re.compile(r"(?:^|[:(–—]\s*|\s-\s)(?P<word>[^\W\d_]+)\)?\W*$")
 """An entry of one word, or the word behind its colon: "Proposal to buy a harp: rejected"."""
 
 
 class _Denial(NamedTuple):
-    """Forms of a language in which an entry says that nothing is decided."""
+    """Patterns of one language for entries that report that nothing is decided."""
 
     denied: str
-    """What stands before a verb of deciding where a sentence denies that something was decided."""
+    """Denials before a verb of deciding."""
     none: str
-    """The beginning of an entry that says that there is no decision."""
+    """Beginnings of an entry that reports no decision."""
     thought: str
-    """What joins a verb of thinking or saying to what is thought."""
+    """Conjunctions between a verb of thinking or saying and its clause."""
 
 
 _DENIALS = {
@@ -246,7 +246,7 @@ _UNTIL_LATER = rf"(?=\s*(?:$|[.,;:!()–—-]|(?:{any_of('until_later')})\b))"
 
 @cache
 def _denied_or_reported() -> tuple[re.Pattern[str], ...]:
-    """Returns the forms of an entry that denies that something was decided, or that says what somebody thinks of it."""
+    """Returns the patterns of entries that deny a decision, or only report what somebody thinks of it."""
     return tuple(
         re.compile(
             rf"{form.denied}(?:{any_of('decided', language)})\b|^{form.none}"
@@ -260,7 +260,7 @@ def _denied_or_reported() -> tuple[re.Pattern[str], ...]:
 
 @cache
 def _left_open() -> tuple[re.Pattern[str], ...]:
-    """Returns the forms of an entry in which something is open or postponed: "Vertagt: neue Lampen"."""
+    """Returns the patterns of entries about something open or postponed: "Vertagt: neue Lampen"."""
     patterns = []
     for language in _DENIALS:
         later = f"(?:{any_of('left_open', language)})"

@@ -1,4 +1,4 @@
-"""Finds what sentences say depends on what: "Billing depends on SAP.", "The launch depends on the licence." Pure."""
+"""Finds dependencies in sentences: "Billing depends on SAP.", "The launch depends on the licence." Pure."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ _WAITS = re.compile(
     r"[\w'’-]+(?:\s[\w'’-]+){0,5}?)(?:\sab)?(?=\s*(?:[.;!](?:\s|$)|$|\n))",
     re.MULTILINE,
 )
-"""Matches a sentence that says what an undertaking waits for: "The launch depends on the new licence."."""
+"""Matches a sentence about an undertaking and its condition: "The launch depends on the new licence."."""
 _LEFT = re.compile(r"(?:[\w`][\w`-]{0,40}\s){0,3}[\w`][\w`-]{0,40}$")
 _RIGHT = re.compile(r"[\w`][\w`-]{0,40}(?:\s[\w`][\w`-]{0,40}){0,3}")
 _SENTENCE_OVER = re.compile(r"\s*(?:[.;!](?:\s|$)|$)")
 _WITHIN_NAMES = ("/", "&")
-"""Characters that stand within a name: what ends at one is a part of it."""
+"""Characters within names: words that end at one are only a part of a name."""
 _FURTHEST = 130
 _LONGEST_SENTENCE = 300
 _SENTENCE_START = re.compile(r"[.!?]\s|\n")
 _ASKED = re.compile(r"(?:[^.!?\n]|[.](?=\w)){0,300}\?")
 DOUBTFUL = re.compile(rf"\b(?:{any_of('doubtful')})\b", re.IGNORECASE)
-"""Words with which a sentence does not say that something is done."""
+"""Words of sentences that only doubt, ask or deny."""
 _UNTIL = re.compile(rf"\b(?:{any_of('until', 'de', 'fr', 'es', 'it', 'pt', 'nl')})\b", re.IGNORECASE)
 _ENDED = re.compile(
     r"(?:[^.!?\n]|[.](?=\w)){0,300}?\b(?:until|till|unless|if|anymore|any\s(?:more|longer)|no\s(?:more|longer))\b"
 )
-"""Words behind "depends on" with which a sentence does not say that it is so for good: "only until May"."""
+"""Words behind "depends on" that limit it: "only until May"."""
 
 
 class Waits(NamedTuple):
@@ -61,7 +61,7 @@ class Depends(NamedTuple):
 
 
 def depends_in(text: str, part: Part) -> Iterator[Depends]:
-    """Yields what may name the ends of each "X depends on Y" that a part asserts, longest first."""
+    """Yields the possible names of both ends of each "X depends on Y" that a part asserts, longest first."""
     for match in _DEPENDS.finditer(text, part.start, part.end):
         before = text[max(part.start, match.start() - _LONGEST_SENTENCE) : match.start()]
         is_asked = _ASKED.match(text, match.end(), part.end) or _ENDED.match(text, match.end(), part.end)
@@ -83,7 +83,7 @@ def depends_in(text: str, part: Part) -> Iterator[Depends]:
 
 
 def waits_in(text: str, part: Part) -> Iterator[Waits]:
-    """Yields what the sentences of a part say that an undertaking depends on."""
+    """Yields the undertakings of a part, each with its condition."""
     undertakings = load_vocabulary().undertakings
     for match in _WAITS.finditer(text, part.start, part.end):
         words = match["what"].lower().split()
@@ -95,7 +95,7 @@ def waits_in(text: str, part: Part) -> Iterator[Waits]:
 
 @cache
 def _doubtful() -> re.Pattern[str]:
-    """Returns the form of a word with which a sentence does not say that something depends on another."""
+    """Returns the pattern of a word that makes a dependency doubtful."""
     vocabulary = load_vocabulary()
     words = sorted(vocabulary.doubting | vocabulary.negations | vocabulary.refusing)
     return re.compile(rf"{DOUBTFUL.pattern}|\b(?:{'|'.join(map(re.escape, words))})\b", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Holds what one document was read into: its nodes, their names and properties, and the references to resolve later."""
+"""Holds the nodes that are found in one document, their names and properties, and the references to resolve later."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class Reading(DocumentText):
         self.dependencies: list[Depends] = []
         self.waits: list[Waits] = []
         self.assigned: list[tuple[FoundNode, Part]] = []
-        """Tasks with names that call somebody whom the text may name later."""
+        """Tasks with names of people whom the text may introduce later."""
         self.commitments: list[tuple[FoundNode, Commitment]] = []
         self.ended: list[Part] = []
-        """The values that only name who owned or did something, in the order of the text."""
+        """The values that only name former owners and assignees, in the order of the text."""
         self._by_name: dict[str, FoundNode] = {}
         self._called: dict[str, FoundNode | None] = {}
         """The people by their first and last names; None for a name of several."""
@@ -108,7 +108,7 @@ class Reading(DocumentText):
         return self.findings.describe(node, key, value[:LONGEST_TEXT]) and len(text) <= LONGEST_TEXT
 
     def person_called(self, name: str) -> FoundNode | None:
-        """Returns the person whom the text named before and calls so by the full name, the first or the last one."""
+        """Returns the person whom the text named before, by the full name, the first or the last one."""
         people = self.findings.people(self.document)
         for person in people[self._people_called :]:
             words = person.title.split()
@@ -118,13 +118,13 @@ class Reading(DocumentText):
         return self.findings.known(self.document, "Person", name) or self._called.get(name)
 
     def names_nothing(self, part: Part) -> bool:
-        """Decides whether a part stands where a name would, and says that there is none: "N/A", "to be decided"."""
+        """Decides whether a part in the place of a name denies that there is one: "N/A", "to be decided"."""
         return self.vocabulary.names_nothing(plain(self.quote(part)))
 
     def states_none(self, node_type: str | None, part: Part) -> bool:
-        """Decides whether a part stands where a thing of a type would, and says that no such thing exists.
+        """Decides whether a part in the place of a thing of some type denies that there is one.
 
-        Of a decision "postponed to May" and a question state none either.
+        In the place of a decision, so do "postponed to May" and a question.
         """
         if node_type == "Decision":
             part, _ = with_reason(self.text, part)

@@ -1,4 +1,4 @@
-"""Holds the text of one document, without what is struck through in it: that states nothing."""
+"""Holds the text of one document, and hides its struck text, which states nothing."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class DocumentText:
         return bool(self.written[part.start : part.end].strip())
 
     def is_remark(self, part: Part) -> bool:
-        """Decides whether a part may only say something of what is struck through before it: "~~Call Bo~~ done"."""
+        """Decides whether a part may be a remark on struck text before it: "~~Call Bo~~ done"."""
         if not self._struck or self.with_struck(part).start == part.start:
             return False
         text = self.quote(part)

@@ -1,4 +1,4 @@
-"""Decides whether a day in a text is one by which something is to be done, by the words around it. Pure."""
+"""Decides whether a day in a text is a due date, according to the words around it. Pure."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from contracts.world.extraction.phrases import any_of, phrases
 from contracts.world.extraction.vocabulary import load_vocabulary, plain_words
 
 CARRIED_OUT = frozenset({"Task", "Action", "Deliverable", "Assignment"})
-"""Types of what somebody carries out, and by a day."""
+"""Types that somebody carries out, and that can be due."""
 DUE_LABELS = rf"(?:{any_of('due_label')})"
-"""Words before the colon behind which the day stands by which something is to be done."""
+"""Words before the colon of a due date."""
 DUE_WORDS = rf"(?:{any_of('due')}|{any_of('due_label')})"
-"""Words before the day by which a task is to be done."""
+"""Words before the due date of a task, in several languages."""
 _NOT_BEFORE = re.compile(rf"(?:{any_of('not_before')})\b", re.IGNORECASE)
-"""Those of them before the first day on which something may be done, if a sentence denies it before."""
+"""Words of these that announce the first possible day in a denial: "Do not start before"."""
 _DUE = re.compile(r"(?:\bdue|\bby|\buntil|\bbefore|\bdeadline)\W{0,4}$|📅\s{0,2}$", re.IGNORECASE)
-"""Words before the day by which something is to be done, or the sign for it in lists of tasks."""
+"""English words before a due date, or its sign in lists of tasks."""
 BEFORE_DUE_DAY = re.compile(rf"\b{DUE_WORDS}\W{{0,4}}$", re.IGNORECASE)
 _SINCE = re.compile(rf"\b(?:{any_of('period_from')})\s+(?:\w+\s+)?\d[^;\n]{{0,25}}$", re.IGNORECASE)
-"""The beginning of a period, whose last day is no day by which something is due."""
+"""The beginning of a period, whose last day is no due date."""
 _NOT_LATER = re.compile(rf"\b(?:{any_of('no_later_than')})\b", re.IGNORECASE)
 _BEHIND_DAY = re.compile(
     r"[^\s,;(\[–—]+(?:\s[^\s,;(\[–—-][^\s,;(\[–—]*){0,3}?[\s,;]{0,2}"
     r"(?:[(\[](?P<said>[^()\[\]]{1,60})[)\]]|(?:(?<=[,;]\s)|[–—]\s?|(?<=\s)-\s)(?P<more>\w+(?:\s\w+){0,2})\W*(?:$|\n))"
 )
-"""What is said of a day directly behind it: "2026-12-01 (cancelled)"."""
+"""A remark directly behind a day: "2026-12-01 (cancelled)"."""
 _LONGEST_BEHIND = 100
 _CLAUSE_BEFORE = re.compile(r"[.!?;:。]\s|[–—。\n]|,\s(?:" + any_of("clause") + r")\s")
 _REQUIRING = frozenset(phrases("requiring"))
@@ -55,7 +55,7 @@ def states_due_day(text: str, part: Part) -> bool:
 
 
 def is_due(text: str, part: Part, day: int, *, is_carried_out: bool) -> bool:
-    """Decides whether what a part describes is to be done by the day at an offset.
+    """Decides whether the day at an offset is the due date of what a part describes.
 
     Words that may end a period as well, such as "bis", count only for what somebody carries out, such as a task.
     """
@@ -71,7 +71,7 @@ def is_due(text: str, part: Part, day: int, *, is_carried_out: bool) -> bool:
 
 
 def _is_earliest(text: str, part: Part, due: re.Match[str]) -> bool:
-    """Decides whether something must not be done before a day: "Do not start before 2026-05-01"."""
+    """Decides whether a day is the first possible one: "Do not start before 2026-05-01"."""
     if _NOT_BEFORE.match(due[0]) is None:
         return False
     before = text[max(part.start, due.start() - _LONGEST_CLAUSE) : due.start()]
@@ -79,7 +79,7 @@ def _is_earliest(text: str, part: Part, due: re.Match[str]) -> bool:
 
 
 def _is_to_come(text: str, part: Part, due: re.Match[str]) -> bool:
-    """Decides whether a clause neither denies nor only tells what happened by a day: "She sang until ..."."""
+    """Decides whether a clause is about the future, and denies nothing: not "She sang until ..."."""
     vocabulary = load_vocabulary()
     before = text[max(part.start, due.start() - _LONGEST_CLAUSE) : due.start()]
     clause = _CLAUSE_BEFORE.split(before)[-1]
@@ -96,7 +96,7 @@ def _is_to_come(text: str, part: Part, due: re.Match[str]) -> bool:
 
 
 def is_denied_before(text: str, part: Part, offset: int) -> bool:
-    """Decides whether the word before an offset denies, ends or weakens what stands there: "old deadline"."""
+    """Decides whether the word before an offset denies, ends or weakens the one at it: "old deadline"."""
     vocabulary = load_vocabulary()
     before = _WORDS_BEFORE.search(text, max(part.start, offset - _LONGEST_BEFORE), offset)
     words = plain_words(before[0]).split() if before is not None else []
@@ -106,7 +106,7 @@ def is_denied_before(text: str, part: Part, offset: int) -> bool:
 
 
 def due_day_of(text: str, part: Part) -> str | None:
-    """Returns the day that a value of "Deadline" states, or None: "none since 2026-10-01" states none."""
+    """Returns the day in a value of "Deadline", or None if that is no due date: "none since 2026-10-01"."""
     days = list(dates_in(text, part))
     is_one = len(days) == 1 and _is_stated_day(text[part.start : part.end], days[0][1] - part.start)
     return days[0][0] if is_one else None
@@ -121,7 +121,7 @@ def _is_stated_day(value: str, day: int) -> bool:
 
 
 def _is_called_off(behind: str) -> bool:
-    """Decides whether what stands directly behind a day says that the day holds no more: "(cancelled)"."""
+    """Decides whether the text behind a day begins with a remark that cancels or moves it: "(cancelled)"."""
     match = _BEHIND_DAY.match(behind)
     words = frozenset(plain_words(match["said"] or match["more"]).split()) if match is not None else frozenset()
     vocabulary = load_vocabulary()
@@ -129,7 +129,7 @@ def _is_called_off(behind: str) -> bool:
 
 
 def without_days(text: str) -> str:
-    """Returns a text without the days that are dates of it, and without the words that make them the last ones."""
+    """Returns a text without its dates, and without the words that make them due dates."""
     kept: list[str] = []
     start = 0
     for match in _DUE_DAY.finditer(text):

@@ -106,14 +106,14 @@ def _is_field_of(context: ProseContext, part: Part, made: FoundNode | None, anno
 
 
 def _is_below_field(context: ProseContext) -> bool:
-    """Decides whether the item above an item is such a label, for which the thing that it speaks of stands."""
+    """Decides whether the item above is a label with a party behind it."""
     if not context.items or context.items[-1] is None:
         return False
     return context.items[-1] is next((node for node in reversed(context.items[:-1]) if node is not None), context.node)
 
 
 def _is_crossed_out(reading: Reading, part: Part, place: Position) -> bool:
-    """Decides whether a part is struck through, or an item that may only say something of what is."""
+    """Decides whether a part is struck through, or an item that may be a remark on struck text."""
     return reading.is_struck(part) or (place == "item" and reading.is_remark(part))
 
 
@@ -129,7 +129,7 @@ def _read_state_of_section(context: ProseContext, part: Part, above: FoundNode) 
 
 
 def _describes(reading: Reading, part: Part, below: Announced | None) -> bool:
-    """Decides whether an entry states something of the entry above it. `below` announces what is below that one."""
+    """Decides whether an entry describes the entry above it. `below` is what that one announces."""
     labelled = label_of(reading, part)
     if labelled is None:
         return False
@@ -183,7 +183,7 @@ def _fields_of_item(reading: Reading, entry: Entry) -> Iterator[Part]:
 def _read_statement(
     context: ProseContext, part: Part, above: FoundNode, announced: Announced | None, place: Position
 ) -> FoundNode | None:
-    """Returns the node that a statement makes, or None. Everything else it states belongs to the node above it."""
+    """Returns the node of a statement, or None. Everything else in it describes the node above."""
     reading = context.reading
     is_below_field = place == "item" and _is_below_field(context)
     nested = place == "item" and (above is not context.node or is_below_field)

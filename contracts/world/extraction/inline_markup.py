@@ -50,7 +50,7 @@ def plain(text: str) -> str:
 
 
 def code_in(text: str, part: Part) -> list[Part]:
-    """Returns what a part shows as code, in which nothing is mentioned."""
+    """Returns the pieces of code in a part. They mention nothing."""
     return [Part(*match.span()) for match in _CODE.finditer(text, *part)]
 
 

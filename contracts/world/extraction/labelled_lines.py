@@ -17,7 +17,7 @@ from contracts.world.extraction.segmentation import first_sentence
 from contracts.world.extraction.vocabulary import Announced, plain_words, singular
 
 _AGREED = frozenset({"agreed", "resolved"})
-"""Words that say, before a day, that what follows was decided then."""
+"""Words before the day of a decision: "Agreed 2026-03-01: ..."."""
 _NUMBERED = re.compile(r"(?:(?P<word>[^\W\d]+(?: [^\W\d]+)?)[ #]{1,2}|(?P<short>KR) ?)\d{1,3}(?:\.\d{1,3})?")
 _OF_NUMBER = frozenset({"Goal", "Risk", "Decision", "Principle", "Observation"})
 """Types of which a label with a number states one: "Risk 2: Frost", "KR1: Sell ten boats"."""
@@ -59,7 +59,7 @@ def read_labelled(
     under: Announced | None,
     place: Position,
 ) -> FoundNode | None:
-    """Reads a labelled entry, and adds what the label says beside its name to the node that it makes."""
+    """Reads a labelled entry, and adds the day and the properties in its label to the node that it makes."""
     made = _read_label(context, labelled, part, above, under, place)
     context.set_day(made, labelled.day)
     if made is not None and made.type != "Passage":
@@ -176,8 +176,10 @@ def _is_undecided(context: ProseContext, labelled: Labelled) -> bool:
 
 
 def _is_attribute(reading: Reading, labelled: Labelled, *, is_nested: bool) -> bool:
-    """Decides whether a bold label with a value behind a colon describes what it stands below, and defines no term:
-    "**Severity:** minor". What costs something is a thing."""
+    """Decides whether a bold label and its value describe the node above, and define no term: "**Severity:** minor".
+
+    A value with an amount of money defines one.
+    """
     text = reading.text
     words = len(reading.quote(labelled.rest).split())
     is_short = words <= _MOST_VALUE_WORDS or any(dates_in(text, labelled.rest))

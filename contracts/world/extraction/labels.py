@@ -19,14 +19,14 @@ _LABEL = re.compile(
 """A label ends at the first colon that stands in no bracket."""
 _LONG_LABEL = re.compile(r"(?:\*\*|__)?(?P<label>[^\s:.!?;*_`|<>][^:.!?;\n]{0,98}):(?:\*\*|__)?\s")
 _ENDS_WITHIN = re.compile(r"[?!](?=\s)|(?:^|(?<=[\s(]))(?P<word>[^\W\d_][^\W\d_-]*)[.](?=\s)")
-"""What may be the end of a sentence within the words before a colon: "It rained. Decision: go"."""
+"""A possible end of a sentence within the words before a colon: "It rained. Decision: go"."""
 _GOES_ON_BEHIND = re.compile(r"\s+[^\W\d_](?<=[a-zß-ÿ])")
 _DAY = rf"{DAY}(?:, {DAY})?"
 _QUALIFIED = re.compile(
     rf"(?P<head>[^(\[]*?)\s*(?:[(\[](?P<inner>[^()\[\]\n]+)[)\]]|(?:^|\b(?:of|on|from)\s+|(?<=\s)|,\s)(?P<day>{_DAY}))",
     re.IGNORECASE,
 )
-"""A label with what is said of it: "Risk (impact: high)", "Decided on 2026-03-01", or only a day."""
+"""A label with its qualification: "Risk (impact: high)", "Decided on 2026-03-01", or only a day."""
 _DATED = re.compile(
     rf"(?P<mark>\*\*|__)?[(\[]?(?P<day>{_DAY})[)\]]?(?P=mark)?(?:\s+[–—-]{{1,2}}|(?<=[)\]])(?:\s*:)?)\s+(?=\S)"
 )
@@ -46,7 +46,7 @@ _LONGEST_SHORT = 3
 """Most letters of a word with a capital that may be short for another one at the beginning of a label: "Ltd."."""
 _ABBREVIATED = frozenset(word.lower() for word in phrases("abbreviations"))
 _VERBS = frozenset({"is", "are", "was", "were", "be"})
-"""Words at whose end no label stands: "The site is: ..."."""
+"""Last words that make a text before a colon no label: "The site is: ..."."""
 
 
 @dataclass

@@ -18,7 +18,7 @@ _CELL_END = re.compile(r"(?<!\\)\|")
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(r"(?P<key>[^\s:#'\"\[\]{}-][^:\r\n]{0,80}?)\s*:(?:\s+(?P<value>.*)|$)")
 _BLOCK_MARKS = frozenset({None, "", "|", "|-", "|+", ">", ">-", ">+"})
-"""What stands behind a key whose value is below it."""
+"""Signs behind a key whose value is below it."""
 _FLOW_ITEM = re.compile(r"[^\s,](?:[^,]*[^\s,])?")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _DEEPEST = 20

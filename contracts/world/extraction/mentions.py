@@ -20,7 +20,7 @@ MOST_DATES = 1_000
 def scan(reading: Reading, node: FoundNode, part: Part, *, stated_from: int = 0) -> None:
     """Finds mentions, links and dates in a part and connects them to the node that the part describes.
 
-    No day before the offset `stated_from` is one by which something is to be done.
+    No day before the offset `stated_from` is a due date.
     """
     reading.scanned.append((node, part))
     reading.read_as("passage" if node.type == "Passage" else "scan", part)
@@ -73,7 +73,7 @@ def _add_mention(
 
 
 def person_of_handle(reading: Reading, part: Part) -> FoundNode:
-    """Returns the person whom a handle calls: of this document if it gives the name, or of all documents."""
+    """Returns the person of a handle: one of this document if it gives the name, or else one of all documents."""
     text = reading.quote(part)
     name = reading.handles.get(text[1:].lower())
     if name is not None:
@@ -87,7 +87,7 @@ def person_of_handle(reading: Reading, part: Part) -> FoundNode:
 
 
 def linked_note(reading: Reading, wikilink: re.Match[str]) -> FoundNode | None:
-    """Returns what a link to another note names. A link to the note of a day, or to a person, names nothing new."""
+    """Returns the concept that a link to another note names, or None: the note of a day, or a person, is no concept."""
     title = wikilink[1].rpartition("/")[2].strip()
     if (
         reading.vocabulary.names_nothing(title)
@@ -113,7 +113,7 @@ def add_link(reading: Reading, part: Part, within: FoundNode) -> FoundNode | Non
 
 
 def mention_people(reading: Reading) -> None:
-    """Adds edges from what speaks of people to them: of those that prose introduces, and all others by name."""
+    """Adds edges from passages to the people and firms that they mention by name."""
     spelt = written_out(reading.text) if "@" in reading.text else []
     by_itself = dict(zip(spelt, spelt, strict=True))
     for node, part in reading.scanned:

@@ -18,11 +18,11 @@ from contracts.world.extraction.vocabulary import Relation, Vocabulary, singular
 BETWEEN_NAMES = re.compile(
     rf"\s*(?:[;、]|,(?:\s|(?={CAPITAL}))(?!\s?(?i:inc|ltd|llc|llp|plc|gmbh|corp)\b)|\b(?:and|und)\b)\s*(?:\band\s+)?"
 )
-"""What separates names. Many names of firms and products contain "&" or "/"."""
+"""A separator of names. Many names of firms and products contain "&" or "/"."""
 _SEMICOLON = re.compile(r"\s*;\s*")
 _HAN_NAME = re.compile("[\u4e00-\u9fff々]{2,4}")
 _BEHIND_NAME = re.compile(r"(?P<name>[^()@（）]+?)\s*(?:[(（](?P<said>[^()@（）]{1,60})[)）]\s*)+")
-"""A name with what is said of whom it calls in brackets: "Floyd (CTO)"."""
+"""A name with a remark in brackets: "Floyd (CTO)"."""
 _ADDRESS = re.compile(r"\s*[<(]?[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+[>)]?$")
 _HONOURED = re.compile("(?<=[\u4e00-\u9fff々])(?:氏|さん|様)$")
 _FIRM_WORD = r"[A-ZÀ-ÖØ-Þ][\w.’'-]*(?:&[A-Z][\w.’'-]*)?"
@@ -31,7 +31,7 @@ _GROUP = "(?:team|group|department|crew|squad|foundation|committee|council)"
 _FIRM = re.compile(rf"{_FIRM_WORD}(?:(?: &)? {_FIRM_WORD}){{0,3}}(?:,? {_LEGAL})?(?: {_GROUP})?")
 _TEAM = re.compile(rf"\b(?:{_GROUP}|{_LEGAL})$", re.IGNORECASE)
 _NAMED_OWNERS = re.compile(rf"\b(?P<label>(?i:{OWNER_WORDS}))\s*(?::{{1,2}}|：)\s*(?P<names>{OWNERS})", re.MULTILINE)
-"""People who are named behind what they own or do."""
+"""Owners within a sentence about the thing owned: "(owner: Ada)"."""
 _BETWEEN_OWNERS = re.compile(r"\s?[+/&]\s?|\s(?:and|und|et|y|e|en)\s")
 
 
@@ -53,7 +53,7 @@ def names_people(reading: Reading, part: Part) -> bool:
 
 
 def party_type(vocabulary: Vocabulary, name: str, expected: str) -> str | None:
-    """Returns the type of whom a name calls: Organization if that is sure, or None if it is the name of a post."""
+    """Returns the type of a named party: Organization if that is sure, or None if the name is one of a post."""
     if vocabulary.is_post(name):
         return None
     last = singular(name.rpartition(" ")[2])
@@ -64,7 +64,7 @@ def party_type(vocabulary: Vocabulary, name: str, expected: str) -> str | None:
 
 
 def named_owners(text: str, part: Part) -> Iterator[NamedOwners]:
-    """Yields whom a part names as owner or the like: "(owner: Ada)". It skips former owners."""
+    """Yields the owners and assignees that a part names: "(owner: Ada)". It skips former owners."""
     for owners in _NAMED_OWNERS.finditer(text, *part):
         if not is_denied_before(text, part, owners.start()):
             names = elements_of(text, Part(*owners.span("names")), _BETWEEN_OWNERS)
@@ -72,7 +72,7 @@ def named_owners(text: str, part: Part) -> Iterator[NamedOwners]:
 
 
 def names_in(reading: Reading, part: Part, relation: Relation, label: str, *, is_one: bool) -> list[tuple[Part, str]]:
-    """Returns the names of an enumeration, or none if it may be two names or one with the surname first.
+    """Returns the names of an enumeration. It has none if it may be two names or one with the surname first.
 
     "Owner: Müller, Hans" is one name if the text names Hans Müller, and two if the label is "Owners".
     """
@@ -94,7 +94,7 @@ def _given_first(reading: Reading, part: Part) -> str | None:
 
 
 def party_of(reading: Reading, part: Part, name: str, expected: str) -> FoundNode | None:
-    """Returns the person or organisation whom a name calls, or None if it is no name of such."""
+    """Returns the person or organisation of a name, or None if it is not surely a name of one."""
     if MENTION.fullmatch(reading.quote(part)):
         return person_of_handle(reading, part)
     role = None

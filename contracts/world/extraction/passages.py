@@ -20,11 +20,11 @@ from contracts.world.text import is_blank
 MOST_DEPENDENCIES = 200
 """Most sentences "X depends on Y" of one document: the first ones."""
 MOST_COMMITMENTS = 200
-"""Most sentences that say what somebody is to do by a day, of one document: the first ones."""
+"""Most sentences that give somebody a task with a last day, of one document: the first ones."""
 _SAID = re.compile(
     r"(?<![\w\"])\"(?=\S)[^\"]{1,1000}(?<=\S)\"(?!\w)|“[^“”]{1,1000}”|„[^“”„]{1,1000}[“”]|«[^«»]{1,1000}»|»[^«»]{1,1000}«"
 )
-"""What a sentence quotes: "Ruth wrote: “We decided to sail.”"."""
+"""A quotation within a sentence: "Ruth wrote: “We decided to sail.”"."""
 
 
 def keep(

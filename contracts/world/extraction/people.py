@@ -187,7 +187,7 @@ def given_first(name: str, *, is_one: bool = False) -> str | None:
 
 
 def named_in(text: str, names: dict[str, str]) -> Iterator[tuple[str, Part]]:
-    """Yields where a text names people: `names` are their full names by what they may be called."""
+    """Yields the people whom a text names, each with the position: `names` maps all their names to the full ones."""
     for match in _CAPITALS.finditer(text) if names else ():
         words = [Part(word.start() + match.start(), word.end() + match.start()) for word in _SPLIT.finditer(match[0])]
         first = 0
@@ -250,7 +250,7 @@ def _is_wrapped(text: str, end: int) -> bool:
 
 
 def called(names: list[str]) -> dict[str, str]:
-    """Returns what people may be called: the full name, and each first or last name that only one of them has."""
+    """Returns the names that call each person: the full name, and a first or last name that only one of them has."""
     full = list(dict.fromkeys(names))
     by_word: dict[str, set[str]] = {}
     for name in full:
@@ -277,7 +277,7 @@ _THING_BEHIND = re.compile(
     r"|(?:GmbH|AG|KG|Inc|Ltd|LLC|Corp|SA|SARL|Foundation|Stiftung|Fondation|Street|Road|Avenue|Lane|Square|Bridge|School"
     r"|Prize|Award|Strasse|Straße|Gasse|Weg|Platz|Schule|Preis|Verlag|Holding))\b"
 )
-"""What makes a name that of a firm, a street or the like: "Paul Lang GmbH"."""
+"""Words behind a name that make it one of a firm, a street or the like: "Paul Lang GmbH"."""
 _SPOKEN = re.compile(r" (?P<verb>[a-z]+)")
 _TITLE_BEFORE = re.compile(r"\b(?:Dr|Prof|Mr|Mrs|Ms)\.\s$")
 _SENTENCE_BEFORE = re.compile(r"(?:^|[.!?:…。][^\w\s]*\s+|\n)[^\w\n]*$")

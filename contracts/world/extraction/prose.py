@@ -1,7 +1,7 @@
 """Reads a whole Markdown or plain text, block by block.
 
-Headings, paragraphs, list items, labelled lines and messages are read in modules of their own. What is quoted, and what
-stands below a heading that rejects it, states nothing and is kept as a passage.
+Headings, paragraphs, list items, labelled lines and messages are read in modules of their own. Quoted text, and
+text below a heading that rejects it, states nothing and is kept as a passage.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from contracts.world.extraction.tables import read_table, whole_of
 from contracts.world.extraction.titles import is_title_line, title_field, title_of
 
 _LISTED_BY_TITLE = frozenset({"Decision", "Task", "Risk", "Goal", "Principle"})
-"""Types of what stands below the title of a document that names many: "Decision log"."""
+"""Types of which a document is a list by its title: "Decision log"."""
 _LISTED_BY_LINE = _LISTED_BY_TITLE | {"Person"}
-"""Types of what is listed below a line that is no heading: "Next steps"."""
+"""Types of which a list follows a line that is no heading: "Next steps"."""
 
 
 def read_prose(reading: Reading, title: str | None) -> None:

@@ -1,6 +1,6 @@
 """Holds the position of the block that is read: the sections, list items and labels above it.
 
-What is read from a block depends on it, and is added here: below "Open risks" a list item is a Risk.
+The meaning of a block depends on it: below "Open risks" a list item is a Risk.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from contracts.world.extraction.vocabulary import Announced, singular
 from contracts.world.proposal import LONGEST_TITLE
 
 NOTHING = Announced("", many=False)
-"""What a line announces for a list of rejected things."""
+"""The announcement of a list of rejected things."""
 Position = Literal["item", "field", "paragraph"]
 """The position of a statement: a list item, one of several labelled lines, or a paragraph."""
 _QUOTED = re.compile(r"[\"“”„][^\"“”„]+[\"“”]")
@@ -49,7 +49,7 @@ class Section:
 
 
 class ProseContext:
-    """What stands above the block that is read, and what the blocks before it announced."""
+    """The sections, items and announcements above the block that is read."""
 
     def __init__(
         self,
@@ -173,7 +173,7 @@ class ProseContext:
         return node
 
     def _named_behind(self, task: FoundNode, whole: Part) -> None:
-        """Assigns a task to whom a bracket at its end names, if the text named that person: "Pay the rent (Bo Li)"."""
+        """Assigns a task to the person in a bracket at its end, if the text names one: "Pay the rent (Bo Li)"."""
         reading = self.reading
         match = _IN_LAST_BRACKET.search(reading.text, max(whole.start, whole.end - _LONGEST_BRACKET), whole.end)
         if match is not None:

@@ -1,4 +1,4 @@
-"""Finds what a text quotes, and the older mail that it answers: neither states anything of the writer's. Pure."""
+"""Finds the quotations of a text, and the older mail that it answers: they state nothing of the writer's. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Quotations:
         self._older = older_mail_in(text)
 
     def contains(self, start: int) -> bool:
-        """Decides whether what begins at an offset is quoted: it states nothing here."""
+        """Decides whether the text at an offset is quoted."""
         if start >= self._older or any(quote.start <= start < quote.end for quote in self._quotes):
             return True
         line = max(self._text.rfind(end, max(0, start - _LONGEST_MARKS), start) for end in "\r\n") + 1

@@ -97,7 +97,7 @@ def _add_commitment(reading: Reading, node: FoundNode, commitment: Commitment) -
 
 
 def _proper(reading: Reading, part: Part, relation: Relation) -> FoundNode | None:
-    """Returns a node for a target that is surely a name, if the relation says of what type it is."""
+    """Returns a node for a target that is surely a name, if the relation has a type for it."""
     name_part = Part(part.start, part.end).trimmed(reading.text, " .")
     text = reading.text[name_part.start : name_part.end]
     if (wikilink := WIKILINK.fullmatch(text)) is not None:
@@ -109,7 +109,7 @@ def _proper(reading: Reading, part: Part, relation: Relation) -> FoundNode | Non
 
 
 def _is_proper(name: str) -> bool:
-    """Decides whether a name is surely one: every word begins with a capital, or it is marked as code."""
+    """Decides whether a text is surely a name: every word begins with a capital, or it is marked as code."""
     if len(name) > 2 and name[0] == name[-1] == "`":
         return "`" not in name[1:-1]
     vocabulary = load_vocabulary()

@@ -20,7 +20,7 @@ _BEHIND_HOLDER = re.compile(
     rf"|\s(?P<end>(?:{any_of('until')})\b[^\n]{{1,80}})",
     re.IGNORECASE,
 )
-"""What is said of whom a value names: "Ada Lovelace (former)", "Ada Lovelace, until May"."""
+"""A remark behind the name of an owner: "Ada Lovelace (former)", "Ada Lovelace, until May"."""
 
 
 def relate(
@@ -56,7 +56,7 @@ def relate(
 
 
 def relate_each(reading: Reading, subject: FoundNode, relation: Relation, label: str, parts: Sequence[Part]) -> None:
-    """Adds an edge from `subject` to whom each element of a list names. All others are one text property."""
+    """Adds an edge from `subject` to the people of each element of a list. All other elements are one text property."""
     others = []
     for part in parts:
         names = [] if is_ended(reading, relation, part) else names_in(reading, part, relation, label, is_one=True)
@@ -72,7 +72,7 @@ def relate_each(reading: Reading, subject: FoundNode, relation: Relation, label:
 def relate_one(
     reading: Reading, subject: FoundNode, relation: Relation, label: str, part: Part, name: str
 ) -> list[FoundNode]:
-    """Adds an edge from `subject` to whom a part names, and returns that one. `name` is how the name is spoken."""
+    """Adds an edge from `subject` to the party that a part names, and returns it. `name` has the given name first."""
     node = party_of(reading, part, name, relation.to or "Person")
     if node is None:
         return []
@@ -81,9 +81,9 @@ def relate_one(
 
 
 def is_ended(reading: Reading, relation: Relation, part: Part) -> bool:
-    """Decides whether a part says that whom it names owns or does a thing no more: "Ada Lovelace (former)".
+    """Decides whether a part only names a former owner or assignee: "Ada Lovelace (former)".
 
-    Then the day in it is none by which something is due.
+    Then a day in it is no due date.
     """
     behind = _BEHIND_HOLDER.finditer(reading.text, *part) if relation.type in _HELD else ()
     if not any(reading.vocabulary.is_over(match[match.lastgroup or 0]) for match in behind):
@@ -95,7 +95,7 @@ def is_ended(reading: Reading, relation: Relation, part: Part) -> bool:
 def describe_field(reading: Reading, node: FoundNode, name: str, text: str) -> bool:
     """Sets the property that a column or key names: the reason of a decision, the description, or its own.
 
-    The day by which something is to be done is `due_on`, too. A column "Until" has it only of tasks and the like.
+    A due date is `due_on`, too. A column "Until" has one only for tasks and the like.
     """
     word = without_unit(name)
     is_due = word in reading.vocabulary.dues or (node.type in CARRIED_OUT and word in reading.vocabulary.ends)
@@ -109,18 +109,18 @@ def describe_field(reading: Reading, node: FoundNode, name: str, text: str) -> b
 
 
 def set_due(reading: Reading, node: FoundNode, part: Part) -> None:
-    """Sets the day by which something is to be done, if a part names exactly one."""
+    """Sets the due date of a node, if a part names exactly one day."""
     if (day := due_day_of(reading.text, part)) is not None:
         node.properties.setdefault("due_on", day)
 
 
 def assign(reading: Reading, task: FoundNode, person: FoundNode, part: Part) -> None:
-    """Adds the edge from a task to a known person, whom a part calls."""
+    """Adds the edge from a task to a person whom the text has named."""
     add_edge(reading, task, person, reading.vocabulary.relations["assignee"], part, reading.quote(part))
 
 
 def assign_to_known(reading: Reading, task: FoundNode, name: Part) -> None:
-    """Adds the edge from a task to whom a part names, if the text names that person anywhere; see `references`."""
+    """Stores that a task belongs to the person of a name, if the text names that person anywhere; see `references`."""
     reading.assigned.append((task, name))
 
 

@@ -17,7 +17,7 @@ _STRUCK = re.compile(
     rf"|<(?P<tag>del|s|strike)>(?:[^<\n]|<(?!/?(?:del|s|strike)>)|{_GOES_ON}){{1,1000}}?</(?P=tag)>{_ARROW})",
     re.DOTALL | re.IGNORECASE,
 )
-"""What is struck through: "~~Ada~~", "<del>Ada</del>". Code is left out."""
+"""Text that is struck through: "~~Ada~~", "<del>Ada</del>". Code is left out."""
 
 
 def struck_in(text: str) -> list[Part]:

@@ -21,12 +21,12 @@ _ASSIGNED = re.compile(
     rf"(?:(?:{_BETWEEN_NAMES.pattern}){_NAME_BEFORE}){{0,3}}))(?P<said>\s?\([^()\n]{{1,60}}\))?(?:\*\*|__)?"
     r"(?:(?P<colon>\s*:(?:\*\*|__)?\s+|\s*：\s*|\s+[–—-]{1,2}\s+)|\s+(?:to|will|shall)\s)"
 )
-"""Matches who does a task, at its beginning: "@ada: order tablets", "Ada and Bo to order tablets"."""
+"""The assignees at the beginning of a task: "@ada: order tablets", "Ada and Bo to order tablets"."""
 _CAPITALS_ONLY = re.compile(rf"\b{CAPITAL}{{2,}}\b|\d")
 """A word that is hardly a name, as in "README: add badges"."""
 _ENUMERATED = re.compile(r"\d{1,3}\\?[.)]\s+(?=\S)")
 _DOER = r"(?:[A-ZÀ-ÖØ-Þ][\w.’'-]*:?\s){0,3}?"
-"""Who does a task, at its beginning: "Paul Lang", "Paul:"."""
+"""The assignee at the beginning of a task: "Paul Lang", "Paul:"."""
 _NO_TASK = tuple(
     re.compile(rf"{_DOER}(?i:{form})")
     for form in (
@@ -41,12 +41,12 @@ _NO_TASK = tuple(
         r"(?:(?:hoeft|hoeven)\s(?:\S+\s){0,3}?niet|(?:heeft|hebben)\s(?:\S+\s){0,3}?(?:al|reeds))\b",
     )
 )
-"""Forms of an entry that says that something is not to be done, or is done already."""
+"""Forms of an entry about something that need not be done, or is done already."""
 _LONGEST_SENTENCE = 300
 
 
 def add_task(context: ProseContext, rule: str, part: Part, above: FoundNode) -> FoundNode:
-    """Reads a task with whom its beginning names: "@ada: order tablets".
+    """Adds a task with the assignees that its beginning names: "@ada: order tablets".
 
     The task is what stands behind the colon of "Ada: order tablets". It is only Ada's if the text names an Ada.
     """
@@ -72,13 +72,13 @@ def add_task(context: ProseContext, rule: str, part: Part, above: FoundNode) -> 
 
 
 def is_assigned(reading: Reading, part: Part) -> bool:
-    """Decides whether an entry of a list of tasks begins with whom the text named before, or may call somebody."""
+    """Decides whether an entry of a list of tasks begins with a known person, or with a possible name."""
     match = _ASSIGNED.match(reading.text, part.start, part.end)
     return match is not None and (_is_of_known(reading, match) or _may_be_name(reading, match, part))
 
 
 def is_no_task(text: str) -> bool:
-    """Decides whether an entry of a list of tasks says that somebody need not do a thing, or has done it already."""
+    """Decides whether an entry of a list of tasks is about something that need not be done, or is done already."""
     return any(form.match(text[:_LONGEST_SENTENCE]) for form in _NO_TASK)
 
 
@@ -98,7 +98,7 @@ def _names_before(text: str, match: re.Match[str]) -> list[Part]:
 
 
 def _may_be_name(reading: Reading, match: re.Match[str], part: Part) -> bool:
-    """Decides whether what stands before the colon of a task may call somebody, and is no word for a field."""
+    """Decides whether the words before the colon of a task may be a name, and are no word for a field."""
     name, task = match["name"], Part(match.end(), part.end)
     if name is None or match["colon"] is None or match["colon"].strip("*_ ") not in (":", "："):
         return False
