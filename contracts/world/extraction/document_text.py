@@ -58,11 +58,11 @@ class DocumentText:
     def with_struck(self, part: Part) -> Part:
         """Returns a part with what is struck through directly before and behind it."""
         start, end = part
-        number = bisect_right(self._struck, start, key=lambda each: each.end) - 1
+        number = bisect_right(self._struck, start, key=lambda struck: struck.end) - 1
         while number >= 0 and self._is_gap(self._struck[number].end, start):
             start = self._struck[number].start
             number -= 1
-        number = bisect_left(self._struck, end, key=lambda each: each.start)
+        number = bisect_left(self._struck, end, key=lambda struck: struck.start)
         while number < len(self._struck) and self._is_gap(end, self._struck[number].start):
             end = self._struck[number].end
             number += 1

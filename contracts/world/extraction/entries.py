@@ -37,7 +37,7 @@ _LONGEST_STATE = 40
 _PARTIES = frozenset({"Person", "Organization", "Agent"})
 _STATED = frozenset({"Decision", "Vision", "Strategy", "Outcome", "Goal", "Aspiration", "Pattern"})
 """Types that a paragraph below the word for the type states."""
-_CITED_TYPES = frozenset({"Decision", "Task", "Action", "Goal", "Risk", "Agreement", "Outcome"})
+_NEVER_QUOTED = frozenset({"Decision", "Task", "Action", "Goal", "Risk", "Agreement", "Outcome"})
 """Types that no quoted entry of a list states. A quoted entry of others is a title: "“Moby-Dick” by Melville"."""
 _BOLD = re.compile(r"\*\*[^*]+\*\*")
 _WILL = re.compile(
@@ -196,8 +196,8 @@ def _read_statement(
         node.properties["status"] = "open" if is_partly else _STATES.get(box[1], "done")
         return node
     under = None if nested or announced is None else announced
-    if (cited := _cited_until(reading, part, under)) is not None:
-        return None if context.is_kept else keep(reading, part, above, context.section_path, stated_from=cited)
+    if (quoted := _quoted_until(reading, part, under)) is not None:
+        return None if context.is_kept else keep(reading, part, above, context.section_path, stated_from=quoted)
     if under is not None:
         day, undated = without_day(reading, part)
         if day is not None and not reading.states_none(under.type, undated):
@@ -249,11 +249,11 @@ def _is_owned_and_due(reading: Reading, part: Part) -> bool:
     return is_owned and states_due_day(reading.text, part)
 
 
-def _cited_until(reading: Reading, part: Part, under: Announced | None) -> int | None:
+def _quoted_until(reading: Reading, part: Part, under: Announced | None) -> int | None:
     """Returns the end of the quotation at the beginning of an entry, or None if the entry is read as any other."""
-    cited = quotation_at_start(reading.text, part)
-    is_title = under is not None and under.type not in _CITED_TYPES and label_of(reading, part) is None
-    return None if cited is None or is_title else cited.end
+    quoted = quotation_at_start(reading.text, part)
+    is_title = under is not None and under.type not in _NEVER_QUOTED and label_of(reading, part) is None
+    return None if quoted is None or is_title else quoted.end
 
 
 def _read_person(context: ProseContext, part: Part, above: FoundNode) -> FoundNode | None:

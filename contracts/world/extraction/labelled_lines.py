@@ -169,8 +169,8 @@ def _is_undecided(context: ProseContext, labelled: Labelled) -> bool:
     vocabulary = context.reading.vocabulary
     if not context.has_decisions():
         return vocabulary.type_of(labelled.head) == "Decision"
-    said = labelled.label[len(labelled.head) :].lower()
-    words = f" {plain_words(said)} "
+    qualification = labelled.label[len(labelled.head) :].lower()
+    words = f" {plain_words(qualification)} "
     is_decision = vocabulary.type_of(labelled.head) == "Decision"
     return is_decision and labelled.day is None and any(f" {word} " in words for word in vocabulary.undecided)
 

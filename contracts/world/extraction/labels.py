@@ -118,10 +118,10 @@ def _qualified(reading: Reading, part: Part, rest: Part, *, is_term: bool) -> La
         return Labelled(whole, part, rest, is_term, whole) if ":" not in whole else None
     head = match["head"].rstrip(" *_`")
     name = Part(part.start, part.start + len(head)) if head else part
-    said = Part(*match.span("day" if match["inner"] is None else "inner"))
-    text = whole[said.start : said.end]
+    qualification = Part(*match.span("day" if match["inner"] is None else "inner"))
+    text = whole[qualification.start : qualification.end]
     if ONLY_DAY.fullmatch(text):
-        day = Part(part.start + said.start, part.start + said.end)
+        day = Part(part.start + qualification.start, part.start + qualification.end)
         return Labelled(whole, name, rest, is_term, head, day)
     pairs = [_PAIR.fullmatch(piece.strip()) for piece in re.split("[,;]", text)]
     if head and all(pairs):

@@ -21,7 +21,7 @@ MOST_DEPENDENCIES = 200
 """Most sentences "X depends on Y" of one document: the first ones."""
 MOST_COMMITMENTS = 200
 """Most sentences that give somebody a task with a last day, of one document: the first ones."""
-_SAID = re.compile(
+_QUOTATION = re.compile(
     r"(?<![\w\"])\"(?=\S)[^\"]{1,1000}(?<=\S)\"(?!\w)|“[^“”]{1,1000}”|„[^“”„]{1,1000}[“”]|«[^«»]{1,1000}»|»[^«»]{1,1000}«"
 )
 """A quotation within a sentence: "Ruth wrote: “We decided to sail.”"."""
@@ -67,9 +67,9 @@ def keep(
 
 def _collect_sentences(reading: Reading, node: FoundNode, part: Part, *, has_decisions: bool) -> None:
     """Adds the decisions that a passage reports, and stores its dependencies and commitments for `references`."""
-    said = [Part(*match.span()) for match in _SAID.finditer(reading.text, *part)]
+    quoted = [Part(*match.span()) for match in _QUOTATION.finditer(reading.text, *part)]
     for decided in decided_in(reading.text, part) if has_decisions else ():
-        if is_within(said, decided.what.start):
+        if is_within(quoted, decided.what.start):
             continue
         decision = reading.add("decided", "Decision", decided.what, node)
         if decided.when is not None and (days := [day for day, _ in dates_in(reading.text, decided.when)]):
@@ -80,5 +80,5 @@ def _collect_sentences(reading: Reading, node: FoundNode, part: Part, *, has_dec
     reading.dependencies += islice(depends_in(reading.text, part), room)
     reading.waits += islice(waits_in(reading.text, part), MOST_DEPENDENCIES - len(reading.waits))
     room = MOST_COMMITMENTS - len(reading.commitments)
-    commitments = (found for found in commitments_in(reading.text, part) if not is_within(said, found.who.start))
+    commitments = (found for found in commitments_in(reading.text, part) if not is_within(quoted, found.who.start))
     reading.commitments += [(node, found) for found in islice(commitments, room)]

@@ -157,8 +157,8 @@ class ProseContext:
             self.decisions.append(node)
         if why is not None:
             reading.describe(node, "rationale", reading.quote(why))
-        told = sentence if why is None else why
-        rest = Part(told.end, whole.end).trimmed(reading.text).trimmed(reading.text, " .,;:()[]–—-")
+        stated = sentence if why is None else why
+        rest = Part(stated.end, whole.end).trimmed(reading.text).trimmed(reading.text, " .,;:()[]–—-")
         behind = reading.quote(rest)
         for owners in named_owners(reading.text, rest):
             behind = behind.replace(reading.quote(owners.whole), "")

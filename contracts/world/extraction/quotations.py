@@ -14,8 +14,8 @@ _QUOTE = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*>")
 """The beginning of a line that is quoted."""
 _LONGEST_MARKS = 1_000
 """Most characters before the text of a quoted line."""
-_CITED = re.compile(
-    r"[*_]{0,3}(?P<said>\"[^\"]{1,1000}(?:\"|$)|[“”„][^“”]{1,1000}(?:[“”]|$)|«[^»]{1,1000}(?:»|$)|»[^«]{1,1000}(?:«|$)"
+_QUOTATION = re.compile(
+    r"[*_]{0,3}(?P<quoted>\"[^\"]{1,1000}(?:\"|$)|[“”„][^“”]{1,1000}(?:[“”]|$)|«[^»]{1,1000}(?:»|$)|»[^«]{1,1000}(?:«|$)"
     r"|[‘‚](?=\w).{1,1000}?(?:[’‘](?!\w)|$)|'(?=\w).{1,1000}?'(?!\w)|‹[^›]{1,1000}(?:›|$)"
     r"|[「『][^」』]{1,1000}(?:[」』]|$))(?P<label>[*_]{0,3}\s*(?::|[–—]\s|-\s))?",
     re.DOTALL,
@@ -50,13 +50,13 @@ class Quotations:
 
 def quotation_at_start(text: str, part: Part) -> Part | None:
     """Returns the quotation at the beginning of a part, or None. "“Tender”: an offer" begins with a label."""
-    cited = _CITED.match(text, part.start, part.end)
-    if cited is None or (cited["label"] is not None and ":" not in cited["said"]):
+    quotation = _QUOTATION.match(text, part.start, part.end)
+    if quotation is None or (quotation["label"] is not None and ":" not in quotation["quoted"]):
         return None
-    return Part(*cited.span("said"))
+    return Part(*quotation.span("quoted"))
 
 
 def is_quoted_over_lines(text: str, lines: tuple[Part, ...]) -> bool:
     """Decides whether an entry begins with a quotation of several lines."""
-    cited = quotation_at_start(text, Part(lines[0].start, lines[-1].end))
-    return cited is not None and cited.end > lines[0].end
+    quotation = quotation_at_start(text, Part(lines[0].start, lines[-1].end))
+    return quotation is not None and quotation.end > lines[0].end

@@ -38,7 +38,7 @@ def passages_of(text: str, part: Part) -> Iterator[Part]:
     rest = part.trimmed(text)
     while rest.end - rest.start > LONGEST_PASSAGE:
         window = Part(rest.start, rest.start + LONGEST_PASSAGE)
-        ends = (max((m.end() for m in each.finditer(text, *window)), default=0) for each in _BREAKS)
+        ends = (max((match.end() for match in pattern.finditer(text, *window)), default=0) for pattern in _BREAKS)
         end = next((end for end in ends if end > rest.start + LONGEST_PASSAGE // 4), window.end)
         yield Part(rest.start, end).trimmed(text)
         rest = Part(end, rest.end).trimmed(text)
