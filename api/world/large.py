@@ -6,7 +6,7 @@ that answers does all writing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from io import BytesIO
@@ -44,7 +44,7 @@ from contracts.world.facts import Dispute
 from contracts.world.graph_documents import StageDocument
 from contracts.world.identity import dedupe_key, given_id, own_id
 from contracts.world.import_api import LIMITS, ImportResult
-from contracts.world.memory.design import design_memory, plan_proposal
+from contracts.world.memory.design import design_memory, plan_node_id, plan_proposal
 from contracts.world.memory.memory_plan import DesignRequest
 from contracts.world.proposal import Actor, Proposal, checked
 from contracts.world.stages import Judgement
@@ -57,6 +57,7 @@ from warehouse.world.history import Past
 from warehouse.world.importing import ImportOutcome, import_graph
 from warehouse.world.judging import Judgment
 from warehouse.world.ontologies import ontology_of
+from warehouse.world.taken_over import former_names
 from warehouse.world.view import LedgerView
 from warehouse.world.write import is_large, judge_outside
 
@@ -156,6 +157,9 @@ def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor, same: Rec
     built = build_graph(request, actor.name, now, ontology)
     if request.visibility == "private":
         with ledger.read() as reader:
+            built = _as_written_before(
+                reader, built, actor.name, lambda name: build_graph(request, name, now, ontology)
+            )
             built = _as_imported(reader, built, actor.name)
             same = same or _recognised(reader, request.graph_id, actor.name, built_statements(built))
         built = _with_ids(built, same.ids)
@@ -217,12 +221,24 @@ def prepare_ending(ledger: Ledger, graph_id: str, documents: Collection[str], ac
     return _judged(ledger, without(proposal, documents, nodes, edges, utc_text(ledger.now())))
 
 
+def _as_written_before(
+    reader: Reader, graph: BuiltGraph, owner: str, built_as: Callable[[str], BuiltGraph]
+) -> BuiltGraph:
+    """Returns a graph with the ids of nodes that the owner took over with a key, which earlier builds derived from the
+    key's former owner."""
+    for name in former_names(reader, owner):
+        formerly = {node.id: before.id for node, before in zip(graph.nodes, built_as(name).nodes, strict=True)}
+        owners = _owners(reader, [*formerly, *formerly.values()])
+        taken_over = {new: old for new, old in formerly.items() if owners.get(old) == owner and new not in owners}
+        graph = _with_ids(graph, taken_over)
+    return graph
+
+
 def _as_imported(reader: Reader, graph: BuiltGraph, owner: str) -> BuiltGraph:
     """Returns a graph with the ids that an import gave to nodes of earlier builds, which has every id of a file under a
     name of its owner's: so a graph that was taken along goes on with the texts that it was built of."""
     own = {node.id: own_id(owner, node.id) for node in graph.nodes}
-    ids = msgspec.json.encode([*own, *own.values()]).decode()
-    known = {row["id"] for row in reader.rows("world_node_owners", values=ids)} if own else set()
+    known = _owners(reader, [*own, *own.values()])
     stored = {node_id: imported for node_id, imported in own.items() if imported in known and node_id not in known}
     return _with_ids(graph, stored)
 
@@ -232,43 +248,49 @@ def _recognised(reader: Reader, graph_id: str | None, owner: str, stated: Sequen
     if graph_id is None or not stated:
         return Recognised()
     nodes, _ = LedgerView(reader).stated_in(owner, source_of(graph_id))
-    ids = msgspec.json.encode([statement.id for statement in stated]).decode()
-    known = {row["id"] for row in reader.rows("world_node_owners", values=ids)}
-    return recognised(stated, stored_statements(nodes), known)
+    return recognised(stated, stored_statements(nodes), _owners(reader, [statement.id for statement in stated]).keys())
+
+
+def _owners(reader: Reader, ids: Collection[str]) -> dict[str, str]:
+    """Returns the owners of the nodes with these ids; those of public nodes are empty."""
+    values = msgspec.json.encode(list(ids)).decode()
+    return {row["id"]: row["owner"] for row in reader.rows("world_node_owners", values=values)} if ids else {}
 
 
 def _as_called(graph: BuiltGraph, owner: str) -> BuiltGraph:
     """Returns a graph with the ids by which its owner calls its nodes."""
-    return _with_ids(graph, {node.id: given_id(owner, node.id) for node in graph.nodes})
+    duplicates = (node_id for pair in graph.duplicates for node_id in pair.nodes)
+    ids = {node.id for node in graph.nodes}.union(duplicates)
+    return _with_ids(graph, {node_id: given_id(owner, node_id) for node_id in ids})
 
 
 def _with_ids(graph: BuiltGraph, ids: Mapping[str, str]) -> BuiltGraph:
     """Returns a graph with other ids of some nodes, by those that they have."""
 
-    def called(node_id: str) -> str:
+    def renamed(node_id: str) -> str:
         return ids.get(node_id, node_id)
 
     if not ids:
         return graph
     return graph.model_copy(
         update={
-            "nodes": [node.model_copy(update={"id": called(node.id)}) for node in graph.nodes],
+            "nodes": [node.model_copy(update={"id": renamed(node.id)}) for node in graph.nodes],
             "edges": [
-                edge.model_copy(update={"source": called(edge.source), "target": called(edge.target)})
+                edge.model_copy(update={"source": renamed(edge.source), "target": renamed(edge.target)})
                 for edge in graph.edges
             ],
             "contradictions": [
                 edge.model_copy(
                     update={
-                        "source": called(edge.source),
-                        "taken": called(edge.taken),
-                        "not_taken": called(edge.not_taken),
+                        "source": renamed(edge.source),
+                        "taken": renamed(edge.taken),
+                        "not_taken": renamed(edge.not_taken),
                     }
                 )
                 for edge in graph.contradictions
             ],
             "duplicates": [
-                pair.model_copy(update={"nodes": [called(node_id) for node_id in pair.nodes]})
+                pair.model_copy(update={"nodes": [renamed(node_id) for node_id in pair.nodes]})
                 for pair in graph.duplicates
             ],
         }
@@ -294,11 +316,22 @@ def _class_of(request: BuildRequest) -> SourceClass:
 def prepare_design(ledger: Ledger, request: DesignRequest, actor: Actor) -> Prepared:
     """Returns the memory plan of a request, and its proposal if it is to be applied. Raises the errors of `propose`."""
     plan = design_memory(request, actor.name)
+    with ledger.read() as reader:
+        author = _author_of_plan(reader, plan.plan_id, actor.name)
+    if author != actor.name:
+        plan = design_memory(request, author)
     fields = plan.model_dump_json(by_alias=True).encode()
     if request.mode == "preview":
         return Prepared(fields)
-    proposal = plan_proposal(plan, request.goals, actor)
+    proposal = plan_proposal(plan, request.goals, actor, author)
     return Prepared(fields, tuple(node.id for node in proposal.nodes), _judged(ledger, proposal))
+
+
+def _author_of_plan(reader: Reader, plan_id: str, owner: str) -> str:
+    """Returns the former owner of a key with which `owner` took over a memory plan; `owner` for any other plan."""
+    names = {plan_node_id(name, plan_id): name for name in (owner, *former_names(reader, owner))}
+    owners = _owners(reader, names)
+    return next((name for node_id, name in names.items() if owners.get(node_id) == owner), owner)
 
 
 def answer_past(

@@ -53,9 +53,8 @@ def stored_id(is_known: Callable[[str], bool], owner: str, called: str) -> str:
     return own if is_known(own) else called
 
 
-def stored_proposal(is_known: Callable[[str], bool], proposal: Proposal) -> Proposal:
-    """Returns a proposal whose edges and acts name nodes by the graph's ids."""
-    owner = proposal.actor.name
+def stored_proposal(is_known: Callable[[str], bool], proposal: Proposal, owner: str) -> Proposal:
+    """Returns a proposal whose edges and acts name nodes by the graph's ids. It names them as `owner` calls them."""
     return msgspec.structs.replace(
         proposal,
         edges=tuple(

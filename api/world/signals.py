@@ -39,11 +39,12 @@ from contracts.world.signal import (
     signal_proposal,
 )
 from contracts.world.signed import is_signed
-from warehouse.ledger.ledger import Ledger
+from warehouse.ledger.ledger import Ledger, Reader
 from warehouse.world.disputes import disputes_among
 from warehouse.world.ontologies import ontology_of
+from warehouse.world.taken_over import former_names
 from warehouse.world.view import LedgerView
-from warehouse.world.write import decision_of_request, propose, stated_again_after, waits_for_owner
+from warehouse.world.write import decision_of_request, is_repeated, propose, stated_again_after, waits_for_owner
 
 SignalKey = Annotated[
     str | None,
@@ -150,18 +151,48 @@ def _named(signal: SignalRequest, idempotency_key: str | None) -> SignalRequest:
 
 def _proposal(ledger: Ledger, signal: SignalRequest, actor: Actor) -> Proposal:
     with ledger.read() as reader:
-        view, ontology = LedgerView(reader), ontology_of(reader, actor.owner)
-        stated = signal_proposal(signal, actor, ontology)
+        statement = _Statement(reader, signal, actor)
+        stated = statement.proposal()
         if is_said_again(signal):
             assert stated.idempotency_key is not None
-            after = stated_again_after(reader, actor, stated.idempotency_key)
-            stated = signal_proposal(signal, actor, ontology, after=after)
-            newest = view.node(stated.nodes[0].id)
+            stated = statement.proposal(stated_again_after(reader, actor, stated.idempotency_key))
+            newest = statement.view.node(stated.nodes[0].id)
             if newest is not None and is_overruled(newest, utc_text(ledger.now())):
                 assert stated.idempotency_key is not None
-                after = decision_of_request(reader, actor, stated.idempotency_key)
-                stated = signal_proposal(signal, actor, ontology, after=after)
-        return stored_proposal(lambda node_id: view.node(node_id) is not None, stated)
+                stated = statement.proposal(decision_of_request(reader, actor, stated.idempotency_key))
+        return stated
+
+
+class _Statement:
+    """A signal over the graph that a reader sees."""
+
+    def __init__(self, reader: Reader, signal: SignalRequest, actor: Actor) -> None:
+        self.view = LedgerView(reader)
+        self._reader = reader
+        self._signal = signal
+        self._actor = actor
+        self._ontology = ontology_of(reader, actor.owner)
+
+    def proposal(self, after: int = 0) -> Proposal:
+        """Returns the proposal of the signal: the one of before, if the key that sent it was another's then."""
+        for name in former_names(self._reader, self._actor.name):
+            formerly = self._by(name, name, after)
+            if is_repeated(self._reader, formerly):
+                return formerly
+        author = name = self._actor.name
+        stated = self._by(author, name, after)
+        while self._is_of_others(stated.nodes[0].id):  # it was stated with a key that is another's by now
+            author = f"{author} again"
+            stated = self._by(author, name, after)
+        return stated
+
+    def _by(self, author: str, name: str, after: int) -> Proposal:
+        stated = signal_proposal(self._signal, self._actor, self._ontology, after=after, author=author)
+        return stored_proposal(lambda node_id: self.view.node(node_id) is not None, stated, name)
+
+    def _is_of_others(self, node_id: str) -> bool:
+        known = self.view.node(node_id)
+        return known is not None and not known.erased and known.owner not in (None, self._actor.name)
 
 
 def _is_signed(caller: Caller, signal: SignalRequest, sent: dict[str, Any]) -> bool:

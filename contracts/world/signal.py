@@ -150,10 +150,13 @@ def is_said_again(signal: SignalRequest) -> bool:
     return signal.idempotency_key is None and times == (None, None) and not any(_acts(signal).values())
 
 
-def signal_proposal(signal: SignalRequest, actor: Actor, ontology: Ontology, *, after: int = 0) -> Proposal:
+def signal_proposal(
+    signal: SignalRequest, actor: Actor, ontology: Ontology, *, after: int = 0, author: str | None = None
+) -> Proposal:
     """Returns the proposal of a signal: one node and its edges. Raises `BodyInvalid` for an unknown type or domain.
 
-    `after` is the decision about the equal statement before it, if that is over; 0 for the first one.
+    `after` is the decision about the equal statement before it, if that is over; 0 for the first one. `author` is the
+    owner whose the key was that sent it first, if that is another.
     """
     _refuse_unknown(signal, ontology.part_of(actor.owner if signal.visibility == "private" else None))
     stated = signal.model_dump(mode="json", by_alias=True, exclude={"expected_revision", "signature", *_LATER_FIELDS})
@@ -165,7 +168,7 @@ def signal_proposal(signal: SignalRequest, actor: Actor, ontology: Ontology, *, 
             "The payload holds a number that JSON can't carry exactly: integers go to 2^53 - 1.",
             errors=[("/payload", "holds a number that JSON can't carry exactly")],
         ) from None
-    node_id = content_id("signal", actor.name, key)
+    node_id = content_id("signal", author or actor.name, key)
     properties = dict(signal.payload)
     if signal.confidence is not None:
         properties["confidence"] = signal.confidence

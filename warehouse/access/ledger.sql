@@ -281,6 +281,12 @@ update access_claims
 set state = :state, block_number = :block_number, block_hash = :block_hash, changed_at = :changed_at
 where claim_id = :claim_id and state = :from_state
 
+-- name: access_move_imports
+-- Imports that keys of a claim began are :owner's.
+update world_imports
+set owner = :owner
+where key_id in (select key_id from api_keys where claim_id = :claim_id)
+
 -- name: access_move_payloads
 -- What was decided of the keys of a claim is :owner's.
 update world_decision_payloads
@@ -309,6 +315,19 @@ where seq in (
 -- name: access_move_quote
 -- Moves one open quote on.
 update access_quotes set state = :state where quote_id = :quote_id and state = 'open'
+
+-- name: access_move_requests
+-- Requests that keys of a claim sent as :payer are :owner's, where he sent no other one with the same idempotency key.
+update world_requests
+set scope = :owner
+where scope = :payer
+    and seq in (
+        select p.seq
+        from world_decision_payloads p
+        join api_keys k on k.key_id = p.key_id
+        where k.claim_id = :claim_id
+    )
+    and not exists (select 1 from world_requests as known where known.scope = :owner and known.key = world_requests.key)
 
 -- name: access_moved_keys
 -- One row per key that the payer owns since a migration, by the operator that had it before and never signed.

@@ -50,6 +50,8 @@ def give_to_operator(tx: Transaction, claim: Claim) -> Moved:
         reason=f"{claim.operator} has signed for the key of {claim.claim_id}.",
     )
     tx.run("world_move_capsules", from_owner=claim.payer, to_owner=claim.operator)
+    tx.run("access_move_requests", claim_id=claim.claim_id, payer=claim.payer, owner=claim.operator)
+    tx.run("access_move_imports", claim_id=claim.claim_id, owner=claim.operator)
     tx.run("access_move_payloads", claim_id=claim.claim_id, owner=claim.operator)
     tx.run("access_move_pending", claim_id=claim.claim_id, owner=claim.operator)
     tx.run("access_own_claim", claim_id=claim.claim_id, owner=claim.operator)
@@ -81,6 +83,7 @@ def settle_moved_keys(tx: Transaction) -> None:
             reason = f"{operator} never signed for the keys that {payer} paid."
             moved = hand_over(tx, nodes, edges, payer, takes_over=operator, reason=reason, key_id=row["key_id"])
             tx.run("world_move_capsules", from_owner=operator, to_owner=payer)
+            tx.run("world_move_requests", from_owner=operator, to_owner=payer)
             tx.run("world_move_payloads", from_owner=operator, to_owner=payer)
             tx.run("world_move_pending", from_owner=operator, to_owner=payer)
         counts = {"nodes": moved.nodes, "edges": moved.edges, "left_behind": moved.left}

@@ -369,6 +369,13 @@ where fact_key = :fact_key
 -- The import :id is applied with this result, as JSON.
 update world_imports set result = :result where id = :id
 
+-- name: world_former_names
+-- One row per owner that keys of :owner had before.
+select payer as name from access_claims where owner = :owner and payer <> :owner
+union
+select from_owner from access_moved_keys where to_owner = :owner
+order by name
+
 -- name: world_forget_claims
 -- Whose the capsules of :owner became is forgotten, and a capsule that is its own owner waits for nobody any more.
 update world_capsules set claimed_by = :forgotten where claimed_by = :owner or 'capsule:' || id = :owner
@@ -523,6 +530,13 @@ update world_decision_payloads set owner = :to_owner where owner = :from_owner
 -- name: world_move_pending
 -- What :from_owner proposed and waits for an operator is :to_owner's.
 update world_pending set owner = :to_owner where owner = :from_owner
+
+-- name: world_move_requests
+-- Requests that :from_owner sent are :to_owner's, where he sent no other one with the same key.
+update world_requests
+set scope = :to_owner
+where scope = :from_owner
+    and not exists (select 1 from world_requests as known where known.scope = :to_owner and known.key = world_requests.key)
 
 -- name: world_newest_decisions
 -- One row per decision, newest first, at most :limit; payload is null where it was forgotten.

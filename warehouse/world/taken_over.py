@@ -1,7 +1,9 @@
-"""Finds edges that an owner took over from another, with a capsule or a key. They keep the ids that they had.
+"""Finds what an owner took over from another, with a capsule or a key. It keeps the ids that it had.
 
 Example: a capsule's edge has an id of its ends, its type and the capsule. Who claims the capsule would give another id
-to the same edge, so it is looked for by its ends and type as well. `ownership.py` and `capsules.py` hand edges over.
+to the same edge, so it is looked for by its ends and type as well. Ids of signals, builds and plans are derived from
+their owner, too: a request that is repeated after an operator's consent is looked for by the names of before.
+`ownership.py` and `capsules.py` hand nodes and edges over.
 """
 
 from __future__ import annotations
@@ -13,6 +15,11 @@ from warehouse.ledger.ledger import Reader
 def has_taken_over(reader: Reader, owner: str) -> bool:
     """Returns False if an owner can have no edge but those that were written as his."""
     return reader.row("world_took_over", owner=owner) is not None
+
+
+def former_names(reader: Reader, owner: str) -> list[str]:
+    """Returns the names under which an owner's keys wrote before they were his."""
+    return [row["name"] for row in reader.rows("world_former_names", owner=owner)]
 
 
 def taken_over_edges(reader: Reader, owner: str) -> dict[str, str]:

@@ -27,6 +27,7 @@ from warehouse.world.audit import DECISION, decided_stages, record
 from warehouse.world.events import append_states, events_of_decision, head_revision
 from warehouse.world.judging import Judgment, judge_at, new_states
 from warehouse.world.ontologies import ontology_of
+from warehouse.world.taken_over import former_names
 from warehouse.world.view import LedgerView
 
 JUDGED_UNDER_LOCK_AT_MOST = 100
@@ -370,12 +371,26 @@ def _answered(reader: Reader, proposal: Proposal) -> Decision | None:
     row = reader.row("world_request", scope=proposal.actor.name, key=proposal.idempotency_key)
     if row is None:
         return None
-    if row["request_sha256"] != proposal.request_sha256():
+    if not _is_of(reader, proposal, row["request_sha256"]):
         raise IdempotencyKeyReused("This idempotency key came with another request before.")
     decision = recorded_decision(reader, row["seq"])
     if decision.nodes and all(node.erased for node in decision.nodes):
         return _not_again(decision)
     return decision
+
+
+def is_repeated(reader: Reader, proposal: Proposal) -> bool:
+    """Decides whether a request with the idempotency key and the statements of this one was decided about before."""
+    row = reader.row("world_request", scope=proposal.actor.name, key=proposal.idempotency_key)
+    return row is not None and _is_of(reader, proposal, row["request_sha256"])
+
+
+def _is_of(reader: Reader, proposal: Proposal, request_sha256: str) -> bool:
+    """Decides whether a digest is of this request, also if the key that sent it was another's then."""
+    if request_sha256 == proposal.request_sha256():
+        return True
+    actors = (msgspec.structs.replace(proposal.actor, name=name) for name in former_names(reader, proposal.actor.name))
+    return any(request_sha256 == msgspec.structs.replace(proposal, actor=actor).request_sha256() for actor in actors)
 
 
 def _not_again(decision: Decision) -> Decision:

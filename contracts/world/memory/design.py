@@ -374,14 +374,22 @@ def _node_id(owner: str, plan_id: str, *parts: str) -> str:
     return content_id("memory", owner, plan_id, *parts)
 
 
-def plan_proposal(plan: MemoryPlan, goals: Sequence[DesignGoal], actor: Actor) -> Proposal:
-    """Returns a plan as nodes and edges of its owner's private graph. The same plan has the same ids."""
+def plan_node_id(owner: str, plan_id: str) -> str:
+    """Returns the id of the node that stands for a plan in the graph of `owner`."""
+    return _node_id(owner, plan_id, "plan")
+
+
+def plan_proposal(plan: MemoryPlan, goals: Sequence[DesignGoal], actor: Actor, author: str | None = None) -> Proposal:
+    """Returns a plan as nodes and edges of its owner's private graph. The same plan has the same ids.
+
+    `author` is the owner for whom `plan` was made, if that was another than the actor.
+    """
 
     def node_id(*parts: str) -> str:
-        return _node_id(actor.name, plan.plan_id, *parts)
+        return _node_id(author or actor.name, plan.plan_id, *parts)
 
     plan_node = NodeDraft(
-        id=node_id("plan"),
+        id=plan_node_id(author or actor.name, plan.plan_id),
         type="Strategy",
         title=f"Memory of {plan.agent.id}"[:300],
         properties={

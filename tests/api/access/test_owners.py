@@ -24,6 +24,7 @@ from warehouse.world.importing import import_graph
 OPERATOR = Account.from_key("0x" + "33" * 32)
 
 SIGNAL = "/api/v2/world-model/signal"
+BUILD = "/api/v2/knowledge-graph/build"
 QUERY = "/api/v2/world-model/query"
 SECRET_FACT = {
     "type": "Observation",
@@ -183,6 +184,79 @@ def test_what_moved_to_the_operator_is_imported_over_itself_without_a_second_edg
     assert with_key.status_code == 201
     import_graph(paid.service.ledger, lambda: content.splitlines(), Actor("caller", "local:empty"))
     assert exported(paid, "local:empty") == content
+
+
+@pytest.mark.both_engines
+@pytest.mark.parametrize("named_by", ["header", "content"])
+def test_a_signal_that_is_sent_again_after_the_operators_consent_is_the_same_signal(
+    paid: PaidService, named_by: str
+) -> None:
+    named = bought(paid, PAYER, operatorAddress=OPERATOR.address)
+    key = key_of(named)
+    graph = {"mode": "apply", "nodes": [{"id": "x", "type": "Goal", "title": "X"}]}
+    assert paid.post("/api/v2/knowledge-graph/build", graph, X_Api_Key=key).status_code == 201
+    headers = {"X_Api_Key": key} | ({"Idempotency_Key": "sk1"} if named_by == "header" else {})
+    signal = {"type": "Goal", "title": "P", "source": "me", "links": [{"type": "RELATED_TO", "target": "x"}]}
+    public = {"type": "Goal", "title": "For all", "source": "me", "visibility": "public", "idempotencyKey": "pub"}
+    first, waiting = paid.post(SIGNAL, signal, **headers), paid.post(SIGNAL, public, X_Api_Key=key)
+    assert (first.status_code, waiting.json()["data"]["verdict"]) == (201, "escalated")
+    assert consented(paid, named) == {"nodes": 2, "edges": 1, "left": 0}
+
+    again = paid.post(SIGNAL, signal, **headers)
+    assert (again.status_code, again.json()["data"]["signalId"]) == (201, first.json()["data"]["signalId"])
+    assert again.json()["data"]["decision"] == first.json()["data"]["decision"]
+    waits = paid.post(SIGNAL, public, X_Api_Key=key).json()["data"]
+    assert waits["decision"] == waiting.json()["data"]["decision"]
+    assert titles(paid, key) == {"X", "P"}
+    if named_by == "header":
+        other = paid.post(SIGNAL, signal | {"title": "Q"}, **headers)
+        assert (other.status_code, other.json()["code"]) == (409, "idempotency_key_reused")
+
+
+def test_a_plan_and_a_build_that_are_sent_again_after_the_operators_consent_write_nothing_new(
+    paid: PaidService,
+) -> None:
+    named = bought(paid, PAYER, operatorAddress=OPERATOR.address)
+    key = key_of(named)
+    plan = {"mode": "apply", "agent": {"id": "gardener"}, "goals": ["Remember what was planted"]}
+    text = "# Harbour\n\nOwner: Ada Reuter\n\n- [ ] Paint the boat\n- [ ] Ask Ada Reuter for the key\n"
+    build = {"mode": "apply", "graphId": "g", "documents": [{"id": "d", "markdown": text}]}
+    stated = {
+        "mode": "apply",
+        "nodes": [{"id": name, "type": "Goal", "title": f"Goal {name}"} for name in ("x", "y")],
+        "edges": [{"source": "x", "target": "y", "type": "RELATED_TO"}],
+    }
+    sent = [("/api/v2/memory/design", plan), (BUILD, build), (BUILD, stated)]
+    first = [paid.post(path, body, X_Api_Key=key) for path, body in sent]
+    assert [answer.status_code for answer in first] == [201] * 3
+    assert consented(paid, named)["left"] == 0
+    content = exported(paid, OPERATOR.address.lower())
+    again = [paid.post(path, body, X_Api_Key=key) for path, body in sent]
+    assert [answer.status_code for answer in again] == [201] * 3
+    assert exported(paid, OPERATOR.address.lower()) == content
+    assert again[0].json()["data"]["nodeIds"] == first[0].json()["data"]["nodeIds"]
+    assert [node["id"] for node in again[1].json()["data"]["nodes"]] == [
+        node["id"] for node in first[1].json()["data"]["nodes"]
+    ]
+    longer = {"id": "d", "markdown": text.replace("Paint", "Sell")}
+    assert paid.post(BUILD, build | {"documents": [longer]}, X_Api_Key=key).status_code == 201
+    assert "Sell the boat" in titles(paid, key)
+    assert "Paint the boat" not in titles(paid, key)
+
+
+def test_a_signal_of_the_payers_other_key_after_the_consent_is_the_payers(paid: PaidService) -> None:
+    own = key_of(bought(paid, PAYER))
+    named = bought(paid, PAYER, operatorAddress=OPERATOR.address)
+    key = key_of(named)
+    mine = goal(paid, own, "Mine")
+    moved = goal(paid, key, "Moved")
+    consented(paid, named)
+    again = [goal(paid, own, "Moved") for _ in range(2)]
+    assert again[0] == again[1] != moved
+    assert goal(paid, own, "Mine") == mine
+    assert (titles(paid, own), titles(paid, key)) == ({"Mine", "Moved"}, {"Moved"})
+    theirs = goal(paid, key, "Mine")
+    assert theirs != mine and goal(paid, key, "Mine") == theirs
 
 
 def exported(paid: PaidService, owner: str) -> bytes:

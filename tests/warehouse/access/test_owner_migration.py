@@ -264,6 +264,29 @@ def test_an_operator_that_signs_later_gets_back_what_was_its_own(ledger: Ledger)
     assert {number: key and key.owner for number, key in keys.items()} == {1: PAYER, 2: BOSS}
 
 
+def test_requests_of_keys_whose_operators_signed_before_they_moved_are_moved_by_the_migration(
+    ledger: Ledger, engine: Engine, unopened_settings: Settings
+) -> None:
+    for number, key in enumerate(("key-boss-1", "key-boss-2")):
+        draft = NodeDraft(id=f"goal-{number}", type="Goal", title=f"Goal {number}")
+        asked = Proposal(actor=Actor("caller", PAYER), source="s", nodes=(draft,), idempotency_key=f"asked-{number}")
+        assert propose(ledger, asked, alignment=no_rules, key_id=key).verdict == "approved"
+    with ledger.transaction() as tx:
+        claim = find_claim(tx, "claim-boss-2")
+        assert claim is not None
+        give_to_operator(tx, claim)
+
+    def scopes() -> dict[str, str]:
+        return {row["key"]: row["scope"] for row in _rows(ledger, "select key, scope from world_requests")}
+
+    assert scopes() == {"asked-0": PAYER, "asked-1": BOSS}
+    with engine.begin() as connection:
+        connection.execute(text("update world_requests set scope = :payer"), {"payer": PAYER})
+        connection.execute(text("update alembic_version set version_num = '0020'"))
+    open_ledger(unopened_settings, unopened_settings.data_dir).close()
+    assert scopes() == {"asked-0": PAYER, "asked-1": BOSS}
+
+
 def test_opening_again_moves_nothing(ledger: Ledger, unopened_settings: Settings) -> None:
     before = ledger.head()
     again = open_ledger(unopened_settings, unopened_settings.data_dir)
