@@ -70,7 +70,7 @@ from warehouse.world.import_helper import Looking, LookingHere, looking_beside, 
 from warehouse.world.import_parts import Judged, JudgedParts, Part, Planned, Waiting
 from warehouse.world.judging import RecordingView
 from warehouse.world.ontologies import put_words, words_ever_of, words_of
-from warehouse.world.taken_over import taken_over_edges
+from warehouse.world.taken_over import taken_over_edges, took_over_since
 from warehouse.world.write import JUDGED_AT_MOST, overtaken
 
 NODES_AND_EDGES_OF_PART = 50_000
@@ -421,7 +421,7 @@ class _Importer:
         own, moved = own_id(self._owner, ""), self._index.stored.moved.values()
         erased = [row["id"] for row in tx.rows("world_erased_after", seq=self._seen)]
         is_erased = any(node_id.startswith(own) or node_id in moved for node_id in erased)
-        if is_erased or taken_over_edges(tx, self._owner) != self._index.edge_ids:
+        if is_erased or took_over_since(tx, self._owner, self._seen):
             raise _JudgeAgain
 
     def _refuse_known(self, tx: Transaction, part: Judged) -> None:

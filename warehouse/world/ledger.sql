@@ -166,6 +166,10 @@ order by id
 -- One row per private edge of :owner: its newest state as JSON.
 {world_edge_states} where s.owner = :owner order by id
 
+-- name: world_edges_since
+-- One row per edge of :owner that has a state above :seq.
+select id, source, type, target from world_edges where revision > :seq and owner = :owner
+
 -- name: world_edges_stated_in
 -- One row per private edge of :owner whose newest state holds the text :like: the state as JSON.
 {world_edge_states} where s.owner = :owner and body like :like order by id
@@ -371,7 +375,7 @@ update world_imports set result = :result where id = :id
 
 -- name: world_former_names
 -- One row per owner that keys of :owner had before.
-select payer as name from access_claims where owner = :owner and payer <> :owner
+select payer as name from access_claims where owner = :owner and owner <> payer
 union
 select from_owner from access_moved_keys where to_owner = :owner
 order by name
@@ -665,6 +669,10 @@ select id from world_imports where owner = :owner and result is null and expires
 
 -- name: world_ordinary_edges
 -- One row per edge of :owner that no large import wrote as new, among which is everything that was another's before.
+select id, source, type, target from world_edges indexed by world_edges_by_owner_and_ends
+where owner = :owner and segment = 0
+
+-- name: world_ordinary_edges (postgresql)
 select id, source, type, target from world_edges where owner = :owner and segment = 0
 
 -- name: world_origin_decision
@@ -819,7 +827,7 @@ order by id
 -- took keys from operators that never signed.
 select 1 as took
 where exists (select 1 from world_capsules where claimed_by = :owner)
-    or exists (select 1 from access_claims where owner = :owner and payer <> :owner)
+    or exists (select 1 from access_claims where owner = :owner and owner <> payer)
     or exists (select 1 from access_moved_keys where to_owner = :owner)
 
 -- name: world_waiting

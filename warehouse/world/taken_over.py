@@ -34,3 +34,11 @@ def taken_over_edges(reader: Reader, owner: str) -> dict[str, str]:
         else:
             ids.setdefault(own, known)
     return {own: known for own, known in ids.items() if own != known}
+
+
+def took_over_since(reader: Reader, owner: str, seq: int) -> bool:
+    """Decides whether an owner took over edges after a revision, or changed some that he took over before."""
+    if not has_taken_over(reader, owner):
+        return False
+    edges = reader.values("world_edges_since", owner=owner, seq=seq)
+    return any(known != edge_id(owner, source, edge_type, target) for known, source, edge_type, target in edges)

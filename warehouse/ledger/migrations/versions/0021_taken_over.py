@@ -1,7 +1,10 @@
-"""Gives operators that have signed the idempotency keys of what their keys sent before."""
+"""Gives operators that have signed the idempotency keys of what their keys sent before, and adds indexes by which what
+an owner took over is found."""
 
 from alembic import op
 from sqlalchemy import text
+
+from warehouse.ledger.schema import run_sql
 
 revision = "0021"
 down_revision = "0020"
@@ -22,6 +25,7 @@ where scope = :payer
 
 
 def upgrade() -> None:
+    run_sql(op, "0021_taken_over")
     connection = op.get_bind()
     for claim in connection.execute(text(_SIGNED)).mappings().all():
         connection.execute(text(_MOVE), dict(claim))
