@@ -58,8 +58,10 @@ def import_notes(ledger: Ledger, folder: Path, owner: str, graph: str | None) ->
     names = DocumentNames(former, {path.as_posix() for path in paths}, lambda path: _text_within(folder, path))
     same = Recognised()
     if former:
-        stated = (_stated(ledger, owner, graph_id, notes) for notes in _notes(folder, paths, names, Decided()))
-        same = recognise(ledger, graph_id, owner, chain.from_iterable(stated))
+        there = Decided()
+        notes_stated = [_stated(ledger, owner, graph_id, notes) for notes in _notes(folder, paths, names, there)]
+        gone = former.keys() - there.present
+        same = recognise(ledger, graph_id, owner, chain.from_iterable(notes_stated), gone)
     for notes in _notes(folder, paths, names, done):
         note(f"reading {notes[0].path}" + (f" and {len(notes) - 1} more" if len(notes) > 1 else ""))
         _build(ledger, owner, graph_id, notes, same, done)
@@ -88,7 +90,7 @@ def _graph_of(ledger: Ledger, folder: Path, owner: str, graph: str | None) -> st
     Two folders may have the same name. Earlier versions called the graph by the name alone: whose that graph is nobody
     knows but its owner. Raises `ImportRefused`.
     """
-    from contracts.world.extraction.build import source_of
+    from contracts.world.extraction.sources import source_of
 
     if graph is not None:
         if _GRAPH_ID.fullmatch(graph) is None:

@@ -6,10 +6,11 @@ that answers does all writing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,19 +28,19 @@ from contracts.world.extraction.build import (
     PossibleDuplicate,
     build_graph,
     graph_proposal,
-    source_of,
 )
 from contracts.world.extraction.moved_documents import BuiltDocument, built_documents
 from contracts.world.extraction.rebuild import Former, documents_in, rebuilt, without
 from contracts.world.extraction.rules import load_rules
 from contracts.world.extraction.same_statements import (
     Recognised,
+    Recognition,
     Statement,
     built_statements,
-    recognised,
     stored_statements,
     together,
 )
+from contracts.world.extraction.sources import source_of
 from contracts.world.facts import Dispute
 from contracts.world.graph_documents import StageDocument
 from contracts.world.identity import dedupe_key, given_id, own_id
@@ -47,6 +48,7 @@ from contracts.world.import_api import LIMITS, ImportResult
 from contracts.world.memory.design import design_memory, plan_node_id, plan_proposal
 from contracts.world.memory.memory_plan import DesignRequest
 from contracts.world.proposal import Actor, Proposal, checked
+from contracts.world.records import FORGOTTEN
 from contracts.world.stages import Judgement
 from warehouse.ledger.ledger import Ledger, Reader, open_ledger
 from warehouse.world import query, staging
@@ -66,6 +68,10 @@ if TYPE_CHECKING:
 
 MOST_EVENTS = 1_000_000
 """Events that a query of the past lays over a generation: all of them."""
+
+
+IDS_AT_ONCE = 20_000
+"""Ids that are looked up by one statement."""
 
 
 class ToBeWritten(msgspec.Struct, frozen=True):
@@ -174,7 +180,8 @@ def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor, same: Rec
         known = {node.id: node for draft in proposal.nodes if (node := view.node(draft.id)) is not None}
         is_again = request.graph_id is not None and request.visibility == "private" and documents
         nodes, edges = view.stated_in(actor.name, proposal.source) if is_again else ([], [])
-    again = rebuilt(proposal, documents, Former(known, nodes, edges), ontology, utc_text(now))
+    former = Former(known, nodes, edges, frozenset() if same is None else same.moved)
+    again = rebuilt(proposal, documents, former, ontology, utc_text(now))
     fields = msgspec.json.decode(
         _as_called(built.model_copy(update={"duplicates": duplicates}), actor.name).model_dump_json(by_alias=True)
     ) | {
@@ -193,10 +200,12 @@ def statements_of(ledger: Ledger, request: BuildRequest, owner: str) -> list[Sta
         return built_statements(_as_imported(reader, built, owner))
 
 
-def recognise(ledger: Ledger, graph_id: str, owner: str, stated: Iterable[Statement]) -> Recognised:
+def recognise(
+    ledger: Ledger, graph_id: str, owner: str, stated: Iterable[Statement], gone: Collection[str]
+) -> Recognised:
     """Returns which statements of all documents of an owner's graph it has under other ids."""
     with ledger.read() as reader:
-        return _recognised(reader, graph_id, owner, together(stated))
+        return _recognised(reader, graph_id, owner, together(stated), gone)
 
 
 def documents_built(ledger: Ledger, graph_id: str, owner: str) -> set[str]:
@@ -243,12 +252,27 @@ def _as_imported(reader: Reader, graph: BuiltGraph, owner: str) -> BuiltGraph:
     return _with_ids(graph, stored)
 
 
-def _recognised(reader: Reader, graph_id: str | None, owner: str, stated: Sequence[Statement]) -> Recognised:
-    """Returns which statements an owner's graph has under other ids."""
+def _recognised(
+    reader: Reader, graph_id: str | None, owner: str, stated: Sequence[Statement], gone: Collection[str] = ()
+) -> Recognised:
+    """Returns which statements an owner's graph has under other ids. `stated` is what its documents state that were
+    read; those in `gone` state nothing any more."""
     if graph_id is None or not stated:
         return Recognised()
     nodes, _ = LedgerView(reader).stated_in(owner, source_of(graph_id))
-    return recognised(stated, stored_statements(nodes), _owners(reader, [statement.id for statement in stated]).keys())
+    documents = {*gone, *(name for statement in stated for name in statement.documents)}
+    known = _owners(reader, [statement.id for statement in stated]).keys()
+    recognition = Recognition(f"{owner}/{graph_id}", stated, stored_statements(nodes), known, documents)
+    return recognition.result(_erased(reader, recognition.ids_elsewhere()))
+
+
+def _erased(reader: Reader, pairs: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yields the pairs whose first id is that of an erased node."""
+    if reader.row("world_any_node_of", owner=FORGOTTEN) is None:
+        return
+    while chunk := list(islice(pairs, IDS_AT_ONCE)):
+        owners = _owners(reader, [node_id for node_id, _ in chunk])
+        yield from (pair for pair in chunk if owners.get(pair[0]) == FORGOTTEN)
 
 
 def _owners(reader: Reader, ids: Collection[str]) -> dict[str, str]:

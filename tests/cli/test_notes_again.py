@@ -17,6 +17,7 @@ from contracts.world.proposal import Act, Actor, NodeDraft
 from contracts.world.records import Node, is_live
 from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.world.events import decode_nodes
+from warehouse.world.forget import erase_node
 from warehouse.world.write import propose
 
 KIM, LEE = "local:kim", "local:lee"
@@ -50,6 +51,10 @@ def svc(*arguments: str) -> dict[str, Any]:
     result = CliRunner().invoke(app, ["world", *arguments, "--json"])
     assert result.exit_code == 0, result.output
     return dict(json.loads(result.stdout))
+
+
+def svc_code(*arguments: str) -> int:
+    return CliRunner().invoke(app, ["world", *arguments, "--json"]).exit_code
 
 
 def folder_of(path: Path, notes: dict[str, str]) -> Path:
@@ -90,7 +95,7 @@ def in_note(ledger: Ledger, title: str, note: str, node_type: str = "Task", owne
 
 
 def correct(ledger: Ledger, node: Node, title: str) -> None:
-    right = NodeDraft(id=f"right-{title[-5:]}", type=node.type, title=title)
+    right = NodeDraft(id=f"right-{title.replace(' ', '-')}", type=node.type, title=title)
     act = Act("corrects", right.id, node.id, "it is so")
     stated = proposal(right, actor=Actor("caller", node.owner or ""), acts=(act,), source="a correction")
     assert propose(ledger, stated, alignment=no_rules).verdict == "approved"
@@ -101,6 +106,10 @@ def retract(ledger: Ledger, node: Node) -> None:
     act = Act("retracts", reason.id, node.id, "it is not so")
     stated = proposal(reason, actor=Actor("caller", node.owner or ""), acts=(act,), source="a retraction")
     assert propose(ledger, stated, alignment=no_rules).verdict == "approved"
+
+
+def erase(ledger: Ledger, node: Node) -> None:
+    erase_node(ledger, Actor("caller", node.owner or ""), node.id)
 
 
 def test_another_owner_who_took_a_graph_along_goes_on_with_its_notes(ledger: Ledger, tmp_path: Path) -> None:
@@ -151,3 +160,89 @@ def test_a_node_of_many_notes_is_written_once(ledger: Ledger, tmp_path: Path) ->
     assert import_notes(notes)["written"] == 0
     take_along(tmp_path)
     assert import_notes(notes, LEE)["written"] == 0
+
+
+OPEN = "# Open\n\n## Tasks\n\n- [ ] Order the paint\n- [ ] Sweep the yard\n- [ ] Mow the lawn\n"
+LEFT = ["Renew passport by 2026-08-01", "Give Claire the keys", "Water the plants"]
+
+
+@pytest.mark.parametrize("new_note", ["Tasks/Personal.md", "A.md"])
+def test_a_line_that_was_moved_to_another_note_is_the_statement_that_it_was(
+    ledger: Ledger, tmp_path: Path, new_note: str
+) -> None:
+    lines = "".join(f"- [ ] {line}\n" for line in LEFT)
+    notes = folder_of(tmp_path / "notes", {"Tasks/Open.md": OPEN + lines, "other.md": "# Other\n\nNothing."})
+    import_notes(notes)
+    correct(ledger, in_note(ledger, LEFT[0], "Open.md"), "Renew passport by 2026-09-01")
+    erase(ledger, in_note(ledger, LEFT[1], "Open.md"))
+    water = in_note(ledger, LEFT[2], "Open.md")
+    folder_of(notes, {"Tasks/Open.md": OPEN, new_note: f"# Personal\n\n## Tasks\n\n{lines}"})
+
+    moved = import_notes(notes)
+    assert moved["withheld"] == {"corrected": 1, "forgotten": 1}
+    kept = ["Mow the lawn", "Order the paint", "Renew passport by 2026-09-01", "Sweep the yard", "Water the plants"]
+    assert titles_of(ledger, "Task") == kept
+    again = in_note(ledger, LEFT[2], new_note)
+    assert (again.id, again.valid_from) == (water.id, water.valid_from)
+    assert [span.rpartition(":")[0] for span in again.properties["spans"]] == [new_note]
+
+    same = import_notes(notes)
+    assert (same["written"], same["withheld"]) == (0, moved["withheld"])
+    (notes / "Tasks/Open.md").unlink()
+    assert (import_notes(notes)["gone"], import_notes(notes)["withheld"]) == (1, moved["withheld"])
+    assert titles_of(ledger, "Task") == ["Renew passport by 2026-09-01", "Water the plants"]
+    folder_of(notes, {"Tasks/Open.md": OPEN + lines})
+    import_notes(notes)
+    assert in_note(ledger, LEFT[2], new_note).id == water.id
+    assert in_note(ledger, LEFT[2], "Tasks/Open.md").id != water.id
+    assert import_notes(notes)["written"] == 0
+
+
+def test_passages_and_decisions_that_were_moved_stay_retracted_and_erased(ledger: Ledger, tmp_path: Path) -> None:
+    told = "I weigh 81 kg.\n\nWe decided to sell the hall because it leaks.\n\nThe key is below the mat.\n"
+    rest = "# Diary\n\nIt rains.\n\nWe ate fish.\n\nRosa came.\n\nThe cat slept.\n\n"
+    notes = folder_of(tmp_path / "notes", {"diary.md": rest + told})
+    import_notes(notes)
+    retract(ledger, in_note(ledger, "I weigh 81 kg.", "diary.md", "Passage"))
+    correct(ledger, in_note(ledger, "sell the hall", "diary.md", "Decision"), "let the hall")
+    erase(ledger, in_note(ledger, "The key is below the mat.", "diary.md", "Passage"))
+    folder_of(notes, {"diary.md": rest, "kept.md": f"# Kept\n\n{told}"})
+    moved = import_notes(notes)
+    assert (moved["moved"], moved["withheld"]) == (0, {"corrected": 2, "forgotten": 1})
+    assert titles_of(ledger, "Decision") == ["let the hall"]
+    passages = ["It rains.", "Rosa came.", "The cat slept.", "We ate fish."]
+    assert titles_of(ledger, "Passage") == [*passages, "We decided to sell the hall because it leaks."]
+
+
+def test_the_same_words_in_two_notes_are_two_statements(ledger: Ledger, tmp_path: Path) -> None:
+    line = "# {}\n\n## Tasks\n\n- [ ] Call mum\n- [ ] Buy milk\n- [ ] Walk the dog {}\n"
+    notes = folder_of(tmp_path / "notes", {f"{day}.md": line.format(day, day) for day in ("monday", "sunday")})
+    import_notes(notes)
+    erase(ledger, in_note(ledger, "Call mum", "monday.md"))
+    correct(ledger, in_note(ledger, "Buy milk", "monday.md"), "Buy oat milk")
+    folder_of(notes, {"friday.md": line.format("friday", "friday")})
+    again = import_notes(notes)
+    assert again["withheld"] == {"corrected": 1, "forgotten": 1}
+    for day in ("sunday", "friday"):
+        assert in_note(ledger, "Call mum", f"{day}.md") and in_note(ledger, "Buy milk", f"{day}.md")
+    (notes / "unread.md").write_bytes(b"\xff")
+    assert svc_code("import", str(notes), "--owner", KIM, "--graph", "club") == 1
+    monday = (notes / "monday.md").read_bytes()
+    (notes / "monday.md").write_bytes(monday + b"\xff")
+    folder_of(notes, {"saturday.md": line.format("saturday", "saturday")})
+    assert svc_code("import", str(notes), "--owner", KIM, "--graph", "club") == 1
+    assert in_note(ledger, "Buy milk", "saturday.md"), "nobody knows whether the note that can't be read has it"
+
+
+def test_what_was_erased_of_a_graph_that_was_taken_along_stays_erased(ledger: Ledger, tmp_path: Path) -> None:
+    notes = folder_of(tmp_path / "notes", CLUB)
+    import_notes(notes)
+    take_along(tmp_path)
+    import_notes(notes, LEE)
+    erase(ledger, in_note(ledger, "Give Claire the keys", "Open.md", owner=LEE))
+    erase(ledger, in_note(ledger, "I weigh 81 kg.", "health.md", "Passage", LEE))
+    again = import_notes(notes, LEE)
+    assert (again["nodes"], again["withheld"]) == (0, {"forgotten": 2})
+    assert "Give Claire the keys" not in titles_of(ledger, "Task", LEE)
+    assert in_note(ledger, "I weigh 81 kg.", "diary.md", "Passage", LEE)
+    assert import_notes(notes)["withheld"] == {}

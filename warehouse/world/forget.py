@@ -20,6 +20,8 @@ from contracts.world.capsule import owner_of
 from contracts.world.change_set import authority_of
 from contracts.world.erasure import Scope, subject_sha256
 from contracts.world.extraction.same_place import said_there_too
+from contracts.world.extraction.same_statements import ids_of_rebuild
+from contracts.world.extraction.sources import graph_of
 from contracts.world.facts import claim_of
 from contracts.world.identity import given_id, own_id
 from contracts.world.proposal import Actor, Proposal, StageResult
@@ -29,6 +31,7 @@ from warehouse.ledger.ledger import Ledger, Reader, Transaction
 from warehouse.world.audit import DECISION, record
 from warehouse.world.due import placed_again
 from warehouse.world.events import append_states, current_node, decode_edges, decode_events, decode_nodes
+from warehouse.world.view import LedgerView
 
 MOST_NAMED = 10
 _encode = msgspec.json.Encoder().encode
@@ -374,6 +377,7 @@ def _erase(
         return Erased()
     seq = tx.changed(DECISION, "approved")
     now = utc_text(tx.now())
+    unstatable = _under_ids_of_builds(tx, nodes)
     gone_nodes = [*nodes, *(state for state in given_up if isinstance(state, Node))]
     gone_edges = [*edges, *(state for state in given_up if isinstance(state, Edge))]
     for node in gone_nodes:
@@ -381,7 +385,7 @@ def _erase(
     for edge in gone_edges:
         _blank_events(tx, "edge", edge.id)
     states: list[Node | Edge] = [
-        *(_blank_node(node, now) for node in gone_nodes),
+        *(_blank_node(node, now) for node in [*gone_nodes, *unstatable]),
         *(_blank_edge(edge, now) for edge in gone_edges),
         *(recorded_again(state, now) for state in given_up),
     ]
@@ -394,6 +398,22 @@ def _erase(
     stages = (StageResult("authority", "pass", by.reason),)
     record(tx, seq, "approved", Proposal(actor=by.actor, source=FORGOTTEN), stages, events)
     return Erased(len(nodes), len(edges), len(given_up), seq)
+
+
+def _under_ids_of_builds(tx: Transaction, nodes: Iterable[Node]) -> list[Node]:
+    """Returns nodes under the ids that builds of their graphs would derive, where they have others: with a tombstone
+    there a build knows what was erased of a graph that was taken along, or of a note whose line was moved."""
+    by_graph: dict[tuple[str, str], list[Node]] = {}
+    for node in nodes:
+        if node.owner is not None and graph_of(node.source) is not None and not node.erased:
+            by_graph.setdefault((node.owner, node.source), []).append(node)
+    found: dict[str, Node] = {}
+    for (owner, source), of_graph in by_graph.items():
+        stored, _ = LedgerView(tx).stated_in(owner, source)
+        for node, node_id in ids_of_rebuild(f"{owner}/{graph_of(source)}", of_graph, stored):
+            if current_node(tx, node_id) is None:
+                found[node_id] = msgspec.structs.replace(node, id=node_id)
+    return list(found.values())
 
 
 def _blank_events(tx: Transaction, kind: str, entity_id: str) -> None:

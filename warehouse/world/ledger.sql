@@ -627,6 +627,10 @@ order by id
 -- One row per private node of :owner: its newest state as JSON.
 select body from world_nodes where owner = :owner order by id
 
+-- name: world_any_node_of
+-- At most one row: the id of a node of :owner.
+select id from world_nodes where owner = :owner limit 1
+
 -- name: world_nodes_stated_in
 -- One row per private node of :owner whose newest state holds the text :like: the state as JSON.
 select body from world_nodes where owner = :owner and body like :like order by id

@@ -23,6 +23,7 @@ from contracts.world.extraction.objects import read_objects
 from contracts.world.extraction.prose import read_prose
 from contracts.world.extraction.references import resolve_references
 from contracts.world.extraction.rules import Form
+from contracts.world.extraction.sources import source_of
 from contracts.world.extraction.statements import (
     STATED,
     StatedEdge,
@@ -355,17 +356,6 @@ def graph_proposal(graph: BuiltGraph, actor: Actor, visibility: Visibility) -> P
             for edge in graph.edges
         ),
     )
-
-
-def source_of(graph_id: str) -> str:
-    """Returns the source of everything that builds of a graph state."""
-    return f"knowledge-graph/build:{graph_id}"
-
-
-def documents_of(properties: dict[str, Any]) -> set[str]:
-    """Returns the documents in whose text a node or edge of the graph was found; empty if it was stated otherwise."""
-    spans = properties.get("spans")
-    return {str(span).rpartition(":")[0] for span in spans} if isinstance(spans, list) else set()
 
 
 def _origin(found: BuiltNode | BuiltEdge) -> dict[str, Any]:

@@ -144,7 +144,7 @@ class Findings:
         key = (document, node_type, name)
         number = self._numbers.get(key, 0)
         self._numbers[key] = number + 1
-        node = self._new(content_id("kg", self._graph_id, *key, number), node_type, name, rule)
+        node = self._new(added_id(self._graph_id, *key, number), node_type, name, rule)
         node.spans += spans
         return node
 
@@ -156,7 +156,7 @@ class Findings:
         named = (scope, node_type, address or name.casefold())
         known = self._referred.get(named)
         if known is None:
-            known = self._referred[named] = self._new(content_id("kg", self._graph_id, *named), node_type, name, rule)
+            known = self._referred[named] = self._new(referred_id(self._graph_id, *named), node_type, name, rule)
             if node_type == "Person":
                 self._people.setdefault(scope, []).append(known)
         known.spans += [span for span in spans if len(known.spans) < MOST_SPANS and span not in known.spans]
@@ -224,6 +224,16 @@ class Findings:
             raise BodyInvalid(f"This gives more than {MOST_NODES:,} nodes; send less at once.")
         node = self._nodes[node_id] = FoundNode(node_id, node_type, title, rule)
         return node
+
+
+def added_id(graph: str, document: str, node_type: str, title: str, number: int) -> str:
+    """Returns the id that `Findings.add` derives. `graph` names the graph with its owner."""
+    return content_id("kg", graph, document, node_type, title, number)
+
+
+def referred_id(graph: str, scope: str, node_type: str, name: str) -> str:
+    """Returns the id that `Findings.refer` derives. `name` is an address or a name in lower case."""
+    return content_id("kg", graph, scope, node_type, name)
 
 
 def clean_title(text: str) -> str:

@@ -10,9 +10,8 @@ from contracts.world.extraction.figures import amounts_in, dates_in
 from contracts.world.extraction.findings import FoundNode, Part, is_within
 from contracts.world.extraction.inline_markup import MENTION, WIKILINK, code_in, is_link, links_in, plain
 from contracts.world.extraction.people import addressed_in, called, firms_in, named_in, people_in, written_out
+from contracts.world.extraction.sources import EVERYWHERE
 
-EVERYWHERE = "*"
-"""The scope of names that mean the same in every document of a request: handles and URLs."""
 MOST_DATES = 1_000
 """Most dates, and most amounts, of one node: the first that its text names."""
 

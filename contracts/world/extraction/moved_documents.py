@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from contracts.world.extraction.build import documents_of
+from contracts.world.extraction.sources import documents_of
 from contracts.world.records import Node, is_live
 
 LEAST_IN_COMMON = 0.5

@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from contracts.world.change_set import node_draft_of
-from contracts.world.extraction.build import documents_of
 from contracts.world.extraction.findings import MOST_SPANS
+from contracts.world.extraction.sources import documents_of
 from contracts.world.ontology import Ontology
 from contracts.world.proposal import EdgeDraft, NodeDraft, Proposal, ended_edge, ended_node
 from contracts.world.records import Edge, Node, is_live
@@ -39,11 +39,13 @@ class Rebuilt:
 
 @dataclass(frozen=True)
 class Former:
-    """The content of the ledger: the known states of the proposal's nodes by id, and every state of the same graph."""
+    """The content of the ledger: the known states of the proposal's nodes by id, and every state of the same graph.
+    `moved` are the ids of nodes that stand in other documents by now than those that they were read from."""
 
     known: Mapping[str, Node]
     nodes: Collection[Node]
     edges: Collection[Edge]
+    moved: Collection[str] = frozenset()
 
 
 def rebuilt(proposal: Proposal, documents: Collection[str], former: Former, ontology: Ontology, now: str) -> Rebuilt:
@@ -51,12 +53,12 @@ def rebuilt(proposal: Proposal, documents: Collection[str], former: Former, onto
     said."""
     withheld = {node.id: node for node in _withheld(proposal.nodes, former.known)}
     drafts = [
-        _again(draft, former.known.get(draft.id), documents, now)
+        _again(draft, former.known.get(draft.id), None if draft.id in former.moved else documents, now)
         for draft in proposal.nodes
         if draft.id not in withheld
     ]
     edges = [draft for draft in proposal.edges if draft.source not in withheld and draft.target not in withheld]
-    stated = {draft.id for draft in drafts} | withheld.keys()
+    stated = {draft.id for draft in drafts} | withheld.keys() | set(former.moved)
     ended = [node for node in former.nodes if node.id not in stated and _ends(node) and _is_over(node, documents)]
     known_edges = {(edge.source, edge.type, edge.target): edge for edge in former.edges}
     stated_edges = {(draft.source, draft.type, draft.target) for draft in edges}
@@ -132,14 +134,15 @@ def _is_over(state: Node | Edge, documents: Collection[str]) -> bool:
     return is_live(state) and bool(said_in) and said_in.issubset(documents)
 
 
-def _again(draft: NodeDraft, before: Node | None, documents: Collection[str], now: str) -> NodeDraft:
-    """Returns a draft that keeps what other documents say, and begins anew if the node had ended."""
+def _again(draft: NodeDraft, before: Node | None, documents: Collection[str] | None, now: str) -> NodeDraft:
+    """Returns a draft that keeps what other documents say than these, if any do, and begins anew if the node had
+    ended."""
     if before is None:
         return draft
     if before.valid_to is not None and before.valid_to <= now and draft.valid_from is None and draft.valid_to is None:
         draft = msgspec.structs.replace(draft, valid_from=now)
     former = before.properties.get("spans", [])
-    others = [span for span in former if _document_of(span) not in documents]
+    others = [span for span in former if documents is not None and _document_of(span) not in documents]
     if not others or "spans" not in draft.properties:
         return draft
     # in one order, so that builds of some documents at a time do not push out one another's

@@ -3,19 +3,25 @@ retracted or confirmed stays so. Pure.
 
 An id is derived from the owner, the graph, the document and the words. Example: Lee took Kim's graph along and reads
 the same notes. Every id of the file was derived from Kim's name, so "Pay the rent" in `home.md` is recognised by its
-words and its document.
+words and its document. Or its line was moved from `open.md` to `home.md`: it is the same statement, since `open.md` has
+it no more. Of an erased one only the id is left, which is the one that `open.md` would give to these words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
-from contracts.world.extraction.build import BuiltGraph, BuiltNode
+from contracts.world.extraction.findings import added_id, referred_id
 from contracts.world.extraction.same_place import Place, places_of
+from contracts.world.extraction.sources import EVERYWHERE
 from contracts.world.identity import content_id
 from contracts.world.records import Node, is_live
+
+if TYPE_CHECKING:
+    from contracts.world.extraction.build import BuiltGraph, BuiltNode
 
 _OF_ALL_DOCUMENTS = frozenset({"mention", "link", "wikilink"})
 """Rules whose nodes are the same in every document of a graph."""
@@ -32,8 +38,8 @@ class Statement:
     places: tuple[Place, ...]
     is_shared: bool
     """True if the node is the same in every document that names it."""
-    is_over: bool = False
-    """True if it ended without being corrected or retracted: its documents said it no longer."""
+    standing: Literal["live", "corrected", "over"] = "live"
+    """Over is what ended without being corrected or retracted: its documents said it no longer."""
 
     @property
     def documents(self) -> set[str]:
@@ -48,9 +54,11 @@ class Statement:
 
 @dataclass(frozen=True)
 class Recognised:
-    """The ids in the graph of statements that a build gives other ids, by these."""
+    """The ids in the graph of statements that a build gives other ids, by these; `moved` are the ids of those that were
+    in another document before."""
 
     ids: Mapping[str, str] = field(default_factory=dict)
+    moved: frozenset[str] = frozenset()
 
 
 def built_statements(graph: BuiltGraph) -> list[Statement]:
@@ -75,14 +83,96 @@ def together(statements: Iterable[Statement]) -> list[Statement]:
     return list(by_id.values())
 
 
-def recognised(stated: Sequence[Statement], stored: Sequence[Statement], known: Collection[str]) -> Recognised:
-    """Returns the ids of statements that the graph has under others. `known` are the ids of `stated` that are taken,
-    also by what was erased."""
-    claims = _Claims(stored)
-    left = claims.by_id(stated, known)
-    left = claims.by_likeness(left, _by_place)
-    left = claims.by_likeness(left, _by_document)
-    return Recognised(claims.others(left))
+class Recognition:
+    """Recognises what documents state, in two steps: what of it was erased is for the caller to look up between."""
+
+    def __init__(
+        self,
+        graph: str,
+        stated: Sequence[Statement],
+        stored: Sequence[Statement],
+        known: Collection[str],
+        documents: Collection[str],
+    ) -> None:
+        """`graph` names the graph with its owner, `stored` is what it has, and `known` are the ids of `stated` that are
+        taken, also by what was erased. `documents` are those that were read, or are gone."""
+        self._graph = graph
+        unread = _documents_of(each for each in stored if each.standing == "live") - set(documents)
+        self._documents = _documents_of([*stored, *stated]) - unread
+        self._claims = _Claims(stored)
+        left = self._claims.by_id(stated, known)
+        left = self._claims.by_likeness(left, _by_place)
+        left = self._claims.by_likeness(left, _by_document)
+        before = set(self._claims.claimed)
+        self._left = self._claims.by_likeness(left, self._by_words)
+        self._moved = frozenset(self._claims.claimed - before)
+
+    def ids_elsewhere(self) -> Iterator[tuple[str, str]]:
+        """Yields the ids that new statements would have in other documents, each with the statement's own."""
+        for statement in self._left:
+            if statement.is_shared or statement.type == "Document":
+                continue
+            (own, *_) = sorted(statement.documents)
+            derive = next((way for way in _derivations(self._graph, statement) if way(own) == statement.id), None)
+            if derive is None:
+                continue
+            for document in sorted(self._documents - {own}):
+                if (elsewhere := derive(document)) not in self._claims.claimed:
+                    yield elsewhere, statement.id
+
+    def result(self, erased: Iterable[tuple[str, str]]) -> Recognised:
+        """Returns what is recognised. `erased` are those of `ids_elsewhere` of which only a tombstone is left."""
+        by_id = {statement.id: statement for statement in self._left}
+        for elsewhere, own in erased:
+            if own in by_id and elsewhere not in self._claims.claimed:
+                self._claims.give(by_id.pop(own), elsewhere)
+        return Recognised(self._claims.others(by_id.values()), self._moved)
+
+    def _by_words(self, statement: Statement) -> Iterator[object]:
+        """Yields the words of what may have been moved: no document that was not read may still have it."""
+        is_over = statement.is_shared or statement.type == "Document" or statement.standing == "over"
+        if not is_over and statement.documents <= self._documents:
+            yield statement.words
+
+
+def ids_of_rebuild(graph: str, nodes: Iterable[Node], stored: Iterable[Node]) -> Iterator[tuple[Node, str]]:
+    """Yields those of a graph's nodes that have other ids than a build would derive, with each id that it may derive.
+    `stored` are all nodes of the graph.
+
+    Of what is erased nothing else than an id may be left by which a build knows it.
+    """
+    alike: dict[object, list[str]] = {}
+    for statement in sorted(stored_statements(stored), key=lambda each: each.places):
+        for likeness in _by_document(statement) if statement.standing != "over" else ():
+            alike.setdefault(likeness, []).append(statement.id)
+    for node in nodes:
+        statement = _of_stored(node)
+        if statement.is_shared:
+            ids = {referred_id(graph, EVERYWHERE, node.type, name) for name in (node.title.casefold(), node.title)}
+            yield from ((node, node_id) for node_id in sorted(ids) if node.id not in ids)
+            continue
+        for likeness, document in zip(_by_document(statement), sorted(statement.documents), strict=True):
+            ways = list(_derivations(graph, statement))
+            if any(way(document) == node.id for way in ways):
+                continue
+            of_words = alike.get(likeness, [])
+            number = of_words.index(node.id) if node.id in of_words else 0
+            yield from ((node, way(document)) for way in (ways[0], *ways[number + 1 : number + 2]))
+
+
+def _documents_of(statements: Iterable[Statement]) -> set[str]:
+    return {document for statement in statements for document in statement.documents}
+
+
+_MOST_ALIKE = 20
+"""Most statements of the same words in one document that are told from one another."""
+
+
+def _derivations(graph: str, statement: Statement) -> Iterator[Callable[[str], str]]:
+    """Yields the ways in which the id of a statement may be derived from its document."""
+    yield lambda document: referred_id(graph, document, statement.type, statement.title.casefold())
+    for number in range(_MOST_ALIKE):
+        yield partial(added_id, graph, node_type=statement.type, title=statement.title, number=number)
 
 
 class _Claims:
@@ -91,7 +181,7 @@ class _Claims:
     def __init__(self, stored: Sequence[Statement]) -> None:
         self._stored = {statement.id: statement for statement in stored}
         self._ids: dict[str, str] = {}
-        self._claimed: set[str] = set()
+        self.claimed: set[str] = set()
 
     def by_id(self, stated: Iterable[Statement], known: Collection[str]) -> list[Statement]:
         """Lets each statement keep the id that is derived for it if the graph has it of the same document, or of none
@@ -101,7 +191,7 @@ class _Claims:
             stored = self._stored.get(statement.id)
             is_of_it = statement.is_shared or stored is None or not stored.documents.isdisjoint(statement.documents)
             if statement.id in known and is_of_it:
-                self._give(statement, statement.id)
+                self.give(statement, statement.id)
             else:
                 left.append(statement)
         return left
@@ -113,9 +203,11 @@ class _Claims:
         if not stated:
             return []
         alike: dict[object, list[str]] = {}
-        in_order = sorted(self._stored.values(), key=lambda stored: (stored.is_over, stored.places), reverse=True)
+        in_order = sorted(
+            self._stored.values(), key=lambda stored: (stored.standing == "over", stored.places), reverse=True
+        )
         for stored in in_order:
-            if stored.id not in self._claimed:
+            if stored.id not in self.claimed:
                 for likeness in likenesses(stored):
                     alike.setdefault(likeness, []).append(stored.id)
         return [statement for statement in stated if not self._take(statement, alike, likenesses(statement))]
@@ -124,8 +216,8 @@ class _Claims:
         """Returns the ids by the derived ones, where they differ. Of those in `left` a derived id differs if what has
         it stands in another document by now."""
         for statement in left:
-            is_taken = statement.id in self._claimed
-            self._give(
+            is_taken = statement.id in self.claimed
+            self.give(
                 statement,
                 content_id("kg", statement.id, *sorted(statement.documents)) if is_taken else statement.id,
             )
@@ -137,14 +229,15 @@ class _Claims:
             free = alike.get(likeness, [])
             while free:
                 node_id = free.pop()
-                if node_id not in self._claimed:
-                    self._give(statement, node_id)
+                if node_id not in self.claimed:
+                    self.give(statement, node_id)
                     return True
         return False
 
-    def _give(self, statement: Statement, node_id: str) -> None:
+    def give(self, statement: Statement, node_id: str) -> None:
+        """Gives a statement an id that no other one has."""
         self._ids[statement.id] = node_id
-        self._claimed.add(node_id)
+        self.claimed.add(node_id)
 
 
 def _by_place(statement: Statement) -> Iterator[object]:
@@ -153,7 +246,7 @@ def _by_place(statement: Statement) -> Iterator[object]:
 
 
 def _by_document(statement: Statement) -> Iterator[object]:
-    for document in ["*"] if statement.is_shared else sorted(statement.documents):
+    for document in [EVERYWHERE] if statement.is_shared else sorted(statement.documents):
         yield statement.words, document
 
 
@@ -176,7 +269,7 @@ def _of_stored(node: Node) -> Statement:
         text=_text_of(node.type, node.properties),
         places=tuple(sorted(places_of(node))),
         is_shared=node.properties.get("rule") in _OF_ALL_DOCUMENTS,
-        is_over=not is_live(node) and not node.retracted,
+        standing="live" if is_live(node) else "corrected" if node.retracted else "over",
     )
 
 
