@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,10 +24,10 @@ from warehouse.ledger.ledger import Ledger
 from warehouse.world.write import JUDGED_AT_MOST, judge_outside, overtaken, write_judged
 
 if TYPE_CHECKING:
-    from api.world.large import ToBeWritten
+    from api.world.large import Surveyed, ToBeWritten
     from contracts.world.extraction.build import BuildRequest, SourceDocument
     from contracts.world.extraction.document_names import DocumentNames
-    from contracts.world.extraction.same_statements import Recognised, Statement
+    from contracts.world.extraction.same_statements import Statement
 
 MOST_NOT_KEPT = 20
 """Parts that are in no node of which a report has the text."""
@@ -47,24 +49,18 @@ _LONGEST_FOLDER_NAME = 55
 def import_notes(ledger: Ledger, folder: Path, owner: str, graph: str | None) -> dict[str, Any]:
     """Reads every note below a folder as a document of its owner. Reading it again replaces what the notes no longer
     say, and ends what only notes said that are gone."""
-    from api.world.large import former_documents, recognise
+    from api.world.large import former_documents
     from contracts.world.extraction.document_names import DocumentNames
-    from contracts.world.extraction.same_statements import Recognised
 
     graph_id = _graph_of(ledger, folder, owner, graph)
     done = Decided()
     paths = list(_note_paths(folder))
     former = former_documents(ledger, graph_id, owner)
     names = DocumentNames(former, {path.as_posix() for path in paths}, lambda path: _text_within(folder, path))
-    same = Recognised()
-    if former:
-        there = Decided()
-        notes_stated = [_stated(ledger, owner, graph_id, notes) for notes in _notes(folder, paths, names, there)]
-        gone = former.keys() - there.present
-        same = recognise(ledger, graph_id, owner, chain.from_iterable(notes_stated), gone)
+    surveyed = _survey(ledger, owner, graph_id, former.keys(), partial(_notes, folder, paths, names))
     for notes in _notes(folder, paths, names, done):
         note(f"reading {notes[0].path}" + (f" and {len(notes) - 1} more" if len(notes) > 1 else ""))
-        _build(ledger, owner, graph_id, notes, same, done)
+        _build(ledger, owner, graph_id, notes, surveyed, done)
     if done.present:  # a folder that is not mounted is empty, too
         _end_gone(ledger, owner, graph_id, done)
     return {
@@ -218,16 +214,49 @@ def _text_within(folder: Path, path: str) -> str | None:
     return _text_of(file)[0] if file.resolve().is_relative_to(folder.resolve()) else None
 
 
-def _stated(ledger: Ledger, owner: str, graph_id: str, notes: list[Note]) -> list[Statement]:
-    """Returns what some notes state. If one of them can't be taken, it is what the others state."""
+def _survey(
+    ledger: Ledger,
+    owner: str,
+    graph_id: str,
+    former: AbstractSet[str],
+    notes_of: Callable[[Decided], Iterable[list[Note]]],
+) -> Surveyed:
+    """Reads all notes once before any is written: whom one note names as a person, any other may call, and what one
+    note has no more may stand in another."""
+    from api.world.large import Surveyed, known_people, recognise
+
+    there = Decided()
+    known = known_people(ledger, graph_id, owner, ())
+    stated: list[Statement] = []
+    people: set[str] = set()
+    for notes in notes_of(there):
+        note(f"looking through {notes[0].path}" + (f" and {len(notes) - 1} more" if len(notes) > 1 else ""))
+        _look_through(ledger, owner, graph_id, notes, known, stated if former else None, people)
+    same = recognise(ledger, graph_id, owner, stated, former - there.present)
+    return Surveyed(same, frozenset(people | known_people(ledger, graph_id, owner, there.present | set(former))))
+
+
+def _look_through(
+    ledger: Ledger,
+    owner: str,
+    graph_id: str,
+    notes: list[Note],
+    known: Collection[str],
+    stated: list[Statement] | None,
+    people: set[str],
+) -> None:
+    """Adds what some notes state, and whom they name. If one of them can't be taken, it is what the others state."""
     from api.world.large import statements_of
 
     try:
-        return statements_of(ledger, _request(graph_id, notes), owner)
+        statements, named = statements_of(ledger, _request(graph_id, notes), owner, known)
     except RequestProblem:
-        if len(notes) == 1:
-            return []
-    return [statement for single in notes for statement in _stated(ledger, owner, graph_id, [single])]
+        for single in notes if len(notes) > 1 else ():
+            _look_through(ledger, owner, graph_id, [single], known, stated, people)
+        return
+    people |= named
+    if stated is not None:
+        stated += statements
 
 
 def _request(graph_id: str, notes: list[Note]) -> BuildRequest:
@@ -236,12 +265,12 @@ def _request(graph_id: str, notes: list[Note]) -> BuildRequest:
     return BuildRequest(graph_id=graph_id, documents=[document for _, document in notes], mode="apply")
 
 
-def _build(ledger: Ledger, owner: str, graph_id: str, notes: list[Note], same: Recognised, done: Decided) -> None:
+def _build(ledger: Ledger, owner: str, graph_id: str, notes: list[Note], surveyed: Surveyed, done: Decided) -> None:
     """Builds and writes the graph of some notes. If one of them can't be taken, the others are taken without it."""
     from api.world.large import prepare_build, unpacked
 
     try:
-        prepared = prepare_build(ledger, _request(graph_id, notes), Actor("caller", owner), same)
+        prepared = prepare_build(ledger, _request(graph_id, notes), Actor("caller", owner), surveyed)
         decision = None if prepared.to_be_written is None else _write(ledger, unpacked(prepared.to_be_written))
     except RequestProblem as problem:
         reason = problem.detail
@@ -254,7 +283,7 @@ def _build(ledger: Ledger, owner: str, graph_id: str, notes: list[Note], same: R
         done.left_out.append({"file": notes[0].path, "reason": reason})
         return
     for single in notes:
-        _build(ledger, owner, graph_id, [single], same, done)
+        _build(ledger, owner, graph_id, [single], surveyed, done)
 
 
 def _end_gone(ledger: Ledger, owner: str, graph_id: str, done: Decided) -> None:

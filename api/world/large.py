@@ -28,7 +28,9 @@ from contracts.world.extraction.build import (
     PossibleDuplicate,
     build_graph,
     graph_proposal,
+    read_graph,
 )
+from contracts.world.extraction.known_people import people_of
 from contracts.world.extraction.moved_documents import BuiltDocument, built_documents
 from contracts.world.extraction.rebuild import Former, documents_in, rebuilt, without
 from contracts.world.extraction.rules import load_rules
@@ -154,13 +156,26 @@ def as_stored(view: query.View, wanted: query.Query, owner: str) -> query.Query:
     )
 
 
-def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor, same: Recognised | None = None) -> Prepared:
-    """Returns the graph of a request, and its proposal if it is to be applied. Without `same` it recognises what the
-    request states by itself. Raises the errors of `build_graph` and `propose`, and `IdTaken`."""
+@dataclass(frozen=True)
+class Surveyed:
+    """What is known of all documents of a graph before some of them are built: the statements that the graph has
+    under other ids, and the names of people."""
+
+    same: Recognised
+    people: frozenset[str]
+
+
+def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor, surveyed: Surveyed | None = None) -> Prepared:
+    """Returns the graph of a request, and its proposal if it is to be applied. Without `surveyed` it only knows the
+    request's documents and the graph. Raises the errors of `build_graph` and `propose`, and `IdTaken`."""
     now = ledger.now()
+    documents = {document.id or f"document-{number + 1}" for number, document in enumerate(request.documents)}
+    same = None if surveyed is None else surveyed.same
     with ledger.read() as reader:
         ontology = ontology_of(reader, actor.owner)
-    built = build_graph(request, actor.name, now, ontology)
+        is_known = request.graph_id is not None and request.visibility == "private" and surveyed is None
+        people = _people_of(reader, request.graph_id or "", actor.name, documents) if is_known else set()
+    built = build_graph(request, actor.name, now, ontology, people if surveyed is None else surveyed.people)
     if request.visibility == "private":
         with ledger.read() as reader:
             built = _as_written_before(
@@ -172,7 +187,6 @@ def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor, same: Rec
     proposal = msgspec.structs.replace(
         graph_proposal(built, actor, request.visibility), source_class=_class_of(request)
     )
-    documents = {document.id or f"document-{number + 1}" for number, document in enumerate(request.documents)}
     with ledger.read() as reader:
         view = LedgerView(reader)
         _refuse_taken(view, built, actor.name)
@@ -193,11 +207,25 @@ def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor, same: Rec
     return Prepared(_json(fields), to_be_written=_judged(ledger, again.proposal) if is_written else None)
 
 
-def statements_of(ledger: Ledger, request: BuildRequest, owner: str) -> list[Statement]:
-    """Returns what the documents of a private request state. Writes nothing. Raises the errors of `build_graph`."""
+def statements_of(
+    ledger: Ledger, request: BuildRequest, owner: str, people: Collection[str]
+) -> tuple[list[Statement], frozenset[str]]:
+    """Returns what the documents of a private request state where these people are known, and whom they name as people
+    by themselves. Writes nothing. Raises the errors of `build_graph`."""
     with ledger.read() as reader:
-        built = build_graph(request, owner, ledger.now(), ontology_of(reader, owner))
-        return built_statements(_as_imported(reader, built, owner))
+        built, named = read_graph(request, owner, ledger.now(), ontology_of(reader, owner), people)
+        return built_statements(_as_imported(reader, built, owner)), named
+
+
+def known_people(ledger: Ledger, graph_id: str, owner: str, documents: Collection[str]) -> set[str]:
+    """Returns the people of an owner's graph whom others than these documents name, or to whom a task is assigned."""
+    with ledger.read() as reader:
+        return _people_of(reader, graph_id, owner, documents)
+
+
+def _people_of(reader: Reader, graph_id: str, owner: str, documents: Collection[str]) -> set[str]:
+    nodes, edges = LedgerView(reader).stated_in(owner, source_of(graph_id))
+    return people_of(nodes, edges, documents)
 
 
 def recognise(

@@ -16,7 +16,7 @@ from contracts.settings import Settings
 from contracts.world.proposal import Act, Actor, NodeDraft
 from contracts.world.records import Node, is_live
 from warehouse.ledger.ledger import Ledger, open_ledger
-from warehouse.world.events import decode_nodes
+from warehouse.world.events import decode_edges, decode_nodes
 from warehouse.world.forget import erase_node
 from warehouse.world.write import propose
 
@@ -92,6 +92,12 @@ def in_note(ledger: Ledger, title: str, note: str, node_type: str = "Task", owne
     found = [node for node in nodes_of(ledger, owner, node_type) if node.title == title]
     (node,) = [node for node in found if any(f"{note}:" in span for span in node.properties.get("spans", ()))]
     return node
+
+
+def edges_between(ledger: Ledger, source: Node, target: Node) -> list[str]:
+    with ledger.read() as reader:
+        edges = decode_edges(reader.rows("world_edges_at", node_id=source.id))
+    return [edge.type for edge in edges if edge.target == target.id and is_live(edge)]
 
 
 def correct(ledger: Ledger, node: Node, title: str) -> None:
@@ -246,3 +252,56 @@ def test_what_was_erased_of_a_graph_that_was_taken_along_stays_erased(ledger: Le
     assert "Give Claire the keys" not in titles_of(ledger, "Task", LEE)
     assert in_note(ledger, "I weigh 81 kg.", "diary.md", "Passage", LEE)
     assert import_notes(notes)["withheld"] == {}
+
+
+PILES = "Luis Ortega will replace the piles by 2026-08-20."
+
+
+@pytest.mark.parametrize(
+    "others", [{"team.md": "# Team\n\nPresent: Luis Ortega\n"}, {"a.md": "Present: Luis Ortega"}, {}]
+)
+def test_a_task_stays_that_of_its_person_whom_its_note_names_as_owner_no_more(
+    ledger: Ledger, tmp_path: Path, others: dict[str, str]
+) -> None:
+    pier = f"# Pier\n\nOwner: Luis Ortega\n\n{PILES}\n"
+    notes = folder_of(tmp_path / "notes", {"pier.md": pier, **others})
+    import_notes(notes)
+    task = in_note(ledger, "replace the piles", "pier.md")
+    luis = in_note(ledger, "Luis Ortega", "pier.md", "Person")
+    folder_of(notes, {"pier.md": pier.replace("Owner: Luis Ortega", "Owner: Zoe Klein")})
+    for _ in range(3):
+        import_notes(notes)
+        assert in_note(ledger, "replace the piles", "pier.md").id == task.id
+        assert in_note(ledger, "Luis Ortega", "pier.md", "Person").id == luis.id
+    assert import_notes(notes)["written"] == 0
+    assert edges_between(ledger, task, luis) == ["ASSIGNED_TO"]
+    assert edges_between(ledger, in_note(ledger, PILES, "pier.md", "Passage"), luis) == ["MENTIONS"]
+    folder_of(notes, {"pier.md": "# Pier\n\nOwner: Zoe Klein\n"})
+    import_notes(notes)
+    assert titles_of(ledger, "Task") == []
+    assert [node for node in nodes_of(ledger, KIM, "Person") if node.id == luis.id] == []
+
+
+def test_people_of_one_note_are_known_in_all_others_in_whatever_order(ledger: Ledger, tmp_path: Path) -> None:
+    notes = {
+        "a.md": f"# A\n\n{PILES}\n\n## Tasks\n\n- Luis Ortega: call the bank\n- Luis: ask Bo\n\nLuis was late.\n",
+        "m.md": "# M\n\nOwner: Luis Ortega\n",
+        "z.md": f"# Z\n\n{PILES}\n\nLuis Ortega Street is long.\n",
+        "zz.md": "# ZZ\n\nLuis will sweep by 2026-08-21. Ask Luis.\n",
+    }
+    import_notes(folder_of(tmp_path / "notes", notes))
+    assert in_note(ledger, "call the bank", "a.md")
+    assert in_note(ledger, "replace the piles", "a.md") and in_note(ledger, "replace the piles", "z.md")
+    people = [span.rpartition(":")[0] for each in nodes_of(ledger, KIM, "Person") for span in each.properties["spans"]]
+    assert set(people) == {"a.md", "m.md", "z.md"}, "a first name alone calls nobody of another note"
+    assert import_notes(tmp_path / "notes")["written"] == 0
+
+
+def test_whom_no_note_names_as_a_person_any_more_is_mentioned_no_more(ledger: Ledger, tmp_path: Path) -> None:
+    notes = {"a.md": "# A\n\nOwner: Berlin Harbour\n", "b.md": "# B\n\nWe saw Berlin Harbour.\n"}
+    import_notes(folder_of(tmp_path / "notes", notes))
+    assert titles_of(ledger, "Person") == ["Berlin Harbour", "Berlin Harbour"]
+    folder_of(tmp_path / "notes", {"a.md": "# A\n\nPlace: Berlin Harbour\n"})
+    import_notes(tmp_path / "notes")
+    assert titles_of(ledger, "Person") == []
+    assert import_notes(tmp_path / "notes")["written"] == 0

@@ -232,10 +232,22 @@ class BuildAnswer(Document):
     data: BuildResult
 
 
-def build_graph(request: BuildRequest, owner: str, now: datetime, ontology: Ontology | None = None) -> BuiltGraph:
-    """Returns the graph of a request. Its ids belong to the owner; `now` only bounds the times of statements.
+def build_graph(
+    request: BuildRequest, owner: str, now: datetime, ontology: Ontology | None = None, people: Iterable[str] = ()
+) -> BuiltGraph:
+    """Returns the graph of a request, as `read_graph` does."""
+    graph, _ = read_graph(request, owner, now, ontology, people)
+    return graph
 
-    `ontology` is the owner's, or else the service's. What is to be public has the words of the service only.
+
+def read_graph(
+    request: BuildRequest, owner: str, now: datetime, ontology: Ontology | None = None, people: Iterable[str] = ()
+) -> tuple[BuiltGraph, frozenset[str]]:
+    """Returns the graph of a request, and the names of those whom its documents name as people by themselves. Its ids
+    belong to the owner; `now` only bounds the times of statements.
+
+    `people` are the names of those whom other documents of the graph name, and so are people in these. `ontology` is
+    the owner's, or else the service's. What is to be public has the words of the service only.
 
     Raises `BodyInvalid` if a document is not of its media type, or if the request is too large.
     """
@@ -247,7 +259,7 @@ def build_graph(request: BuildRequest, owner: str, now: datetime, ontology: Onto
     ontology = (ontology or load_ontology()).part_of(owner if request.visibility == "private" else None)
     vocabulary = load_vocabulary().with_words_of(ontology)
     graph_id = request.graph_id or f"graph-{_content_hash(request)[:16]}"
-    findings = Findings(f"{owner}/{graph_id}", ontology)
+    findings = Findings(f"{owner}/{graph_id}", ontology, people)
     texts: dict[str, str] = {}
     readings: list[Reading] = []
     for number, document in enumerate(request.documents):
@@ -275,7 +287,7 @@ def build_graph(request: BuildRequest, owner: str, now: datetime, ontology: Onto
     nodes, edges = findings.nodes, findings.edges
     if len(edges) > MOST_EDGES:
         raise BodyInvalid(f"This gives more than {MOST_EDGES:,} edges; send less at once.")
-    return BuiltGraph(
+    graph = BuiltGraph(
         graph_id=graph_id,
         nodes=[_built_node(node, ontology.node_types[node.type].domain, texts) for node in nodes],
         edges=[_built_edge(edge, texts) for edge in edges],
@@ -287,6 +299,7 @@ def build_graph(request: BuildRequest, owner: str, now: datetime, ontology: Onto
         refused=refused,
         not_understood=_not_understood(readings, nodes, edges),
     )
+    return graph, findings.people_named
 
 
 def _not_understood(

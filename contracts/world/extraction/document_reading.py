@@ -117,6 +117,20 @@ class Reading(DocumentText):
         self._people_called = len(people)
         return self.findings.known(self.document, "Person", name) or self._called.get(name)
 
+    def is_person(self, name: str) -> bool:
+        """Decides whether a name calls a person whom the text named before, or is the full one of a person of another
+        document."""
+        return self.person_called(name) is not None or (" " in name and name in self.findings.people_elsewhere)
+
+    def person_at(self, part: Part, *, is_full: bool) -> FoundNode | None:
+        """Returns the person whom a part calls: one whom the text names, or one of another document by the name that it
+        has there. With `is_full` that is one of several words."""
+        name = plain(self.quote(part))
+        person = self.person_called(name)
+        if person is None and name in self.findings.people_elsewhere and (" " in name or not is_full):
+            return self.findings.refer_elsewhere("person", self.document, name, self.span(part))
+        return person
+
     def names_nothing(self, part: Part) -> bool:
         """Decides whether a part in the place of a name denies that there is one: "N/A", "to be decided"."""
         return self.vocabulary.names_nothing(plain(self.quote(part)))

@@ -230,7 +230,7 @@ def _read_statement(
         and not (under.type in _STATED and is_code(reading.quote(bare)))
     ):
         if under.type == "Task" and place == "item":
-            is_name = reading.person_called(plain(reading.quote(bare))) is not None
+            is_name = reading.is_person(plain(reading.quote(bare)))
             return context.keep(part, above) if is_name else add_task(context, "announced", bare, above)
         sentence = first_sentence(reading.text, bare)
         if under.type == "Resource" and (link := add_link(reading, part, above)) is not None:

@@ -107,8 +107,11 @@ class Findings:
     each has an id. Two mentions of "@ada" are one person: `refer` returns the same node for the same name.
     """
 
-    def __init__(self, graph_id: str, ontology: Ontology) -> None:
+    def __init__(self, graph_id: str, ontology: Ontology, people: Iterable[str] = ()) -> None:
+        """`people` are the names of those whom other documents of the graph name as people."""
         self._graph_id = graph_id
+        self.people_elsewhere = frozenset(people)
+        self._only_elsewhere: set[str] = set()
         self._ontology = ontology
         self._nodes: dict[str, FoundNode] = {}
         self._edges: dict[tuple[str, str, str], FoundEdge] = {}
@@ -161,6 +164,18 @@ class Findings:
                 self._people.setdefault(scope, []).append(known)
         known.spans += [span for span in spans if len(known.spans) < MOST_SPANS and span not in known.spans]
         return known
+
+    def refer_elsewhere(self, rule: str, document: str, name: str, span: Span) -> FoundNode:
+        """Returns the person of a document whom only other documents name as a person."""
+        if self.known(document, "Person", name) is None:
+            self._only_elsewhere.add(name)
+        return self.refer(rule, document, "Person", name, [span])
+
+    @property
+    def people_named(self) -> frozenset[str]:
+        """Returns the names of those whom these documents name as people by themselves."""
+        names = (person.title for people in self._people.values() for person in people)
+        return frozenset(name for name in names if name not in self._only_elsewhere and not name.startswith("@"))
 
     def tie(
         self, rule: str, source: FoundNode, target: FoundNode, edge_type: str, span: Span, label: str | None = None

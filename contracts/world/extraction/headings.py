@@ -61,7 +61,7 @@ def read_heading(context: ProseContext, heading: Heading, *, is_title: bool) -> 
     is_day = below_many is not None and ONLY_DAY.fullmatch(plain(text)) is not None
     if above.level == 0 and not is_day:
         below_many = None
-    is_of_person = below_many == "Task" and reading.person_called(plain(text)) is not None
+    is_of_person = below_many == "Task" and reading.is_person(plain(text))
     if is_of_person or (below_many == "Person" and not names_people(reading, heading.part)):
         reading.read_as("heading", heading.part)
         context.sections.append(Section(heading.level, above.node, above.announced, plain(text)))

@@ -126,10 +126,15 @@ def mention_people(reading: Reading) -> None:
     surnames = {name.split()[-1] for name in known if " " in name}
     known += [name for name in spelt if name not in known]
     names = called([*known, *(name for name in people_in(text) if name not in known and name not in surnames)])
+    elsewhere = {name for name in reading.findings.people_elsewhere - names.keys() if " " in name and name in text}
+    names |= {name: name for name in elsewhere}
     for node, part in prose:
         if not reading.findings.has_room_for_mentions:
             return
         for name, where in named_in(reading.quote(part), names):
+            if name in elsewhere:
+                span = reading.span(where.shifted(part.start))
+                reading.findings.refer_elsewhere("person", reading.document, name, span)
             _add_mention(reading, "person", node, "Person", name, where.shifted(part.start))
         for name, where in firms_in(reading.quote(part)):
             _add_mention(reading, "firm", node, "Organization", name, where.shifted(part.start))

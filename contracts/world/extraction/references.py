@@ -58,7 +58,7 @@ def resolve_references(reading: Reading) -> None:
         _add_dependency(reading, waits.what, waits.on)
     mention_people(reading)
     for task, name in reading.assigned:
-        if (person := reading.person_called(plain(reading.quote(name)))) is not None:
+        if (person := reading.person_at(name, is_full=True)) is not None:
             assign(reading, task, person, name)
     for node, commitment in reading.commitments:
         _add_commitment(reading, node, commitment)
@@ -88,7 +88,7 @@ def _add_dependency(reading: Reading, source: Part, target: Part) -> None:
 
 def _add_commitment(reading: Reading, node: FoundNode, commitment: Commitment) -> None:
     """Adds the task that a sentence gives to a person of the document, or to a party of a contract."""
-    person = None if commitment.is_party else reading.person_called(plain(reading.quote(commitment.who)))
+    person = None if commitment.is_party else reading.person_at(commitment.who, is_full=False)
     if person is not None or commitment.is_party:
         task = reading.add("commitment", "Task", commitment.what, node)
         task.properties["due_on"] = commitment.day

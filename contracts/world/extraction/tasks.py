@@ -84,7 +84,7 @@ def is_no_task(text: str) -> bool:
 
 def _is_of_known(reading: Reading, match: re.Match[str]) -> bool:
     names = map(reading.quote, _names_before(reading.text, match))
-    return match["handle"] is not None or any(map(reading.person_called, names))
+    return match["handle"] is not None or any(map(reading.is_person, names))
 
 
 def _names_before(text: str, match: re.Match[str]) -> list[Part]:

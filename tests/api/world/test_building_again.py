@@ -148,3 +148,21 @@ def test_a_search_finds_passages_by_their_words_and_their_neighbours(service):
     build(service, headers, notes=text)
     found = [node["title"] for node in post(service, headers, QUERY, {"search": "anchor bench"})["nodes"]]
     assert found[:2] == ["Below the bench.", "Where is the anchor?"]
+
+
+@pytest.mark.both_engines
+def test_a_line_that_goes_to_another_document_of_the_same_build_keeps_its_id(service):
+    headers = bearer(service.key())
+    first = build(service, headers, open="# Open\n\n- [ ] paint\n- [ ] sweep", home="# Home\n\n- [ ] cook")
+    service.ask(("DELETE", NODES + id_of(first, "sweep"), headers, {}))
+    moved = build(service, headers, open="# Open\n\nDone.", home="# Home\n\n- [ ] cook\n- [ ] paint\n- [ ] sweep")
+    assert (id_of(moved, "paint"), moved["replaced"]) == (id_of(first, "paint"), [])
+    assert moved["withheld"] == [{"id": id_of(first, "sweep"), "reason": "forgotten"}]
+    assert titles(service, headers) == {"cook", "paint"}
+
+
+def test_a_document_may_call_whom_another_one_of_its_graph_names_as_a_person(service):
+    headers = bearer(service.key())
+    build(service, headers, team="# Team\n\nPresent: Luis Ortega")
+    build(service, headers, pier="# Pier\n\nLuis Ortega will replace the piles by 2026-08-20.")
+    assert titles(service, headers) == {"replace the piles"}

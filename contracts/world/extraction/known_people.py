@@ -1,0 +1,25 @@
+"""Names the people whom a graph knows, so that each of its documents may call them. Pure.
+
+Example: `pier.md` says "Luis Ortega will replace the piles by 2026-08-20." That is a task of his, because `team.md`
+says "Present: Luis Ortega"; and it stays one if `pier.md` itself named him as its owner before: he has that task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from contracts.world.extraction.sources import documents_of
+from contracts.world.records import Edge, Node, is_live
+
+
+def people_of(nodes: Iterable[Node], edges: Iterable[Edge], documents: Collection[str]) -> set[str]:
+    """Returns the names of the people of a graph whom others than these documents name, or to whom a task is
+    assigned."""
+    assigned = {edge.target for edge in edges if edge.type == "ASSIGNED_TO" and is_live(edge)}
+    return {
+        node.title
+        for node in nodes
+        if node.type == "Person"
+        and is_live(node)
+        and (node.id in assigned or not documents_of(node.properties).issubset(documents))
+    }
