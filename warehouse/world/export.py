@@ -8,6 +8,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -62,6 +64,10 @@ class _Payload(msgspec.Struct):
     stages: list[StageResult]
 
 
+EdgeKey = tuple[str, str, str]
+"""The given source, the type and the given target of an edge."""
+
+_encode = msgspec.json.Encoder().encode
 _payload = msgspec.json.Decoder(_Payload).decode
 _node = msgspec.json.Decoder(Node).decode
 _edge = msgspec.json.Decoder(Edge).decode
@@ -93,9 +99,12 @@ def export_page(reader: Reader, owner: str | None, position: Position, entities:
         writer.add_nodes(ids)
         node = ids[-1][0] if len(ids) == entities else _HIGHEST
     else:
-        keys = _next_edges(reader, owner, edge or ("", "", ""), entities)
-        writer.add_edges([edge_id for _, edge_id in keys])
-        if len(keys) < entities:
+        keys = _next_edges(reader, owner, edge or ("", "", ""), entities + 1)
+        is_last = len(keys) <= entities
+        if not is_last and keys[-1][0] != keys[-2][0]:
+            keys = keys[:-1]
+        writer.add_edges(keys)
+        if is_last:
             lines = position.lines + len(writer.records)
             return Page([*writer.records, EndRecord(lines=lines)], None)
         edge = keys[-1][0]
@@ -133,9 +142,7 @@ def _next_nodes(reader: Reader, owner: str | None, after: str, limit: int) -> li
     return list(_first(heapq.merge(*found), limit))
 
 
-def _next_edges(
-    reader: Reader, owner: str | None, after: tuple[str, str, str], limit: int
-) -> list[tuple[tuple[str, str, str], str]]:
+def _next_edges(reader: Reader, owner: str | None, after: EdgeKey, limit: int) -> list[tuple[EdgeKey, str]]:
     """Returns the given source, type and target of the next edges, in their order, and the stored ids."""
     source, edge_type, target = after
     prefix = _prefix(owner)
@@ -192,12 +199,30 @@ class _PageWriter:
                 about = Exported(self._owner, row["commitment"], node is nodes[-1][1], ended_by)
                 self._add(node_record(node, about), row)
 
-    def add_edges(self, ids: list[str]) -> None:
-        """Adds every state of these edges."""
-        for states in self._states("edge", ids):
-            edges = [(row, edge) for row in states if (edge := _edge(row["body"])).owner == self._owner]
-            for row, edge in edges:
-                self._add(edge_record(edge, Exported(self._owner, row["commitment"], edge is edges[-1][1])), row)
+    def add_edges(self, keys: list[tuple[EdgeKey, str]]) -> None:
+        """Adds every state of these edges, by their given ends and type, and their ids."""
+        states = zip((key for key, _ in keys), self._states("edge", [edge_id for _, edge_id in keys]), strict=True)
+        for _, alike in groupby(states, key=itemgetter(0)):
+            together = [rows for _, rows in alike]
+            for row, record in self._edge(together[0]) if len(together) == 1 else self._doubled_edge(together):
+                self._add(record, row)
+
+    def _edge(self, states: list[Row]) -> Iterator[tuple[Row, EdgeRecord]]:
+        edges = [(row, edge) for row in states if (edge := _edge(row["body"])).owner == self._owner]
+        for row, edge in edges:
+            yield row, edge_record(edge, Exported(self._owner, row["commitment"], edge is edges[-1][1]))
+
+    def _doubled_edge(self, together: list[list[Row]]) -> Iterator[tuple[Row, EdgeRecord]]:
+        """Yields the states of one edge that has two ids: earlier versions gave it another one where its owner had
+        taken it over and stated it again. What both have is one state."""
+        stated: dict[bytes, tuple[Row, EdgeRecord]] = {}
+        for row, record in (each for states in together for each in self._edge(states)):
+            earlier = msgspec.structs.replace(record, current=False)
+            stated.setdefault(_encode(earlier), (row, earlier))
+        in_order = sorted(stated.values(), key=lambda each: each[1].recorded_at or "")
+        yield from in_order[:-1]
+        row, newest = in_order[-1]
+        yield row, msgspec.structs.replace(newest, current=True)
 
     def _states(self, kind: str, ids: list[str]) -> Iterator[list[Row]]:
         """Yields the states of each entity up to the revision, oldest first, in the order of the ids."""

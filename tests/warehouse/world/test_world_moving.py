@@ -19,17 +19,17 @@ from world_writes import fact, goal, no_rules, proposal, tie
 from contracts.errors import IdTaken, ImportInvalid, ImportVersionUnsupported, OntologyUnfit
 from contracts.standing import SourceClass
 from contracts.world.capsule import WorldModelCreateRequest
-from contracts.world.identity import given_id, own_id
+from contracts.world.identity import edge_id, given_id, own_id
 from contracts.world.import_file import Limits
 from contracts.world.own_ontology import OwnOntology
-from contracts.world.portable import line_of
-from contracts.world.proposal import Act, Actor, EdgeDraft, NodeDraft
+from contracts.world.portable import EdgeRecord, line_of, origin_of, record_of
+from contracts.world.proposal import Act, Actor, EdgeDraft, NodeDraft, Proposal
 from contracts.world.records import is_live
 from warehouse.ledger.ledger import Ledger
 from warehouse.world import importing
-from warehouse.world.audit import verify
+from warehouse.world.audit import DECISION, record, verify
 from warehouse.world.capsules import claim_capsule, claim_token, create_capsule
-from warehouse.world.events import current_node, decode_edges, decode_nodes, head_revision
+from warehouse.world.events import append_states, current_node, decode_edges, decode_nodes, head_revision
 from warehouse.world.export import Position, export_page, export_pages
 from warehouse.world.forget import forget_nodes, forget_owner
 from warehouse.world.importing import ImportOutcome, import_graph
@@ -601,6 +601,42 @@ def test_an_edge_of_a_claimed_capsule_that_its_owner_states_is_the_same_edge(led
     assert (decision.verdict, [edge.id for edge in decision.edges]) == ("approved", [edges[0].id])
     with ledger.read() as reader:
         assert len(reader.rows("world_edges_of_owner", owner=owner)) == len(edges) == 14
+
+
+@pytest.mark.parametrize("entities", [1, 5, 1_000])
+def test_edges_that_an_earlier_version_doubled_are_exported_once_and_imported(ledger: Ledger, entities: int) -> None:
+    owner, empty = new_owner(), new_owner()
+    with_capsule(ledger, owner)
+    content = exported(ledger, owner)
+    records = {(record.source, record.type, record.target): record for record in edge_records(content)}
+    with ledger.transaction() as tx:
+        doubled = [
+            msgspec.structs.replace(
+                known,
+                id=edge_id(owner, known.source, known.type, known.target),
+                origin=origin_of(records[known.source, known.type, known.target]),
+            )
+            for known in decode_edges(tx.rows("world_edges_of_owner", owner=owner))
+        ]
+        seq = tx.changed(DECISION, "approved")
+        again = Proposal(actor=operator_for(owner), source="import")
+        record(tx, seq, "approved", again, (), append_states(tx, doubled, seq))
+    with ledger.read() as reader:
+        assert len(reader.rows("world_edges_of_owner", owner=owner)) == 28
+        pages, position = [], Position(head_revision(reader))
+        while position is not None:
+            page = export_page(reader, owner, position, entities)
+            pages += page.records
+            position = page.next
+    assert b"".join(map(line_of, pages)) == content
+    for actor in (operator_for(owner), Actor("caller", owner), Actor("caller", empty)):
+        assert imported(ledger, content, actor).verdict == "approved"
+    assert exported(ledger, owner) == exported(ledger, empty) == content
+
+
+def edge_records(content: bytes) -> list[EdgeRecord]:
+    records = map(record_of, content.splitlines())
+    return [found for found in records if isinstance(found, EdgeRecord)]
 
 
 def test_an_import_is_judged_again_if_its_owner_took_over_edges_meanwhile(ledger: Ledger) -> None:
