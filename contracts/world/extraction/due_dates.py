@@ -23,6 +23,19 @@ BEFORE_DUE_DAY = re.compile(rf"\b{DUE_WORDS}\W{{0,4}}$", re.IGNORECASE)
 _SINCE = re.compile(rf"\b(?:{any_of('period_from')})\s+(?:\w+\s+)?\d[^;\n]{{0,25}}$", re.IGNORECASE)
 """The beginning of a period, whose last day is no due date."""
 _NOT_LATER = re.compile(rf"\b(?:{any_of('no_later_than')})\b", re.IGNORECASE)
+_UNTIL_BEFORE = re.compile(rf"\b(?:{any_of('until_due')})\W{{0,4}}$", re.IGNORECASE)
+"""Those of them until which something may also be so, and not be done: "The old pass is valid until 2026-08-08"."""
+_BREAK = re.compile(r"(?P<aside>,\s|;\s|[(\[])|[.!?:。]\s|\s[–—-]{1,2}\s|[–—。\n]")
+"""What ends the words that belong to "until". Behind a comma or in a bracket something else may be told."""
+_PARTICIPLE = re.compile(
+    r"(?i:[a-z]{2,}ed)|(?:ge[a-zäöüß]{2,}|(?:be|ver|er|ent|zer|(?:ab|an|auf|aus|ein|zu)ge)[a-zäöüß]+)t"
+    r"|[a-zäöüß]*ge(?!nehm|winn|nieß|stalt|hör)[a-zäöüß]{3,}en"
+)
+_INFINITIVE = re.compile(r"[a-zäöüß]{2,}(?:en|ern|eln)|[a-zà-ÿ]{2,}[aei]r")
+"""The infinitive of a German or Portuguese verb, which may stand behind the day: "bis 2026-08-07 erledigen"."""
+_BEHIND_UNTIL = re.compile(r"[^\s,;)\]]+(?P<words>[^,;()\[\].!?\n–—]{0,60})")
+"""The words of the clause behind a day, or its first digits."""
+_ASKING = frozenset(phrases("asking"))
 _BEHIND_DAY = re.compile(
     r"[^\s,;(\[–—]+(?:\s[^\s,;(\[–—-][^\s,;(\[–—]*){0,3}?[\s,;]{0,2}"
     r"(?:[(\[](?P<said>[^()\[\]]{1,60})[)\]]|(?:(?<=[,;]\s)|[–—]\s?|(?<=\s)-\s)(?P<more>\w+(?:\s\w+){0,2})\W*(?:$|\n))"
@@ -61,6 +74,9 @@ def is_due(text: str, part: Part, day: int, *, is_carried_out: bool) -> bool:
     """
     if _is_called_off(text[day : min(part.end, day + _LONGEST_BEHIND)]):
         return False
+    until = _UNTIL_BEFORE.search(text, max(part.start, day - 14), day)
+    if until is not None and _lasts(text, part, until.start(), day, is_carried_out=is_carried_out):
+        return False
     if (due := _DUE.search(text, max(part.start, day - 14), day)) is not None:
         is_stated = is_carried_out or _is_to_come(text, part, due)
         return is_stated and not is_denied_before(text, part, due.start()) and not _is_earliest(text, part, due)
@@ -68,6 +84,50 @@ def is_due(text: str, part: Part, day: int, *, is_carried_out: bool) -> bool:
     if due is not None and (is_denied_before(text, part, due.start()) or _is_earliest(text, part, due)):
         return False
     return due is not None and not _SINCE.search(text, max(part.start, due.start() - 40), due.start())
+
+
+def _lasts(text: str, part: Part, until: int, day: int, *, is_carried_out: bool) -> bool:
+    """Decides whether something is so until a day, and nothing is to be done by it: "paid until 2026-08-07".
+
+    A task is to be done until a day if its words before the day say nothing else; of any other text they have to ask
+    for something.
+    """
+    vocabulary = load_vocabulary()
+    before = text[max(part.start, until - _LONGEST_CLAUSE) : until]
+    breaks = list(_BREAK.finditer(before))
+    clause = before[breaks[-1].end() :] if breaks else before
+    if not clause.strip() and breaks and not is_carried_out:
+        clause = before[breaks[-2].end() if len(breaks) > 1 else 0 : breaks[-1].start()]
+    words = plain_words(clause).split()
+    if not words:
+        return False
+    if not vocabulary.past.isdisjoint(words) or words[-1] in vocabulary.lasting:
+        return True
+    if not _ASKING.isdisjoint(words):
+        return False
+    is_ended = _PARTICIPLE.fullmatch(clause.split()[-1]) is not None or words[-1] in vocabulary.past_verbs
+    if is_ended:
+        return True
+    around = vocabulary.denying | vocabulary.between | vocabulary.determiners
+    is_period = words[-1] in vocabulary.periods and all(word in vocabulary.periods | around for word in words)
+    is_aside = bool(breaks) and breaks[-1]["aside"] is not None
+    return (is_period or is_aside or not is_carried_out) and not _asks(clause, text[day : part.end])
+
+
+def _asks(clause: str, behind: str) -> bool:
+    """Decides whether words before "until", or those behind its day, are of something to be done: "mow the lawn"."""
+    vocabulary = load_vocabulary()
+    words = plain_words(clause).split()
+    while words and words[0] in {"and", "then", "now", "und", "dann", "jetzt", "e", "to"}:
+        words.pop(0)
+    if not words or words[0] in vocabulary.errands | _REQUIRING or words[-1] in _REQUIRING:
+        return True
+    follows = _BEHIND_UNTIL.match(behind)
+    verbs = [clause.split()[0], clause.split()[-1], *(follows["words"].split()[-1:] if follows else ())]
+    if any(_INFINITIVE.fullmatch(verb) and _PARTICIPLE.fullmatch(verb) is None for verb in verbs):
+        return True
+    is_verb = len(words) > 2 and words[0] not in vocabulary.openers | vocabulary.determiners
+    return is_verb and words[1] in vocabulary.determiners | vocabulary.between
 
 
 def _is_earliest(text: str, part: Part, due: re.Match[str]) -> bool:

@@ -106,6 +106,8 @@ class Vocabulary:
     ending: frozenset[str]
     past: frozenset[str]
     past_verbs: frozenset[str]
+    lasting: frozenset[str]
+    periods: frozenset[str]
     since: frozenset[str]
     moved: frozenset[str]
     refusing: frozenset[str]
@@ -463,6 +465,8 @@ def load_vocabulary() -> Vocabulary:
                 "ending",
                 "past",
                 "past_verbs",
+                "lasting",
+                "periods",
                 "since",
                 "moved",
                 "refusing",

@@ -971,6 +971,69 @@ def test_a_day_by_which_something_is_to_be_done_is_kept(text):
     assert "2026-12-01" in [node.properties.get("due_on") for node in read(f"# T\n\n{text}").nodes]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Rented until 2026-12-01",
+        "- formerly: clerk (until 2026-12-01)",
+        "Formerly treasurer until 2026-12-01, Tom now only watches.",
+        "Treasurer until 2026-12-01",
+        "The shop will be open until 2026-12-01.",
+        "The offer is valid until 2026-12-01",
+        "- [ ] Cancel the gym, paid until 2026-12-01",
+        "- [ ] Cancel the gym because it is paid until 2026-12-01",
+        "- [ ] Look for a flat, rent was 900 EUR until 2026-12-01",
+        "- [ ] Find a flat (lease until 2026-12-01)",
+        "- [ ] Formerly treasurer until 2026-12-01",
+        "- [ ] Neuen Pass holen (alter gültig bis 01.12.2026)",
+        "- [ ] Pass holen; alter Pass gilt bis 01.12.2026",
+        "- [ ] Vertrag lief bis 01.12.2026, neuen suchen",
+        "- [ ] Wohnung suchen, Mietvertrag bis 01.12.2026",
+        "- [ ] Mietvertrag bis 01.12.2026, Wohnung suchen",
+        "- [ ] Ersatz suchen, Anna krankgeschrieben bis 01.12.2026",
+        "- [ ] Urlaub bis 01.12.2026",
+        "- [ ] Cancelar o ginásio, pago até 1 de dezembro de 2026",
+        "- [ ] Renovar o passe (válido até 1 de dezembro de 2026)",
+        "- [ ] Procurar casa, contrato até 1 de dezembro de 2026",
+        "- [ ] Résilier la salle, payée jusqu’au 1 décembre 2026",
+        "- [ ] Renovar el pase (válido hasta el 1 de diciembre de 2026)",
+        "- [ ] Rinnovare la tessera (valida fino al 1 dicembre 2026)",
+        "- [ ] Paspoort halen (oude geldig tot 2026-12-01)",
+    ],
+)
+def test_a_day_until_which_something_is_or_was_so_is_not_due(text):
+    graph = read(f"# T\n\n{text}")
+    assert all("due_on" not in node.properties for node in graph.nodes)
+    assert ["2026-12-01"] in [node.properties.get("dates") for node in graph.nodes]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please answer until 2026-12-01.",
+        "Send it until 2026-12-01",
+        "- [ ] Book the hall until 2026-12-01",
+        "- [ ] Book the hall (until 2026-12-01)",
+        "- [ ] Garden: mow the lawn until 2026-12-01",
+        "- [ ] Clean up, mow the lawn until 2026-12-01",
+        "- [ ] The rent must be paid until 2026-12-01",
+        "- [ ] Sign the lease until 2026-12-01",
+        "- [ ] Find the lost keys until 2026-12-01",
+        "- [ ] Cancel the gym, paid until 2026-11-01, by 2026-12-01",
+        "- [ ] Steuern bis 01.12.2026",
+        "- [ ] Steuern bis 01.12.2026 erledigen",
+        "- [ ] Steuern, Formular bis 01.12.2026 abgeben",
+        "- [ ] Steuern, Formular abgeben bis 01.12.2026",
+        "- [ ] Mietvertrag bis 01.12.2026 unterschreiben",
+        "- [ ] Bericht bis zum 01.12.2026",
+        "- [ ] Pagar a renda até 1 de dezembro de 2026",
+        "- [ ] Renda, pagar até 1 de dezembro de 2026",
+    ],
+)
+def test_a_day_until_which_something_is_to_be_done_is_due(text):
+    assert "2026-12-01" in [node.properties.get("due_on") for node in read(f"# T\n\n{text}").nodes]
+
+
 def test_a_column_of_deadlines_has_none_where_the_day_is_called_off():
     graph = read("| Task | Deadline |\n|--|--|\n| Row | 2026-12-01 (cancelled) |\n| Sail | 2026-12-02 |")
     assert "due_on" not in properties(graph, "Row")
