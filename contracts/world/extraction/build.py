@@ -267,7 +267,14 @@ def read_graph(
         if name in texts:
             raise BodyInvalid(f"Two documents are called {name}.", errors=[(f"/documents/{number}/id", "is taken")])
         texts[name] = document.content
-        reading = Reading(findings, vocabulary, name, texts[name], has_marks=document.kind != "application/json")
+        reading = Reading(
+            findings,
+            vocabulary,
+            name,
+            texts[name],
+            has_marks=document.kind != "application/json",
+            has_comments=document.kind in ("text/markdown", "text/plain"),
+        )
         _read(reading, document, number)
         resolve_references(reading)
         readings.append(reading)
@@ -311,7 +318,7 @@ def _not_understood(
     kept = [node.spans[0] for node in passages if node.id not in stating]
     left_out = [Span(reading.document, *part) for reading in readings for part in reading.left_out()]
     order = {reading.document: number for number, reading in enumerate(readings)}
-    texts = {reading.document: reading.written for reading in readings}
+    texts = {reading.document: reading.given for reading in readings}
     parts = sorted(
         [*((span, True) for span in kept), *((span, False) for span in left_out)],
         key=lambda each: (order[each[0].document], each[0].start),

@@ -16,7 +16,6 @@ from contracts.world.extraction.inline_markup import plain
 from contracts.world.extraction.people import handles_in
 from contracts.world.extraction.vocabulary import Relation, Vocabulary, plain_words, singular
 
-_GAP = re.compile(r"(?<=\S)[ \t]{2,}(?=\S)")
 _RESERVED = frozenset(
     {"subject", "predicate", "confidence", "tags", "observed_at", "url", "handle", "dates", "amounts", "spans"}
 )
@@ -29,14 +28,21 @@ class Reading(DocumentText):
     """The text of one document, and the nodes and edges found in it."""
 
     def __init__(
-        self, findings: Findings, vocabulary: Vocabulary, document: str, text: str, *, has_marks: bool = True
+        self,
+        findings: Findings,
+        vocabulary: Vocabulary,
+        document: str,
+        text: str,
+        *,
+        has_marks: bool = True,
+        has_comments: bool = False,
     ) -> None:
-        super().__init__(document, text, has_marks=has_marks)
+        super().__init__(document, text, has_marks=has_marks, has_comments=has_comments)
         self.findings = findings
         self.vocabulary = vocabulary
         self.root: FoundNode
         self.understood: list[tuple[str, Part]] = []
-        self.handles = handles_in(text)
+        self.handles = handles_in(self.written)
         self.scanned: list[tuple[FoundNode, Part]] = []
         """Each node with the parts of the text that describe it."""
         self.open_relations: list[tuple[FoundNode, Relation, str, Part, str | None]] = []
@@ -99,9 +105,7 @@ class Reading(DocumentText):
 
         Returns whether the node now has the whole text.
         """
-        value = clean_text(plain(text))
-        if self.has_struck:
-            value = _GAP.sub(" ", value)
+        value = self.joined(clean_text(plain(text)))
         key = "_".join(plain_words(name).replace("-", " ").split())
         if not value or not key or key in _RESERVED:
             return False
@@ -151,17 +155,20 @@ class Reading(DocumentText):
         self.understood.append((rule, part))
 
     def left_out(self) -> list[Part]:
-        """Returns the lines of the text that nothing was read from, joined where they follow one another."""
+        """Returns the lines of the text that nothing was read from, joined where they follow one another, and the
+        comments within others."""
         known = sorted(part for _, part in self.understood)
         ends = list(accumulate((part.end for part in known), max))
         starts = [part.start for part in known]
         found: list[Part] = []
         joins = False
-        for match in _LINE.finditer(self.written) if known else ():
+        for match in _LINE.finditer(self.given) if known or self.comments else ():
             line = Part(match.start(), match.end())
             before = bisect_left(starts, line.end)
             if before and ends[before - 1] > line.start:
                 joins = False
+                within = (Part(max(each.start, line.start), min(each.end, line.end)) for each in self.comments)
+                found += [part for part in within if part.start < part.end]
             elif joins:
                 found[-1] = Part(found[-1].start, line.end)
             else:

@@ -1,30 +1,35 @@
-"""Holds the text of one document, and hides its struck text, which states nothing."""
+"""Holds the text of one document, and hides its comments and its struck text, which state nothing."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 
+from contracts.world.extraction.comments import comments_in
 from contracts.world.extraction.findings import Part, Span
 from contracts.world.extraction.struck import struck_in, without
 
 _WIDEST_GAP = 20
+_GAP = re.compile(r"(?<=\S)[ \t]{2,}(?=\S)")
 
 
 class DocumentText:
-    """The text of one document. Offsets are the same with and without what is struck through."""
+    """The text of one document. Offsets are the same with and without comments and what is struck through."""
 
-    def __init__(self, document: str, text: str, *, has_marks: bool = True) -> None:
+    def __init__(self, document: str, text: str, *, has_marks: bool = True, has_comments: bool = False) -> None:
         self.document = document
-        self.written = text
-        """The text as it stands, with what is struck through."""
-        self._struck = struck_in(text) if has_marks else []
-        self.text = without(text, self._struck)
+        self.given = text
+        """The text as it was sent."""
+        self.comments = comments_in(text) if has_comments else []
+        self.written = without(text, self.comments)
+        """The text without its comments, with what is struck through."""
+        self._struck = struck_in(self.written) if has_marks else []
+        self.text = without(self.written, self._struck)
         self.doubles_quotes = False
 
-    @property
-    def has_struck(self) -> bool:
-        """Returns whether anything is struck through."""
-        return bool(self._struck)
+    def joined(self, text: str) -> str:
+        """Returns a piece of the text with one space in place of a comment or what is struck through."""
+        return _GAP.sub(" ", text) if self._struck or self.comments else text
 
     def span(self, part: Part) -> Span:
         """Returns a part of the text as a span."""

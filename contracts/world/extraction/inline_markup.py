@@ -23,6 +23,12 @@ _TAG = re.compile(
     r"[^<>]*>",
     re.IGNORECASE,
 )
+_ONLY_TAGS = re.compile(
+    r"(?:\s|</?(?:a|abbr|article|aside|audio|b|big|blockquote|br|caption|center|cite|code|col|colgroup|dd|del|details|div|dl|dt|em"
+    r"|figcaption|figure|font|footer|h[1-6]|header|hr|i|iframe|img|ins|kbd|li|main|mark|nav|ol|p|picture|pre|q|s|samp|section"
+    r"|small|source|span|strong|sub|summary|sup|table|tbody|td|tfoot|th|thead|tr|u|ul|var|video|wbr)\b[^<>]*>)+",
+    re.IGNORECASE,
+)
 _URL = re.compile(r"https?://[^\s<>()\[\]\"'`|]{1,2000}")
 _CODE = re.compile(r"(?<!`)(`{1,3})(?!`).{1,1000}?(?<!`)\1(?!`)", re.DOTALL)
 _CODE_ONLY = re.compile(r"`[^`]*`")
@@ -47,6 +53,11 @@ def plain(text: str) -> str:
         else _TAG.sub("", child.content)
         for child in children
     ).strip()
+
+
+def is_only_tags(text: str) -> bool:
+    """Decides whether a text is nothing but tags of HTML, without an address or the name of a picture: "</details>"."""
+    return text.startswith("<") and "://" not in text and "alt=" not in text and _ONLY_TAGS.fullmatch(text) is not None
 
 
 def code_in(text: str, part: Part) -> list[Part]:

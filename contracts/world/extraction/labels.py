@@ -13,10 +13,12 @@ from contracts.world.extraction.vocabulary import Vocabulary, load_vocabulary, s
 
 _BRACKET = r"(?:\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\])"
 _LABEL = re.compile(
-    rf"(?P<mark>\*\*|__|`)?(?P<label>(?:[^\s:*_`|<>(\[]|{_BRACKET})(?:[^:*_`|<>(\[\n]|{_BRACKET}){{0,48}}?)"
-    rf"(?P=mark)?(?P<behind>\s*{_BRACKET})?\s*:(?P=mark)?(?:\s+|$)"
+    rf"(?!\.\. )(?P<mark>\*\*|__|`)?(?P<label>(?:[^\s:*_`|<>(\[]|{_BRACKET})(?:[^:*_`|<>(\[\n]|{_BRACKET}){{0,48}}?)"
+    rf"(?P=mark)?(?P<behind>\s*{_BRACKET})?\s*(?::(?P=mark)?(?:\s+|$)|::(?P=mark)?[ \t]+(?=\S))"
 )
-"""A label ends at the first colon that stands in no bracket."""
+"""A label ends at the first colon that stands in no bracket. Dataview writes two: "Cost:: 40 EUR"."""
+_BRACKETED = re.compile(r"\[(?=[^\[\]\n]{1,50}::\s)[^\[\]\n]+\]|\((?=[^()\n]{1,50}::\s)[^()\n]+\)")
+"""A field of Dataview in brackets, where nothing else stands in its line: "[mood:: good]"."""
 _LONG_LABEL = re.compile(r"(?:\*\*|__)?(?P<label>[^\s:.!?;*_`|<>][^:.!?;\n]{0,98}):(?:\*\*|__)?\s")
 _ENDS_WITHIN = re.compile(r"[?!](?=\s)|(?:^|(?<=[\s(]))(?P<word>[^\W\d_][^\W\d_-]*)[.](?=\s)")
 """A possible end of a sentence within the words before a colon: "It rained. Decision: go"."""
@@ -73,6 +75,8 @@ def label_of(reading: Reading, part: Part) -> Labelled | None:
     text = reading.text
     if text.startswith("[^", part.start):
         return None  # a footnote
+    if _BRACKETED.fullmatch(text, *part):
+        part = Part(part.start + 1, part.end - 1)
     for pattern in (_TERM, _LABEL):
         match = pattern.match(text, part.start, part.end)
         if match is None or text.startswith("//", match.end("label") + 1):

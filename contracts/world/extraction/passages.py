@@ -11,7 +11,7 @@ from contracts.world.extraction.dependencies import depends_in, waits_in
 from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.figures import dates_in
 from contracts.world.extraction.findings import LONGEST_TEXT, FoundNode, Part, clean_text, is_within
-from contracts.world.extraction.inline_markup import plain
+from contracts.world.extraction.inline_markup import is_only_tags, plain
 from contracts.world.extraction.mentions import scan
 from contracts.world.extraction.segmentation import passages_of
 from contracts.world.proposal import LONGEST_TITLE
@@ -47,8 +47,10 @@ def keep(
     pieces = [part] if spelt is not None and len(spelt) <= LONGEST_TEXT else passages_of(reading.written, part)
     for piece in pieces:
         written = reading.meant(reading.written[piece.start : piece.end])
+        if reading.comments:
+            written = reading.joined(written)
         text = clean_text(spelt if spelt is not None and piece is part else written).strip()
-        if is_blank(text):
+        if is_blank(text) or is_only_tags(text):
             continue
         title = plain(text[:LONGEST_TITLE])
         if len(text) > LONGEST_TITLE:

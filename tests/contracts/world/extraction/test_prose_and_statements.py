@@ -747,3 +747,75 @@ def test_a_node_that_the_graph_would_refuse_is_refused_by_itself(fields, at):
     node = {"id": "a", "title": "Win", "type": "Goal"}
     graph = stated(nodes=[node | {"id": "b"}, node | fields])
     assert [refused.pointer for refused in graph.refused] == [f"/nodes/1{at}"]
+
+
+@pytest.mark.parametrize("field", ["Cost:: 40 EUR", "[cost:: 40 EUR]", "(cost:: 40 EUR)"])
+def test_a_field_of_dataview_is_a_label_of_its_own_and_ends_the_value_above_it(field):
+    for text in (f"Status: open\n{field}", f"{field}\nStatus: open", f"- Status: open\n- {field}"):
+        (document, *_) = read(f"# Lease\n\n{text}").nodes
+        assert (document.properties["status"], document.properties["cost"]) == ("open", "40 EUR")
+
+
+def test_owners_and_days_are_read_from_fields_of_dataview():
+    graph = read("# Lease\n\nOwner:: Al Day\nDue:: 2026-05-06")
+    assert edges(graph, "OWNED_BY") == {("Lease", "OWNED_BY", "Al Day")}
+    assert graph.nodes[0].properties["due_on"] == "2026-05-06"
+
+
+@pytest.mark.parametrize("text", ["See std::vector", "use a::b", ".. note:: Be careful", "Example::", "a ::: b"])
+def test_two_colons_in_code_or_before_an_example_are_no_field(text):
+    graph = read(f"# T\n\n{text}")
+    assert graph.nodes[0].properties == {}
+    assert [node.properties["text"] for node in graph.nodes if node.type == "Passage"] == [text]
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "%% private comment: surprise party for Anna %%",
+        "%%Owner: Anna Frei%%",
+        "%%\nOwner: Anna Frei\n\n- [ ] Buy a cake, due 2026-05-06\n%%",
+        "<!-- Owner: Anna Frei -->",
+        "<!--\nOwner: Anna Frei\n\n- [ ] Buy a cake\n-->",
+    ],
+)
+def test_a_comment_is_in_no_node_and_is_counted_as_left_out(comment):
+    for text in (f"# T\n\n{comment}\n\nIt rained.", f"# T\n\nIt rained.\n\n{comment}", f"# T\n\n{comment}\nIt rained."):
+        graph = read(text)
+        assert [(node.type, node.title) for node in graph.nodes] == [("Document", "T"), ("Passage", "It rained.")]
+        assert graph.nodes[0].properties == {}
+        assert [part.text for part in graph.not_understood.parts if not part.kept] == [comment[:100]]
+
+
+def test_a_comment_within_a_line_is_left_out_of_it():
+    graph = read("# T %% h %%\n\nIt %% hidden: Anna %% rained.\n\n- [ ] Call %% due 2026-05-06 %%Bo <!-- x -->")
+    passage, task = graph.nodes[1:]
+    assert (graph.nodes[0].title, passage.title, passage.properties["text"]) == ("T", "It rained.", "It rained.")
+    assert (task.title, task.properties) == ("Call Bo", {"status": "open"})
+    left_out = [part.text for part in graph.not_understood.parts if not part.kept]
+    assert left_out == ["%% h %%", "%% hidden: Anna %%", "%% due 2026-05-06 %%", "<!-- x -->"]
+
+
+@pytest.mark.parametrize(
+    "text", ["100 %% of 50 %%%", "Up 5%% or 10%%", "Write `%% a %%` for it.", "%%time\nx\n%%bash", "%% a", "a %% b"]
+)
+def test_percent_signs_that_comment_nothing_out_stay(text):
+    (passage,) = [node for node in read(f"# T\n\n{text}").nodes if node.type == "Passage"]
+    assert passage.properties["text"] == text
+
+
+def test_a_comment_in_code_is_code():
+    graph = read("# T\n\n```\n%% a\n```\n\nIt rained.\n\n```\nb %%\n```")
+    assert [node.title for node in graph.nodes] == ["T", "It rained."]
+
+
+def test_tags_without_words_are_no_passage():
+    text = (
+        '<details>\n<summary>\n\nHow it works\n\n</summary>\n\nIt rained.\n\n</details>\n\n<br/>\n\n<img src="x.png">'
+    )
+    graph = read(f"# T\n\n{text}\n\n<summary>More</summary>")
+    assert [node.title for node in graph.nodes] == ["T", "How it works", "It rained.", "More"]
+    left_out = " ".join(part.text for part in graph.not_understood.parts if not part.kept)
+    assert all(tag in left_out for tag in ("<summary>", "</details>", "<br/>", "<img"))
+    linked = read('# T\n\n<a href="https://x.example/"></a>\n\n<img alt="A map" src="x.png">')
+    assert [node.type for node in linked.nodes] == ["Document", "Passage", "Resource", "Passage"]

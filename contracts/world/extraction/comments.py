@@ -1,0 +1,23 @@
+"""Finds the comments of a text, which are in no node: "<!-- hidden -->", and "%% hidden %%" of Obsidian. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from contracts.world.extraction.findings import Part
+
+_COMMENT = re.compile(
+    r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*(?:\n(?:.*?^[ \t]*(?P=fence)|.*\Z)|\Z)"
+    r"|(?<!`)(?P<code>`{1,3})(?!`)[^\n]{1,1000}?(?<!`)(?P=code)(?!`)"
+    r"|(?P<comment><!--.*?-->"
+    r"|(?<![\w%\\])%%(?!%)(?:(?:[^%\n]|%(?!%)){1,1000}%%(?!%)|(?:[^%]|%(?!%)){1,20000}%%(?![\w%])))",
+    re.DOTALL | re.MULTILINE,
+)
+"""A comment, or code, in which nothing is one. "100 %%" begins none, nor does "%%time" of a notebook end one."""
+
+
+def comments_in(text: str) -> list[Part]:
+    """Returns the comments of a text, with their marks."""
+    if "%%" not in text and "<!--" not in text:
+        return []
+    return [Part(*match.span("comment")) for match in _COMMENT.finditer(text) if match["comment"] is not None]
