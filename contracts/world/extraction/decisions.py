@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from contracts.world.extraction.figures import DAY
 from contracts.world.extraction.findings import Part
+from contracts.world.extraction.motions import is_not_carried
 from contracts.world.extraction.phrases import any_of, phrases
 from contracts.world.extraction.vocabulary import load_vocabulary
 
@@ -147,6 +148,8 @@ def is_undecided(text: str) -> bool:
     """
     text = text[:_LONGEST_SENTENCE]
     if _QUESTION.search(text) or any(form.search(text) for form in _denied_or_reported()):
+        return True
+    if is_not_carried(text):
         return True
     rejecting = load_vocabulary().rejecting
     last = _LAST_WORD.search(text)

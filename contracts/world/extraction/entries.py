@@ -208,12 +208,12 @@ def _read_statement(
             return context.keep(part, above)
     bare = undecorated(reading.text, part) if place == "item" else part
     is_listed_task = under is not None and under.type == "Task" and place == "item"
-    if is_listed_task and is_no_task(plain(reading.quote(bare))):
+    if is_listed_task and is_no_task(reading, bare):
         return context.keep(part, above)
     if is_listed_task and is_assigned(reading, bare):
         return add_task(context, "announced", bare, above)
     if place == "item" and (under is None or under.type == "Task") and _is_owned_and_due(reading, bare):
-        is_off = is_no_task(plain(reading.quote(bare)))
+        is_off = is_no_task(reading, bare)
         return context.keep(part, above) if is_off else add_task(context, "label", bare, above)
     labelled = label_of(reading, bare)
     if labelled is not None and is_below_field and not reading.vocabulary.is_field(labelled.head):

@@ -52,6 +52,10 @@ def read_heading(context: ProseContext, heading: Heading, *, is_title: bool) -> 
         return
     kinded = _KINDED.match(text)
     kind = vocabulary.type_of(kinded["kind"]) if kinded else None
+    if kinded and kind and reading.states_none(kind, Part(heading.part.start + kinded.end(), heading.part.end)):
+        reading.read_as("heading", heading.part)
+        context.sections.append(Section(heading.level, above.node, None, plain(text)))
+        return
     announced = None if kind else vocabulary.announced(plain(text))
     if announced is not None or (kind is None and vocabulary.names_a_part(plain(text))):
         reading.read_as("heading", heading.part)

@@ -147,8 +147,10 @@ def _read_label(
         node_type = listed.type if listed is not None else "Concept"
         if node_type == "Person" and party_type(reading.vocabulary, labelled.label, "Person") != "Person":
             return _read_holder(context, labelled, part, above)
+        whole = Part(labelled.label_part.start, labelled.rest.end)
         if reading.states_none(node_type, labelled.rest) or (
-            node_type == "Decision" and reading.states_none(node_type, labelled.label_part)
+            node_type == "Decision"
+            and any(reading.states_none(node_type, told) for told in (labelled.label_part, whole))
         ):
             return context.keep(part, above)
         node = reading.add("term", node_type, labelled.label_part, above)

@@ -9,6 +9,7 @@ from contracts.world.extraction.figures import is_figure
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.inline_markup import plain, undecorated
 from contracts.world.extraction.people import CAPITAL, PARTICLE, without_post
+from contracts.world.extraction.phrases import any_of
 from contracts.world.extraction.prose_context import ProseContext
 from contracts.world.extraction.relations import assign, assign_to_known
 from contracts.world.extraction.segmentation import first_sentence
@@ -42,6 +43,15 @@ _NO_TASK = tuple(
     )
 )
 """Forms of an entry about something that need not be done, or is done already."""
+_NOTHING_TO_DO = re.compile(rf"(?:{any_of('nothing_to_do')})\b", re.IGNORECASE)
+_DOES_NOT = re.compile(
+    rf"(?P<who>{CAPITAL}[\w.’'-]*(?:\s{CAPITAL}[\w.’'-]*){{0,2}})\s"
+    r"(?:(?:will|can|could|shall|may|would|does|do|did|is|are)(?:\snot\b|n[’']t\b)|(?:cannot|won[’']t|can[’']t)\b"
+    r"|(?:ne\s|n[’'])[^.,;:]*\b(?:pas|plus|jamais|rien)\b|(?:no|non|não)\s"
+    r"|[a-zäöüß]{2,}\s(?:[^\s:;,]+\s){0,5}?(?:nicht|nie|niet|nooit)\b)"
+)
+"""Matches what somebody does not do: "Ian will not come", "Ian kommt am 8. Mai nicht"."""
+_ATTENDS = re.compile(rf"\b(?:{any_of('attends')})\b", re.IGNORECASE)
 _LONGEST_SENTENCE = 300
 
 
@@ -77,9 +87,16 @@ def is_assigned(reading: Reading, part: Part) -> bool:
     return match is not None and (_is_of_known(reading, match) or _may_be_name(reading, match, part))
 
 
-def is_no_task(text: str) -> bool:
-    """Decides whether an entry of a list of tasks is about something that need not be done, or is done already."""
-    return any(form.match(text[:_LONGEST_SENTENCE]) for form in _NO_TASK)
+def is_no_task(reading: Reading, part: Part) -> bool:
+    """Decides whether an entry of a list of tasks says that there is nothing to do, or what somebody does not do, need
+    not do or has done already."""
+    text = plain(reading.quote(part))[:_LONGEST_SENTENCE]
+    if _NOTHING_TO_DO.match(text) is not None or any(form.match(text) for form in _NO_TASK):
+        return True
+    does_not = _DOES_NOT.match(text)
+    if does_not is None or not reading.vocabulary.denies(text):
+        return False
+    return reading.person_called(does_not["who"]) is not None or _ATTENDS.search(text, does_not.end("who")) is not None
 
 
 def _is_of_known(reading: Reading, match: re.Match[str]) -> bool:

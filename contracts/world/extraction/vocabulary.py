@@ -319,7 +319,7 @@ class Vocabulary:
             return Announced("Person", many=True)
         parts = [_WORDS.findall(part) for part in _JOINT.split(text)]
         found = [announced for words in parts if (announced := self._announced(words, is_whole=len(parts) == 1))]
-        if self._is_draft(heading):
+        if self._is_draft(heading) or any(" ".join(words) in self.undecided for words in parts):
             found = [announced for announced in found if announced.type != "Decision"]
         types = {announced.type for announced in found}
         is_either = len(types) > 1 and "Decision" in types
