@@ -130,6 +130,9 @@ class MemoryView:
     def edges_to(self, target: str) -> list[Edge]:
         return [each for each in self.edges.values() if each.target == target and is_live(each)]
 
+    def edges_at(self, node_id: str) -> list[Edge]:
+        return [each for each in self.edges.values() if node_id in (each.source, each.target)]
+
     def alike(self, key: str) -> list[str]:
         found = self.nodes.values()
         return [each.id for each in found if is_live(each) and dedupe_key(each.owner, each.type, each.title) == key]

@@ -22,6 +22,7 @@ from contracts.settings import Settings
 from contracts.standing import UNSTATED, SourceClass
 from contracts.times import utc_text
 from contracts.world.alignment import alignment
+from contracts.world.corrections import in_place_of
 from contracts.world.extraction.build import (
     BuildRequest,
     BuiltGraph,
@@ -49,8 +50,9 @@ from contracts.world.identity import dedupe_key, given_id, own_id
 from contracts.world.import_api import LIMITS, ImportResult
 from contracts.world.memory.design import design_memory, plan_node_id, plan_proposal
 from contracts.world.memory.memory_plan import DesignRequest
+from contracts.world.ontology import Ontology
 from contracts.world.proposal import Actor, Proposal, checked
-from contracts.world.records import FORGOTTEN
+from contracts.world.records import FORGOTTEN, Node, is_live
 from contracts.world.stages import Judgement
 from warehouse.ledger.ledger import Ledger, Reader, open_ledger
 from warehouse.world import query, staging
@@ -194,7 +196,9 @@ def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor, surveyed:
         known = {node.id: node for draft in proposal.nodes if (node := view.node(draft.id)) is not None}
         is_again = request.graph_id is not None and request.visibility == "private" and documents
         nodes, edges = view.stated_in(actor.name, proposal.source) if is_again else ([], [])
-    former = Former(known, nodes, edges, frozenset() if same is None else same.moved)
+        in_place = _in_place(view, known, actor.name)
+        settled = _settled(view, in_place.values(), proposal, ontology)
+    former = Former(known, nodes, edges, frozenset() if same is None else same.moved, in_place, settled)
     again = rebuilt(proposal, documents, former, ontology, utc_text(now))
     fields = msgspec.json.decode(
         _as_called(built.model_copy(update={"duplicates": duplicates}), actor.name).model_dump_json(by_alias=True)
@@ -234,6 +238,26 @@ def recognise(
     """Returns which statements of all documents of an owner's graph it has under other ids."""
     with ledger.read() as reader:
         return _recognised(reader, graph_id, owner, together(stated), gone)
+
+
+def _in_place(view: LedgerView, known: Mapping[str, Node], owner: str) -> dict[str, Node]:
+    """Returns what stands in the place of the corrected ones of these nodes, by their ids."""
+    standing = {node_id: in_place_of(node, view) for node_id, node in known.items() if node.retracted}
+    return {node_id: node for node_id, node in standing.items() if node is not None and node.owner in (None, owner)}
+
+
+def _settled(
+    view: LedgerView, in_place: Iterable[Node], proposal: Proposal, ontology: Ontology
+) -> set[tuple[str, str]]:
+    """Returns the ids of nodes, each with a single-valued type of which it has an edge that another source stated."""
+    stated = {draft.type for draft in proposal.edges}
+    types = [name for name in stated if name in ontology.edge_types and ontology.edge_types[name].single_valued]
+    return {
+        (node.id, name)
+        for node in in_place
+        for name in types
+        if any(is_live(edge) and edge.stated_in != proposal.source for edge in view.edges_from(node.id, name))
+    }
 
 
 def documents_built(ledger: Ledger, graph_id: str, owner: str) -> set[str]:

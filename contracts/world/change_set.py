@@ -18,6 +18,7 @@ import msgspec
 
 from contracts.standing import SourceClass, higher, rank
 from contracts.times import instant_of, is_instant, utc_text
+from contracts.world.corrections import Correction, EdgeKey, KeptEdge
 from contracts.world.facts import (
     Claim,
     claim_of,
@@ -86,6 +87,10 @@ class Case:
     """Sentences for people: how the rule of standing decided about the facts of the proposal."""
     gaps: tuple[str, ...] = ()
     """Sentences for people: when nothing holds any more because a fact with an end has superseded one without."""
+    kept: tuple[str, ...] = ()
+    """Sentences for people: the edges of corrected nodes that go on at what stands in their place."""
+    left: tuple[str, ...] = ()
+    """Sentences for people: the edges of corrected nodes that what stands in their place can't have."""
     overclaimed: tuple[str, ...] = ()
     """Claims of imported states above the class that their importer may claim."""
     unchanged: int = 0
@@ -174,9 +179,17 @@ def plan(proposal: Proposal, view: GraphView, ontology: Ontology, now: datetime)
         for draft in (*facts.successions(), *acts.edges())
         if (draft.source, draft.type, draft.target) not in stated
     ]
-    single_valued = _SingleValuedEdges(view, ontology)
+    corrected = _CorrectedEdges(
+        proposal, view, ontology, acts.targets, {change.after.id: change.after for change in nodes}
+    )
+    kept = [_kept_change(kept, proposal, view, recorded_at) for kept in corrected.kept]
+    single_valued = _SingleValuedEdges(view, ontology, history=bool(kept))
     edges = tuple(
-        single_valued.placed(_edge_change(draft, proposal, view, recorded_at)) for draft in (*proposal.edges, *implied)
+        single_valued.placed(change)
+        for change in (
+            *(_edge_change(draft, proposal, view, recorded_at) for draft in (*proposal.edges, *implied)),
+            *kept,
+        )
     )
     return Case(
         proposal=proposal,
@@ -190,6 +203,8 @@ def plan(proposal: Proposal, view: GraphView, ontology: Ontology, now: datetime)
         clashes=(*facts.clashes, *single_valued.clashes),
         outcomes=(*facts.outcomes, *single_valued.outcomes),
         gaps=tuple(facts.gaps),
+        kept=tuple(corrected.kept_in_words),
+        left=tuple(corrected.left_in_words),
         _proposed={change.after.id: change.after for change in nodes},
     )
 
@@ -493,6 +508,52 @@ class _Acts:
         )
 
 
+class _CorrectedEdges:
+    """The edges of the nodes that a proposal corrects, which go on at what stands in their place."""
+
+    def __init__(
+        self,
+        proposal: Proposal,
+        view: GraphView,
+        ontology: Ontology,
+        acted: Mapping[str, Node],
+        proposed: Mapping[str, Node],
+    ) -> None:
+        self.kept: list[KeptEdge] = []
+        self.kept_in_words: list[str] = []
+        self.left_in_words: list[str] = []
+        stated: set[EdgeKey] = {(draft.source, draft.type, draft.target) for draft in proposal.edges}
+
+        def end(node_id: str) -> Node | None:
+            node = proposed.get(node_id) or acted.get(node_id) or view.node(node_id)
+            return node if node is not None and not node.erased and sees(proposal.actor, node) else None
+
+        for act in proposal.acts:
+            if act.kind != "corrects" or act.target not in acted:
+                continue
+            by = proposed[act.by]
+            owners = (by.owner, proposal.actor.owner)
+            edges = [edge for edge in view.edges_at(act.target) if edge.owner in owners]
+            kept, left = Correction(acted[act.target], by, stated, ontology).divided(edges, end)
+            self.kept += kept
+            if kept:
+                named = _edges_in_words(act.target, [each.edge for each in kept])
+                self.kept_in_words.append(f"{by.id} keeps the edges of {act.target}: {named}")
+            if left:
+                self.left_in_words.append(
+                    f"{by.id}, a {by.type}, can't keep edges of {act.target}: {_edges_in_words(act.target, left)}"
+                )
+
+
+def _edges_in_words(node_id: str, edges: list[Edge]) -> str:
+    named = [
+        f"{edge.type} {edge.target}" if edge.source == node_id else f"{edge.source} {edge.type} it"
+        for edge in edges[:MOST_NAMED]
+    ]
+    more = len(edges) - MOST_NAMED
+    return ", ".join(named) + (f", and {more} more" if more > 0 else "")
+
+
 def authority_of(actor: Actor) -> SourceClass:
     """Returns the class up to which an actor corrects, retracts and confirms. An operator decides for everybody."""
     return SourceClass.OWNER if actor.kind == "operator" else actor.max_class
@@ -570,6 +631,17 @@ def _edge_change(draft: EdgeDraft, proposal: Proposal, view: GraphView, now: str
         source_class=proposal.actor.claimed(proposal.source_class),
     )
     return EdgeChange(draft, before, after)
+
+
+def _kept_change(kept: KeptEdge, proposal: Proposal, view: GraphView, now: str) -> EdgeChange:
+    """Returns the change of an edge that goes on at another node: stated where it was, and no higher than its actor may
+    claim."""
+    change = _edge_change(kept.draft, proposal, view, now)
+    source_class = proposal.actor.claimed(kept.edge.source_class)
+    after = msgspec.structs.replace(
+        change.after, stated_in=kept.edge.stated_in, source_class=source_class, disputed=kept.edge.disputed
+    )
+    return EdgeChange(change.draft, change.before, after)
 
 
 def _replaced_private_edges(

@@ -96,7 +96,11 @@ class SignalRequest(Document):
     valid_to: Instant | None = Field(default=None, description="Until when it holds; default until further notice")
     confidence: float | None = Field(default=None, ge=0, le=1, strict=True)
     links: Listed[SignalLink] = Field(default=[], max_length=MOST_LINKS)
-    corrects: SignalAct | None = Field(default=None, description="A node that was wrong: this one stands in its place")
+    corrects: SignalAct | None = Field(
+        default=None,
+        description="A node that was wrong: this one stands in its place, with its edges, unless `links` state another "
+        "of a single-valued type",
+    )
     retracts: SignalAct | None = Field(default=None, description="A node that was wrong, with nothing in its place")
     confirms: SignalAct | None = Field(
         default=None, description="A node that holds: it ends its dispute; confirmed by the owner, it stands as his own"

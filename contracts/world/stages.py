@@ -133,11 +133,14 @@ def _temporal(case: Case) -> Iterator[str]:
 def referential_integrity(case: Case) -> Judgement:
     """Checks types and properties against the ontology, and that the ends of edges exist.
 
-    Names what builds on a node that is corrected or retracted, and what else says what stood at its place.
+    Names the edges that a correction keeps, what builds on a node that is corrected or retracted, and what else says
+    what stood at its place.
     """
-    judged = _judgement(_integrity(case), "Types are known, properties fit them, and every edge has both its ends.")
-    left = [*_built_on(case), *_said_too(case)] if judged.result == "pass" else []
-    return Judgement("warn", f"{_named(left)}.") if left else judged
+    kept = f" {_named(list(case.kept))}." if case.kept else ""
+    fine = f"Types are known, properties fit them, and every edge has both its ends.{kept}"
+    judged = _judgement(_integrity(case), fine)
+    left = [*case.left, *_built_on(case), *_said_too(case)] if judged.result == "pass" else []
+    return Judgement("warn", f"{_named(left)}.{kept}") if left else judged
 
 
 def _built_on(case: Case) -> Iterator[str]:
@@ -357,7 +360,10 @@ def _standing_faults(case: Case) -> Iterator[str]:
         is_above = rank(edge.before.source_class) > rank(ceiling)
         if is_above or not may_replace(claim_of_edge(edge.after), claim_of_edge(edge.before)):
             yield f"{edge.before.id} stands as {edge.before.source_class}, higher than this"
+    corrected = {act.target for act in case.proposal.acts if act.kind == "corrects"}
     for ended, edge_after in case.changed_edges:
+        if ended.target in corrected:
+            continue  # it goes on at what stands in the place
         is_spoofed = ended.stated_in == case.proposal.source and rank(ended.source_class) > rank(ceiling)
         if is_spoofed and ended.valid_to != edge_after.valid_to:
             yield f"{ended.stated_in} stated {ended.id} as {ended.source_class}; this key claims up to {ceiling}"

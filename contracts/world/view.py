@@ -35,6 +35,10 @@ class GraphView(Protocol):
         """Returns every live edge to a node."""
         ...
 
+    def edges_at(self, node_id: str) -> list[Edge]:
+        """Returns every edge from or to a node, over or not."""
+        ...
+
     def alike(self, dedupe_key: str) -> list[str]:
         """Returns the ids of live nodes of one owner, type and title (`identity.dedupe_key`)."""
         ...

@@ -40,6 +40,7 @@ class Subjects:
     edges_from: set[tuple[str, str]] = field(default_factory=set)
     edges_to: set[str] = field(default_factory=set)
     edges_between: set[tuple[str, str, str]] = field(default_factory=set)
+    edges_at: set[str] = field(default_factory=set)
     newest_of: dict[str, int] = field(default_factory=dict)
     """The newest revision of each owner at that time."""
 
@@ -70,6 +71,7 @@ class Subjects:
             or (edge.source, edge.type, edge.target) in self.edges_between
             or (edge.source, edge.type) in self.edges_from
             or edge.target in self.edges_to
+            or not self.edges_at.isdisjoint((edge.source, edge.target))
         )
 
 
@@ -112,6 +114,11 @@ class RecordingView:
         """Returns every live edge to a node."""
         self.subjects.edges_to.add(target)
         return self._view.edges_to(target)
+
+    def edges_at(self, node_id: str) -> list[Edge]:
+        """Returns every edge from or to a node."""
+        self.subjects.edges_at.add(node_id)
+        return self._view.edges_at(node_id)
 
     def alike(self, dedupe_key: str) -> list[str]:
         """Returns ids of live nodes of one owner, type and title. One that leaves the list is recognised by its id."""

@@ -55,8 +55,11 @@ class LedgerView:
 
     def edges_to(self, target: str) -> list[Edge]:
         """Returns every live edge to a node."""
-        edges = decode_edges(self._reader.rows("world_edges_at", node_id=target))
-        return [edge for edge in edges if edge.target == target and is_live(edge)]
+        return [edge for edge in self.edges_at(target) if edge.target == target and is_live(edge)]
+
+    def edges_at(self, node_id: str) -> list[Edge]:
+        """Returns every edge from or to a node, ended or not."""
+        return decode_edges(self._reader.rows("world_edges_at", node_id=node_id))
 
     def alike(self, dedupe_key: str) -> list[str]:
         """Returns ids of live nodes of one owner, type and title; at most ten."""

@@ -67,7 +67,7 @@ def propose(
     """
     shaped = checked(proposal)
     aligned = alignment(shaped)
-    if is_large(shaped):
+    if is_large(shaped) or _corrects_a_hub(ledger, shaped):
         for _ in range(JUDGED_AT_MOST):
             judgment = judge_outside(ledger, shaped, aligned, confirmed=confirmation is not None)
             decision = write_judged(ledger, shaped, judgment, key_id=key_id, confirmation=confirmation)
@@ -95,6 +95,16 @@ def waits_for_owner(ledger: Ledger, proposal: Proposal, *, alignment: Alignment 
 def is_large(proposal: Proposal) -> bool:
     """Returns True if a proposal is judged outside the ledger's lock."""
     return len(proposal.nodes) + len(proposal.edges) > JUDGED_UNDER_LOCK_AT_MOST
+
+
+def _corrects_a_hub(ledger: Ledger, proposal: Proposal) -> bool:
+    """Returns True if a proposal corrects nodes with so many edges, which go on at other nodes, that it is large."""
+    corrected = [act.target for act in proposal.acts if act.kind == "corrects"]
+    if not corrected:
+        return False
+    with ledger.read() as reader:
+        view = LedgerView(reader)
+        return sum(len(view.edges_at(node_id)) for node_id in corrected) > JUDGED_UNDER_LOCK_AT_MOST
 
 
 def judge_outside(

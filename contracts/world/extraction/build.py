@@ -219,7 +219,10 @@ class BuildResult(BuiltGraph):
     replaced: list[str] = Field(
         description="Nodes that these documents said in an earlier build of this graph, and no longer say: ended"
     )
-    withheld: list[Withheld] = Field(description="Nodes that are left as they are, with the edges they would have")
+    withheld: list[Withheld] = Field(
+        description="Nodes that are left as they are, with the edges they would have; those of a corrected one are "
+        "written as edges of what stands in its place"
+    )
     verdict: Verdict | None = Field(description="The validator's; null for a preview")
     stages: list[StageDocument] = Field(description="What its stages said; empty for a preview")
     revision: int = Field(description="The graph's revision, after the writing where something was written")

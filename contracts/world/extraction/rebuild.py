@@ -2,13 +2,14 @@
 
 Example: an earlier build found the tasks "Paint" and "Sweep" in `notes.md`. The text now says only "Paint", so "Sweep"
 ends now, with its edges. Had its owner confirmed "Sweep", or did `other.md` say it too, it would stay. Had its owner
-corrected "Paint", it would not be written again.
+corrected "Paint", it would not be written again, and what the text says of it, such as who is to paint, would be said
+of what stands in its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -46,6 +47,10 @@ class Former:
     nodes: Collection[Node]
     edges: Collection[Edge]
     moved: Collection[str] = frozenset()
+    in_place: Mapping[str, Node] = field(default_factory=dict)
+    """What stands in the place of known nodes that their owner corrected, by their ids."""
+    settled: Collection[tuple[str, str]] = ()
+    """Pairs of a node in such a place and a single-valued type of which it has an edge that no build stated."""
 
 
 def rebuilt(proposal: Proposal, documents: Collection[str], former: Former, ontology: Ontology, now: str) -> Rebuilt:
@@ -57,22 +62,29 @@ def rebuilt(proposal: Proposal, documents: Collection[str], former: Former, onto
         for draft in proposal.nodes
         if draft.id not in withheld
     ]
-    edges = [draft for draft in proposal.edges if draft.source not in withheld and draft.target not in withheld]
+    edges = list({_key(draft): draft for draft in _edges_between(proposal, withheld, former, ontology)}.values())
     stated = {draft.id for draft in drafts} | withheld.keys() | set(former.moved)
     ended = [node for node in former.nodes if node.id not in stated and _ends(node) and _is_over(node, documents)]
-    known_edges = {(edge.source, edge.type, edge.target): edge for edge in former.edges}
-    stated_edges = {(draft.source, draft.type, draft.target) for draft in edges}
+    known_edges = {_key(edge): edge for edge in former.edges}
+    corrected = {node.id for node in withheld.values() if node.reason == "corrected"}
+    of_corrected = [draft for draft in proposal.edges if not corrected.isdisjoint((draft.source, draft.target))]
+    stated_edges = {_key(draft) for draft in (*edges, *of_corrected)}
     single = {
         (draft.source, draft.type)
         for draft in edges
         if draft.type in ontology.edge_types and ontology.edge_types[draft.type].single_valued
     }  # the rule of standing ends what these replace
+    # what is no longer said of a node ends; what stands in the place of one that is no longer said stays as it is
+    said = {node.id for node in former.nodes} | {
+        former.in_place[node_id].id for node_id in corrected & former.in_place.keys()
+    }
     ended_edges = [
         edge
         for key, edge in known_edges.items()
-        if key not in stated_edges and (edge.source, edge.type) not in single and _is_over(edge, documents)
+        if key not in stated_edges and (edge.source, edge.type) not in single
+        if edge.source in said and _is_over(edge, documents)
     ]
-    edges = [_edge_again(draft, known_edges.get((draft.source, draft.type, draft.target)), now) for draft in edges]
+    edges = [_edge_again(draft, known_edges.get(_key(draft)), now) for draft in edges]
     return Rebuilt(
         msgspec.structs.replace(
             proposal,
@@ -82,6 +94,26 @@ def rebuilt(proposal: Proposal, documents: Collection[str], former: Former, onto
         tuple(node.id for node in ended),
         tuple(withheld.values()),
     )
+
+
+def _edges_between(
+    proposal: Proposal, withheld: Collection[str], former: Former, ontology: Ontology
+) -> Iterator[EdgeDraft]:
+    """Yields the drafts of edges between nodes that are written, and those of corrected nodes as edges of what stands
+    in their place, if that can have them and its owner stated none instead."""
+    types = {draft.id: draft.type for draft in proposal.nodes}
+    types |= {node.id: node.type for node in former.in_place.values()}
+    places = {node_id: former.in_place[node_id].id for node_id in withheld if node_id in former.in_place}
+    for draft in proposal.edges:
+        source, target = places.get(draft.source, draft.source), places.get(draft.target, draft.target)
+        if source in withheld or target in withheld:
+            continue
+        if (source, target) == (draft.source, draft.target):
+            yield draft
+        elif source != target and (source, draft.type) not in former.settled and source in types and target in types:
+            known = ontology.edge_types.get(draft.type)
+            if known is not None and known.allows(types[source], types[target]):
+                yield msgspec.structs.replace(draft, source=source, target=target)
 
 
 def without(
@@ -95,14 +127,24 @@ def without(
         nodes=tuple(
             ended_node(node, now) if _is_over(node, documents) else _elsewhere(node, documents) for node in said
         ),
-        edges=tuple(ended_edge(edge, now) for edge in edges if _is_over(edge, documents)),
+        edges=tuple(ended_edge(edge, now) for edge in _edges_of(nodes, edges) if _is_over(edge, documents)),
     )
 
 
 def documents_in(nodes: Collection[Node], edges: Collection[Edge]) -> set[str]:
     """Returns the documents that said something of these states that `without` would end or change."""
-    states: list[Node | Edge] = [*filter(_ends, nodes), *filter(is_live, edges)]
+    states: list[Node | Edge] = [*filter(_ends, nodes), *filter(is_live, _edges_of(nodes, edges))]
     return {name for state in states for name in documents_of(state.properties)}
+
+
+def _edges_of(nodes: Iterable[Node], edges: Iterable[Edge]) -> list[Edge]:
+    """Returns the edges from these nodes: those from what stands in the place of one are its owner's."""
+    ids = {node.id for node in nodes}
+    return [edge for edge in edges if edge.source in ids]
+
+
+def _key(edge: Edge | EdgeDraft) -> tuple[str, str, str]:
+    return (edge.source, edge.type, edge.target)
 
 
 def _ends(node: Node) -> bool:

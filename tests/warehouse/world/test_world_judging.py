@@ -19,7 +19,7 @@ from world_writes import ADA, BOB, NOW, at, fact, goal, no_rules, proposal, tie
 
 from contracts.errors import RevisionConflict, StoreBusy
 from contracts.settings import Settings
-from contracts.world.proposal import Decision, EdgeDraft, NodeDraft, Proposal, checked
+from contracts.world.proposal import Act, Decision, EdgeDraft, NodeDraft, Proposal, checked
 from contracts.world.records import Event
 from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.world.audit import verify
@@ -305,3 +305,20 @@ def test_a_small_proposal_is_judged_under_the_lock_and_never_overtaken(ledger: L
     small: list[NodeDraft | EdgeDraft] = [*goals(JUDGED_UNDER_LOCK_AT_MOST - 1), tie("part:0", "RELATED_TO", "there")]
     assert write(busy, proposal(*small)).verdict == "approved"
     assert busy.judged == 0
+
+
+@pytest.mark.parametrize(("edges", "judged_outside"), [(JUDGED_UNDER_LOCK_AT_MOST, 1), (20, 0)])
+def test_a_correction_of_a_node_with_many_edges_is_judged_outside_the_lock_and_misses_none(
+    ledger: Ledger, edges: int, judged_outside: int
+) -> None:
+    parts = [f"part:{number}" for number in range(edges)]
+    write(ledger, proposal(goal("p", type="Person"), *goals(edges), *(tie(part, "OWNED_BY", "p") for part in parts)))
+    write(ledger, proposal(goal("late"), tie("late", "OWNED_BY", "p")))
+    correction = proposal(goal("q", type="Person"), acts=(Act("corrects", "q", "p", "a new name"),))
+    judgment = judged(ledger, correction)
+    write(ledger, proposal(goal("later"), tie("later", "OWNED_BY", "p")))
+    assert write_judged(ledger, checked(correction), judgment) is None
+    counting = WritesDuringJudging(ledger, 0)
+    kept = {edge.source for edge in write(counting, correction).edges if (edge.type, edge.target) == ("OWNED_BY", "q")}
+    assert kept == {*parts, "late", "later"}
+    assert counting.judged == 2 * judged_outside + (1 - judged_outside)
