@@ -7,7 +7,7 @@ that keeps texts of owners joins `_forget`, and `pipelines/erasure.py` if it is 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -23,7 +23,7 @@ from contracts.world.extraction.same_place import said_there_too
 from contracts.world.extraction.same_statements import ids_of_rebuild
 from contracts.world.extraction.sources import graph_of
 from contracts.world.facts import claim_of
-from contracts.world.identity import given_id, own_id
+from contracts.world.identity import edge_id, given_id, own_id
 from contracts.world.proposal import Actor, Proposal, StageResult
 from contracts.world.records import FORGOTTEN, Edge, Event, Node, recorded_again
 from contracts.world.text import folded
@@ -34,6 +34,7 @@ from warehouse.world.events import append_states, current_node, decode_edges, de
 from warehouse.world.view import LedgerView
 
 MOST_NAMED = 10
+_TAKING_BACK = ("CORRECTS", "RETRACTS")
 _encode = msgspec.json.Encoder().encode
 
 
@@ -114,7 +115,8 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
 def erase_node(ledger: Ledger, actor: Actor, node_id: str) -> Erasure:
     """Erases a private node of the actor's owner, by the id that the owner knows, and the edges at it.
 
-    Erasing it again returns the same erasure. Raises `NodeUnknown` for every other node, `StandingTooLow`.
+    What it had corrected or retracted stands as if it had never been. Erasing it again returns the same erasure.
+    Raises `NodeUnknown` for every other node, `StandingTooLow`.
     """
     owner = _owner_of(actor)
     with ledger.transaction() as tx:
@@ -131,7 +133,8 @@ def erase_node(ledger: Ledger, actor: Actor, node_id: str) -> Erasure:
         ends = {end for edge in edges for end in (edge.source, edge.target)} - {stored}
         around = [node for end in sorted(ends) for node in decode_nodes(tx.rows("world_node", id=end))]
         said_too = said_there_too(nodes[0], (node for node in around if node.owner == owner))
-        erased = _erase(tx, nodes, [edge for edge in edges if edge.actor != FORGOTTEN], _by_owner(actor))
+        at_node = [edge for edge in edges if edge.actor != FORGOTTEN]
+        erased = _erase(tx, nodes, at_node, _by_owner(actor), freed=_freed(tx, owner, nodes, at_node))
         _forget_mentions(tx, owner, f'%"{stored}"%')
         erasure = _keep(tx, owner, "node", stored, erased)
     ledger.scrub()
@@ -141,7 +144,8 @@ def erase_node(ledger: Ledger, actor: Actor, node_id: str) -> Erasure:
 def erase_source(ledger: Ledger, actor: Actor, source: str) -> Erasure:
     """Erases what a source stated to the actor's owner: private nodes with the edges at them, and edges.
 
-    What another source has stated again since stays, without its earlier states. Raises `StandingTooLow`.
+    What another source has stated again since stays, without its earlier states. What the source had corrected or
+    retracted stands as if that had never been. Raises `StandingTooLow`.
     """
     owner = _owner_of(actor)
     with ledger.transaction() as tx:
@@ -160,7 +164,8 @@ def erase_source(ledger: Ledger, actor: Actor, source: str) -> Erasure:
         restated = {state.id: state for state in stated if state.id not in nodes and state.id not in edges}
         _refuse_above(actor, nodes.values(), edges.values())
         given_up = list(restated.values())
-        erased = _erase(tx, [*nodes.values()], [*edges.values()], _by_owner(actor), given_up=given_up)
+        freed = _freed(tx, owner, nodes.values(), edges.values())
+        erased = _erase(tx, [*nodes.values()], [*edges.values()], _by_owner(actor), given_up=given_up, freed=freed)
         tx.run("world_forget_imports", owner=owner)  # a file that waits may be of the source, of which nothing is yet
         for known in named:
             text = _encode(known).decode()[1:-1].replace("\\", "_")  # PostgreSQL escapes by a backslash
@@ -367,11 +372,13 @@ def _erase(
     by: _Author,
     *,
     given_up: Sequence[Node | Edge] = (),
+    freed: Sequence[Node | Edge] = (),
 ) -> Erased:
     """Blanks every state of these nodes and edges and appends tombstones.
 
-    For `given_up` entities, which are public or somebody else's now, it states the newest state again instead. Facts
-    that a forgotten one had ended or disputed stand as if it had never been stated.
+    For `given_up` entities, which are public or somebody else's now, it states the newest state again instead. `freed`
+    are the new states of what erased nodes had corrected or retracted. Facts that a forgotten one had ended or disputed
+    stand as if it had never been stated.
     """
     if not nodes and not edges and not given_up:
         return Erased()
@@ -387,14 +394,14 @@ def _erase(
     states: list[Node | Edge] = [
         *(_blank_node(node, now) for node in [*gone_nodes, *unstatable]),
         *(_blank_edge(edge, now) for edge in gone_edges),
-        *(recorded_again(state, now) for state in given_up),
+        *(recorded_again(state, now) for state in (*given_up, *freed)),
     ]
     owners = {node.owner for node in nodes} | {edge.owner for edge in edges}
     for owner in sorted(owner for owner in owners if owner not in (None, FORGOTTEN)):
         tx.run("world_forget_imports", owner=owner)  # a file that waits may hold the same texts
     events = append_states(tx, states, seq)
-    freed = placed_again(tx, nodes, now)
-    events += append_states(tx, [recorded_again(fact, now) for fact in freed], seq)
+    facts = placed_again(tx, [*nodes, *(state for state in freed if isinstance(state, Node))], now)
+    events += append_states(tx, [recorded_again(fact, now) for fact in facts], seq)
     stages = (StageResult("authority", "pass", by.reason),)
     record(tx, seq, "approved", Proposal(actor=by.actor, source=FORGOTTEN), stages, events)
     return Erased(len(nodes), len(edges), len(given_up), seq)
@@ -414,6 +421,52 @@ def _under_ids_of_builds(tx: Transaction, nodes: Iterable[Node]) -> list[Node]:
             if current_node(tx, node_id) is None:
                 found[node_id] = msgspec.structs.replace(node, id=node_id)
     return list(found.values())
+
+
+def _freed(tx: Transaction, owner: str, nodes: Iterable[Node], edges: Iterable[Edge]) -> list[Node | Edge]:
+    """Returns the new states of an owner's nodes that some of these nodes, which are erased now, had corrected or
+    retracted, and of edges that had gone on at what stood in their place.
+
+    A node stands as if that had never been, unless what had corrected it was corrected or retracted itself: then that
+    later decision is about the node from now on.
+    """
+    erased, gone = {node.id: node for node in nodes}, {(edge.source, edge.type, edge.target): edge for edge in edges}
+    freed: list[Node | Edge] = []
+    for act in gone.values():
+        wrong = current_node(tx, act.target) if act.type in _TAKING_BACK and act.source in erased else None
+        if wrong is None or wrong.id in erased or (wrong.owner, wrong.ended_by) != (owner, act.source):
+            continue
+        later = _decision_on(erased[act.source], erased, gone.values())
+        if later is not None:
+            moved = edge_id(owner, later.source, later.type, wrong.id)
+            freed.append(msgspec.structs.replace(wrong, ended_by=later.source))
+            freed.append(msgspec.structs.replace(later, id=moved, target=wrong.id))
+            continue
+        freed.append(
+            msgspec.structs.replace(wrong, retracted=False, valid_to=wrong.stated_to, stated_to=None, ended_by=None)
+        )
+        for edge in decode_edges(tx.rows("world_edges_at", node_id=wrong.id)):
+            went_on = gone.get((edge.source, edge.type, act.source))
+            if edge.target == wrong.id and edge.valid_to == edge.valid_from and went_on is not None:
+                freed.append(msgspec.structs.replace(edge, valid_to=went_on.valid_to, disputed=went_on.disputed))
+    return freed
+
+
+def _decision_on(node: Node, erased: Mapping[str, Node], edges: Collection[Edge]) -> Edge | None:
+    """Returns the edge by which a node that stays corrected or retracted one that is erased, over any number of erased
+    ones between them."""
+    seen: set[str] = set()
+    while node.retracted and node.ended_by is not None and node.id not in seen:
+        seen.add(node.id)
+        by = next((edge for edge in edges if _takes_back(edge, node)), None)
+        if by is None or by.source not in erased:
+            return by
+        node = erased[by.source]
+    return None
+
+
+def _takes_back(edge: Edge, node: Node) -> bool:
+    return edge.type in _TAKING_BACK and (edge.source, edge.target) == (node.ended_by, node.id)
 
 
 def _blank_events(tx: Transaction, kind: str, entity_id: str) -> None:

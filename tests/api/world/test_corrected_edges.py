@@ -15,7 +15,7 @@ from contracts.access.tiers import Tier
 from pipelines.initial_publish import publish_initial
 from warehouse.access.keys import create_key
 
-QUERY, SIGNAL, NODES = ("/api/v2/world-model/" + name for name in ("query", "signal", "nodes/"))
+QUERY, SIGNAL, NODES, ERASE = ("/api/v2/world-model/" + name for name in ("query", "signal", "nodes/", "erase"))
 NOTE = """# Club
 
 Owner: Ann Lee
@@ -194,3 +194,68 @@ def test_an_export_with_corrected_edges_is_imported_and_exported_again_as_the_sa
     assert svc("import", str(first), "--owner", "local:lu")["verdict"] == "approved"
     svc("export", str(second), "--owner", "local:lu")
     assert first.read_bytes() == second.read_bytes()
+    again = svc("import", str(kim.folder), "--owner", "local:lu", "--graph", "club")
+    assert (again["written"], again["withheld"]) == (0, {"corrected": 2})
+
+
+def erased(kim: Kim, node_id: str, way: str) -> dict:
+    if way == "node":
+        return kim.ask("DELETE", NODES + node_id)["data"]
+    return kim.ask("POST", ERASE, {"source": "me"})["data"]
+
+
+@pytest.mark.parametrize("way", ["node", "source"])
+@pytest.mark.parametrize("act", ["corrects", "retracts"])
+def test_an_erased_decision_binds_no_more(kim, act, way):
+    kim.notes(club=NOTE)
+    rent, rita = kim.id_of(RENT), kim.id_of("Rita Sand")
+    rented = kim.signal(**LATER, **{act: {"id": rent, "reason": "fix"}})["signalId"]
+    named = kim.corrects("Rita Sand", type="Person", title="Rita Sand-Meier")["signalId"]
+    kim.notes(club=NOTE)
+    for node_id in (rented, named):
+        assert erased(kim, node_id, way)["nodes"] == (1 if way == "node" else 2)
+        if way == "source":
+            break
+    again = kim.notes(club=NOTE)
+    assert again["withheld"] == {}
+    assert kim.assigned() == {RENT: "Ann Lee", "fix the gate": "Rita Sand"}
+    kim.signal(confirms={"id": rent, "reason": "ok"})
+    kim.signal(corrects={"id": rita, "reason": "married"}, type="Person", title="Rita Meier")
+    assert kim.assigned() == {RENT: "Ann Lee", "fix the gate": "Rita Meier"}
+    assert svc("audit")["ok"] is True
+
+
+def test_a_later_correction_goes_on_when_the_one_before_it_is_erased(kim, tmp_path):
+    kim.notes(club=NOTE)
+    rent = kim.id_of(RENT)
+    first = kim.corrects(RENT, **LATER)["signalId"]
+    second = kim.signal(title="Pay the rent", corrects={"id": first, "reason": "again"})["signalId"]
+    kim.ask("DELETE", NODES + first)
+    assert kim.notes(club=NOTE)["withheld"] == {"corrected": 1}
+    assert kim.assigned() == {"Pay the rent": "Ann Lee", "fix the gate": "Rita Sand"}
+    history = kim.ask("GET", NODES + rent)["data"]
+    assert history["node"]["endedBy"] == second
+    first_file, second_file = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    svc("export", str(first_file), "--owner", "local:kim")
+    assert svc("import", str(first_file), "--owner", "local:lu")["verdict"] == "approved"
+    svc("export", str(second_file), "--owner", "local:lu")
+    assert first_file.read_bytes() == second_file.read_bytes()
+    kim.ask("DELETE", NODES + second)
+    assert kim.notes(club=NOTE)["withheld"] == {}
+    assert kim.assigned() == {RENT: "Ann Lee", "fix the gate": "Rita Sand"}
+
+
+def test_facts_stand_as_if_the_erased_correction_had_never_been(kim):
+    def holding() -> dict[str, bool]:
+        nodes = kim.ask("POST", QUERY, {"scope": "own", "limit": 100})["data"]["nodes"]
+        return {node["properties"]["value"]: node["disputed"] for node in nodes}
+
+    def state(value: str, **signal) -> str:
+        payload = {"subject": "Gate", "predicate": "state", "value": value}
+        return kim.signal(type="Observation", title=value, payload=payload, **signal)["signalId"]
+
+    first = state("open", validFrom="2026-01-01T00:00:00Z")
+    state("shut", validFrom="2026-02-01T00:00:00Z", source="a guest", sourceClass="hearsay")
+    corrected = state("ajar", corrects={"id": first, "reason": "seen"}, source="the porter")
+    kim.ask("DELETE", NODES + corrected)
+    assert holding() == {"open": True, "shut": True}
