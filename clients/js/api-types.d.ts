@@ -550,7 +550,7 @@ export interface components {
             revision: number;
             stages: components["schemas"]["Stages"];
             verdict: components["schemas"]["Verdict_2"];
-            /** @description Nodes that are left as they are, with the edges they would have */
+            /** @description Nodes that are left as they are, with the edges they would have; those of a corrected one are written as edges of what stands in its place */
             withheld: components["schemas"]["Withheld"][];
         };
         /** @description An edge with its span; without a span if it comes from a statement. */
@@ -4707,9 +4707,9 @@ export interface components {
          */
         SignalRequest: {
             confidence?: number | null;
-            /** @description A node that holds: it ends its dispute; confirmed by the owner, it stands as his own */
+            /** @description A node that holds: it ends its dispute; confirmed by the owner, it stands as his own. Listed as with `retracts` */
             confirms?: components["schemas"]["SignalAct"] | components["schemas"]["Links_2"];
-            /** @description A node that was wrong: this one stands in its place */
+            /** @description A node that was wrong: this one stands in its place, with its edges, unless `links` state another of a single-valued type */
             corrects?: components["schemas"]["SignalAct"] | components["schemas"]["Links_2"];
             /** @description The domain of the type; only to be checked */
             domain?: string | null;
@@ -4731,7 +4731,7 @@ export interface components {
             payload?: {
                 [key: string]: unknown;
             };
-            /** @description A node that was wrong, with nothing in its place */
+            /** @description A node that was wrong, with nothing in its place. Without title, payload and links of its own the signal is listed among no nodes of its type */
             retracts?: components["schemas"]["SignalAct"] | components["schemas"]["Links_2"];
             /** @description Ed25519 signature (base64url) by the key's signer over RFC 8785 of this body without it; `sourceClass` `signed_system` needs it */
             signature?: string | null;

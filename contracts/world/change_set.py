@@ -37,6 +37,8 @@ from contracts.world.view import GraphView
 MOST_NAMED = 5
 CLOCK_SKEW = timedelta(minutes=5)
 """Time by which a sender's clock may be ahead of ours."""
+INSTANT = timedelta(microseconds=1)
+"""The shortest time for which a state can hold."""
 
 
 @dataclass(frozen=True)
@@ -568,6 +570,9 @@ def _node_change(
     corrected = acts.corrected_by(draft.id)
     properties, source_class = draft.properties, proposal.actor.claimed(proposal.source_class)
     start = draft.valid_from or (before.valid_from if before else corrected.valid_from if corrected else now)
+    end = draft.valid_to
+    if proposal.is_act_only:
+        start, end = utc_text(instant_of(now) - INSTANT), now
     after = Node(
         id=draft.id,
         title=draft.title,
@@ -578,7 +583,7 @@ def _node_change(
         owner=owner,
         immutable=draft.immutable,
         valid_from=_observed(start, properties, now),
-        valid_to=draft.valid_to,
+        valid_to=end,
         recorded_at=now,
         source=proposal.source,
         actor=proposal.actor.name,

@@ -160,6 +160,8 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     source_class: SourceClass = UNSTATED
     """The class that the statements claim. What the actor may claim limits it."""
     acts: tuple[Act, ...] = ()
+    is_act_only: bool = False
+    """True if its nodes say nothing themselves: they are over as soon as they are recorded."""
 
     def request_sha256(self) -> str:
         """Returns the digest of the request's statements. The revision that the actor has seen is not part of it.
@@ -167,7 +169,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
         What earlier versions did not know is left out where it says nothing, so that their requests keep their digests.
         """
         stated = msgspec.to_builtins(msgspec.structs.replace(self, idempotency_key=None, expected_revision=None))
-        del stated["actor"]["max_class"]
+        del stated["actor"]["max_class"], stated["is_act_only"]  # these follow from the key and the rest
         if not self.acts:
             del stated["acts"]
         if self.source_class is UNSTATED:

@@ -101,9 +101,15 @@ class SignalRequest(Document):
         description="A node that was wrong: this one stands in its place, with its edges, unless `links` state another "
         "of a single-valued type",
     )
-    retracts: SignalAct | None = Field(default=None, description="A node that was wrong, with nothing in its place")
+    retracts: SignalAct | None = Field(
+        default=None,
+        description="A node that was wrong, with nothing in its place. Without title, payload and links of its own the "
+        "signal is listed among no nodes of its type",
+    )
     confirms: SignalAct | None = Field(
-        default=None, description="A node that holds: it ends its dispute; confirmed by the owner, it stands as his own"
+        default=None,
+        description="A node that holds: it ends its dispute; confirmed by the owner, it stands as his own. Listed as "
+        "with `retracts`",
     )
     signature: str | None = Field(
         default=None,
@@ -197,7 +203,14 @@ def signal_proposal(
         idempotency_key=key,
         source_class=signal.source_class,
         acts=tuple(Act(kind, node_id, act.id, act.reason) for kind, act in _acts(signal).items() if act is not None),
+        is_act_only=_is_act_only(signal),
     )
+
+
+def _is_act_only(signal: SignalRequest) -> bool:
+    """Decides whether a signal only retracts or confirms: it has no title, payload or link of its own."""
+    acts = signal.retracts is not None or signal.confirms is not None
+    return acts and signal.corrects is None and signal.title is None and not signal.payload and not signal.links
 
 
 def _acts(signal: SignalRequest) -> dict[ActKind, SignalAct | None]:

@@ -19,8 +19,13 @@ from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.settings import Settings
 from contracts.standing import SourceClass
 from contracts.times import utc_text
+from contracts.world.graph_formats import written
+from contracts.world.proposal import Actor
 from warehouse.access.keys import create_key, rotate_key
 from warehouse.ledger.ledger import open_ledger
+from warehouse.world.events import head_revision
+from warehouse.world.export import export_pages
+from warehouse.world.importing import import_graph
 from warehouse.world.write import approve
 
 SIGNAL = "/api/v2/world-model/signal"
@@ -171,6 +176,35 @@ def test_a_fact_with_an_end_tells_from_when_on_nothing_holds(service):
     back = state(service, ada, "Grace", validFrom="2026-04-01T00:00:00Z")
     assert stage(back, "temporal")["result"] == "pass"
     assert cto(service, ada)[0] == {"Grace": False}
+
+
+@pytest.mark.parametrize("act", ["confirms", "retracts"])
+def test_a_signal_that_only_confirms_or_retracts_is_no_node_of_its_type(service, act):
+    ada = key(service)
+    task = {"type": "Task", "source": "me", "payload": {}}
+    rent = state(service, ada, **task, title="Pay rent")["signalId"]
+    acted = state(service, ada, **task, title=None, **{act: {"id": rent, "reason": "ok"}})["signalId"]
+    tasks = ask(service, QUERY, ada, {"node_types": ["Task"], "scope": "own"})["nodes"]
+    assert [node["title"] for node in tasks] == (["Pay rent"] if act == "confirms" else [])
+    assert ask(service, QUERY, ada, {"search": "task from me"})["nodes"] == []
+    assert ask(service, QUERY, ada, {"node_id": acted, "include_ended": True})["nodes"][0]["title"] == "Task from me"
+    (history,) = service.ask(("GET", f"/api/v2/world-model/nodes/{acted}", ada, {}))
+    assert history.json()["data"]["node"]["validTo"] == history.json()["data"]["node"]["recordedAt"]
+    (history,) = service.ask(("GET", f"/api/v2/world-model/nodes/{rent}", ada, {}))
+    assert [each["by"] for each in history.json()["data"]["acts"]] == [acted]
+    with service.ledger.read() as reader:
+        exported = [
+            record for page in export_pages(reader, "local:ada", head_revision(reader)) for record in page.records
+        ]
+    again = state(service, ada, **task, title=None, **{act: {"id": rent, "reason": "ok"}})
+    assert again["signalId"] == acted
+    lines = list(written(exported, "jsonl"))
+    import_graph(service.ledger, lambda: lines, Actor("operator", "operator:eve", on_behalf_of="local:bob"))
+    with service.ledger.read() as reader:
+        pages = export_pages(reader, "local:bob", head_revision(reader))
+        assert list(written([record for page in pages for record in page.records], "jsonl")) == lines
+    bob = key(service, "local:bob")
+    assert len(ask(service, QUERY, bob, {"node_types": ["Task"], "scope": "own"})["nodes"]) == len(tasks)
 
 
 def test_corrections_go_there_and_back_and_only_the_last_one_holds(service):
