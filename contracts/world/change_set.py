@@ -790,19 +790,36 @@ def _outcome(fact: Node, placed: dict[str, Node], now: str) -> str:
 
 
 def _gap(fact: Node | None, placed: dict[str, Node]) -> str | None:
-    """Returns in words from when on nothing holds because a fact has an end and superseded one that went on, or None:
-    what is superseded does not hold again."""
+    """Returns in words what holds from when on after a fact with an end that superseded one that went on, or None: what
+    is superseded does not hold again.
+
+    A fact that another one which holds then would have superseded too is not named.
+    """
     end = None if fact is None else fact.valid_to
-    if fact is None or end is None or fact.ended_by is not None or standing_at(placed.values(), end):
+    if fact is None or end is None or fact.ended_by is not None:
         return None
+    standing = standing_at(placed.values(), end)
     ended = [
         node_id
         for node_id, node in placed.items()
         if node.ended_by == fact.id and (node.stated_to is None or node.stated_to > end)
+        if not any(supersedes(claim_of(other), claim_of(node)) for other in standing)
     ]
     if not ended:
         return None
-    return f"nothing holds from {end} on, since {', '.join(ended[:MOST_NAMED])} does not hold again: state it from then"
+    later = [node.valid_from for node in placed.values() if node.valid_from > end and node.valid_to != node.valid_from]
+    from_then = end if standing else min(later, default=None)
+    why = f"since {', '.join(ended[:MOST_NAMED])} does not hold again: state it from then"
+    if from_then is None:
+        return f"nothing holds from {end} on, {why}"
+    holding = [
+        f"{node.id}, as {claim_of(node).stands_as} by {node.source!r}"
+        for node in standing_at(placed.values(), from_then)
+    ]
+    only = f"only {', and '.join(holding[:MOST_NAMED])}"
+    if from_then == end:
+        return f"from {end} on {only}, holds, {why}"
+    return f"nothing holds from {end} until {from_then}, and from then on {only}, {why}"
 
 
 @dataclass

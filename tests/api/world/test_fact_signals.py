@@ -178,6 +178,41 @@ def test_a_fact_with_an_end_tells_from_when_on_nothing_holds(service):
     assert cto(service, ada)[0] == {"Grace": False}
 
 
+def test_a_fact_with_an_end_tells_what_weak_claim_stands_alone_behind_it(service):
+    ada = key(service)
+    strong = {"confidence": 0.9, "sourceClass": "document"}
+    grace = state(service, ada, "Grace", validFrom="2025-01-01T00:00:00Z", source="manual", **strong)["signalId"]
+    gossip = state(
+        service, ada, "Bozo", validFrom="2025-06-01T00:00:00Z", source="gossip", confidence=0.9, sourceClass="hearsay"
+    )["signalId"]
+    visiting = {"validFrom": "2025-03-01T00:00:00Z", "validTo": "2025-04-01T00:00:00Z", "source": "log"}
+    judged = stage(state(service, ada, "Linus", **visiting, **strong), "temporal")
+    assert judged["result"] == "warn"
+    assert (
+        "nothing holds from 2025-04-01T00:00:00.000000Z until 2025-06-01T00:00:00.000000Z, and from then on only "
+        f"{gossip}, as hearsay by 'gossip', since {grace} does not hold again: state it from then" in judged["reason"]
+    )
+    assert cto(service, ada) == ({"Bozo": False}, [])
+    state(service, ada, "Grace", validFrom="2025-04-01T00:00:00Z", source="manual", **strong)
+    assert cto(service, ada)[0] == {"Grace": True, "Bozo": True}
+
+
+def test_a_fact_with_an_end_tells_what_weak_claim_goes_on_and_not_what_was_to_follow(service):
+    ada = key(service)
+    strong = {"confidence": 0.9, "sourceClass": "document"}
+    grace = state(service, ada, "Grace", validFrom="2025-01-01T00:00:00Z", source="manual", **strong)["signalId"]
+    gossip = state(service, ada, "Bozo", validFrom="2025-03-15T00:00:00Z", sourceClass="hearsay", source="gossip")
+    visiting = {"validFrom": "2025-03-01T00:00:00Z", "validTo": "2025-04-01T00:00:00Z", "source": "log"}
+    judged = stage(state(service, ada, "Linus", **visiting, **strong), "temporal")
+    assert (
+        f"from 2025-04-01T00:00:00.000000Z on only {gossip['signalId']}, as hearsay by 'gossip', holds, "
+        f"since {grace} does not hold again" in judged["reason"]
+    )
+    state(service, ada, "Ada", validFrom="2025-04-01T00:00:00Z", source="manual", **strong)
+    again = state(service, ada, "Alan", **visiting | {"source": "diary"}, **strong)
+    assert "does not hold again" not in stage(again, "temporal")["reason"]
+
+
 @pytest.mark.parametrize("act", ["confirms", "retracts"])
 def test_a_signal_that_only_confirms_or_retracts_is_no_node_of_its_type(service, act):
     ada = key(service)
