@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import importlib
+import logging
 import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from warehouse.tracing import Counts
 
 
+_log = logging.getLogger(__name__)
+
 COMPRESSED_FROM_BYTES = 100_000
 """Size of an answer from which on it is compressed for clients that take that: pages of a graph have megabytes. A
 smaller one is at a client on this machine sooner as it is."""
@@ -65,12 +68,19 @@ def create_app(settings: Settings, *, providers: Providers | None = None) -> Fro
 def app_from_environment() -> Front:
     """Creates the application for servers that import it by name. Reads the settings from the environment."""
     from warehouse.file_modes import keep_files_private
+    from warehouse.publish.served_address import hold_address
 
     keep_files_private()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     # What loading makes stays. Walking it again and again took a fifth of the CPU of the start; on once warmed up.
     gc.disable()
-    return create_app(load_settings())
+    settings = load_settings()
+    front = create_app(settings)
+    try:
+        hold_address(settings.data_dir, settings.public_base_url)
+    except OSError as error:  # of a full or read-only disk, from which it serves all the same
+        _log.warning("The address that is served here can't be recorded: %s", error)
+    return front
 
 
 def build_rooms(

@@ -12,13 +12,14 @@ import msgspec
 from cli.environment import effective_settings, make_data_dir
 from cli.logs import configure_logs
 from cli.output import operator_problems, print_json, say
-from contracts.errors import GenerationBroken, GenerationUnknown, ObjectStoreAway
+from contracts.errors import ForeignGeneration, GenerationBroken, GenerationUnknown, ObjectStoreAway
 from contracts.publish.pointers import Pointer
 from contracts.settings import Settings
 from warehouse.discovery.run_status import RunStatus, read_run_status, update_run_status
 from warehouse.duck.connection import run_lock
 from warehouse.publish import stored_generations
-from warehouse.publish.generations import current_generation, current_pointer, kept_manifests, point_to
+from warehouse.publish.generations import Manifest, current_generation, current_pointer, kept_manifests, point_to
+from warehouse.publish.served_address import served_address
 from warehouse.tracing import trace_process
 
 PUSH_EVERY_S = 0.25
@@ -39,7 +40,7 @@ def push(*, once: bool, as_json: bool) -> None:
         configure_logs(settings.log_format)
         if once:
             pointer = stored_generations.push(origin, settings.data_dir, datetime.now(UTC))
-            _print_taken(pointer, as_json, "is stored already, or nothing is published yet")
+            _print_taken(pointer, as_json, "is stored already, or nothing is published for this address yet")
             return
         trace_process(settings, "publisher")
         pusher = _Pusher(settings, origin)
@@ -68,7 +69,8 @@ def list_(as_json: bool) -> None:
     with operator_problems(as_json):
         settings = effective_settings()
         current = current_generation(settings.data_dir)
-        kept = [manifest.generation for manifest in kept_manifests(settings.data_dir)]
+        kept = kept_manifests(settings.data_dir)
+        served = served_address(settings.data_dir)
         pointers = (
             stored_generations.valid_pointers(stored_generations.origin_of(settings)) if settings.publish_url else []
         )
@@ -76,10 +78,13 @@ def list_(as_json: bool) -> None:
         stored = [
             {"number": p.number, "generation": p.generation, "rolledBackFrom": p.rolled_back_from} for p in pointers
         ]
-        print_json({"ok": True, "served": current and current.id, "kept": kept, "stored": stored})
+        is_served = current is not None and served in (None, current.manifest.base_url)
+        ids = [manifest.generation for manifest in kept]
+        print_json({"ok": True, "served": current.id if current and is_served else None, "kept": ids, "stored": stored})
         return
-    for generation_id in kept:
-        say(f"here    {generation_id}{'  served' if current and current.id == generation_id else ''}")
+    for manifest in kept:
+        note = _note_of(manifest, served) if current and current.id == manifest.generation else ""
+        say(f"here    {manifest.generation}{note}")
     for pointer in pointers:
         back = f"  rolled back from {pointer.rolled_back_from}" if pointer.rolled_back_from else ""
         say(f"stored  {pointer.generation}  pointer {pointer.number}{back}")
@@ -91,7 +96,10 @@ def rollback(generation_id: str, as_json: bool) -> None:
     """Serves an older generation again, here where it is kept and on every host that follows the store."""
     with operator_problems(as_json):
         settings = effective_settings()
-        kept = [manifest.generation for manifest in kept_manifests(settings.data_dir)]
+        manifests = {manifest.generation: manifest for manifest in kept_manifests(settings.data_dir)}
+        if generation_id in manifests:
+            _refuse_foreign(manifests[generation_id], settings)
+        kept = list(manifests)
         pointer = None
         if settings.publish_url:
             pointer = stored_generations.roll_back(
@@ -109,6 +117,24 @@ def rollback(generation_id: str, as_json: bool) -> None:
         print_json({"ok": True, "generation": generation_id, "pointer": pointer and pointer.number})
     else:
         say(f"{generation_id} is served until the next one is published")
+
+
+def _refuse_foreign(manifest: Manifest, settings: Settings) -> None:
+    """Raises `ForeignGeneration` where the service that runs here has another address than a generation."""
+    served = served_address(settings.data_dir)
+    if served not in (None, manifest.base_url):
+        raise ForeignGeneration(
+            f"{manifest.generation} was made for {manifest.base_url}, and a service is running for {served}.",
+            cure="Choose one that was made for this address; `svc publish` makes another one.",
+        )
+
+
+def _note_of(current: Manifest, served: str | None) -> str:
+    """Returns what the line of the generation that is pointed to says of it. A service that runs, whose address is
+    `served`, does not serve one that was made for another address."""
+    if served in (None, current.base_url):
+        return "  served"
+    return f"  made for {current.base_url}, so the service for {served} does not serve it"
 
 
 def _newest(kept: Sequence[str]) -> str:

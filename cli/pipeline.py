@@ -20,6 +20,7 @@ from warehouse.discovery.run_status import job_facts
 from warehouse.duck.connection import Connection, Warehouse, run_lock
 from warehouse.file_modes import make_private_directory
 from warehouse.publish.generations import Generation, current_generation
+from warehouse.publish.served_address import refuse_other_address
 from warehouse.token.chain_head import read_head
 from warehouse.token.holder_lists import recorded_list
 from warehouse.token.holders import read_state
@@ -34,6 +35,7 @@ def run(*, snapshot: bool, as_json: bool) -> None:
     with operator_problems(as_json):
         settings = effective_settings()
         refuse_without_chain(settings)
+        refuse_other_address(settings)
         make_data_dir(settings.data_dir)
         configure_logs(settings.log_format)
         with while_importing():
@@ -90,6 +92,7 @@ def status(as_json: bool) -> None:
 def publish(as_json: bool) -> None:
     with operator_problems(as_json):
         settings = effective_settings()
+        refuse_other_address(settings)
         make_data_dir(settings.data_dir)
         configure_logs(settings.log_format)
         with while_importing():

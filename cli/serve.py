@@ -17,6 +17,7 @@ from contracts.secrets import require_secrets
 from contracts.settings import Settings
 from warehouse.file_modes import correct_modes
 from warehouse.publish.generations import current_generation
+from warehouse.publish.served_address import refuse_other_address
 
 APPLICATION = "api.app:app_from_environment"
 STOP_WITHIN_S = 5
@@ -74,7 +75,9 @@ class Workers(Multiprocess):
 
 
 def refuse_foreign_generation(settings: Settings) -> None:
-    """Raises `ForeignGeneration` where the published generation names another address than the settings."""
+    """Raises `ForeignGeneration` where the published generation, or a service that runs, has another address than the
+    settings."""
+    refuse_other_address(settings)
     generation = current_generation(settings.data_dir)
     if generation is not None and generation.manifest.base_url != settings.public_base_url:
         raise ForeignGeneration(

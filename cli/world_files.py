@@ -24,7 +24,7 @@ from contracts.settings import Settings
 from contracts.world.graph_formats import Format, written
 from contracts.world.proposal import Actor
 from warehouse.ledger.ledger import Ledger
-from warehouse.publish.generations import current_generation
+from warehouse.publish.generations import current_generation, current_pointer
 from warehouse.world.events import head_revision
 from warehouse.world.export import export_pages
 from warehouse.world.fold_helper import folding_beside
@@ -155,13 +155,12 @@ def _import_file(settings: Settings, ledger: Ledger, path: Path, owner: str, ope
 
 def _publish(settings: Settings) -> None:
     """Publishes a generation whose search holds what was imported; before the first one a run does that."""
-    current = current_generation(settings.data_dir)
-    if current is None:
+    if current_pointer(settings.data_dir) is None:
         return
-    from pipelines.initial_publish import publish_initial  # Dagster takes seconds to import
+    from pipelines.initial_publish import publish_again  # Dagster takes seconds to import
 
     note("publishing, so that the search holds it all")
-    publish_initial(settings.model_copy(update={"base_url": current.manifest.base_url}))
+    publish_again(settings)
 
 
 def _say_report(report: dict[str, Any]) -> None:

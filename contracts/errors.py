@@ -40,7 +40,7 @@ ServiceError
     ├── ConfigurationProblem      a retry can't help: exit code 2
     │   ├── SettingsInvalid
     │   ├── ForeignStore          a warehouse or ledger belongs to another chain or token
-    │   ├── ForeignGeneration     a generation was made for another BASE_URL
+    │   ├── ForeignGeneration     a generation or a running service has another BASE_URL
     │   ├── ChainMismatch         the RPC answers for another chain id
     │   ├── OwnerInvalid          a text does not name an owner of private nodes
     │   ├── FinalityUnknown       the node has no `finalized` tag and SVC_CONFIRMATIONS is unset

@@ -16,14 +16,14 @@ from pathlib import Path
 from contracts.errors import ErasureUnfinished, OperatorProblem
 from contracts.settings import Settings
 from contracts.world.erasure import files_due
-from pipelines.initial_publish import LOCK_WAIT_S, publish_initial
+from pipelines.initial_publish import LOCK_WAIT_S, publish_again
 from pipelines.instance import prepare_home
 from pipelines.runs import databases, delete_diary, opened_instance
 from warehouse.duck.connection import Warehouse, run_lock
 from warehouse.guardrail.log import open_guardrail_log
 from warehouse.ledger.drivers import scrub_file
 from warehouse.ledger.ledger import open_ledger
-from warehouse.publish.generations import current_generation, remove_older
+from warehouse.publish.generations import remove_older
 from warehouse.publish.stored_generations import forget_older, origin_of
 from warehouse.world.fold import fold_events
 from warehouse.world.forget import finish_erasures, waiting_erasures
@@ -118,9 +118,8 @@ def _rewrite_ledger(settings: Settings) -> None:
 
 def _rewrite_warehouse(settings: Settings) -> None:
     """Publishes a generation without the forgotten data, for the address that is served, and rewrites the warehouse."""
-    warehouse, current = Warehouse(settings.data_dir), current_generation(settings.data_dir)
-    if current is not None:
-        publish_initial(settings.model_copy(update={"base_url": current.manifest.base_url}))
+    publish_again(settings)
+    warehouse = Warehouse(settings.data_dir)
     with run_lock(settings.data_dir, wait_s=LOCK_WAIT_S):
         if warehouse.path.exists():
             with (

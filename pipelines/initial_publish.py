@@ -14,6 +14,7 @@ from pipelines.world import starting as world
 from warehouse.duck.connection import Warehouse, run_lock
 from warehouse.publish.generations import current_generation
 from warehouse.publish.readers import context_for
+from warehouse.publish.served_address import served_address
 
 LOCK_WAIT_S = 600.0
 ROOMS = (token, bidwall, trust, market, partner, world)
@@ -40,3 +41,12 @@ def publish_initial(settings: Settings) -> PublishReport:
 
             report = replace(report, generation=mark_stale_for(settings, reason).generation)
     return report
+
+
+def publish_again(settings: Settings) -> None:
+    """Publishes for the address that is served, or else for that of the last generation; before the first one it does
+    nothing."""
+    current = current_generation(settings.data_dir)
+    if current is not None:
+        address = served_address(settings.data_dir) or current.manifest.base_url
+        publish_initial(settings.model_copy(update={"base_url": address}))

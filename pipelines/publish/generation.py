@@ -4,7 +4,7 @@ The caller holds the run lock. Runs side by side in one process build one genera
 """
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from contracts.discovery.installation import installation_of
+from contracts.errors import GenerationBroken
 from contracts.open_data.first_rows import FIRST_ROWS_PATH
 from contracts.open_data.names import TOKENS_INDEX_PATH
 from contracts.publish.overview import NOT_CONFIGURED
@@ -37,6 +38,7 @@ from warehouse.duck.connection import publish_lock
 from warehouse.open_data.data_files import data_parts, recent_day_parts
 from warehouse.publish.generations import Built, DocumentEntry, Draft, Generation, Part, begin, build
 from warehouse.publish.readers import holders_by_list, read
+from warehouse.publish.served_address import refuse_other_address
 from warehouse.publish.serving import FILE_NAME, serving_copy, table_digests
 from warehouse.token.disputes import count_open_disputes
 from warehouse.token.further_token_files import published_files
@@ -74,13 +76,14 @@ def publish(
 
     With `unmoved` a document is linked from the last generation, where that is good and of the same address, if it is
     among these, whose inputs are known to be the same, or if its tables are as they were. `context` is of the open
-    warehouse. Raises `DiskFull`, `pydantic.ValidationError` (a body that breaks its model) and any error that reading
-    raises; the last generation is untouched then.
+    warehouse. Raises `ForeignGeneration` where a service runs for another address, `DiskFull`,
+    `pydantic.ValidationError` (a body that breaks its model), `GenerationBroken` where a document would be missing, and
+    any error that reading raises; the last generation is untouched then.
     """
     started = time.monotonic()
     rows = tuple(projections)
     with publish_lock(settings.data_dir):
-        draft = begin(settings.data_dir, now or datetime.now(UTC))
+        draft = _begun(settings, now)
         last = [row for row in rows if row in SEALED_ROWS]
         first = [row for row in rows if row not in SEALED_ROWS]
         digests = table_digests(context.connection)
@@ -88,10 +91,11 @@ def publish(
         if unmoved is not None:
             names = {row.name for row in unmoved}
             linked = [row for row in first if row.name in names or _is_made_of(row, context, digests, draft)]
-        kept = _kept(_without_those_that_show_moved(first, linked), draft.previous, settings.public_base_url)
+        previous = _last_of_address(draft, settings.public_base_url)
+        kept = _kept(_without_those_that_show_moved(first, linked), previous)
         made = [row for row in first if row.path not in kept.entries]
         documents, unchanged = _documents(made, context, draft, digests)
-        again = _kept(unchanged, draft.previous, settings.public_base_url)
+        again = _kept(unchanged, previous)
         parts = (
             kept.parts
             | again.parts
@@ -104,6 +108,7 @@ def publish(
             | data_parts(context.connection, context.holders_dir, holders_by_list(context), draft)
         )
         entries = kept.entries | again.entries | {document.path: document.entry for document in documents}
+        refuse_gaps(first, entries)
         disputes = count_open_disputes(context.connection)
         built = _built(settings, draft, parts, entries, settings.public_base_url, disputes, last)
     return _report(draft, built, started)
@@ -119,19 +124,20 @@ def republish_stale(
     """Publishes the last good data again, with each document that ages marked stale for `reason`, a stable code.
 
     An example of a reason is `check_failed`. Repeating the call changes nothing more. The next `publish` removes the
-    mark. Before the first generation there is nothing to mark.
+    mark. Before the first generation of this address there is nothing to mark.
     """
     started = time.monotonic()
     with publish_lock(settings.data_dir):
-        draft = begin(settings.data_dir, now or datetime.now(UTC))
-        if draft.previous is None:
+        draft = _begun(settings, now)
+        last = _last_of_address(draft, settings.public_base_url)
+        if last is None:
             return PublishReport(None, published=False)
-        marked = _mark(draft.previous.path, draft.previous.manifest.documents, projections, reason)
-        bodies = _bodies_of(draft.previous, draft.previous.manifest.documents)
+        marked = _mark(last.path, last.manifest.documents, projections, reason)
+        bodies = _bodies_of(last, last.manifest.documents)
         bodies |= {document.path: document.body for document in marked}
         shown_in = rows_that_show({document.path for document in marked} & bodies.keys())
         marked += described_documents(shown_in, installation_of(settings), bodies, draft)[0]
-        return _report(draft, _with(settings, draft.previous, draft, marked), started)
+        return _report(draft, _with(settings, last, draft, marked), started)
 
 
 def republish(
@@ -147,14 +153,16 @@ def republish(
     `moved_tables` are those that may have changed since, None where any may.
 
     A document that is marked stale stays as it is: its sources have to pass a whole run first. Before the first
-    generation there is nothing to do. Raises as `publish`.
+    generation of this address there is nothing to do: every document names the address, so the chain's run, which is
+    due then, has to make all of them. Raises as `publish`.
     """
     started = time.monotonic()
     with publish_lock(settings.data_dir):
-        draft = begin(settings.data_dir, now or datetime.now(UTC))
-        if draft.previous is None:
+        draft = _begun(settings, now)
+        last = _last_of_address(draft, settings.public_base_url)
+        if last is None:
             return PublishReport(None, published=False)
-        entries = draft.previous.manifest.documents
+        entries = last.manifest.documents
         rows = [
             row
             for row in projections
@@ -164,9 +172,31 @@ def republish(
         chosen = [*rows, *(row for row in shown_in if row not in rows)]
         data = recent_day_parts(context.connection, draft)
         # No other body: a document that shows another one's number would show the last one.
-        context = replace(context, moved_tables=moved_tables, bodies=_bodies_of(draft.previous, [FIRST_ROWS_PATH]))
+        context = replace(context, moved_tables=moved_tables, bodies=_bodies_of(last, [FIRST_ROWS_PATH]))
         documents, _ = _documents(chosen, context, draft)
-        return _report(draft, _with(settings, draft.previous, draft, documents, data), started)
+        return _report(draft, _with(settings, last, draft, documents, data), started)
+
+
+def _begun(settings: Settings, now: datetime | None) -> Draft:
+    """Begins the next generation. Raises `ForeignGeneration` where a service runs that could not serve it."""
+    refuse_other_address(settings)
+    return begin(settings.data_dir, now or datetime.now(UTC))
+
+
+def _last_of_address(draft: Draft, base_url: str) -> Generation | None:
+    """Returns the last generation, or None where it was made for another address: nothing of it can be linked."""
+    last = draft.previous
+    return None if last is None or last.manifest.base_url != base_url else last
+
+
+def refuse_gaps(rows: Iterable[Projection], paths: Container[str]) -> None:
+    """Raises `GenerationBroken` where a document of `rows` is not among `paths`: no API could read that generation."""
+    missing = [path for row in rows for path, _ in row.bodies if path not in paths]
+    if missing:
+        raise GenerationBroken(
+            f"The next generation would lack {missing[0]} and so {len(missing)} of its documents; it is not published.",
+            cure="This is a fault of the program: report it. What is published stays until the next run.",
+        )
 
 
 def _is_made_of(row: Projection, context: DocumentContext, digests: Mapping[str, str], draft: Draft) -> bool:
@@ -191,8 +221,8 @@ class _Kept:
     parts: dict[str, Part]
 
 
-def _kept(unmoved: Collection[Projection], previous: Generation | None, base_url: str) -> _Kept:
-    if previous is None or previous.manifest.base_url != base_url:
+def _kept(unmoved: Collection[Projection], previous: Generation | None) -> _Kept:
+    if previous is None:
         return _Kept({}, {})
     last = previous.manifest
     paths = [
@@ -231,7 +261,9 @@ def _documents(
     bodies = {} if draft.previous is None else _bodies_of(draft.previous, shown)
     bodies |= {document.path: document.body for document in documents}
     bodies |= {alias: bodies[path] for alias, path in aliases.items() if path in bodies}
-    described, unchanged = described_documents(describing, context.installation, bodies, draft)
+    described, unchanged = described_documents(
+        describing, context.installation, bodies, draft, all_anew=_last_of_address(draft, context.base_url) is None
+    )
     return documents + described, unchanged
 
 

@@ -14,6 +14,7 @@ from publishing import BASE_URL, ONE_LIST, House, published_house
 
 from api.app import App
 from contracts.settings import Settings
+from warehouse.publish.served_address import served_address
 
 SVC = Path(sys.executable).with_name("svc")
 ENVIRONMENT = {**os.environ, "SVC_RPC_URLS": "http://127.0.0.1:1"}  # an installation of its own, not the demo
@@ -99,6 +100,26 @@ def _wait_for_answer(port: int, process: subprocess.Popen) -> None:
 def _cpu_s(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_beside_a_server_nothing_is_published_for_another_address(tmp_path):
+    port = free_port()
+    published_house(tmp_path, ONE_LIST)
+    environment = {**ENVIRONMENT, "SVC_DATA_DIR": str(tmp_path), "SVC_PORT": str(port), "SVC_BASE_URL": BASE_URL}
+    moved = {**environment, "SVC_BASE_URL": "https://other.example"}
+    process = subprocess.Popen([SVC, "serve"], env=environment)
+    try:
+        _wait_for_answer(port, process)
+        ran = subprocess.run([SVC, "publish"], env=moved, capture_output=True, text=True, timeout=HANG_S)
+        assert (ran.returncode, ran.stderr) == (
+            2,
+            f"svc: A service is running on {tmp_path} for {BASE_URL}, not https://other.example.\n"
+            f"     Set SVC_BASE_URL={BASE_URL}, or stop that service first to publish for another address.\n",
+        )
+    finally:
+        process.terminate()
+        process.wait(HANG_S)
+    assert served_address(tmp_path) is None
 
 
 def test_a_generation_for_another_address_is_refused_with_its_cure(tmp_path):

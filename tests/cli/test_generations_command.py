@@ -23,6 +23,7 @@ from commands import called
 from patience import HANG_S
 from publishing import BASE_URL, NOON, House, mint
 from rounds import ROUNDS
+from serving_process import serving
 
 from api.app import create_app
 from contracts.access.signing import key_text, new_private_key
@@ -93,6 +94,29 @@ def test_without_a_store_only_this_host_is_rolled_back(hosts, monkeypatch):
     assert svc(hosts / "a", "generations", "rollback", first) == {"ok": True, "generation": first, "pointer": None}
     assert current_generation(hosts / "a").id == first
     assert svc(hosts / "a", "generations", "push", "--once")["code"] == "settings_invalid"
+
+
+def test_a_generation_for_another_address_than_the_service_that_runs_is_not_served(hosts, monkeypatch):
+    monkeypatch.delenv("SVC_PUBLISH_URL")
+    other = House(hosts / "a", base_url="https://other.example").publish("/llms.txt").generation
+    with serving(hosts / "a", BASE_URL):
+        listed = called({**os.environ, "SVC_DATA_DIR": str(hosts / "a")}, "generations", "list")
+        assert listed.stdout == (
+            f"here    {other}  made for https://other.example, so the service for {BASE_URL} does not serve it\n"
+        )
+        assert svc(hosts / "a", "generations", "list") == {"ok": True, "served": None, "kept": [other], "stored": []}
+        refused = svc(hosts / "a", "generations", "rollback", other)
+        assert (refused["code"], refused["detail"]) == (
+            "foreign_generation",
+            f"{other} was made for https://other.example, and a service is running for {BASE_URL}.",
+        )
+    assert svc(hosts / "a", "generations", "list")["served"] == other
+    assert svc(hosts / "a", "generations", "rollback", other)["ok"] is True
+
+
+def test_a_generation_for_another_address_is_not_stored(hosts):
+    House(hosts / "a", base_url="https://other.example").publish("/llms.txt")
+    assert svc(hosts / "a", "generations", "push", "--once") == {"ok": True, "generation": None, "pointer": None}
 
 
 KILLS = 4 * ROUNDS

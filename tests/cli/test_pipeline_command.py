@@ -15,6 +15,7 @@ from ingest_helpers import TOKEN
 from pipeline_runs import recorded_chain
 from publishing import FEW, House, commands_publish, mint
 from rounds import ROUNDS, SOAK_ROUNDS
+from serving_process import serving
 from small_disk import fill, small_disk
 from typer.testing import Result
 
@@ -51,6 +52,32 @@ def said(result: Result) -> dict[str, Any]:
 def said_last(result: Result) -> dict[str, Any]:
     """The JSON value behind whatever Dagster has printed before it."""
     return json.loads(result.stdout.splitlines()[-1])
+
+
+def test_beside_a_service_for_another_address_nothing_is_published(svc: Svc, tmp_path: Path):
+    House(tmp_path / "var", base_url="http://127.0.0.1:28310").publish(*FEW)
+    before = current_generation(tmp_path / "var")
+    elsewhere = {"SVC_PORT": "28330", "SVC_RPC_URLS": "http://127.0.0.1:9", "SVC_TOKEN_ADDRESS": TOKEN}
+    with serving(tmp_path / "var", "http://127.0.0.1:28310"):
+        for command in (("publish",), ("pipeline", "run"), ("serve",)):
+            refused = svc(*command, "--json", **elsewhere)
+            assert (refused.exit_code, said(refused)) == (
+                2,
+                {
+                    "ok": False,
+                    "code": "foreign_generation",
+                    "detail": f"A service is running on {tmp_path}/var for http://127.0.0.1:28310, "
+                    "not http://127.0.0.1:28330.",
+                    "cure": "Set SVC_BASE_URL=http://127.0.0.1:28310, or stop that service first to publish for "
+                    "another address.",
+                },
+            )
+        assert current_generation(tmp_path / "var") == before
+        assert svc("publish", "--json", **elsewhere, SVC_BASE_URL="http://127.0.0.1:28310").exit_code == 0
+    moved = said(svc("publish", "--json", **elsewhere))
+    generation = current_generation(tmp_path / "var")
+    assert generation is not None
+    assert (moved["published"], generation.manifest.base_url) == (True, "http://127.0.0.1:28330")
 
 
 def test_without_a_chain_to_read_the_pipeline_is_refused(svc: Svc):

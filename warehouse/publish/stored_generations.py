@@ -81,13 +81,14 @@ def valid_pointers(origin: Origin) -> list[Pointer]:
 
 
 def push(origin: Origin, data_dir: Path, now: datetime, *, forgets_older: bool = False) -> Pointer | None:
-    """Stores this host's generation and points to it. Returns None where the store already points to it or a newer one.
+    """Stores this host's generation and points to it. Returns None where the store already points to it or a newer one,
+    and where it was made for another address.
 
     With `forgets_older` it points to it again, and every host deletes all older ones. Raises `ObjectStoreAway`; what
     was stored until then is used by the next attempt.
     """
     generation = current_generation(data_dir)
-    if generation is None:
+    if generation is None or generation.manifest.base_url != origin.base_url:
         return None
     taken: list[int] | None = None
     while True:

@@ -6,14 +6,16 @@ from pathlib import Path
 import brotli
 import pytest
 import zstandard
-from publishing import AGEING, BASE_URL, DOCUMENTS, NOON, ONE_LIST, PUBLISHED, House, published_house
+from publishing import AGEING, BASE_URL, DOCUMENTS, FEW, NOON, ONE_LIST, PUBLISHED, House, published_house
 from pydantic import ValidationError
+from serving_process import serving
 
+from contracts.errors import ForeignGeneration, GenerationBroken
 from contracts.publish.registry import PROJECTIONS
 from contracts.publish.rendering import Origin, mark_stale, render
 from contracts.publish.routes import file_of
 from pipelines.publish.documents import published_document
-from pipelines.publish.generation import republish
+from pipelines.publish.generation import PublishReport, refuse_gaps, republish
 from warehouse.duck.connection import Connection, Warehouse
 from warehouse.duck.rows import insert
 from warehouse.publish.generations import begin, current_generation
@@ -213,6 +215,54 @@ def test_another_base_url_is_another_generation(tmp_path):
     assert not set(DOCUMENTS) & set(report.changed_documents)
     assert body(moved, "/openapi.json")["servers"] == [{"url": "https://other.example"}]
     assert BASE_URL != "https://other.example"
+
+
+def made_elsewhere(house: House) -> None:
+    """Lets the last generation be one for another address: its documents stay, as those of a run of here do."""
+    manifest = house.current / "manifest.json"
+    manifest.write_text(manifest.read_text().replace(f'"baseUrl": "{BASE_URL}"', '"baseUrl": "https://other.example"'))
+
+
+def test_a_generation_after_one_for_another_address_has_every_document_again(tmp_path: Path):
+    house = House(tmp_path)
+    house.publish(*FEW, "/", "/connect/")
+    whole = current_generation(tmp_path)
+    assert whole is not None
+    made_elsewhere(house)
+    assert house.publish(*FEW, "/", "/connect/").published
+    again = current_generation(tmp_path)
+    assert again is not None
+    assert (again.manifest.base_url, set(again.manifest.documents)) == (BASE_URL, set(whole.manifest.documents))
+
+
+def test_of_a_generation_for_another_address_nothing_is_published_again_in_part(tmp_path: Path):
+    house = House(tmp_path)
+    house.publish(*FEW)
+    made_elsewhere(house)
+    before = house.current
+    assert house.republish_stale() == PublishReport(None, published=False)
+    with house.warehouse.connect() as connection:
+        report = republish(context_for(connection, house.settings), house.settings, PROJECTIONS)
+    assert (report, house.current) == (PublishReport(None, published=False), before)
+
+
+def test_beside_a_service_for_another_address_nothing_is_published(tmp_path: Path):
+    house = House(tmp_path)
+    house.publish(*FEW)
+    before = house.current
+    moved = House(tmp_path, base_url="https://other.example")
+    with serving(tmp_path, BASE_URL):
+        with pytest.raises(ForeignGeneration, match=f"A service is running on {tmp_path} for {BASE_URL}"):
+            moved.publish(*FEW)
+        assert house.current == before
+    assert moved.publish(*FEW).published
+
+
+def test_a_generation_that_would_lack_a_document_is_refused():
+    row = next(row for row in PROJECTIONS if row.path == "/llms.txt")
+    refuse_gaps([row], {"/llms.txt"})
+    with pytest.raises(GenerationBroken, match=r"would lack /llms\.txt and so 1 of its documents; it is not published"):
+        refuse_gaps([row], {"/connect/"})
 
 
 HOLDERS = next(row for row in PROJECTIONS if row.name == "token_holders")

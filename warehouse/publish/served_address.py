@@ -1,0 +1,55 @@
+"""Knows the address at which the processes of the API serve a data directory, so that nobody publishes for another one.
+
+Each of them holds the lock of a file with its address for as long as it lives; the kernel drops the lock with the
+process, so a killed one leaves nothing that counts.
+"""
+
+import fcntl
+import os
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+
+from contracts.errors import ForeignGeneration
+from contracts.settings import Settings
+
+FOLDER = "serving"
+"""One file for each process that serves, below SVC_DATA_DIR: its address, locked."""
+
+
+def hold_address(data_dir: Path, base_url: str) -> None:
+    """Records until this process ends that it serves `data_dir` at `base_url`. Raises `OSError`."""
+    folder = data_dir / FOLDER
+    folder.mkdir(exist_ok=True)
+    name = token_hex(8)
+    draft = folder / f".{name}"
+    # never closed: the lock is the process's
+    descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    os.write(descriptor, base_url.encode())
+    draft.rename(folder / name)
+
+
+def served_address(data_dir: Path) -> str | None:
+    """Returns the address at which a process serves `data_dir`, or None. Removes what ended processes left."""
+    for path in (data_dir / FOLDER).glob("[!.]*"):
+        with suppress(FileNotFoundError), path.open() as file:
+            try:
+                # Shared, so that two who look at once don't take one another for a process that serves.
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return file.read()
+            with suppress(OSError):
+                path.unlink()
+    return None
+
+
+def refuse_other_address(settings: Settings) -> None:
+    """Raises `ForeignGeneration` where a running service has another address than the settings: it could not serve
+    what would be published for theirs."""
+    served = served_address(settings.data_dir)
+    if served is not None and served != settings.public_base_url:
+        raise ForeignGeneration(
+            f"A service is running on {settings.data_dir} for {served}, not {settings.public_base_url}.",
+            cure=f"Set SVC_BASE_URL={served}, or stop that service first to publish for another address.",
+        )
