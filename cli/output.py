@@ -1,7 +1,9 @@
 """Prints the results of commands: lines for people, one JSON value for programs, problems with their cure."""
 
 import json
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -40,6 +42,19 @@ def note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+class Interrupted(OperatorProblem):
+    """A signal ended the command."""
+
+    code = "interrupted"
+    exit_code = 128 + signal.SIGINT
+
+
+def let_sigterm_interrupt() -> None:
+    """Lets SIGTERM raise `KeyboardInterrupt`, as Ctrl-C does, so that a command can say that it was ended."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
 def operator_problem(error: OperatorProblem | OSError) -> OperatorProblem:
     """Returns the operator's view of a command's error: a file that the system refuses is an unusable store, unless the
     disk is full."""
@@ -58,13 +73,23 @@ def operator_problem(error: OperatorProblem | OSError) -> OperatorProblem:
 
 @contextmanager
 def operator_problems(as_json: bool) -> Iterator[None]:
-    """Turns an `OperatorProblem`, or an unusable file, into a message with its cure and exit code."""
+    """Turns an `OperatorProblem`, or an unusable file, into a message with its cure and exit code. Programs are also
+    told of a signal that ends the command; a person knows of it."""
     try:
         yield
+    except KeyboardInterrupt:
+        if not as_json:
+            raise
+        _print_problem(Interrupted("A signal ended the command before it was done.", cure="Run it again: it goes on."))
+        raise typer.Exit(Interrupted.exit_code) from None
     except (OperatorProblem, OSError) as error:
         problem = operator_problem(error)
         if as_json:
-            print_json({"ok": False, "code": problem.code, "detail": problem.what, "cure": problem.cure})
+            _print_problem(problem)
         else:
             note(f"svc: {problem.what}\n     {problem.cure}")
         raise typer.Exit(problem.exit_code) from None
+
+
+def _print_problem(problem: OperatorProblem) -> None:
+    print_json({"ok": False, "code": problem.code, "detail": problem.what, "cure": problem.cure})

@@ -8,7 +8,7 @@ import typer
 
 from cli.environment import effective_settings, make_data_dir
 from cli.logs import configure_logs
-from cli.output import note, operator_problems, print_json, say
+from cli.output import let_sigterm_interrupt, note, operator_problems, print_json, say
 from contracts.discovery.checks_document import CHECKS_PATH
 from contracts.errors import RunBusy, SettingsInvalid
 from contracts.publish.routes import file_of
@@ -32,6 +32,7 @@ DATA_DOCS_WAIT_S = 120.0
 def run(*, snapshot: bool, as_json: bool) -> None:
     """Runs what is due. The exit code is 1 where a check found a fault, now or before nothing was new; its numbers are
     published, marked."""
+    let_sigterm_interrupt()
     with operator_problems(as_json):
         settings = effective_settings()
         refuse_without_chain(settings)
@@ -90,6 +91,7 @@ def status(as_json: bool) -> None:
 
 
 def publish(as_json: bool) -> None:
+    let_sigterm_interrupt()
     with operator_problems(as_json):
         settings = effective_settings()
         refuse_other_address(settings)

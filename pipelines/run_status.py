@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
+from dagster._core.events import RunFailureReason
+from dagster._core.storage.tags import RUN_FAILURE_REASON_TAG
 
 from contracts.errors import CheckFailed, OperatorProblem
 from contracts.settings import Settings
@@ -40,7 +42,9 @@ def _ended_since(instance: dg.DagsterInstance, moment: datetime) -> list[EndedRu
 
 def _ended(instance: dg.DagsterInstance, record: dg.RunRecord) -> EndedRun:
     run = record.dagster_run
-    outcome = _OUTCOMES[run.status]
+    # Dagster takes a run for failed that a signal ended, unless its own pages sent that.
+    interrupted = run.tags.get(RUN_FAILURE_REASON_TAG) == RunFailureReason.UNEXPECTED_TERMINATION.value
+    outcome = "canceled" if interrupted else _OUTCOMES[run.status]
     started, ended = record.start_time, record.end_time
     return EndedRun(
         job=run.job_name,

@@ -2,8 +2,11 @@
 
 import json
 import logging
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +14,9 @@ from typing import Any
 
 import pytest
 from commands import called
+from fault_node import Fault, FaultNode, Reply, always
 from ingest_helpers import TOKEN
+from patience import HANG_S
 from pipeline_runs import recorded_chain
 from publishing import FEW, House, commands_publish, mint
 from rounds import ROUNDS, SOAK_ROUNDS
@@ -23,7 +28,7 @@ from cli.demo.recorded import RecordedNode
 from cli.logs import ConsoleLines
 from pipelines import checks
 from warehouse.discovery.checks import check_results, failed_tables
-from warehouse.discovery.run_status import EndedRun, Outcome, update_run_status, with_run
+from warehouse.discovery.run_status import EndedRun, Outcome, read_run_status, update_run_status, with_run
 from warehouse.duck.connection import Warehouse
 from warehouse.duck.tables import tables
 from warehouse.publish.generations import current_generation
@@ -162,6 +167,31 @@ def test_a_full_disk_is_cured_by_space_and_nothing_has_to_be_moved(svc: Svc, tmp
     assert told["cure"].lower().startswith("free "), told
     assert "away" not in told["cure"], told
     assert (freed.exit_code, said(freed)["runs"]) == (0, 1)
+
+
+def test_a_signal_ends_a_run_with_a_problem_and_its_job_does_not_fail(tmp_path: Path):
+    never = Fault("eth_getLogs", always(Reply(delay_s=HANG_S)))
+    with FaultNode(recorded_chain(), never) as node:
+        given = {"SVC_DATA_DIR": str(tmp_path), "SVC_RPC_URLS": node.url, "SVC_TOKEN_ADDRESS": TOKEN}
+        command = [Path(sys.executable).with_name("svc"), "pipeline", "run", "--json"]
+        run = subprocess.Popen(command, env={**os.environ, **given}, stdout=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + HANG_S
+        while not node.asked("eth_getLogs"):
+            assert run.poll() is None and time.monotonic() < deadline
+            time.sleep(0.05)
+        run.send_signal(signal.SIGTERM)
+        answer, _ = run.communicate(timeout=HANG_S)
+    assert (run.returncode, json.loads(answer)) == (
+        130,
+        {
+            "ok": False,
+            "code": "interrupted",
+            "detail": "A signal ended the command before it was done.",
+            "cure": "Run it again: it goes on.",
+        },
+    )
+    chain = read_run_status(tmp_path).jobs["chain"]
+    assert (chain.last_outcome, chain.failing_since, chain.consecutive_failures) == ("canceled", None, 0)
 
 
 def test_the_status_of_an_empty_place_is_nothing_yet(svc: Svc):
