@@ -1,9 +1,11 @@
 """Runs the jobs that are due without any Dagster process, for `svc pipeline run` and cron."""
 
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TextIO
 
 import dagster as dg
 
@@ -24,6 +26,8 @@ from pipelines.schedules import CHAIN_JOB, JOBS, MARKET_LANE, Job, moved_assets,
 from pipelines.token.holder_assets import ListConfig
 from warehouse.duck.connection import run_lock
 from warehouse.publish.generations import current_generation
+
+LOST_EVENT = "Exception while writing logger call to event log"
 
 
 @dataclass(frozen=True)
@@ -60,12 +64,26 @@ def _run_with_records(settings: Settings, *, snapshot: bool) -> PipelineReport:
     """
     prepare_home(settings.data_dir)
     watch_claims(settings)
-    with opened_instance(settings.data_dir) as instance:
+    with redirect_stderr(_WithoutLostEvents(sys.stderr)), opened_instance(settings.data_dir) as instance:
         end_lost_runs(instance, unfinished_runs(instance))
         try:
             return _run_due(settings, instance, snapshot=snapshot)
         finally:
             send_alerts(settings, record_run_status(settings, instance, datetime.now(UTC)))
+
+
+class _WithoutLostEvents:
+    """Passes on what is written to stderr, without Dagster's word that an event could not be stored: the error is
+    also raised, or stored as an event, so that it is reported once."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return len(text) if text.startswith(LOST_EVENT) else self._stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def _run_due(settings: Settings, instance: dg.DagsterInstance, *, snapshot: bool) -> PipelineReport:

@@ -162,7 +162,7 @@ def test_a_full_disk_is_cured_by_space_and_nothing_has_to_be_moved(svc: Svc, tmp
         full = svc("pipeline", "run", "--json", **given)
         (place / "filler").unlink()
         freed = svc("pipeline", "run", "--json", **given)
-    assert full.exit_code == 1
+    assert (full.exit_code, full.stderr) == (1, "")
     told = said_last(full)
     assert told["cure"].lower().startswith("free "), told
     assert "away" not in told["cure"], told
