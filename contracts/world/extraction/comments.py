@@ -9,7 +9,7 @@ from contracts.world.extraction.findings import Part
 _COMMENT = re.compile(
     r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*(?:\n(?:.*?^[ \t]*(?P=fence)|.*\Z)|\Z)"
     r"|(?<!`)(?P<code>`{1,3})(?!`)[^\n]{1,1000}?(?<!`)(?P=code)(?!`)"
-    r"|(?P<comment><!--.*?-->"
+    r"|(?P<comment><!--(?:[^<-]|<(?!!--)|-(?!->))*+-->"
     r"|(?<![\w%\\])%%(?!%)(?:(?:[^%\n]|%(?!%)){1,1000}%%(?!%)|(?:[^%]|%(?!%)){1,20000}%%(?![\w%])))",
     re.DOTALL | re.MULTILINE,
 )

@@ -111,9 +111,8 @@ def party_of(reading: Reading, part: Part, name: str, expected: str) -> FoundNod
     if name.split()[0].lower() in reading.vocabulary.determiners:
         return None
     known = reading.person_called(name) if node_type == "Person" and " " not in name else None
-    if known is not None:
-        known.spans += [span for span in [reading.span(part)] if span not in known.spans]
-    party = known or reading.findings.refer("relation", reading.document, node_type, name, [reading.span(part)])
+    spoken = name if known is None else known.title
+    party = reading.findings.refer("relation", reading.document, node_type, spoken, [reading.span(part)])
     if node_type == "Person" and role is not None:
         reading.describe(party, "role", role)
     return party

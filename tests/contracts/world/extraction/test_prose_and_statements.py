@@ -1,5 +1,6 @@
 """What prose and a caller's own statements give: literal texts in, literal passages, people, edges and refusals out."""
 
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -819,3 +820,9 @@ def test_tags_without_words_are_no_passage():
     assert all(tag in left_out for tag in ("<summary>", "</details>", "<br/>", "<img"))
     linked = read('# T\n\n<a href="https://x.example/"></a>\n\n<img alt="A map" src="x.png">')
     assert [node.type for node in linked.nodes] == ["Document", "Passage", "Resource", "Passage"]
+
+
+def test_comments_that_are_never_closed_are_read_once():
+    begun = time.monotonic()
+    read("<!--" * 50_000 + "\n\n" + "%% a " * 50_001)
+    assert time.monotonic() - begun < 5
