@@ -14,6 +14,7 @@ from pipelines.clients.rpc import RpcPool
 from pipelines.presentation import POOL, row_count, table_spec
 from pipelines.progress import show_progress
 from pipelines.resources import Runtime
+from pipelines.token.contract_balances import compare_contract_balances
 from pipelines.token.engine import IngestReport, ingest
 from pipelines.token.events import Events
 from pipelines.token.sparse_events import Attestations, ContractTransfers, PoolReserves
@@ -68,6 +69,9 @@ def ingest_contract_transfers(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg
     """Reads from the last checkpoint towards finality, and the tip once caught up. Off without a watched contract."""
     address = runtime.settings.bidwall_address
     yield from _ingested(runtime, CONTRACT_TRANSFERS, address, ContractTransfers, _not_set("SVC_BIDWALL_ADDRESS"))
+    if address and runtime.settings.token_address:
+        with runtime.warehouse.connect() as connection:
+            asyncio.run(_compare_balances(connection, runtime, address))
 
 
 @dg.multi_asset(name="ingest_attestations", specs=_specs(ATTESTATIONS), pool=POOL)
@@ -154,6 +158,21 @@ async def _slice(connection: Connection, runtime: Runtime, events: Events) -> In
                 budget_s=_BUDGET_S,
                 progress=listener,
             )
+
+
+async def _compare_balances(connection: Connection, runtime: Runtime, contract: str) -> None:
+    settings = runtime.settings
+    assert settings.token_address
+    async with runtime.rpc_pool() as pool:
+        await compare_contract_balances(
+            pool,
+            connection,
+            contract,
+            settings.token_address,
+            [settings.usdc_address] if settings.usdc_address else [],
+            start_block=settings.token_start_block,
+            now=datetime.now(UTC),
+        )
 
 
 async def _read_pool(connection: Connection, runtime: Runtime, pool: str, token: str) -> PoolKind | None:

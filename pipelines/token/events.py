@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -47,6 +47,11 @@ class FinalEvents(Protocol):
     @property
     def cure(self) -> str: ...
 
+    @property
+    def always_confirmed(self) -> bool:
+        """Returns whether a second node confirms every range, and not a share of them: what no list of balances proves,
+        nothing else would find."""
+
     def requests(self, first: int, last: int) -> Sequence[Params]:
         """Returns filters for the events in [first, last]; the union of their answers is read."""
 
@@ -78,6 +83,7 @@ class TokenTransfers:
     tables: EventTables = TRANSFERS
     what: str = "Transfer rows"
     cure: str = "Check that SVC_TOKEN_ADDRESS is an ERC-20 token on this chain."
+    always_confirmed: ClassVar[bool] = False
 
     def requests(self, first: int, last: int) -> Sequence[Params]:
         return [transfer_filter(self.token_address, first, last)]

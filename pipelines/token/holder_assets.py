@@ -155,7 +155,7 @@ def out_holders__lists(runtime: dg.ResourceParam[Runtime], config: ListConfig) -
     GROUP,
     "Facts about which the RPC nodes gave different answers: open ones, which make the holder list disputed, and "
     "settled ones with what settled them.",
-    deps=["raw_chain__transfers", "out_holders__lists"],
+    deps=["raw_chain__transfers", "raw_chain__contract_transfers", "raw_chain__attestations", "out_holders__lists"],
 )
 def out_chain__disputes(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Shows the disputes; reading ranges and proving lists maintain this table."""

@@ -7,7 +7,7 @@ import binascii
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -117,6 +117,7 @@ class TransfersOfTokens:
     read: tuple[ReadToken, ...]
     what: str = "Transfer rows"
     cure: str = "Check the tokens of SVC_TOKEN_ADDRESS and SVC_TOKENS_FILE, and the nodes in SVC_RPC_URLS."
+    always_confirmed: ClassVar[bool] = False
 
     @property
     def addresses(self) -> list[str]:

@@ -1,6 +1,7 @@
-"""Reads stored ranges again before a slice goes on: those in dispute from every node, and a few that chance draws.
+"""Reads stored ranges again before a slice goes on: those in dispute or doubt from every node, and a few by chance.
 
-So an old lie is found sooner or later, and rows that receipts prove wrong are dropped and read again.
+So an old lie is found sooner or later. Rows that receipts prove wrong are dropped and read again, with everything that
+the same node delivered and no other one confirmed.
 """
 
 import secrets
@@ -15,7 +16,9 @@ from pipelines.token.source import EventSource, Reread
 from warehouse.duck.connection import Connection
 from warehouse.token.disputes import (
     Key,
+    doubted_blocks,
     drop_from,
+    first_unconfirmed,
     mark_reread,
     ranges_to_reread,
     settle_disputes,
@@ -30,6 +33,9 @@ DRAWN: Final = 2
 DRAWN_IN_DISPUTE: Final = 16
 """As many while nodes differ about a balance or the supply: first those with transfers of the addresses in dispute."""
 
+DRAWN_IN_DOUBT: Final = 32
+"""As many among those whose rows can't be all there."""
+
 _MOST_DISPUTED: Final = 8
 
 
@@ -43,9 +49,11 @@ async def reread_ranges(
 ) -> bool:
     """Reads ranges again, settles disputes that have ended, and drops wrong rows. Returns whether rows were dropped.
 
-    `hosts` are the nodes that are set. With one node nothing is read again, except where a dispute is open.
+    `hosts` are the nodes that are set. With one node nothing is read again, except where a dispute is open or rows are
+    in doubt.
     """
-    if len(hosts) < 2 and not disputes:
+    doubts = doubted_blocks(connection, tables)
+    if len(hosts) < 2 and not disputes and not doubts:
         return False
     doubted = {
         stored: dispute.block
@@ -55,26 +63,30 @@ async def reread_ranges(
     }
     addresses = [dispute.subject for dispute in disputes if dispute.fact is DisputedFact.BALANCE and dispute.subject]
     others = any(dispute.fact is not DisputedFact.TRANSFERS for dispute in disputes)
+    seed = secrets.token_hex()
+    incomplete = ranges_to_reread(connection, tables, seed=seed, count=DRAWN_IN_DOUBT, blocks=doubts) if doubts else []
     drawn = ranges_to_reread(
         connection,
         tables,
-        seed=secrets.token_hex(),
+        seed=seed,
         count=DRAWN_IN_DISPUTE if others else DRAWN,
         addresses=addresses,
     )
+    everywhere = {*doubted, *incomplete, *(drawn if others else ())}
     results: list[Reread] = []
-    for stored in dict.fromkeys([*list(doubted)[:_MOST_DISPUTED], *drawn]):
+    for stored in dict.fromkeys([*list(doubted)[:_MOST_DISPUTED], *incomplete, *drawn]):
         rows = partial(stored_rows, connection, tables, stored)
-        results.append(await source.reread(stored, rows, doubted=doubted.get(stored)))
-    mark_reread(connection, tables, [result.stored for result in results if result.agreed])
+        is_wide = stored in everywhere
+        results.append(await source.reread(stored, rows, everywhere=is_wide, doubted=doubted.get(stored)))
+    mark_reread(connection, tables, [result.stored for result in results if result.agreed - {result.stored.rpc_host}])
     agreed: dict[Key, frozenset[str]] = {
         (DisputedFact.TRANSFERS, result.stored.name): result.agreed for result in results if result.stored in doubted
     }
     found = [disagreement for disagreement, _ in source.found]
     settle_disputes(connection, settled_facts(disputes, found, agreed, hosts), "nodes_agree", now, tables=tables)
-    wrong = [result.stored.from_block for result in results if result.wrong]
+    wrong = [result.stored for result in results if result.wrong]
     if wrong:
-        drop_from(connection, tables, min(wrong))
+        drop_from(connection, tables, first_unconfirmed(connection, tables, wrong))
     return bool(wrong)
 
 

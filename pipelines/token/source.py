@@ -108,6 +108,7 @@ class EventSource:
         """
         answer = await self._pool.attempt(lambda endpoint: self._ask(endpoint, blocks), avoid=self._avoid)
         others = await self._second_answers(blocks, answer)
+        reasked = any(other.endpoint is not answer.endpoint for other in others)
         for other in others:
             if other.sha256 != answer.sha256:
                 answer = await self._decided(blocks, answer, other)
@@ -125,19 +126,26 @@ class EventSource:
             to_block_time_s=answer.last.time_s,
             payload_sha256=answer.sha256,
             rpc_host=answer.endpoint.host,
-            reasked=bool(others),
+            reasked=reasked,
             rows=columns.to_arrow(times, exact=exact),
         )
 
-    async def reread(self, stored: StoredRange, rows: Callable[[], pa.Table], *, doubted: int | None = None) -> Reread:
-        """Reads a stored range again from a node that did not deliver it. `rows` returns the stored rows.
+    async def reread(
+        self,
+        stored: StoredRange,
+        rows: Callable[[], pa.Table],
+        *,
+        everywhere: bool = False,
+        doubted: int | None = None,
+    ) -> Reread:
+        """Reads a stored range again from a node that did not deliver it, or `everywhere`: from every node. `rows`
+        returns the stored rows.
 
-        A range in dispute, which is `doubted` for one of its blocks, is read from every node, and nodes that give what
-        is stored agree only if the receipts of that block don't contradict. The stored rows are wrong if receipts prove
-        others, or if all nodes give others, not fewer, and the one that delivered them is no longer set.
+        A range in dispute is `doubted` for one of its blocks: nodes that give what is stored agree only if the receipts
+        of that block don't contradict. The stored rows are wrong if receipts prove others, or if all nodes give others,
+        not fewer, the one that delivered them among them where it is still set.
         """
         blocks = (stored.from_block, stored.to_block)
-        everywhere = doubted is not None
         endpoints = [item for item in self._pool.endpoints if everywhere or item.host != stored.rpc_host]
         _chance.shuffle(endpoints)
         answers: list[RangeAnswer] = []
@@ -160,19 +168,21 @@ class EventSource:
             DisputedFact.TRANSFERS,
             stored.name,
             stored.to_block,
-            (ours, *((answer.endpoint.host, answer.summary) for answer in answers if answer.endpoint.host != ours[0])),
+            (ours, *(told for answer in answers if (told := (answer.endpoint.host, answer.summary)) != ours)),
         )
         place = await self._by_receipts([rows_by_block(rows()), rows_by_block(other.table)])
-        gone = all(item.host != stored.rpc_host for item in self._pool.endpoints)
         alike = len({answer.sha256 for answer in answers}) == 1 and len(answers) == len(self._pool.endpoints)
-        replaced = gone and alike and len(other.columns) >= stored.log_count  # fewer rows are a gap of these nodes
+        replaced = alike and len(other.columns) >= stored.log_count  # fewer rows are a gap of these nodes
         log.warning("%s and stored rows of %s differ on blocks %d to %d", other.endpoint.host, stored.rpc_host, *blocks)
         if place is None:
             self.found.append((disagreement, "nodes_agree" if replaced else None))
             return Reread(stored, wrong=replaced)
         self.found.append((disagreement, "receipts"))
         stored_is_wrong = place == 1
-        self._distrust(stored.rpc_host if stored_is_wrong else other.endpoint.host)
+        if not stored_is_wrong:
+            self._distrust(other.endpoint.host)
+        elif stored.rpc_host not in {answer.endpoint.host for answer in different}:  # else it tells the truth by now
+            self._distrust(stored.rpc_host)
         return Reread(stored, wrong=stored_is_wrong)
 
     async def _ask(self, endpoint: Endpoint, blocks: Range) -> RangeAnswer:
@@ -198,15 +208,17 @@ class EventSource:
     async def _second_answers(self, blocks: Range, answer: RangeAnswer) -> list[RangeAnswer]:
         """Returns answers of other nodes: of all where a bloom doubts, of one for a range that has to be confirmed.
 
-        These are empty ranges, those near finality, those under suspicion, and a share that is drawn by chance once the
-        answer is there, so that no node can know which. With a single node, only the bloom leads to a second answer,
+        These are empty ranges, those near finality, those under suspicion, every one of events that are always
+        confirmed, and of others a share that is drawn by chance once the answer is there, so that no node can know
+        which. With a single node, only the bloom leads to a second answer,
         from that node.
         """
         others = [endpoint for endpoint in self._pool.endpoints if endpoint is not answer.endpoint]
         if await self._bloom_doubts(blocks, answer):
             asked_again = [await self._from(endpoint, blocks) for endpoint in others or [answer.endpoint]]
         elif (
-            len(answer.columns) == 0
+            self._events.always_confirmed
+            or len(answer.columns) == 0
             or blocks[1] > self._finalized.number - NEAR_TIP_BLOCKS
             or any(overlaps(blocks, suspect) for suspect in self._suspect)
             or drawn(_chance)

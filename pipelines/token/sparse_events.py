@@ -110,6 +110,7 @@ class SparseEvents(ABC):
     """Base of the event kinds below. A kind selects logs (`matches`) and reads a log into values (`values`)."""
 
     tables: EventTables
+    always_confirmed: ClassVar[bool] = True
 
     @property
     @abstractmethod

@@ -40,6 +40,8 @@ from warehouse.token.holders import first_row
 NOT_CONFIGURED = "not_configured"
 BACKFILLING = "backfilling"
 NOT_READ = "not_read"
+BALANCE_MISMATCH = "balance_mismatch"
+NODES_DISAGREE = "nodes_disagree"
 
 _WIDTHS = {"day": timedelta(days=1), "hour": timedelta(hours=1)}
 _MOST_POINTS = 90 * 24
@@ -107,6 +109,7 @@ def record_bidwall_status(
         reach = first_row(connection, read_sql("events_reach"))
     block, block_hash, block_time, is_final, balance_wei, fetched_at = balance or (None,) * 6
     events_block, events_hash, events_time = reach or (None,) * 3
+    dispute = None if contract is None else first_row(connection, read_sql("contract_dispute"))
     complete = events_block is not None and finalized_block is not None and events_block >= finalized_block
     with transaction(connection):
         replace_all(
@@ -128,6 +131,7 @@ def record_bidwall_status(
                 "events_block_hash": events_hash,
                 "events_block_time": events_time,
                 "events_complete": complete,
+                "events_reason": dispute and (BALANCE_MISMATCH if dispute[0] == "balance" else NODES_DISAGREE),
                 "recorded_at": now,
             },
         )
@@ -363,7 +367,7 @@ def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
         return _Status(chain_id, None, None, trigger, None, None, NOT_CONFIGURED, None, events, None)
     (
         chain_id, contract, service_token, trigger_wei, balance_wei, block, block_hash, block_time, is_final,
-        reason, fetched_at, events_block, events_hash, events_time, complete, recorded_at,
+        reason, fetched_at, events_block, events_hash, events_time, complete, doubt, recorded_at,
     ) = row  # fmt: skip
     at = None
     if balance_wei is not None:
@@ -371,8 +375,8 @@ def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
         at = BlockRef(block=block, block_hash=block_hash, time=aware_utc(block_time), finality=finality)
     reached = events_block is not None
     events = EventsInfo(
-        quality=Quality.UNAVAILABLE if not reached else Quality.EXACT if complete else Quality.ESTIMATED,
-        reason=None if complete else BACKFILLING,
+        quality=Quality.UNAVAILABLE if not reached else Quality.ESTIMATED if doubt or not complete else Quality.EXACT,
+        reason=(doubt if reached else None) or (None if complete else BACKFILLING),
         block=events_block,
         block_hash=events_hash,
         time=aware_utc(events_time),

@@ -73,8 +73,16 @@ limit 10
 -- At most one row: the contract, its newest balance (wei as decimal text), how far its events are read. Times are UTC.
 select
     chain_id, contract_address, service_token, trigger_wei, balance_wei, block, block_hash, block_time, is_final,
-    reason, fetched_at, events_block, events_block_hash, events_block_time, events_complete, recorded_at
+    reason, fetched_at, events_block, events_block_hash, events_block_time, events_complete, events_reason, recorded_at
 from out_bidwall__status
+
+-- name: contract_dispute
+-- At most one row: the fact of an open dispute about the contract's transfers, a balance before others.
+select fact
+from out_chain__disputes
+where rows_table = 'raw_chain__contract_transfers' and settled_at is null
+order by fact
+limit 1
 
 -- name: events_reach
 -- At most one row: the last block up to which the contract's transfers are held, its hash and its time (UTC).

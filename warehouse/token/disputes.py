@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from typing import Final
 
 import duckdb
 import pyarrow as pa
@@ -11,7 +12,7 @@ from contracts.token.nodes import Disagreement, Dispute, DisputedFact, NodeAnswe
 from warehouse.duck.connection import transaction
 from warehouse.duck.rows import aware_utc, insert, naive_utc
 from warehouse.statements import read_sql
-from warehouse.token.transfers import TRANSFERS, EventTables, StoredRange
+from warehouse.token.transfers import ATTESTATIONS, CONTRACT_TRANSFERS, TRANSFERS, EventTables, StoredRange
 
 Key = tuple[DisputedFact, str | None]
 
@@ -26,21 +27,37 @@ def all_open_disputes(connection: duckdb.DuckDBPyConnection) -> list[Dispute]:
     return _open(connection, None)
 
 
+def decided_by_receipts(connection: duckdb.DuckDBPyConnection, since: datetime) -> list[Dispute]:
+    """Returns the disputes that receipts decided since then, the newest first."""
+    rows = connection.execute(read_sql("decided_disputes"), {"since": naive_utc(since)}).fetchall()
+    return [_dispute(*row) for row in rows]
+
+
 def _open(connection: duckdb.DuckDBPyConnection, rows_table: str | None) -> list[Dispute]:
     rows = connection.execute(read_sql("open_disputes"), {"rows_table": rows_table}).fetchall()
-    return [
-        Dispute(
-            fact=DisputedFact(fact),
-            subject=subject,
-            block=block,
-            answers=[NodeAnswer.model_validate(answer) for answer in json.loads(answers)],
-            first_seen_at=aware_utc(first_seen_at),
-            last_seen_at=aware_utc(last_seen_at),
-            settled_at=None,
-            settled_by=None,
-        )
-        for fact, subject, block, answers, first_seen_at, last_seen_at in rows
-    ]
+    return [_dispute(*row) for row in rows]
+
+
+def _dispute(
+    fact: str,
+    subject: str | None,
+    block: int,
+    answers: str,
+    first_seen_at: datetime,
+    last_seen_at: datetime,
+    settled_at: datetime | None,
+    settled_by: str | None,
+) -> Dispute:
+    return Dispute(
+        fact=DisputedFact(fact),
+        subject=subject,
+        block=block,
+        answers=[NodeAnswer.model_validate(answer) for answer in json.loads(answers)],
+        first_seen_at=aware_utc(first_seen_at),
+        last_seen_at=aware_utc(last_seen_at),
+        settled_at=aware_utc(settled_at),
+        settled_by=settled_by,
+    )
 
 
 def count_open_disputes(connection: duckdb.DuckDBPyConnection) -> int:
@@ -108,10 +125,16 @@ def ranges_to_reread(
     seed: str,
     count: int,
     addresses: Sequence[str] = (),
+    blocks: Sequence[tuple[int, int]] = (),
     most_rows: int = 20_000,
 ) -> list[StoredRange]:
-    """Returns `count` stored ranges that follow from `seed`, those with transfers of `addresses` (0x) before others."""
+    """Returns `count` stored ranges that follow from `seed`, those with transfers of `addresses` (0x) before others.
+
+    With `blocks`, each a first and a last one, only ranges that hold some of them.
+    """
     values = {
+        "firsts": [first for first, _ in blocks],
+        "lasts": [last for _, last in blocks],
         "seed": seed,
         "count": count,
         "most_rows": most_rows,
@@ -119,6 +142,30 @@ def ranges_to_reread(
     }
     statement = read_sql("ranges_to_reread").replace("$ranges", tables.ranges)
     return [StoredRange(*row) for row in connection.execute(statement, values).fetchall()]
+
+
+def doubted_blocks(connection: duckdb.DuckDBPyConnection, tables: EventTables) -> list[tuple[int, int]]:
+    """Returns first and last block of each stretch in which rows of `tables` can't be all there or right: the chain's
+    own numbers, other rows or the contract contradict them."""
+    question = _DOUBTS.get(tables.rows)
+    return [] if question is None else connection.execute(read_sql(question)).fetchall()
+
+
+_DOUBTS: Final = {
+    TRANSFERS.rows: "doubted_transfers",
+    CONTRACT_TRANSFERS.rows: "doubted_contract_transfers",
+    ATTESTATIONS.rows: "doubted_attestations",
+}
+
+
+def first_unconfirmed(connection: duckdb.DuckDBPyConnection, tables: EventTables, wrong: Sequence[StoredRange]) -> int:
+    """Returns the first block of `wrong` ranges and of those that their nodes delivered and no other one confirmed."""
+    least = min(stored.from_block for stored in wrong)
+    row = connection.execute(
+        f"select min(from_block) from {tables.ranges} where not reasked and list_contains(?, rpc_host)",  # noqa: S608
+        [sorted({stored.rpc_host for stored in wrong})],
+    ).fetchall()[0]
+    return least if row[0] is None else min(least, row[0])
 
 
 def stored_range(
@@ -158,6 +205,9 @@ def drop_from(connection: duckdb.DuckDBPyConnection, tables: EventTables, block:
         for table in filter(None, (tables.tip_rows, tables.tip_blocks)):
             connection.execute(f"delete from {table}")  # noqa: S608
         connection.execute("delete from core_checks__watermarks where suite = ?", [tables.rows])
+        if tables is ATTESTATIONS:
+            for table in ("core_trust__state", "core_trust__scores", "core_trust__history", "core_trust__checks"):
+                connection.execute(f"delete from {table}")  # noqa: S608
         if tables is TRANSFERS:
             connection.execute("delete from core_holders__balances")
             connection.execute("delete from core_holders__state")

@@ -203,6 +203,94 @@ select
 from out_holders__lists
 order by block desc
 
+-- name: contract_moves
+-- One row per direction of the stored transfers of $token up to $upto, to ($outgoing false) and from $contract: limb sums,
+-- most significant first.
+select outgoing, sum(value_raw.limb3), sum(value_raw.limb2), sum(value_raw.limb1), sum(value_raw.limb0)
+from (
+    select value_raw, unnest([false, true]) as outgoing, from_address, to_address
+    from raw_chain__contract_transfers
+    where token_address = $token and block_number <= $upto
+)
+where if(outgoing, from_address, to_address) = $contract
+group by outgoing
+
+-- name: decided_disputes
+-- One row per dispute that receipts decided since $since (UTC), the newest first.
+select fact, subject, block, answers::varchar, first_seen_at, last_seen_at, settled_at, settled_by
+from out_chain__disputes
+where settled_by = 'receipts' and settled_at >= $since
+order by settled_at desc, block
+
+-- name: delivering_hosts
+-- One row per node that delivered a stored range, in order.
+select distinct rpc_host
+from $ranges
+order by rpc_host
+
+-- name: doubted_attestations
+-- One row per stretch of blocks in which attestations are missing or wrong: between two of an agent whose numbers don't
+-- follow one another, and from the first one of an agent whose score the registry contradicts.
+with numbered as (
+    select
+        number, block_number,
+        lag(number, 1, 0) over (partition by agent order by block_number, log_index) as number_before,
+        lag(block_number, 1, 0) over (partition by agent order by block_number, log_index) as block_before
+    from raw_chain__attestations
+)
+select block_before as first_block, block_number as last_block
+from numbered
+where number <> number_before + 1
+union
+select coalesce(min(held.block_number), 0), checks.block
+from core_trust__checks as checks
+left join raw_chain__attestations as held on '0x' || lower(hex(held.agent)) = checks.agent
+where checks.block = (select max(block) from core_trust__checks)
+    and (checks.theirs_meets <> checks.ours_meets or checks.theirs_score <> checks.ours_score)
+group by checks.agent, checks.block
+
+-- name: doubted_contract_transfers
+-- One row per block, as first and last, in which the transfers of the service token from or to the watched contract are
+-- others than among all transfers of the token; and all blocks while a token's balance of the contract contradicts them.
+with watched as (
+    select unhex(substr(address, 3)) as contract
+    from raw_chain__subjects
+    where rows_table = 'raw_chain__contract_transfers'
+),
+reach as (
+    select
+        greatest((select min(from_block) from raw_chain__contract_ranges), (select min(from_block) from raw_chain__ranges))
+            as first_block,
+        least((select max(to_block) from raw_chain__contract_ranges), (select max(to_block) from raw_chain__ranges))
+            as last_block
+),
+one as (
+    select block_number, log_index, from_address, to_address, value_raw
+    from raw_chain__contract_transfers
+    where token_address = (select unhex(substr(token_address, 3)) from raw_chain__identity)
+        and block_number between (select first_block from reach) and (select last_block from reach)
+),
+other as (
+    select block_number, log_index, from_address, to_address, value_raw
+    from raw_chain__transfers
+    where (from_address = (select contract from watched) or to_address = (select contract from watched))
+        and block_number between (select first_block from reach) and (select last_block from reach)
+)
+select distinct block_number as first_block, block_number as last_block
+from ((from one except from other) union all (from other except from one))
+union
+select (select min(from_block) from raw_chain__contract_ranges), max(block)
+from out_chain__disputes
+where rows_table = 'raw_chain__contract_transfers' and fact = 'balance' and settled_at is null
+    and not exists ((from one except from other) union all (from other except from one))
+having count(*) > 0
+
+-- name: doubted_transfers
+-- At most one row: all blocks of the newest list, as first and last, where its proof failed.
+select (select min(from_block) from raw_chain__ranges), block
+from (select block, proof from out_holders__lists order by block desc limit 1)
+where proof->>'verdict' = 'failed'
+
 -- name: holder_page
 -- One row: holders with rank in ($after, $after + $limit] of a list as a JSON array, by rank.
 select to_json(
@@ -298,7 +386,7 @@ limit 10
 
 -- name: open_disputes
 -- One row per open dispute about the rows of $rows_table (null: of any table), oldest first. Times are UTC.
-select fact, subject, block, answers::varchar, first_seen_at, last_seen_at
+select fact, subject, block, answers::varchar, first_seen_at, last_seen_at, settled_at, settled_by
 from out_chain__disputes
 where settled_at is null and coalesce(rows_table = $rows_table, true)
 order by first_seen_at, fact, subject nulls first
@@ -361,8 +449,12 @@ select
 from partition_rows
 
 -- name: ranges_to_reread
--- Up to $count stored ranges in an order that follows from $seed, those with transfers of $addresses first.
-with moved as (
+-- Up to $count stored ranges in an order that follows from $seed, those with transfers of $addresses first; where there
+-- are $firsts and $lasts, only those that overlap such blocks.
+with wanted as (
+    select unnest($firsts::bigint[]) as first_block, unnest($lasts::bigint[]) as last_block
+),
+moved as (
     select distinct block_number
     from raw_chain__transfers
     where from_address in (select unnest($addresses::blob[])) or to_address in (select unnest($addresses::blob[]))
@@ -370,6 +462,10 @@ with moved as (
 select from_block, to_block, log_count, payload_sha256, rpc_host
 from $ranges as stored
 where log_count <= $most_rows
+    and (
+        len($firsts::bigint[]) = 0
+        or exists (select 1 from wanted where to_block >= first_block and from_block <= last_block)
+    )
 order by
     exists (select 1 from moved where block_number between stored.from_block and stored.to_block) desc,
     md5($seed || '/' || from_block::varchar)
@@ -380,6 +476,18 @@ limit $count
 select block, holders
 from out_holders__lists
 order by block
+
+-- name: service_token_moves
+-- One row per direction of the service token's transfers up to $upto, to ($outgoing false) and from $contract: limb sums,
+-- most significant first.
+select outgoing, sum(value_raw.limb3), sum(value_raw.limb2), sum(value_raw.limb1), sum(value_raw.limb0)
+from (
+    select value_raw, unnest([false, true]) as outgoing, from_address, to_address
+    from raw_chain__transfers
+    where block_number <= $upto and (from_address = $contract or to_address = $contract)
+)
+where if(outgoing, from_address, to_address) = $contract
+group by outgoing
 
 -- name: settle_dispute
 -- Ends the open dispute about one fact.

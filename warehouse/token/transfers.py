@@ -14,6 +14,7 @@ from warehouse.duck.connection import Connection, transaction
 from warehouse.duck.instances import QUERY_THREADS
 from warehouse.duck.rows import aware_utc, insert
 from warehouse.statements import read_sql
+from warehouse.token.holders import combined
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,30 @@ def forget_unless_of(connection: Connection, tables: EventTables, address: str, 
         connection.execute("delete from core_checks__watermarks where suite = ?", [tables.rows])
         subject = {"rows_table": tables.rows, "address": address, "start_block": start_block}
         insert(connection, "raw_chain__subjects", subject)
+
+
+def delivering_hosts(connection: Connection, tables: EventTables) -> list[str]:
+    """Returns the nodes that delivered the stored ranges, in order."""
+    return [host for (host,) in _run(connection, "delivering_hosts", tables=tables)]
+
+
+def moved_to_contract(connection: Connection, contract: str, token: str, upto: int) -> int:
+    """Returns what the contract's stored transfers up to a block moved to it of a token, less what they moved from it.
+
+    In smallest units.
+    """
+    return _net(connection, "contract_moves", contract, upto, token=bytes.fromhex(token[2:]))
+
+
+def moved_of_service_token(connection: Connection, contract: str, upto: int) -> int:
+    """Returns the same for the service token, from all of its transfers."""
+    return _net(connection, "service_token_moves", contract, upto)
+
+
+def _net(connection: Connection, question: str, contract: str, upto: int, **values: Any) -> int:
+    values |= {"contract": bytes.fromhex(contract[2:]), "upto": upto}
+    rows = connection.execute(read_sql(question), values).fetchall()
+    return sum((-1 if outgoing else 1) * combined(limbs) for outgoing, *limbs in rows)
 
 
 class RangeAppender:

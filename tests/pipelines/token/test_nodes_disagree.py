@@ -351,6 +351,24 @@ def test_a_node_that_does_not_run_the_bulk_call_is_asked_one_by_one(chain, anvil
     assert set(disputed(taken.proof)[DisputedFact.BALANCE, BOB]) == {"4", "5"}
 
 
+@pytest.mark.parametrize("both_stay", [True, False])
+def test_a_failed_list_is_proven_by_the_next_run_with_an_honest_node(chain, anvil, connection, tmp_path, both_stay):
+    """A node leaves transfers out of logs and tells no lie about balances: its list fails, undisputed."""
+    left_out = {chain.move(ALICE, address(number), number)["transactionHash"] for number in range(3, 43)}
+    chain.bury(300)
+
+    def lie(method: str, params: Sequence[Any], truth: Any) -> Any:
+        return [row for row in truth if row["transactionHash"] not in left_out] if method == "eth_getLogs" else truth
+
+    with node(anvil) as honest, node(anvil, lie) as liar:
+        _, taken = run(connection, tmp_path, chain, liar)
+        assert outcome(taken.proof) == ("failed", "balance_mismatch", 1, 1, 0)
+        nodes = (liar, honest) if both_stay else (honest,)
+        _, taken = run(connection, tmp_path, chain, *nodes)
+    assert taken.proof.verdict is Verdict.PROVEN
+    assert ("transfers", "receipts") in history(connection)
+
+
 def test_rows_that_nothing_decides_about_are_in_dispute_until_the_nodes_agree(connection):
     """Nodes of a chain whose headers have another form: no receipts can be believed."""
     odd, even = (small_chain(logs_at(30, value_raw=value)) for value in (7, 8))

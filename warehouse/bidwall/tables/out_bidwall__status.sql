@@ -17,6 +17,7 @@ create table if not exists out_bidwall__status (
     events_block_hash varchar,  -- Its hash
     events_block_time timestamp,  -- Its time, UTC
     events_complete boolean,  -- True if that is the final block that reading aims at
+    events_reason varchar,  -- Reason why rows up to there may be missing or wrong: balance_mismatch or nodes_disagree
     recorded_at timestamp not null  -- Time of recording, UTC
 );
 
