@@ -162,24 +162,6 @@ def serve_trust(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeRe
         yield dg.MaterializeResult(asset_key=name, metadata=metadata | {"status": markdown_table(status)})
 
 
-@dg.asset_check(
-    asset="core_trust__checks",
-    pool=POOL,
-    description="Scores are what the registry says at the same block.",
-)
-def contract_agrees(runtime: dg.ResourceParam[Runtime]) -> dg.AssetCheckResult:
-    """Blocks nothing: scores that the contract contradicts are served with that verdict."""
-    with runtime.warehouse.connect() as connection:
-        newest = preview(connection, "trust_checks")
-    answered = newest.drop_nulls("theirs_meets").rows(named=True)
-    equal = [row["ours_score"] == row["theirs_score"] and row["ours_meets"] == row["theirs_meets"] for row in answered]
-    return dg.AssetCheckResult(
-        passed=all(equal),
-        severity=dg.AssetCheckSeverity.WARN,
-        metadata={"answers": len(equal), "equal": sum(equal), "table": markdown_table(newest, rows=24)},
-    )
-
-
 async def _half_life(runtime: Runtime, registry: str) -> int | None:
     async with runtime.rpc_pool() as pool:
         return await read_half_life(pool, registry)

@@ -202,7 +202,6 @@ def test_checks_stand_on_the_tables_and_the_failing_of_rows_blocks(graph: Any):
     of_documents = {f"{name_of(key)}:{NUMBERS}" for key in CHECKED}
     others = {
         "document/api/token/holders:proof",
-        "core_trust__checks:contract_agrees",
         "raw_ledger__unmatched_payments:none_waits",
     }
     assert set(checks) == declared | of_documents | others

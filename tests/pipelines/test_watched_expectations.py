@@ -20,13 +20,20 @@ insert into raw_chain__attestations values
      '2026-01-01', 'exact'),
     (6, 0, '\\x00'::blob, unhex('{ALICE}'), unhex('{WALL}'), '\\x01'::blob, 2, 90, '2026-01-02', '',
      '2026-01-02', 'exact');
+insert into core_trust__checks values (9, '0x{ALICE}', 50, true, 85, true, 85, null, '2026-01-02');
 insert into out_bidwall__status by name
     select 8453 as chain_id, '5' as balance_wei, 9 as block, '0x' as block_hash, now()::timestamp as block_time,
         9 as events_block, now()::timestamp as recorded_at;
 insert into out_bidwall__events values
     ('0x', 5, 0, '0x', '0x', '0x', 'in', {{limb3: 0, limb2: 0, limb1: 0, limb0: 1}}, '2026-01-01', 'exact', 'final');
 """
-SUITES = ("raw_chain__contract_transfers", "raw_chain__attestations", "core_trust__scores", "out_bidwall__status")
+SUITES = (
+    "raw_chain__contract_transfers",
+    "raw_chain__attestations",
+    "core_trust__scores",
+    "out_bidwall__status",
+    "core_trust__checks",
+)
 
 
 @pytest.fixture
@@ -61,13 +68,16 @@ def test_sound_rows_and_no_rows_pass(sound, tmp_path, suite):
             "select * replace (11 as from_block, 12 as to_block, 0 as log_count) from raw_chain__contract_ranges",
             "range_gaps",
         ),
-        (SUITES[1], "update raw_chain__attestations set number = 3 where number = 2", "number_gaps"),
         (SUITES[1], "update raw_chain__attestations set score = 0", "scores_out_of_range"),
         (SUITES[1], "delete from raw_chain__attestations where number = 2", "rows_missing_from_ranges"),
         (SUITES[2], "delete from core_trust__history where number = 2", "attestations_not_counted"),
         (SUITES[2], "update core_trust__scores set attestation_count = 1", "counts_unlike_history"),
         (SUITES[2], "update core_trust__scores set weighted_score = 101", "scores_out_of_range"),
         (SUITES[2], "insert into core_trust__scores from core_trust__scores", "doubled_agents"),
+        (SUITES[4], "update raw_chain__attestations set number = 3 where number = 2", "number_gaps"),
+        (SUITES[4], "update raw_chain__attestations set number = number + 1", "number_gaps"),
+        (SUITES[4], "update core_trust__checks set theirs_score = 1", "contradicted_scores"),
+        (SUITES[4], "update core_trust__checks set theirs_meets = not ours_meets", "contradicted_scores"),
         (SUITES[3], "update out_bidwall__status set block_hash = null", "balances_without_block"),
         (SUITES[3], "update out_bidwall__events set block = 10", "final_events_above_reach"),
         (SUITES[3], "insert into out_bidwall__events from out_bidwall__events", "doubled_events"),

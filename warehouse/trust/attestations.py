@@ -40,6 +40,7 @@ from warehouse.token.holders import first_row, one_row
 SCORE_PATH = "/api/v2/trust/score/{address}"
 NOT_CONFIGURED = "not_configured"
 BACKFILLING = "backfilling"
+ATTESTATIONS_MISSING = "attestations_missing"
 
 _CHECKS_KEPT = timedelta(days=2)
 
@@ -167,13 +168,19 @@ def record_trust_status(
     reason: str | None,
     now: datetime,
 ) -> None:
-    """Replaces the served rows: the scores and their status. `reason` is why they could not be counted."""
+    """Replaces the served rows: the scores and their status.
+
+    `reason` is why they could not be counted; where attestations are missing by the registry's numbers, that is it.
+    """
     state = first_row(connection, "select half_life_s, block, block_hash, block_time from core_trust__state")
     half_life_s, block, block_hash, block_time = state or (None,) * 4
     attestations, agents, attesters = one_row(connection, read_sql("trust_totals"))
     checked_block, checked, equal, check_reason = one_row(connection, read_sql("newest_checks"))
     if checked_block != block:
         checked, equal, check_reason = 0, 0, None
+    (gaps,) = one_row(connection, read_sql("attestation_gaps"))
+    if reason is None and block is not None and gaps:
+        reason = ATTESTATIONS_MISSING
     complete = reason is None and block is not None and head is not None and block >= head.finalized_block
     with transaction(connection):
         connection.execute("delete from out_trust__scores")

@@ -48,6 +48,15 @@ from raw_chain__attestations
 where block_number > $after
 order by block_number, log_index
 
+-- name: attestation_gaps
+-- One row: how many attestations don't follow the one before of the same agent by the registry's own numbers.
+select count(*)
+from (
+    select number - lag(number, 1, 0) over (partition by agent order by block_number, log_index) as step
+    from raw_chain__attestations
+)
+where step <> 1
+
 -- name: newest_checks
 -- One row: questions at the newest block that was checked, answers, equal ones, and why answers are missing.
 select

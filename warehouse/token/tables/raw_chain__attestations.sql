@@ -16,7 +16,7 @@ create table if not exists raw_chain__attestations (
 );
 
 -- checks (blocking) attestations_are_complete_and_single: Attestations are complete and single: ranges without gaps,
--- as many rows as the ranges say, no doubled event, scores of 1 to 100, numbered for each agent without a gap.
+-- as many rows as the ranges say, no doubled event, scores of 1 to 100.
 select
     (select count(*) from raw_chain__attestations) as checked_events,
     (select count(*) - count(distinct (block_number, log_index)) from raw_chain__attestations) as doubled_events,
@@ -29,11 +29,4 @@ select
         )
         where step <> 1
     ) as range_gaps,
-    (select count(*) from raw_chain__attestations where score not between 1 and 100) as scores_out_of_range,
-    (
-        select count(*) from (
-            select number - lag(number) over (partition by agent order by block_number, log_index) as step
-            from raw_chain__attestations
-        )
-        where step <> 1
-    ) as number_gaps
+    (select count(*) from raw_chain__attestations where score not between 1 and 100) as scores_out_of_range

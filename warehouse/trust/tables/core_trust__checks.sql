@@ -10,3 +10,22 @@ create table if not exists core_trust__checks (
     reason varchar,  -- Reason why there is no answer; null where there is one
     checked_at timestamp not null  -- Time of the question, UTC
 );
+
+-- checks (warning) contract_agrees: Scores are what the registry says at the same block, and the registry's own numbers
+-- of each agent's attestations have no gap. Scores that this does not hold for are published as estimated.
+select
+    (
+        select count(theirs_meets) from core_trust__checks where block = (select max(block) from core_trust__checks)
+    ) as checked_answers,
+    (
+        select count(*) from core_trust__checks
+        where block = (select max(block) from core_trust__checks)
+            and (theirs_meets <> ours_meets or theirs_score <> ours_score)
+    ) as contradicted_scores,
+    (
+        select count(*) from (
+            select number - lag(number, 1, 0) over (partition by agent order by block_number, log_index) as step
+            from raw_chain__attestations
+        )
+        where step <> 1
+    ) as number_gaps
