@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -32,6 +33,8 @@ from contracts.evm.codec import RpcError, read_answer, request_body, selector
 from contracts.secrets import require_secrets
 from contracts.settings import PREFIX, Settings, authority
 from contracts.site.figures import REASONS
+from contracts.token.nodes import Dispute
+from contracts.token.proof import Verdict
 from pipelines.instance import DIARY_CURE
 from pipelines.market.sources import PRICE_SOURCES
 from pipelines.partner.source import PARTNER_SOURCES
@@ -52,8 +55,8 @@ from warehouse.ledger.ledger import LedgerIdentity, open_ledger
 from warehouse.ledger.master_secret import MASTER_SECRET_FILE, load_secrets
 from warehouse.publish.generations import Generation, current_generation
 from warehouse.publish.stored_generations import newest_pointer, origin_of
-from warehouse.token.disputes import all_open_disputes
-from warehouse.token.holder_lists import recorded_list
+from warehouse.token.disputes import all_open_disputes, decided_by_receipts
+from warehouse.token.holder_lists import HolderList, recorded_list
 from warehouse.token.holders import read_state
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -67,6 +70,17 @@ CONTRACTS = tuple(name for name in Settings.model_fields if name.endswith("_addr
 """The settings that name a contract; the treasury may be one and need not."""
 
 _DECIMALS = "decimals of the coin"
+MOST_DECIDED = 3
+"""Disputes that receipts decided which are shown."""
+
+DEFAULT_CHECK_CURE = "Compare SVC_RPC_URLS and SVC_TOKEN_START_BLOCK with the token's history."
+CHECK_CURES = {
+    "out_chain__disputes": "The lines `nodes` and `holder list` below name hosts, blocks and answers.",
+    "core_trust__checks": (
+        "`svc pipeline run` reads the attestations again from every node in SVC_RPC_URLS: remove one that leaves some "
+        "out. SVC_TOKEN_START_BLOCK has to lie before the registry's first attestation."
+    ),
+}
 MARKS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
 
 
@@ -367,7 +381,7 @@ def jobs(settings: Settings) -> Iterator[Finding]:
 def checks(settings: Settings) -> Iterator[Finding]:
     """Reports each table whose checks did not pass, as the served generation says."""
     for table in failed_tables(current_generation(settings.data_dir)):
-        cure = f"{CHECKS_PATH} says which; compare SVC_RPC_URLS and SVC_TOKEN_START_BLOCK with the token's history."
+        cure = f"{CHECKS_PATH} says which. {CHECK_CURES.get(table, DEFAULT_CHECK_CURE)}"
         yield Finding(f"checks {table}", "fail", "did not pass; its numbers are published, marked", cure)
 
 
@@ -423,25 +437,28 @@ def _source(health: SourceHealth, setting: str) -> Finding:
 
 
 def nodes_agree(settings: Settings) -> Iterator[Finding]:
-    """Reports how many nodes agree with the newest holder list, and each open dispute with both answers."""
-    if len(settings.rpc_urls) < 2:
-        return
+    """Reports each open dispute and what receipts decided lately, with the answers, a newest list that the chain
+    contradicts, and how many nodes agree with the newest list."""
     try:
         with Warehouse(settings.data_dir).read_only() as connection:
             if connection is None:
                 return
             state, disputes = read_state(connection), all_open_disputes(connection)
             newest = None if state is None else recorded_list(connection, state.block)
+            decided = decided_by_receipts(connection, datetime.now(UTC) - timedelta(days=1))
     except (RunBusy, StoreUnusable):
         return  # as the warehouse's own line says
     for dispute in disputes:
-        told = "; ".join(f"{answer.host}: {answer.answer}" for answer in dispute.answers)
-        subject = "" if dispute.subject is None else f" {dispute.subject}"
-        detail = f"they disagree on {dispute.fact.value}{subject} at block {dispute.block} ({told})"
-        cure = "Ask another node, and remove the one that is wrong from SVC_RPC_URLS. What is wrong is read again."
-        yield Finding("nodes", "fail", detail, cure)
+        cure = f"Ask another node, and remove the one that is wrong from SVC_RPC_URLS. {_READ_AGAIN}"
+        yield Finding("nodes", "fail", f"they disagree on {_told(dispute)}", cure)
+    for dispute in decided[:MOST_DECIDED]:
+        more = f"; {len(decided) - MOST_DECIDED} more" if len(decided) > MOST_DECIDED else ""
+        cure = "What receipts proved is held. Remove the node that gave something else from SVC_RPC_URLS."
+        yield Finding("nodes", "warn", f"receipts decided in the last day on {_told(dispute)}{more}", cure)
     agreement = None if newest is None else newest.proof.nodes
-    if newest is None or agreement is None or disputes:
+    if newest is not None and newest.proof.verdict is Verdict.FAILED:
+        yield _contradicted_list(newest)
+    if newest is None or agreement is None or disputes or len(settings.rpc_urls) < 2:
         return
     detail = (
         f"{agreement.agreed} of {agreement.asked} agree on block {newest.block}, "
@@ -451,8 +468,35 @@ def nodes_agree(settings: Settings) -> Iterator[Finding]:
     if absent:
         cure = "With one node that answers, nobody contradicts it: correct or replace the others in SVC_RPC_URLS."
         yield Finding("nodes", "warn", f"{detail}; no answer of {', '.join(absent)}", cure)
-    else:
+    elif newest.proof.verdict is not Verdict.FAILED:
         yield Finding("nodes", "ok", detail)
+
+
+_READ_AGAIN = "`svc pipeline run` reads again what it got wrong."
+
+
+def _told(dispute: Dispute) -> str:
+    """Returns what a dispute is about, with the host of each answer."""
+    answers = "; ".join(f"{answer.host}: {answer.answer}" for answer in dispute.answers)
+    subject = "" if dispute.subject is None else f" {dispute.subject}"
+    return f"{dispute.fact.value}{subject} at block {dispute.block} ({answers})"
+
+
+def _contradicted_list(newest: HolderList) -> Finding:
+    """Reports a list that the nodes contradict alike: its rows are wrong, not an answer."""
+    agreement = newest.proof.nodes
+    standings = () if agreement is None else agreement.nodes
+    delivered = ", ".join(node.host for node in standings if node.delivered) or "nodes that are no longer set"
+    asked = ", ".join(node.host for node in standings if node.answered) or "no node"
+    detail = (
+        f"the chain contradicts the list of block {newest.block} ({newest.proof.reason}): its transfers came from "
+        f"{delivered}, and {asked} answered for the contract"
+    )
+    cure = (
+        f"Remove the node whose transfers are wrong from SVC_RPC_URLS. {_READ_AGAIN} If all are right, compare "
+        "SVC_TOKEN_START_BLOCK with the token's first block."
+    )
+    return Finding("holder list", "fail", detail, cure)
 
 
 def ledger_opens(settings: Settings) -> Iterator[Finding]:
