@@ -209,8 +209,14 @@ def drop_from(connection: duckdb.DuckDBPyConnection, tables: EventTables, block:
             for table in ("core_trust__state", "core_trust__scores", "core_trust__history", "core_trust__checks"):
                 connection.execute(f"delete from {table}")  # noqa: S608
         if tables is TRANSFERS:
-            connection.execute("delete from core_holders__balances")
-            connection.execute("delete from core_holders__state")
+            for table in (
+                "core_holders__balances",
+                "core_holders__state",
+                "out_holders__history",
+                "out_holders__daily",
+                "out_holders__hourly",
+            ):
+                connection.execute(f"delete from {table}")  # noqa: S608
             connection.execute("delete from out_holders__lists where block >= ?", [block])
             connection.execute(
                 "delete from core_holders__snapshot_balances "

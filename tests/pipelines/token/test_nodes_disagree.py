@@ -25,6 +25,7 @@ from contracts.base import Quality
 from contracts.token.nodes import DisputedFact
 from contracts.token.proof import Proof, Verdict, quality_of
 from warehouse.duck.connection import Warehouse
+from warehouse.duck.facts import gather_facts, violations_of
 from warehouse.token.disputes import open_disputes
 from warehouse.token.holders import balances_of
 
@@ -367,6 +368,7 @@ def test_a_failed_list_is_proven_by_the_next_run_with_an_honest_node(chain, anvi
         _, taken = run(connection, tmp_path, chain, *nodes)
     assert taken.proof.verdict is Verdict.PROVEN
     assert ("transfers", "receipts") in history(connection)
+    assert violations_of(gather_facts(connection, "out_holders__history")) == {"gaps": 0, "transfers_missing": 0}
 
 
 def test_rows_that_nothing_decides_about_are_in_dispute_until_the_nodes_agree(connection):
