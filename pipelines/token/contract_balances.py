@@ -6,7 +6,6 @@ Other tokens may say of their balances what they like: a difference there means 
 from collections.abc import Sequence
 from datetime import datetime
 
-from contracts.evm.codec import RpcError, Transient
 from contracts.token.nodes import Disagreement, DisputedFact
 from contracts.token.proof import Missing, decode_uint
 from pipelines.clients.rpc import Endpoint, RpcPool
@@ -61,21 +60,22 @@ async def compare_contract_balances(
 
 
 async def _growths(pool: RpcPool, contract: str, token: str, start_block: int, to_block: int) -> dict[str, int]:
-    """Returns by host how much the contract's balance grew from before `start_block` to `to_block`."""
+    """Returns by host how much the contract's balance grew from before `start_block` to `to_block`.
+
+    A node that has no state of these blocks, as most have not of old ones, is left out and not asked again.
+    """
     blocks = [to_block] if start_block == 0 else [to_block, start_block - 1]
     calls: list[Call] = [
         ("eth_call", [{"to": token, "data": balance_of_data(contract)}, hex(block)]) for block in blocks
     ]
 
-    async def growth(endpoint: Endpoint) -> int:
+    async def growth(endpoint: Endpoint) -> int | None:
         answers = await ask(endpoint, calls)
         after, *before = [answer if isinstance(answer, Missing) else decode_uint(answer) for answer in answers]
         before_it = before[0] if before else 0
         if before_it is Missing.EMPTY:  # the token was not deployed yet
             before_it = 0
-        if isinstance(after, Missing) or isinstance(before_it, Missing):
-            raise RpcError(Transient(), "no answer about the contract's balance")
-        return after - before_it
+        return None if isinstance(after, Missing) or isinstance(before_it, Missing) else after - before_it
 
     found = await pool.each(growth, enough=lambda _: True)
     return {endpoint.host: result for endpoint, result in found.items() if isinstance(result, int)}

@@ -191,6 +191,8 @@ def test_a_node_without_old_state_has_the_walls_transfers_compared_with_the_toke
     deaf = Fault("eth_call", rpc_error(-32000, "missing trie node 0x12, state is not available"))
     with node(anvil, without(left_out, place.wall), deaf) as only:
         assert place.read_wall(only) == [1, 3]
+        asked = [(call["params"][0]["to"], str(call["params"][1])) for call in only.asked("eth_call")]
+        assert len(asked) == 3 * len(set(asked)), "a call without state is sent three times, and then given up"
     (dispute,) = all_open_disputes(place.connection)
     assert [answer.answer for answer in dispute.answers] == ["6", "4"]
     assert place.events_quality() == ("estimated", "balance_mismatch")
