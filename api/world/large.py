@@ -160,7 +160,7 @@ def as_stored(view: query.View, wanted: query.Query, owner: str) -> query.Query:
 
 @dataclass(frozen=True)
 class Surveyed:
-    """What is known of all documents of a graph before some of them are built: the statements that the graph has
+    """Facts about all documents of a graph, found before some of them are built: the statements that the graph has
     under other ids, and the names of people."""
 
     same: Recognised

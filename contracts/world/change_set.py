@@ -539,7 +539,7 @@ class _CorrectedEdges:
             kept, left = Correction(acted[act.target], by, stated, ontology).divided(edges, end)
             self.kept += kept
             if kept:
-                named = _edges_in_words(act.target, [each.edge for each in kept])
+                named = _edges_in_words(act.target, [kept_edge.edge for kept_edge in kept])
                 self.kept_in_words.append(f"{by.id} keeps the edges of {act.target}: {named}")
             if left:
                 self.left_in_words.append(

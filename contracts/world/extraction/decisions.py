@@ -1,4 +1,4 @@
-"""Finds the decisions that sentences report, with day and reason, and entries that report that there is none. Pure."""
+"""Finds the decisions that sentences report, with day and reason, and the entries that report none. Pure."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ class Reading(DocumentText):
             before = bisect_left(starts, line.end)
             if before and ends[before - 1] > line.start:
                 joins = False
-                within = (Part(max(each.start, line.start), min(each.end, line.end)) for each in self.comments)
+                within = (Part(max(comment.start, line.start), min(comment.end, line.end)) for comment in self.comments)
                 found += [part for part in within if part.start < part.end]
             elif joins:
                 found[-1] = Part(found[-1].start, line.end)

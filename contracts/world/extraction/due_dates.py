@@ -26,7 +26,7 @@ _NOT_LATER = re.compile(rf"\b(?:{any_of('no_later_than')})\b", re.IGNORECASE)
 _UNTIL_BEFORE = re.compile(rf"\b(?:{any_of('until_due')})\W{{0,4}}$", re.IGNORECASE)
 """Those of them until which something may also be so, and not be done: "The old pass is valid until 2026-08-08"."""
 _BREAK = re.compile(r"(?P<aside>,\s|;\s|[(\[])|[.!?:。]\s|\s[–—-]{1,2}\s|[–—。\n]")
-"""What ends the words that belong to "until". Behind a comma or in a bracket something else may be told."""
+"""The end of the words that belong to "until": behind a comma or in a bracket another clause may begin."""
 _PARTICIPLE = re.compile(
     r"(?i:[a-z]{2,}ed)|(?:ge[a-zäöüß]{2,}|(?:be|ver|er|ent|zer|(?:ab|an|auf|aus|ein|zu)ge)[a-zäöüß]+)t"
     r"|[a-zäöüß]*ge(?!nehm|winn|nieß|stalt|hör)[a-zäöüß]{3,}en"

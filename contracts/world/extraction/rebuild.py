@@ -48,7 +48,7 @@ class Former:
     edges: Collection[Edge]
     moved: Collection[str] = frozenset()
     in_place: Mapping[str, Node] = field(default_factory=dict)
-    """What stands in the place of known nodes that their owner corrected, by their ids."""
+    """The nodes in the place of known ones that their owner corrected, by the ids of these."""
     settled: Collection[tuple[str, str]] = ()
     """Pairs of a node in such a place and a single-valued type of which it has an edge that no build stated."""
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from contracts.world.extraction.findings import added_id, referred_id
@@ -97,7 +98,7 @@ class Recognition:
         """`graph` names the graph with its owner, `stored` is what it has, and `known` are the ids of `stated` that are
         taken, also by what was erased. `documents` are those that were read, or are gone."""
         self._graph = graph
-        unread = _documents_of(each for each in stored if each.standing == "live") - set(documents)
+        unread = _documents_of(statement for statement in stored if statement.standing == "live") - set(documents)
         self._documents = _documents_of([*stored, *stated]) - unread
         self._claims = _Claims(stored)
         left = self._claims.by_id(stated, known)
@@ -142,7 +143,7 @@ def ids_of_rebuild(graph: str, nodes: Iterable[Node], stored: Iterable[Node]) ->
     Of what is erased nothing else than an id may be left by which a build knows it.
     """
     alike: dict[object, list[str]] = {}
-    for statement in sorted(stored_statements(stored), key=lambda each: each.places):
+    for statement in sorted(stored_statements(stored), key=attrgetter("places")):
         for likeness in _by_document(statement) if statement.standing != "over" else ():
             alike.setdefault(likeness, []).append(statement.id)
     for node in nodes:
