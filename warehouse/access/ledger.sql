@@ -118,31 +118,29 @@ update access_quotes set state = 'claimed' where quote_id = :quote_id and state 
 -- One row per private edge of :payer that keys of the claim wrote, or that was :operator's before: its newest state as
 -- JSON, and whether (1) a key wrote it too that names another operator or none.
 select
-    state.body,
+    {world_edge_body} as body,
     case
         when exists (
-            select 1 from world_events e
-            where e.segment in (select segment from world_segments)
-                and e.entity_id = s.id and e.kind = 'edge' and e.actor = :payer and not exists (
+            select 1
+            from ({world_edge_writes}) as w
+            where w.actor = :payer and not exists (
                 select 1
                 from world_decision_payloads p
                 join api_keys k on k.key_id = p.key_id
                 join access_claims c on c.claim_id = k.claim_id
                 join access_quotes q on q.quote_id = c.quote_id
-                where p.seq = e.decision_seq and c.payer = :payer and q.operator = :operator
+                where p.seq = w.decision_seq and c.payer = :payer and q.operator = :operator
             )
         ) then 1
         else 0
     end as shared
-from world_edges s
-join world_events state on state.seq = s.revision
+from {world_edges_with_states}
 where s.owner = :payer and exists (
     select 1
-    from world_events e
-    left join world_decision_payloads p on p.seq = e.decision_seq
+    from ({world_edge_writes}) as w
+    left join world_decision_payloads p on p.seq = w.decision_seq
     left join api_keys k on k.key_id = p.key_id
-    where e.segment in (select segment from world_segments)
-        and e.entity_id = s.id and e.kind = 'edge' and (k.claim_id = :claim_id or e.actor = :operator)
+    where k.claim_id = :claim_id or w.actor = :operator
 )
 order by s.id
 

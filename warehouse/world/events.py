@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -42,9 +43,42 @@ def recorded_at_of(reader: Reader, seq: int) -> str | None:
     return None if row is None else str(row["recorded_at"])
 
 
-def event_texts_after(reader: Reader, seq: int, limit: int) -> list[tuple[int, str, str, bool]]:
-    """Returns the same as `seq`, kind, state as JSON, and whether it follows an earlier state of its node or edge."""
-    return reader.values("world_event_texts_after", seq=seq, limit=limit)
+def event_texts_between(reader: Reader, after: int, until: int) -> list[tuple[int, str, str, bool]]:
+    """Returns the events above `after` and up to `until` but for edges with forms, as `seq`, kind, state as JSON, and
+    whether it follows an earlier state of its node or edge."""
+    return reader.values("world_event_texts_between", after=after, until=until)
+
+
+class FormedEdge(NamedTuple):
+    """An edge whose state follows from the form with a number."""
+
+    revision: int
+    id: str
+    source: str
+    target: str
+    form: int
+
+
+class Form(NamedTuple):
+    """What edges of one import have in common: their JSON behind the ids of the edge and its ends, before and after the
+    revision, and the time of the import. The number is the revision of the first of them."""
+
+    number: int
+    head: str
+    tail: str
+    recorded_at: str
+
+
+def formed_edges_between(reader: Reader, after: int, until: int) -> list[FormedEdge]:
+    """Returns the edges with forms among these events, oldest first."""
+    return list(map(FormedEdge._make, reader.values("world_formed_edges_between", after=after, until=until)))
+
+
+def forms_of(reader: Reader, edges: Iterable[FormedEdge]) -> dict[int, Form]:
+    """Returns the forms of edges, of which there are some, by their numbers."""
+    numbers = {edge.form for edge in edges}
+    rows = reader.values("world_forms_between", first=min(numbers), last=max(numbers))
+    return {form.number: form for form in map(Form._make, rows) if form.number in numbers}
 
 
 def events_of_decision(reader: Reader, decision_seq: int) -> list[Event]:
@@ -139,27 +173,35 @@ def append_batch(
 ) -> dict[str, Any]:
     """Does `append_states` for states of which some are new and encoded already. Returns the digest of the batch.
 
-    `forms` is what the new edges share; `segment` is where they and the new nodes stand in the indexes of random keys.
-    The last event is in the ordinary segment, which alone is in the index of times. So are edges from nodes that are
-    not under the owner's name: only those are looked for by owner and source.
+    `forms` is what the new edges share. A form of several edges is stored once, and they have no events: their states
+    follow from it. `segment` is where new edges and nodes stand in the indexes of random keys. The last state has an
+    event, in the ordinary segment, which alone is in the index of times. Edges from nodes that are not under the
+    owner's name are in that segment too: only those are looked for by owner and source.
     """
     if segment:
         tx.run("world_begin_segment", segment=segment)
     seqs = tx.next_seqs(len(states))
+    bodies: list[str] = []
     events: list[tuple[Any, ...]] = []
     nodes: list[tuple[Any, ...]] = []
     edges: list[tuple[Any, ...]] = []
     others: list[tuple[Node | Edge, str]] = []
     now_formed = [recorded_at(form, now) for form in forms]
-    own = own_id(owner, "")
+    alike = Counter(state.shared for state in states if isinstance(state, NewEdge))
+    numbers: dict[int, int] = {}
+    own, last = own_id(owner, ""), seqs[-1]
     for seq, state in zip(seqs, states, strict=True):
         if isinstance(state, NewEdge):
             edge_id, source, target = state.id, state.source, state.target
             edge_type, stated_in, (head, tail) = now_formed[state.shared]
             body = f'{{"id":"{edge_id}","source":"{source}","target":"{target}",{head},"revision":{seq},{tail}'
-            events.append((seq, "edge", edge_id, decision, actor, stated_in, now, body, segment))
+            form = None
+            if seq == last or alike[state.shared] == 1:
+                events.append((seq, "edge", edge_id, decision, actor, stated_in, now, body, segment))
+            else:
+                form = numbers.setdefault(state.shared, seq)
             place = segment if source.startswith(own) else _ORDINARY
-            edges.append((seq, edge_id, source, target, edge_type, owner, "private", 1, place))
+            edges.append((seq, edge_id, source, target, edge_type, owner, "private", 1, place, form))
         elif isinstance(state, NewNode):
             body = stored_body(state.body, seq, now)
             events.append((seq, "node", state.id, decision, actor, state.source, now, body, segment))
@@ -170,22 +212,35 @@ def append_batch(
             body = _encode(written).decode()
             events.append(_event_row(written, body, decision))
             others.append((written, body))
-    if events:
-        events[-1] = (*events[-1][:-1], _ORDINARY)
+        bodies.append(body)
+    events[-1] = (*events[-1][:-1], _ORDINARY)
+    formed = [(number, decision, actor, now_formed[shared]) for shared, number in numbers.items()]
+    rows = [(*of_batch, form.stated_in, now, *form.body) for *of_batch, form in formed]
+    tx.append_rows("world_edge_forms", _FORM_COLUMNS, rows)
     tx.append_rows("world_events", _EVENT_COLUMNS, events)
     tx.append_rows("world_nodes", _NODE_COLUMNS, nodes)
     tx.append_rows("world_edges", _EDGE_COLUMNS, edges)
     _put(tx, others)
-    return batch_of(row[_BODY] for row in events)
+    return batch_of(bodies)
 
 
 _EVENT_COLUMNS = ("seq", "kind", "entity_id", "decision_seq", "actor", "source", "recorded_at", "body", "segment")
 _ORDINARY = 0
 """The segment of everything that no large import wrote as new, and of the last event of a batch."""
 
-_BODY = _EVENT_COLUMNS.index("body")
+_FORM_COLUMNS = ("number", "decision_seq", "actor", "stated_in", "recorded_at", "head", "tail")
 _NODE_COLUMNS = (*("id", "owner", "visibility", "domain", "live", "dedupe_key", "fact_key", "due", "revision", "body"),)
-_EDGE_COLUMNS = ("revision", "id", "source", "target", "type", "owner", "visibility", "live", "segment")
+_EDGE_COLUMNS = ("revision", "id", "source", "target", "type", "owner", "visibility", "live", "segment", "form")
+
+
+def keep_formed(tx: Transaction, edge_ids: Collection[str]) -> None:
+    """Gives the states of edges that follow from forms events of their own, before something about them changes."""
+    if not edge_ids:
+        return
+    values = _encode(list(edge_ids)).decode()
+    formed = [{"revision": row["revision"]} for row in tx.rows("world_formed_by_ids", values=values)]
+    tx.run_each("world_keep_formed", formed)
+    tx.run_each("world_form_nothing", formed)
 
 
 def _event_row(state: Node | Edge, body: str, decision_seq: int) -> tuple[Any, ...]:
@@ -196,6 +251,7 @@ def _event_row(state: Node | Edge, body: str, decision_seq: int) -> tuple[Any, .
 def _put(tx: Transaction, written: Sequence[tuple[Node | Edge, str]]) -> None:
     tx.run_each("world_put_node", [_node_row(state, body) for state, body in written if isinstance(state, Node)])
     newest = {state.id: _edge_row(state) for state, _ in written if isinstance(state, Edge)}
+    keep_formed(tx, newest)
     tx.run_each("world_drop_edge", [{"id": edge_id} for edge_id in newest])
     tx.run_each("world_put_edge", list(newest.values()))
 

@@ -4,6 +4,7 @@ known."""
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from operator import itemgetter
 
@@ -19,7 +20,16 @@ from warehouse.duck.rows import replace_all
 from warehouse.ledger.ledger import Ledger, Reader
 from warehouse.ledger.sync import forget_synced
 from warehouse.statements import read_sql
-from warehouse.world.events import as_recorded, event_texts_after, has_event
+from warehouse.world.events import (
+    Form,
+    FormedEdge,
+    as_recorded,
+    event_texts_between,
+    formed_edges_between,
+    forms_of,
+    has_event,
+    head_revision,
+)
 
 EVENTS_AT_ONCE = 200_000
 """Events of one transaction."""
@@ -69,42 +79,55 @@ def fold_events(connection: Connection, ledger: Ledger) -> WorldState:
                 connection.execute(f"delete from {table}")  # noqa: S608 - a name of ours
             forget_synced(connection)
         state = WorldState(0, 0)
-    while True:
+    is_behind = True
+    while is_behind:
         with ledger.read() as reader:
             page = _read_page(reader, state.revision)
+            is_behind = page.revision < head_revision(reader)
         if page.events:
             state = WorldState(page.revision, state.events + page.events)
             _fold(connection, page, state)
-        if page.events < EVENTS_AT_ONCE:
-            break
     _count(connection, state.revision)
     return state
 
 
 @dataclass(frozen=True)
 class _Page:
-    """Consecutive events: the revision and the time of the last, and the states by kind, as rows of `body` (JSON) and
-    `follows` (1 where the state follows an earlier one of its node or edge)."""
+    """Consecutive events, and the revision and the time of the last.
+
+    states    by kind, as rows of `body` (JSON) and `follows` (1 where the state follows an earlier one)
+    formed    edges with forms, as rows of `revision`, `id`, `source`, `target`, `form`; None without any
+    forms     their forms, as rows of `number`, and `head` and `tail` (JSON before and after an edge's revision)
+    """
 
     events: int
     revision: int
     recorded_at: str
     states: dict[str, pa.Table]
+    formed: pa.Table | None
+    forms: pa.Table
 
 
 def _read_page(reader: Reader, after: int) -> _Page:
-    events, revision, recorded_at = 0, after, ""
-    parts: dict[str, list[pa.RecordBatch]] = {"node": [], "edge": []}
-    while events < EVENTS_AT_ONCE:
-        rows = event_texts_after(reader, revision, min(_READ_AT_ONCE, EVENTS_AT_ONCE - events))
-        if not rows:
-            break
-        for kind, part in parts.items():
+    events, newest, head = 0, (after, ""), head_revision(reader)
+    states: dict[str, list[pa.RecordBatch]] = {"node": [], "edge": []}
+    formed: list[pa.RecordBatch] = []
+    forms: dict[int, Form] = {}
+    while events < EVENTS_AT_ONCE and after < head:
+        until = after + min(_READ_AT_ONCE, EVENTS_AT_ONCE - events)
+        rows, edges = event_texts_between(reader, after, until), formed_edges_between(reader, after, until)
+        for kind, part in states.items():
             if of_kind := [row for row in rows if row[1] == kind]:
                 part.append(_states(of_kind))
-        events, revision, recorded_at = events + len(rows), rows[-1][0], _recorded_at(rows[-1][2])
-    tables = {kind: pa.Table.from_batches(part) for kind, part in parts.items() if part}
-    return _Page(events, revision, recorded_at, tables)
+        if rows:
+            newest = max(newest, (rows[-1][0], _recorded_at(rows[-1][2])))
+        if edges:
+            forms |= forms_of(reader, edges)
+            formed.append(_formed(edges))
+            newest = max(newest, (edges[-1].revision, forms[edges[-1].form].recorded_at))
+        events, after = events + len(rows) + len(edges), until
+    tables = {kind: pa.Table.from_batches(part) for kind, part in states.items() if part}
+    return _Page(events, *newest, tables, pa.Table.from_batches(formed) if formed else None, _forms(forms.values()))
 
 
 def _states(rows: list[tuple[int, str, str, bool]]) -> pa.RecordBatch:
@@ -113,10 +136,31 @@ def _states(rows: list[tuple[int, str, str, bool]]) -> pa.RecordBatch:
     return pa.record_batch({"body": bodies, "follows": follows})
 
 
+def _formed(edges: list[FormedEdge]) -> pa.RecordBatch:
+    revisions, ids, sources, targets, forms = zip(*edges, strict=True)
+    return pa.record_batch(
+        {
+            "revision": plain(np.array(revisions, np.int64), pa.int64()),
+            "id": texts(ids),
+            "source": texts(sources),
+            "target": texts(targets),
+            "form": plain(np.array(forms, np.int64), pa.int64()),
+        }
+    )
+
+
+def _forms(forms: Collection[Form]) -> pa.Table:
+    numbers = plain(np.array([form.number for form in forms], np.int64), pa.int64())
+    heads, tails = texts([form.head for form in forms]), texts([form.tail for form in forms])
+    return pa.table({"number": numbers, "head": heads, "tail": tails})
+
+
 def _fold(connection: Connection, page: _Page, reached: WorldState) -> None:
     with large_commits(connection), transaction(connection):
         for kind, states in page.states.items():
             _fold_states(connection, f"{kind}s", states)
+        if page.formed is not None:
+            _fold_formed(connection, page.formed, page.forms)
         replace_all(connection, "core_world__state", asdict(reached) | {"recorded_at": page.recorded_at})
 
 
@@ -128,6 +172,16 @@ def _fold_states(connection: Connection, name: str, states: pa.Table) -> None:
     finally:
         connection.unregister("arriving_bodies")
     connection.execute(f"drop table arriving_{name}")
+
+
+def _fold_formed(connection: Connection, edges: pa.Table, forms: pa.Table) -> None:
+    connection.register("arriving_formed", edges)
+    connection.register("arriving_forms", forms)
+    try:
+        connection.execute(read_sql("fold_formed"))
+    finally:
+        connection.unregister("arriving_formed")
+        connection.unregister("arriving_forms")
 
 
 class _Recorded(msgspec.Struct, rename="camel"):

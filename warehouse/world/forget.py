@@ -30,7 +30,14 @@ from contracts.world.text import folded
 from warehouse.ledger.ledger import Ledger, Reader, Transaction
 from warehouse.world.audit import DECISION, record
 from warehouse.world.due import placed_again
-from warehouse.world.events import append_states, current_node, decode_edges, decode_events, decode_nodes
+from warehouse.world.events import (
+    append_states,
+    current_node,
+    decode_edges,
+    decode_events,
+    decode_nodes,
+    keep_formed,
+)
 from warehouse.world.view import LedgerView
 
 MOST_NAMED = 10
@@ -400,6 +407,7 @@ def _erase(
     for owner in sorted(owner for owner in owners if owner not in (None, FORGOTTEN)):
         tx.run("world_forget_imports", owner=owner)  # a file that waits may hold the same texts
     events = append_states(tx, states, seq)
+    tx.run("world_drop_forms")
     facts = placed_again(tx, [*nodes, *(state for state in freed if isinstance(state, Node))], now)
     events += append_states(tx, [recorded_again(fact, now) for fact in facts], seq)
     stages = (StageResult("authority", "pass", by.reason),)
@@ -470,6 +478,8 @@ def _takes_back(edge: Edge, node: Node) -> bool:
 
 
 def _blank_events(tx: Transaction, kind: str, entity_id: str) -> None:
+    if kind == "edge":
+        keep_formed(tx, [entity_id])
     for event in decode_events(tx.rows("world_events_of_entity", kind=kind, entity_id=entity_id)):
         state = _blank(event)
         tx.run("world_forget_payload_of_event", seq=event.seq)

@@ -72,6 +72,18 @@ order by ledger_changes.seq
 delete from world_edges
 where revision in (select seq from world_events where {world_segmented} and kind = 'edge' and entity_id = :id)
 
+-- name: world_drop_forms
+-- Forms that no edge has any more are deleted, since they name sources. Edges of a form stand between its number and the
+-- last event of its decision.
+delete from world_edge_forms
+where not exists (
+    select 1
+    from world_edges
+    where form = number
+        and revision >= number
+        and revision < (select max(seq) from world_events where world_events.decision_seq = world_edge_forms.decision_seq)
+)
+
 -- name: world_drop_import
 -- The import :id is deleted, and its chunks with it.
 delete from world_imports where id = :id
@@ -89,12 +101,17 @@ delete from world_import_chunks where import_id = :import_id
 select body from world_nodes where due is not null and due <= :now order by due, id limit :limit
 
 -- name: world_edge
--- At most one row: the newest state of the edge :id as JSON.
+-- At most one row: the newest state of the edge :id as JSON. Only an edge without events has a form.
 select body
-from world_events
-where {world_segmented} and kind = 'edge' and entity_id = :id
-order by seq desc
-limit 1
+from (
+    select body
+    from world_events
+    where {world_segmented} and kind = 'edge' and entity_id = :id
+    order by seq desc
+    limit 1
+) as newest
+union all
+{world_edge_states} where s.segment in (select segment from world_segments) and s.form is not null and s.id = :id
 
 -- name: world_edge_between
 -- At most one row: the edge of a type between two nodes that :owner states, among those that may have been another's: its
@@ -120,6 +137,8 @@ where seq in (
     where {world_segmented} and kind = 'edge' and entity_id in (select value from json_each(:values))
     group by entity_id
 )
+union all
+select body from world_formed_states where {world_segmented} and entity_id in (select value from json_each(:values))
 
 -- name: world_edges_by_ids (postgresql)
 select body
@@ -130,17 +149,23 @@ where seq in (
     where {world_segmented} and kind = 'edge' and entity_id in (select jsonb_array_elements_text(cast(:values as jsonb)))
     group by entity_id
 )
+union all
+select body from world_formed_states where {world_segmented} and entity_id in (select jsonb_array_elements_text(cast(:values as jsonb)))
 
 -- name: world_edges_known
 -- One row per edge whose id is in a JSON array.
-select distinct entity_id as id
+select entity_id as id
 from world_events
 where {world_segmented} and kind = 'edge' and entity_id in (select value from json_each(:values))
+union
+select id from world_edges where {world_segmented} and form is not null and id in (select value from json_each(:values))
 
 -- name: world_edges_known (postgresql)
-select distinct entity_id as id
+select entity_id as id
 from world_events
 where {world_segmented} and kind = 'edge' and entity_id in (select jsonb_array_elements_text(cast(:values as jsonb)))
+union
+select id from world_edges where {world_segmented} and form is not null and id in (select jsonb_array_elements_text(cast(:values as jsonb)))
 
 -- name: world_edges_from
 -- One row per edge of a type from the node :source: its newest state as JSON.
@@ -149,7 +174,9 @@ where {world_segmented} and kind = 'edge' and entity_id in (select jsonb_array_e
 -- name: world_edges_given_up
 -- One row per edge that is public or another's than :owner's, and of which :actor wrote an earlier state: its newest state
 -- as JSON.
-{world_edge_states}
+select e.body
+from world_edges as s
+join world_events as e on e.seq = s.revision
 where s.owner not in (:owner, :forgotten)
     and e.segment in (select segment from world_segments)
     and e.entity_id in (select entity_id from world_events where actor = :actor and kind = 'edge')
@@ -157,7 +184,9 @@ order by id
 
 -- name: world_edges_of_constitution
 -- One row per edge that the constitution wrote: its newest state as JSON.
-{world_edge_states}
+select e.body
+from world_edges as s
+join world_events as e on e.seq = s.revision
 where e.segment in (select segment from world_segments)
     and e.entity_id in (select entity_id from world_events where actor = 'constitution' and kind = 'edge')
 order by id
@@ -172,7 +201,7 @@ select id, source, type, target from world_edges where revision > :seq and owner
 
 -- name: world_edges_stated_in
 -- One row per private edge of :owner whose newest state holds the text :like: the state as JSON.
-{world_edge_states} where s.owner = :owner and body like :like order by id
+{world_edge_states} where s.owner = :owner and (e.body like :like or f.head like :like) order by id
 
 -- name: world_edges_of_type
 -- One row per private edge of :owner of one type: its newest state as JSON.
@@ -182,18 +211,43 @@ select id, source, type, target from world_edges where revision > :seq and owner
 -- One row per private edge of :owner of which :source stated some state: its newest state as JSON.
 {world_edge_states}
 where s.owner = :owner
-    and exists (
-        select 1 from world_events as stated
-        where stated.segment in (select segment from world_segments)
-            and stated.entity_id = s.id
-            and stated.kind = 'edge'
-            and stated.source = :source
+    and (
+        f.stated_in = :source
+        or exists (
+            select 1 from world_events as stated
+            where stated.segment in (select segment from world_segments)
+                and stated.entity_id = s.id
+                and stated.kind = 'edge'
+                and stated.source = :source
+        )
     )
 order by id
 
+-- name: world_edge_body
+-- The newest state of an edge as JSON: that of its newest event, or what follows from its form.
+coalesce(
+    e.body,
+    '{"id":"' || s.id || '","source":"' || s.source || '","target":"' || s.target || '",' || f.head
+    || ',"revision":' || s.revision || ',' || f.tail
+)
+
 -- name: world_edge_states
--- One row per edge: its newest state as JSON, which is that of its newest event.
-select e.body from world_edges as s join world_events as e on e.seq = s.revision
+-- One row per edge: its newest state as JSON.
+select {world_edge_body} as body from {world_edges_with_states}
+
+-- name: world_edge_writes
+-- One row per state of the edge `s`: its author and the decision that let it in.
+select actor, decision_seq
+from world_events
+where {world_segmented} and kind = 'edge' and entity_id = s.id
+union all
+select actor, decision_seq from world_edge_forms where number = s.form
+
+-- name: world_edges_with_states
+-- Edges, each with its newest event or its form.
+world_edges as s
+left join world_events as e on e.seq = s.revision
+left join world_edge_forms as f on f.number = s.form
 
 -- name: world_erased_after
 -- One row per node that an event above :seq erased.
@@ -213,15 +267,15 @@ select id, owner, scope, requested_at from world_erasures where finished_at is n
 
 -- name: world_event_count
 -- One row: how many events the graph has.
-select count(*) as events from world_events
+select (select count(*) from world_events) + (select count(*) from world_edges where form is not null) as events
 
 -- name: world_event_recorded_at
 -- At most one row: when the event :seq was recorded, in UTC.
-select recorded_at from world_events where seq = :seq
+select recorded_at from world_states where seq = :seq
 
--- name: world_event_texts_after
--- One row per event above :seq, oldest first, at most :limit: the new state as JSON, and whether an earlier event has one of
--- the same node or edge. Only events of the ordinary segment are looked up: a large import puts nothing into others but
+-- name: world_event_texts_between
+-- One row per event above :after and up to :until, oldest first: the new state as JSON, and whether an earlier event has one
+-- of the same node or edge. Only events of the ordinary segment are looked up: a large import puts nothing into others but
 -- first states, and a lookup takes several times as long as reading the row.
 select
     seq,
@@ -237,32 +291,55 @@ select
             and earlier.seq < world_events.seq
     ) as follows
 from world_events
-where seq > :seq
+where seq > :after and seq <= :until
+order by seq
+
+-- name: world_events_after
+-- One row per event of the graph above :seq, oldest first, at most :limit; body is the new state as JSON. Edges with forms
+-- are looked for no further than so many other events.
+select seq, kind, body
+from (select seq, kind, body from world_events where seq > :seq order by seq limit :limit) as events
+union all
+select states.seq, states.kind, states.body
+from (
+    select revision
+    from world_edges
+    where form is not null
+        and revision > :seq
+        and revision < coalesce(
+            (select max(seq) from (select seq from world_events where seq > :seq order by seq limit :limit) as read),
+            0
+        )
+    order by revision
+    limit :limit
+) as formed
+join world_formed_states as states on states.seq = formed.revision
 order by seq
 limit :limit
 
--- name: world_events_after
--- One row per event of the graph above :seq, oldest first, at most :limit; body is the new state as JSON.
-select seq, kind, body from world_events where seq > :seq order by seq limit :limit
-
 -- name: world_events_of_decision
 -- One row per event that the decision :decision_seq let in, oldest first; body is the new state as JSON.
-select seq, kind, body from world_events where decision_seq = :decision_seq order by seq
+select seq, kind, body from world_events where decision_seq = :decision_seq
+union all
+select seq, kind, body
+from world_formed_states
+where decision_seq = :decision_seq and seq > :decision_seq and seq < ({world_last_event_of})
+order by seq
 
 -- name: world_events_of_entity
 -- One row per event of one node or edge, oldest first; body is the state as JSON.
 select seq, kind, body
-from world_events
+from world_states
 where {world_segmented} and kind = :kind and entity_id = :entity_id
 order by seq
 
 -- name: world_events_without_decision
 -- One row per event whose decision is not in the audit or did not approve.
-select world_events.seq
-from world_events
-left join world_decisions on world_decisions.seq = world_events.decision_seq
+select world_states.seq
+from world_states
+left join world_decisions on world_decisions.seq = world_states.decision_seq
 where world_decisions.verdict is null or world_decisions.verdict <> 'approved'
-order by world_events.seq
+order by world_states.seq
 
 -- name: world_expire_imports
 -- Imports that expired by :now (UTC) are deleted, and their chunks with them.
@@ -328,8 +405,8 @@ limit :limit
 
 -- name: world_export_states
 -- One row per state up to :revision of the nodes or edges in a JSON array, each with the decision that let it in.
-select e.entity_id, e.body, e.decision_seq, d.commitment
-from world_events as e
+select e.seq, e.entity_id, e.body, e.decision_seq, d.commitment
+from world_states as e
 join world_decisions as d on d.seq = e.decision_seq
 where e.segment in (select segment from world_segments)
     and e.entity_id in (select value from json_each(:ids))
@@ -338,12 +415,18 @@ where e.segment in (select segment from world_segments)
 order by e.seq
 
 -- name: world_export_states (postgresql)
-select e.entity_id, e.body, e.decision_seq, d.commitment
+select e.seq, e.entity_id, e.body, e.decision_seq, d.commitment
 from jsonb_array_elements_text(cast(:ids as jsonb)) as wanted (id)
 join world_events as e on e.entity_id = wanted.id and e.segment in (select segment from world_segments)
 join world_decisions as d on d.seq = e.decision_seq
 where e.kind = :kind and e.seq <= :revision
-order by e.seq
+union all
+select e.seq, e.entity_id, e.body, e.decision_seq, d.commitment
+from jsonb_array_elements_text(cast(:ids as jsonb)) as wanted (id)
+join world_formed_states as e on e.entity_id = wanted.id and e.segment in (select segment from world_segments)
+join world_decisions as d on d.seq = e.decision_seq
+where e.kind = :kind and e.seq <= :revision
+order by seq
 
 -- name: world_facts
 -- One row per node of one owner, subject and single-valued predicate: its newest state as JSON.
@@ -436,6 +519,33 @@ delete from world_pending where owner = :owner
 -- Which requests :scope sent is forgotten.
 delete from world_requests where scope = :scope
 
+-- name: world_forms_between
+-- One row per form with a number from :first to :last: what its edges have in common, before and after their revisions, and
+-- when they were recorded.
+select number, head, tail, recorded_at from world_edge_forms where number >= :first and number <= :last order by number
+
+-- name: world_formed_edges_between
+-- One row per edge with a form that was written above :after and up to :until, oldest first.
+select revision, id, source, target, form
+from world_edges
+where form is not null and revision > :after and revision <= :until
+order by revision
+
+-- name: world_form_nothing
+-- The edge with this revision, whose state is that of an event by now, has no form.
+update world_edges set form = null where revision = :revision
+
+-- name: world_formed_by_ids
+-- One row per edge with a form whose id is in a JSON array.
+select revision
+from world_edges
+where {world_segmented} and form is not null and id in (select value from json_each(:values))
+
+-- name: world_formed_by_ids (postgresql)
+select revision
+from world_edges
+where {world_segmented} and form is not null and id in (select jsonb_array_elements_text(cast(:values as jsonb)))
+
 -- name: world_head
 -- At most one row: seq of the graph's newest event.
 select seq from world_events order by seq desc limit 1
@@ -478,6 +588,13 @@ insert into world_requests (scope, key, request_sha256, seq) values (:scope, :ke
 -- At most one row: when files were rewritten last for an erasure by an owner.
 select finished_at from world_erasures where finished_at is not null order by finished_at desc limit 1
 
+-- name: world_keep_formed
+-- The state of the edge with this revision, which follows from a form, becomes that of an event.
+insert into world_events (seq, kind, entity_id, decision_seq, actor, source, recorded_at, body, segment)
+select seq, kind, entity_id, decision_seq, actor, source, recorded_at, body, segment
+from world_formed_states
+where seq = :revision
+
 -- name: world_known_of
 -- At most one row: that :owner has a node or an edge, or that one has an id from :after to before :before.
 select 1 as known
@@ -500,8 +617,23 @@ where exists (
 select number, link from world_decisions order by seq desc limit 1
 
 -- name: world_last_event_by
--- At most one row: the newest event up to :seq and its decision.
-select seq, decision_seq from world_events where seq <= :seq order by seq desc limit 1
+-- At most one row: the newest event up to :seq and its decision. Between two other events there are edges with forms only.
+select seq, decision_seq
+from (select seq, decision_seq from world_events where seq <= :seq order by seq desc limit 1) as event
+union all
+select states.seq, states.decision_seq
+from (
+    select revision
+    from world_edges
+    where form is not null
+        and revision <= :seq
+        and revision > coalesce((select max(seq) from world_events where seq <= :seq), 0)
+    order by revision desc
+    limit 1
+) as formed
+join world_formed_states as states on states.seq = formed.revision
+order by seq desc
+limit 1
 
 -- name: world_last_event_of
 -- One row: the newest event of a decision.
@@ -784,6 +916,8 @@ where {world_segmented} and entity_id in (
     union
     select id from world_edges where owner = :owner
 )
+union
+select forms.stated_in from world_edges join world_edge_forms as forms on forms.number = form where owner = :owner
 
 -- name: world_states_of_node
 -- One row per state of the node :id up to :revision, newest first, at most :limit: its record as JSON, and the decision
@@ -799,7 +933,7 @@ limit :limit
 -- One row per node or edge whose newest state is not that of its newest event, or that has no event, or no state, or is in
 -- no known segment.
 with newest as (
-    select kind, entity_id, max(seq) as seq from world_events group by kind, entity_id
+    select kind, entity_id, max(seq) as seq from world_states group by kind, entity_id
 ),
 states as (
     select 'node' as kind, id, revision from world_nodes
@@ -824,6 +958,8 @@ union
 select entity_id from world_events where segment not in (select segment from world_segments)
 union
 select id from world_edges where segment not in (select segment from world_segments)
+union
+select id from world_edges where form is not null and revision in (select seq from world_events)
 order by id
 
 -- name: world_took_over

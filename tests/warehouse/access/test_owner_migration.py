@@ -282,8 +282,16 @@ def test_requests_of_keys_whose_operators_signed_before_they_moved_are_moved_by_
     assert scopes() == {"asked-0": PAYER, "asked-1": BOSS}
     with engine.begin() as connection:
         connection.execute(text("update world_requests set scope = :payer"), {"payer": PAYER})
-        for index in ("world_capsules_of_claimer", "access_claims_of_operator"):
-            connection.execute(text(f"drop index {index}"))
+        for added in (
+            "drop view world_states",
+            "drop view world_formed_states",
+            "drop index world_edges_with_form",
+            "alter table world_edges drop column form",
+            "drop table world_edge_forms",
+            "drop index world_capsules_of_claimer",
+            "drop index access_claims_of_operator",
+        ):
+            connection.execute(text(added))
         connection.execute(text("update alembic_version set version_num = '0020'"))
     open_ledger(unopened_settings, unopened_settings.data_dir).close()
     assert scopes() == {"asked-0": PAYER, "asked-1": BOSS}

@@ -85,6 +85,7 @@ FILLED: dict[str, tuple[str, ...]] = {
     "0018": (f"insert into world_events values (18, 'edge', 'edge:b', 1, 'a', 's', '{AT}', '{{}}')",),
     "0019": (f"insert into world_events values (19, 'edge', 'edge:c', 1, 'a', 's', '{AT}', '{{}}', 0)",),
     "0020": (f"insert into world_events values (20, 'edge', 'edge:d', 1, 'a', 's', '{AT}', '{{}}', 0)",),
+    "0021": (f"insert into world_events values (21, 'edge', 'edge:e', 1, 'a', 's', '{AT}', '{{}}', 0)",),
     "0011": (f"insert into guardrail_approvals values ('0011223344556677', 'd', 'local:a', '{AT}', '{AT}')",),
 }
 """Rows as that revision's own tables take them."""
