@@ -396,6 +396,7 @@ def _erase(
     gone_edges = [*edges, *(state for state in given_up if isinstance(state, Edge))]
     for node in gone_nodes:
         _blank_events(tx, "node", node.id)
+    keep_formed(tx, [edge.id for edge in gone_edges])
     for edge in gone_edges:
         _blank_events(tx, "edge", edge.id)
     states: list[Node | Edge] = [
@@ -478,8 +479,6 @@ def _takes_back(edge: Edge, node: Node) -> bool:
 
 
 def _blank_events(tx: Transaction, kind: str, entity_id: str) -> None:
-    if kind == "edge":
-        keep_formed(tx, [entity_id])
     for event in decode_events(tx.rows("world_events_of_entity", kind=kind, entity_id=entity_id)):
         state = _blank(event)
         tx.run("world_forget_payload_of_event", seq=event.seq)

@@ -327,9 +327,9 @@ where decision_seq = :decision_seq and seq > :decision_seq and seq < ({world_las
 order by seq
 
 -- name: world_events_of_entity
--- One row per event of one node or edge, oldest first; body is the state as JSON.
+-- One row per event of one node or edge, oldest first; body is the state as JSON. An edge with a form has none.
 select seq, kind, body
-from world_states
+from world_events
 where {world_segmented} and kind = :kind and entity_id = :entity_id
 order by seq
 
