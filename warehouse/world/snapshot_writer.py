@@ -166,7 +166,7 @@ def _write_edges(connection: Connection, columns: _Columns, nodes: int) -> int:
     for batch in _batches(connection, "snapshot_edges"):
         records.append(batch["body"])
         for name in ("source", "target", "owner"):
-            parts[name].append(_numbers_of(batch[name]))
+            parts[name].append(_numbers_of(batch[name]).copy())  # a view keeps the records of its batch in memory
         coded = batch["edge_type"].dictionary_encode()
         types = [number_of_type.setdefault(name, len(number_of_type)) for name in coded.dictionary.to_pylist()]
         parts["edge_type"].append(np.array(types, "<u4")[_numbers_of(coded.indices)])
