@@ -174,13 +174,14 @@ def _write_edges(connection: Connection, columns: _Columns, nodes: int) -> int:
     numbers = {name: np.concatenate(of_name) for name, of_name in parts.items()}
     _make_edge_texts(connection, numbers, list(number_of_type), texts)
     owner, source, target = numbers["owner"], numbers["source"], numbers["target"]
-    in_order = np.lexsort((target, source))  # sorts only numbers: records are many times as large
+    by_target = _order(target)
+    in_order = by_target[_order(source[by_target])]  # sorts only numbers: records are many times as large
     owner, source, target = owner[in_order], source[in_order], target[in_order]
     columns.numbers("edge_record.u32").append(in_order)
     columns.numbers("edge_owner.u32").append(owner)
     columns.numbers("edge_source.u32").append(source)
     columns.numbers("edge_target.u32").append(target)
-    columns.numbers("in_edge.u32").append(np.argsort(target, kind="stable"))
+    columns.numbers("in_edge.u32").append(_order(target))
     columns.numbers("out_start.u64").append(_starts(source, nodes))
     columns.numbers("in_start.u64").append(_starts(target, nodes))
     return len(source)
@@ -204,6 +205,15 @@ def _numbers_of(column: pa.Array) -> np.ndarray[Any, Any]:
     assert pa.types.is_integer(column.type) and not column.null_count
     kind = np.dtype(column.type.to_pandas_dtype())
     return np.frombuffer(column.buffers()[1], kind, len(column), kind.itemsize * column.offset)
+
+
+def _order(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Returns the places of 32-bit numbers in ascending order, and of equal ones in the order of places. numpy sorts
+    numbers with their places below them in a fraction of the time of `argsort`."""
+    keys = numbers.astype("<u8") << np.uint64(32)
+    keys |= np.arange(len(keys), dtype="<u8")
+    keys.sort()
+    return keys.astype("<u4")  # the lower half
 
 
 def _starts(ends: np.ndarray[Any, Any], nodes: int) -> np.ndarray[Any, Any]:
