@@ -8,16 +8,20 @@ from contextlib import contextmanager
 from typing import Any
 
 import msgspec
+import pyarrow as pa
 
 from warehouse.cycles import without_cycles
 from warehouse.world.side_process import SideProcess, side_process
+from warehouse.world.snapshot import NOBODY
 from warehouse.world.text import with_edges, words_of_edges, words_of_text
 
 ENTRIES_AT_ONCE = 5_000
 
+NODE_COLUMNS = ("num", "type", "domain", "owner", "body", "edge_types", "edge_properties", "aliases")
+"""Columns of nodes: the numbers of a node, of its type, domain and owner, its record as JSON, and the types, the
+properties as JSON and the aliases' titles of the edges at it."""
+
 NodeRow = tuple[int, int, int, int, str, list[str] | None, list[str] | None, list[str] | None]
-"""The numbers of a node, of its type, domain and owner, its record as JSON, and the types, the properties as JSON and
-the aliases' titles of the edges at it."""
 
 IndexEntry = tuple[str, int]
 """The entry as JSON, and the number of the node's own words."""
@@ -43,17 +47,18 @@ _text = msgspec.json.Decoder(_Text).decode
 _properties = msgspec.json.Decoder(dict[str, Any]).decode
 _encode = msgspec.json.Encoder().encode
 _pack = msgspec.msgpack.Encoder().encode
-_rows = msgspec.msgpack.Decoder(list[NodeRow]).decode
 _entries = msgspec.msgpack.Decoder(list[IndexEntry]).decode
 
 
-MakeEntries = Callable[[Sequence[NodeRow]], Iterator[IndexEntry]]
-"""Begins to make the entries of some nodes, and yields them in order."""
+MakeEntries = Callable[[pa.RecordBatch], Iterator[IndexEntry]]
+"""Begins to make the entries of some nodes with `NODE_COLUMNS`, and yields them in order, but none of nodes that nobody
+sees."""
 
 
-def entries_here(rows: Sequence[NodeRow]) -> Iterator[IndexEntry]:
-    """Yields the entry of each node."""
-    return map(_entry_of, rows)
+def entries_here(nodes: pa.RecordBatch) -> Iterator[IndexEntry]:
+    """Yields the entry of each node that somebody sees."""
+    rows: Iterator[NodeRow] = zip(*(column.to_pylist() for column in nodes.columns), strict=True)
+    return (_entry_of(row) for row in rows if row[3] != NOBODY)
 
 
 @contextmanager
@@ -63,8 +68,8 @@ def entries_beside() -> Iterator[MakeEntries]:
     with side_process(packed_entries) as helper:
         thread = ThreadPoolExecutor(1)  # so that nobody waits for the pipe
 
-        def made(rows: Sequence[NodeRow]) -> Iterator[IndexEntry]:
-            parts = [rows[first : first + ENTRIES_AT_ONCE] for first in range(0, len(rows), ENTRIES_AT_ONCE)]
+        def made(nodes: pa.RecordBatch) -> Iterator[IndexEntry]:
+            parts = [nodes.slice(first, ENTRIES_AT_ONCE) for first in range(0, len(nodes), ENTRIES_AT_ONCE)]
             return _in_order(parts, [thread.submit(_made_there, helper, part) for part in parts])
 
         try:
@@ -73,7 +78,7 @@ def entries_beside() -> Iterator[MakeEntries]:
             thread.shutdown(cancel_futures=True)
 
 
-def _in_order(parts: Sequence[Sequence[NodeRow]], there: Sequence[Future[list[IndexEntry]]]) -> Iterator[IndexEntry]:
+def _in_order(parts: Sequence[pa.RecordBatch], there: Sequence[Future[list[IndexEntry]]]) -> Iterator[IndexEntry]:
     here: dict[int, list[IndexEntry]] = {}
     begun_before = len(parts)
     for place, answer in enumerate(there):
@@ -83,16 +88,20 @@ def _in_order(parts: Sequence[Sequence[NodeRow]], there: Sequence[Future[list[In
         yield from here.pop(place) if place in here else answer.result()
 
 
-def _made_there(helper: SideProcess, rows: Sequence[NodeRow]) -> list[IndexEntry]:
-    helper.ask(_pack(rows))
+def _made_there(helper: SideProcess, nodes: pa.RecordBatch) -> list[IndexEntry]:
+    packed = pa.BufferOutputStream()
+    with pa.ipc.new_stream(packed, nodes.schema) as stream:
+        stream.write_batch(nodes)
+    helper.ask(packed.getvalue().to_pybytes())
     answer = helper.answer()
-    return list(entries_here(rows)) if answer is None else _entries(answer)
+    return list(entries_here(nodes)) if answer is None else _entries(answer)
 
 
 @without_cycles()
 def packed_entries(content: bytes) -> bytes:
-    """Returns the entries of encoded rows, encoded."""
-    return _pack(list(entries_here(_rows(content))))
+    """Returns the entries of encoded nodes, encoded."""
+    with pa.ipc.open_stream(content) as batches:
+        return _pack([entry for nodes in batches for entry in entries_here(nodes)])
 
 
 def _entry_of(row: NodeRow) -> IndexEntry:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -23,7 +23,7 @@ from warehouse.duck.columns import plain
 from warehouse.duck.connection import Connection
 from warehouse.file_modes import PRIVATE_DIRECTORY
 from warehouse.statements import read_sql
-from warehouse.world.index_entries import IndexEntry, MakeEntries, entries_beside, entries_here
+from warehouse.world.index_entries import NODE_COLUMNS, IndexEntry, MakeEntries, entries_beside, entries_here
 from warehouse.world.snapshot import (
     FORMAT,
     MANIFEST,
@@ -124,29 +124,28 @@ def _write_nodes(
     revision_column = columns.numbers("node_revision.u64")
     next_column = columns.numbers("node_next.u32")
 
-    def index(owners: list[int], live: list[int], entries: Iterator[IndexEntry]) -> None:
+    def index(owners: list[int], entries: Iterator[IndexEntry]) -> None:
         lengths = [0] * len(owners)
+        live = (place for place, owner in enumerate(owners) if owner != NOBODY)
         for place, (entry, length) in zip(live, entries, strict=True):
             indexes.add(entry, private=owners[place] != 0)
             lengths[place] = length
         length_column.append(lengths)
 
-    begun: tuple[list[int], list[int], Iterator[IndexEntry]] | None = None
+    begun: tuple[list[int], Iterator[IndexEntry]] | None = None
     for batch in _batches(connection, "snapshot_node_rows"):
-        node_types = [number_of_type[name] for name in batch["type"].to_pylist()]
-        node_domains = [number_of_domain[name] for name in batch["domain"].to_pylist()]
+        node_types = _coded(batch["type"], number_of_type.__getitem__)
+        node_domains = _coded(batch["domain"], number_of_domain.__getitem__)
+        owners = _numbers_of(batch["owner"])
         ids.append(batch["id"])
         records.append(batch["body"])
         type_column.append(node_types)
         domain_column.append(node_domains)
-        owner_column.append(_numbers_of(batch["owner"]))
+        owner_column.append(owners)
         revision_column.append(_numbers_of(batch["revision"]))
         next_column.append(_numbers_of(batch["next"]))
-        names = ("num", "owner", "body", "edge_types", "edge_properties", "aliases")
-        numbers, owners, bodies, *of_edges = (batch[name].to_pylist() for name in names)
-        rows = list(zip(numbers, node_types, node_domains, owners, bodies, *of_edges, strict=True))
-        live = [place for place, owner in enumerate(owners) if owner != NOBODY]
-        following = owners, live, entries_of([rows[place] for place in live])
+        batch |= {"type": plain(node_types, pa.uint32()), "domain": plain(node_domains, pa.uint32())}
+        following = owners.tolist(), entries_of(pa.record_batch({name: batch[name] for name in NODE_COLUMNS}))
         if begun is not None:
             index(*begun)  # while the entries of these rows are made
         begun = following
@@ -163,13 +162,15 @@ def _write_edges(connection: Connection, columns: _Columns, nodes: int) -> int:
     }
     number_of_type: dict[str, int] = {}
     texts = False
+
+    def number_of(edge_type: str) -> int:
+        return number_of_type.setdefault(edge_type, len(number_of_type))
+
     for batch in _batches(connection, "snapshot_edges"):
         records.append(batch["body"])
         for name in ("source", "target", "owner"):
             parts[name].append(_numbers_of(batch[name]).copy())  # a view keeps the records of its batch in memory
-        coded = batch["edge_type"].dictionary_encode()
-        types = [number_of_type.setdefault(name, len(number_of_type)) for name in coded.dictionary.to_pylist()]
-        parts["edge_type"].append(np.array(types, "<u4")[_numbers_of(coded.indices)])
+        parts["edge_type"].append(_coded(batch["edge_type"], number_of))
         texts = texts or batch["texts"].true_count > 0
     numbers = {name: np.concatenate(of_name) for name, of_name in parts.items()}
     _make_edge_texts(connection, numbers, list(number_of_type), texts)
@@ -205,6 +206,13 @@ def _numbers_of(column: pa.Array) -> np.ndarray[Any, Any]:
     assert pa.types.is_integer(column.type) and not column.null_count
     kind = np.dtype(column.type.to_pandas_dtype())
     return np.frombuffer(column.buffers()[1], kind, len(column), kind.itemsize * column.offset)
+
+
+def _coded(column: pa.Array, number_of: Callable[[str], int]) -> np.ndarray[Any, Any]:
+    """Returns the number of each name in a column of few names."""
+    coded = column.dictionary_encode()
+    numbers = np.array([number_of(name) for name in coded.dictionary.to_pylist()], "<u4")
+    return numbers.take(_numbers_of(coded.indices))
 
 
 def _order(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import chain
 from multiprocessing import active_children
 
 import msgspec
+import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.world.index_entries import ENTRIES_AT_ONCE, NodeRow, entries_beside, entries_here
+from warehouse.world.index_entries import ENTRIES_AT_ONCE, entries_beside, entries_here
 from warehouse.world.language import split_words
+from warehouse.world.snapshot import NOBODY
 
-ROWS: list[NodeRow] = [
-    (
-        number,
-        1,
-        2,
-        3,
-        msgspec.json.encode({"title": f"Harbour {number}", "properties": {"description": "running boats"}}).decode(),
-        ["DEPENDS_ON"] if number % 2 else None,
-        ['{"note":"of the lighthouse"}'] if number % 2 else None,
-        None,
+
+def nodes_of(numbers: Iterable[int]) -> pa.RecordBatch:
+    """Nodes of which every seventh is seen by nobody, and every second has edges."""
+    return pa.RecordBatch.from_pylist(
+        [
+            {
+                "num": number,
+                "type": 1,
+                "domain": 2,
+                "owner": 3 if number % 7 else NOBODY,
+                "body": f'{{"title":"Harbour {number}","properties":{{"text":"running boats"}}}}' if number % 7 else "",
+                "edge_types": ["DEPENDS_ON"] if number % 2 else None,
+                "edge_properties": ['{"note":"of the lighthouse"}'] if number % 2 else None,
+                "aliases": None,
+            }
+            for number in numbers
+        ]
     )
-    for number in range(2 * ENTRIES_AT_ONCE + 3)
-]
+
+
+NODES, REVERSED = nodes_of(range(2 * ENTRIES_AT_ONCE + 3)), nodes_of(reversed(range(2 * ENTRIES_AT_ONCE + 3)))
+SEEN = [number for number in range(2 * ENTRIES_AT_ONCE + 3) if number % 7]
 
 
 def as_comparable(entry: str) -> dict[str, list[str]]:
@@ -32,14 +44,15 @@ def as_comparable(entry: str) -> dict[str, list[str]]:
 
 
 def test_a_second_process_makes_the_entries_that_would_be_made_here_and_if_it_is_lost_they_are() -> None:
-    here = list(entries_here(ROWS))
+    here = list(entries_here(NODES))
+    assert [msgspec.json.decode(entry)["num"] for entry, _ in here] == SEEN
     with entries_beside() as entries_of:
-        following = entries_of(ROWS), entries_of(ROWS[::-1])  # both begin at once
+        following = entries_of(NODES), entries_of(REVERSED)  # both begin at once
         beside = list(chain(*following))
         for child in active_children():
             child.kill()
             child.join()
-        without = list(chain(entries_of(ROWS), entries_of(ROWS[::-1])))
+        without = list(chain(entries_of(NODES), entries_of(REVERSED)))
     assert active_children() == []
     expected = [*here, *here[::-1]]
     for made in (beside, without):

@@ -11,6 +11,7 @@ from pathlib import Path
 import duckdb
 import msgspec
 import numpy as np
+import pyarrow as pa
 import pytest
 import tantivy
 from forked import forked
@@ -18,7 +19,7 @@ from rounds import ROUNDS
 from world_graphs import T0, edge, events_of, node, snapshot_inputs, write, write_again_and_again
 
 from contracts.errors import StoreTooNew, StoreUnusable
-from warehouse.world.index_entries import entries_here
+from warehouse.world.index_entries import NODE_COLUMNS, entries_here
 from warehouse.world.snapshot import (
     FORMAT,
     MANIFEST,
@@ -86,7 +87,8 @@ def test_an_index_of_several_segments_knows_the_node_of_each_document(tmp_path: 
     of_segments = [[4, 7, 9], [1, 2], [12]]
     for numbers in of_segments:
         rows = [(number, number % 2, 0, 0, '{"title":"x","properties":{}}', None, None, None) for number in numbers]
-        for entry, _ in entries_here(rows):
+        nodes = pa.RecordBatch.from_pylist([dict(zip(NODE_COLUMNS, row, strict=True)) for row in rows])
+        for entry, _ in entries_here(nodes):
             writer.add_json(entry)
         writer.commit()
     writer.wait_merging_threads()
