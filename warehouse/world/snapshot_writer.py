@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from warehouse.duck.columns import plain
 from warehouse.duck.connection import Connection
 from warehouse.file_modes import PRIVATE_DIRECTORY
 from warehouse.statements import read_sql
+from warehouse.world.digested_files import DigestedFiles, Write
 from warehouse.world.index_entries import NODE_COLUMNS, IndexEntry, MakeEntries, entries_beside, entries_here
 from warehouse.world.snapshot import (
     FORMAT,
@@ -42,6 +43,9 @@ from warehouse.world.snapshot import (
 from warehouse.world.text import MOST_EDGES
 
 BATCH_ROWS = 50_000
+EDGES_AT_ONCE = 10_000
+"""Records of so many edges stay in the processor's cache until they are written."""
+
 MEMORY_LIMIT = "1500MB"
 INDEX_HEAP_BYTES = 1_000_000_000
 """More than a million nodes need, so that an index is one segment and equal scores stay in the order of ids."""
@@ -91,20 +95,22 @@ def _write_graph(connection: Connection, directory: Path, revision: int) -> Snap
     connection.execute(read_sql("snapshot_owners"))
     connection.execute(read_sql("snapshot_nodes"))
     nodes, private_nodes, types, domains = connection.execute(read_sql("snapshot_names")).fetchall()[0]
-    with ExitStack() as files:
-        columns = _Columns(directory, files)
+    makes_entries = entries_beside() if nodes >= NODES_WORTH_A_PROCESS else nullcontext(entries_here)
+    with DigestedFiles(directory) as files, makes_entries as entries_of:
+        columns = _Columns(files)
         owners = columns.texts("owners")
         for batch in _batches(connection, "snapshot_owner_rows"):
             owners.append(batch["owner"])
         edges = _write_edges(connection, columns, nodes)
-        entries_of = files.enter_context(entries_beside()) if nodes >= NODES_WORTH_A_PROCESS else entries_here
         with _Indexes(directory, nodes, private_nodes) as indexes:
             _write_nodes(connection, columns, indexes, types, domains, entries_of)
     for table in ("snapshot_owners", "snapshot_nodes", "snapshot_edge_texts"):
         connection.execute(f"drop table {table}")
     for lock in directory.rglob("*.lock"):
         lock.unlink()
-    entries = {path.relative_to(directory).as_posix(): _entry(path) for path in directory.rglob("*") if path.is_file()}
+    entries = files.entries()
+    names = (path.relative_to(directory).as_posix() for path in directory.rglob("*") if path.is_file())
+    entries |= {name: _entry(directory / name) for name in names if name not in entries}  # those of the indexes
     return SnapshotManifest(FORMAT, revision, nodes, edges, types, domains, dict(sorted(entries.items())))
 
 
@@ -166,7 +172,7 @@ def _write_edges(connection: Connection, columns: _Columns, nodes: int) -> int:
     def number_of(edge_type: str) -> int:
         return number_of_type.setdefault(edge_type, len(number_of_type))
 
-    for batch in _batches(connection, "snapshot_edges"):
+    for batch in _batches(connection, "snapshot_edges", EDGES_AT_ONCE):
         records.append(batch["body"])
         for name in ("source", "target", "owner"):
             parts[name].append(_numbers_of(batch[name]).copy())  # a view keeps the records of its batch in memory
@@ -229,17 +235,16 @@ def _starts(ends: np.ndarray[Any, Any], nodes: int) -> np.ndarray[Any, Any]:
     return np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=nodes))])
 
 
-def _batches(connection: Connection, question: str) -> Iterator[dict[str, pa.Array]]:
-    for batch in connection.sql(read_sql(question)).to_arrow_reader(BATCH_ROWS):
+def _batches(connection: Connection, question: str, rows: int = BATCH_ROWS) -> Iterator[dict[str, pa.Array]]:
+    for batch in connection.sql(read_sql(question)).to_arrow_reader(rows):
         yield dict(zip(batch.schema.names, batch.columns, strict=True))
 
 
 class _Columns:
-    """Writes the files of a snapshot in `directory`; `files` closes them."""
+    """Opens the files of a snapshot."""
 
-    def __init__(self, directory: Path, files: ExitStack) -> None:
-        self._directory = directory
-        self._files = files
+    def __init__(self, files: DigestedFiles) -> None:
+        self._open = files.open
 
     def numbers(self, name: str) -> _Numbers:
         """Opens a file of numbers, whose name ends in their width."""
@@ -249,22 +254,19 @@ class _Columns:
         """Opens a file of texts back to back, and another with their starts."""
         return _Texts(self._open(f"{name}.bin"), self.numbers(f"{name}.u64"))
 
-    def _open(self, name: str) -> BinaryIO:
-        return self._files.enter_context((self._directory / name).open("wb"))
-
 
 class _Numbers:
-    def __init__(self, file: BinaryIO, dtype: str) -> None:
-        self._file = file
+    def __init__(self, write: Write, dtype: str) -> None:
+        self._write = write
         self._dtype = dtype
 
     def append(self, values: Any) -> None:
-        self._file.write(np.asarray(values).astype(self._dtype).tobytes())
+        self._write(np.asarray(values).astype(self._dtype, copy=False).data)
 
 
 class _Texts:
-    def __init__(self, file: BinaryIO, starts: _Numbers) -> None:
-        self._file = file
+    def __init__(self, write: Write, starts: _Numbers) -> None:
+        self._write = write
         self._starts = starts
         self._starts.append([0])
         self._end = 0
@@ -274,7 +276,7 @@ class _Texts:
         _, offsets, content = texts.cast(pa.large_string()).buffers()
         ends = np.frombuffer(offsets, "<i8")[texts.offset : texts.offset + len(texts) + 1]
         if content is not None:
-            self._file.write(memoryview(content)[ends[0] : ends[-1]])
+            self._write(memoryview(content)[ends[0] : ends[-1]])
         self._starts.append(ends[1:] - ends[0] + self._end)
         self._end += int(ends[-1] - ends[0])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import random
 import shutil
@@ -16,6 +17,7 @@ import pytest
 import tantivy
 from forked import forked
 from rounds import ROUNDS
+from small_disk import fill, small_disk
 from world_graphs import T0, edge, events_of, node, snapshot_inputs, write, write_again_and_again
 
 from contracts.errors import StoreTooNew, StoreUnusable
@@ -170,6 +172,20 @@ def test_a_writer_that_fails_leaves_nothing(tmp_path: Path) -> None:
         with pytest.raises(msgspec.ValidationError):
             write_snapshot(connection, tmp_path / "snapshot", 8)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_fills_up_is_named_and_leaves_no_half_snapshot(tmp_path: Path) -> None:
+    otherwise = "tests/warehouse/world/test_digested_files.py has the same error without"
+    with small_disk(tmp_path / "small", otherwise=otherwise) as place, duckdb.connect() as connection:
+        snapshot_inputs(connection, events_of([node("a"), node("b", title="b" * 3_000_000), edge("a", "b")]))
+        fill(place / "filler", leave=1_000_000)
+        with pytest.raises(OSError, match="No space left") as caught:
+            write_snapshot(connection, place / "snapshot", 3)
+        assert [path.name for path in place.iterdir()] == ["filler"]
+        (place / "filler").unlink()
+        write_snapshot(connection, place / "snapshot", 3)
+        assert len(Snapshot(place / "snapshot")) == 2
+    assert caught.value.errno == errno.ENOSPC
 
 
 def test_killed_at_any_moment_a_writer_leaves_whole_snapshots_or_none(tmp_path: Path) -> None:
