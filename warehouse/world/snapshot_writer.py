@@ -42,9 +42,8 @@ from warehouse.world.snapshot import (
 )
 from warehouse.world.text import MOST_EDGES
 
-BATCH_ROWS = 50_000
-EDGES_AT_ONCE = 10_000
-"""Records of so many edges stay in the processor's cache until they are written."""
+BATCH_ROWS = 10_000
+"""Records of so many nodes or edges stay in the processor's cache until they are written."""
 
 MEMORY_LIMIT = "1500MB"
 INDEX_HEAP_BYTES = 1_000_000_000
@@ -172,7 +171,7 @@ def _write_edges(connection: Connection, columns: _Columns, nodes: int) -> int:
     def number_of(edge_type: str) -> int:
         return number_of_type.setdefault(edge_type, len(number_of_type))
 
-    for batch in _batches(connection, "snapshot_edges", EDGES_AT_ONCE):
+    for batch in _batches(connection, "snapshot_edges"):
         records.append(batch["body"])
         for name in ("source", "target", "owner"):
             parts[name].append(_numbers_of(batch[name]).copy())  # a view keeps the records of its batch in memory
@@ -235,8 +234,8 @@ def _starts(ends: np.ndarray[Any, Any], nodes: int) -> np.ndarray[Any, Any]:
     return np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=nodes))])
 
 
-def _batches(connection: Connection, question: str, rows: int = BATCH_ROWS) -> Iterator[dict[str, pa.Array]]:
-    for batch in connection.sql(read_sql(question)).to_arrow_reader(rows):
+def _batches(connection: Connection, question: str) -> Iterator[dict[str, pa.Array]]:
+    for batch in connection.sql(read_sql(question)).to_arrow_reader(BATCH_ROWS):
         yield dict(zip(batch.schema.names, batch.columns, strict=True))
 
 
