@@ -5,10 +5,14 @@
 gRPC's server wakes ten times a second, for signals on platforms whose events can't be interrupted. Here they can.
 """
 
-from dagster._cli.api import grpc_command
-from grpc import _common
+from cli.process_end import run_and_end
+from warehouse.cycles import collect_rarely, while_importing
 
-from cli.dagster_logs import rename_json_keys
+with while_importing():
+    from dagster._cli.api import grpc_command
+    from grpc import _common
+
+    from cli.dagster_logs import rename_json_keys
 
 WAKES_EVERY_S = 60.0
 
@@ -16,9 +20,10 @@ WAKES_EVERY_S = 60.0
 def main() -> None:
     """Serves code as `dagster api grpc` does, with the same arguments, until a signal comes."""
     _common.MAXIMUM_WAIT_TIMEOUT = WAKES_EVERY_S
+    collect_rarely()
     rename_json_keys()
     grpc_command()
 
 
 if __name__ == "__main__":
-    main()
+    run_and_end(main)

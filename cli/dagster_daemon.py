@@ -10,14 +10,18 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from dagster import DagsterInstance
-from dagster._core.workspace.context import IWorkspaceProcessContext
-from dagster._daemon.controller import DagsterDaemonController, create_daemons_from_instance
-from dagster._time import get_current_timestamp
-from dagster._utils.interrupts import capture_interrupts, setup_interrupt_handlers
+from cli.process_end import run_and_end
+from warehouse.cycles import collect_rarely, while_importing
 
-from cli.dagster_logs import configure_dagster_logs
-from cli.dagster_workspace import open_workspace
+with while_importing():
+    from dagster import DagsterInstance
+    from dagster._core.workspace.context import IWorkspaceProcessContext
+    from dagster._daemon.controller import DagsterDaemonController, create_daemons_from_instance
+    from dagster._time import get_current_timestamp
+    from dagster._utils.interrupts import capture_interrupts, setup_interrupt_handlers
+
+    from cli.dagster_logs import configure_dagster_logs
+    from cli.dagster_workspace import open_workspace
 
 RELOADED_EVERY_S = 1800.0
 """Time between two readings of a code location that could be read."""
@@ -57,6 +61,7 @@ def main() -> None:
     parser.add_argument("--workspace", type=Path, required=True)
     parser.add_argument("--log-format", choices=["colored", "json"], default="colored")
     arguments = parser.parse_args()
+    collect_rarely()
     setup_interrupt_handlers()
     configure_dagster_logs(arguments.log_format)
     try:
@@ -71,4 +76,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_and_end(main)

@@ -10,20 +10,23 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-import uvicorn
-from dagster import DagsterInstance
-from dagster_webserver.app import create_app_from_workspace_process_context
-from dagster_webserver.cli import (
-    DEFAULT_DB_STATEMENT_TIMEOUT,
-    DEFAULT_POOL_MAX_OVERFLOW,
-    DEFAULT_POOL_RECYCLE,
-)
-from dagster_webserver.version import __version__
+from warehouse.cycles import collect_rarely, while_importing
 
-from cli.dagster_logs import configure_dagster_logs
-from cli.dagster_workspace import open_workspace
-from cli.http_server import serve_until_signal
-from cli.same_origin import LOOPBACK_ADDRESS, SameOrigin
+with while_importing():
+    import uvicorn
+    from dagster import DagsterInstance
+    from dagster_webserver.app import create_app_from_workspace_process_context
+    from dagster_webserver.cli import (
+        DEFAULT_DB_STATEMENT_TIMEOUT,
+        DEFAULT_POOL_MAX_OVERFLOW,
+        DEFAULT_POOL_RECYCLE,
+    )
+    from dagster_webserver.version import __version__
+
+    from cli.dagster_logs import configure_dagster_logs
+    from cli.dagster_workspace import open_workspace
+    from cli.http_server import serve_until_signal
+    from cli.same_origin import LOOPBACK_ADDRESS, SameOrigin
 
 WORKSPACE = Path(__file__).resolve().parents[1] / "workspace.yaml"
 
@@ -56,6 +59,7 @@ def main() -> None:
     parser.add_argument("--log-format", choices=["colored", "json"], default="colored")
     parser.add_argument("--may-launch", action="store_true", help="Let its pages launch runs and switch schedules.")
     arguments = parser.parse_args()
+    collect_rarely()
     serve_dagster(arguments.workspace, arguments.port, arguments.log_format, may_launch=arguments.may_launch)
 
 

@@ -4,7 +4,6 @@ A command names the function that does its work and imports it when it runs: imp
 would cost every `--help` seconds.
 """
 
-import atexit
 import os
 import sys
 from collections.abc import Callable
@@ -17,6 +16,7 @@ import typer
 
 from cli.library_commands import LibraryCommands
 from cli.output import AsJson, note, say
+from cli.process_end import run_and_end
 from cli.usage import Commands
 from contracts.access.tiers import Role, Tier
 from contracts.standing import KEYS_CLAIM, SourceClass
@@ -97,28 +97,9 @@ def main(
     keep_files_private()
 
 
-_status: int | None = None
-
-
 def command_line() -> None:
-    """Runs `svc`, and ends its process at once: to take down what Dagster made takes two seconds."""
-    global _status  # `atexit` learns no exit code
-    atexit.register(_end_at_once)  # runs last, as the first that is registered
-    try:
-        app()
-    except SystemExit as end:
-        _status = end.code if isinstance(end.code, int) else None
-        raise
-
-
-def _end_at_once() -> None:
-    if _status is not None:
-        try:
-            sys.stdout.flush()
-            sys.stderr.flush()
-        except OSError:
-            return  # Python answers a reader that has gone
-        os._exit(_status)
+    """Runs `svc`."""
+    run_and_end(app)
 
 
 # --- Run the service

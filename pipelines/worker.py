@@ -5,7 +5,6 @@ one writing thread. A killed worker leaves nothing behind that the next one or D
 """
 
 import fcntl
-import gc
 import logging
 import logging.config
 import os
@@ -44,17 +43,13 @@ from pipelines.runs import (
 )
 from pipelines.schedules import CHAIN_JOB, CHAIN_LANE, JOBS, MARKET_LANE
 from pipelines.step_spans import StepSpans
-from warehouse.cycles import while_importing
+from warehouse.cycles import collect_rarely, while_importing
 from warehouse.discovery.run_status import read_run_status
 from warehouse.file_modes import keep_files_private
 from warehouse.tracing import span, trace_process
 
 LOOK_EVERY_S = 30.0
 """The interval at which the worker looks for runs that others have ended, such as Dagster's monitoring."""
-
-COLLECTED_AFTER = (20_000, 20, 20)
-"""Thresholds of the garbage collector. By Python's own it took a third of the CPU of the first run of the chain, and
-walked again and again what that run makes to stay."""
 
 logger = logging.getLogger("svc.worker")
 
@@ -209,7 +204,7 @@ def serve(settings: Settings) -> None:
             worker = Worker(settings, instance)
             # Before any thread: the import registers types with SQLAlchemy, which a run would meet half registered.
             warm_up()
-        gc.set_threshold(*COLLECTED_AFTER)
+        collect_rarely()
         worker.recover()
         worker.launch_prices()
         # Nothing is tidied up at the end: what a killed worker leaves is mended anyway, and threads can't be ended.

@@ -6,6 +6,10 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+COLLECTED_AFTER = (20_000, 20, 20)
+"""Thresholds of the garbage collector of a process that holds Dagster. By Python's own it took a third of the CPU of
+the first run of the chain, and walked again and again what that run makes to stay."""
+
 
 @contextmanager
 def without_cycles() -> Iterator[None]:
@@ -30,3 +34,8 @@ def while_importing() -> Iterator[None]:
     with without_cycles():
         yield
         gc.freeze()
+
+
+def collect_rarely() -> None:
+    """Lets Python look for cycles at the pace of a process that holds Dagster."""
+    gc.set_threshold(*COLLECTED_AFTER)
