@@ -40,7 +40,7 @@ class ClockedInstallation(Installation):
         self.jump(0)
         self.environment |= fake_clock(settings.data_dir / "python") | {
             "FAKETIME_TIMESTAMP_FILE": str(self.offset),
-            "FAKETIME_CACHE_DURATION": "1",
+            "FAKETIME_NO_CACHE": "1",
             "SVC_RATE_LIMIT_PER_MINUTE": "20",
         }
 
