@@ -1,23 +1,28 @@
 """Imports, for the fork server, all that the steps of tests need and what `svc serve` imports until it answers, so that
-no forked process pays for it."""
+no forked process pays for it, and none looks for cycles in it."""
 
 import sys
 from pathlib import Path
 
+from warehouse.cycles import while_importing
+
 sys.path.insert(0, str(Path(__file__).parent))
 
-import alembic.command
-import claim_store
-import import_process
-import ledger_process
-import sqlalchemy.dialects.postgresql.psycopg
-import world_process
+with while_importing():
+    import alembic.command
+    import claim_store
+    import import_process
+    import ledger_process
+    import sqlalchemy.dialects.postgresql.psycopg
+    import world_process
 
-import cli.serve
-import warehouse.guardrail.approvals
-from api.app import build_rooms
-from api.stores import Stores
-from contracts.settings import Settings
+    import cli.serve
+    import warehouse.guardrail.approvals
+    from api.app import build_rooms
+    from api.stores import Stores
+    from contracts.settings import Settings
+
+    build_rooms(Stores(Settings(_env_file=None)), lambda: None)
 
 __all__ = [
     "alembic",
@@ -29,5 +34,3 @@ __all__ = [
     "warehouse",
     "world_process",
 ]
-
-build_rooms(Stores(Settings(_env_file=None)), lambda: None)
