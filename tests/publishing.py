@@ -23,6 +23,7 @@ from contracts.settings import Settings
 from contracts.token.holder_documents import ConsistencyLevel, Token
 from contracts.token.holders import ZERO_ADDRESS
 from pipelines import initial_publish
+from pipelines.publish import assets
 from pipelines.publish.documents import document_parts, published_document, site_parts
 from pipelines.publish.generation import PublishReport, publish, republish_stale
 from pipelines.publish.site import route_table
@@ -49,6 +50,12 @@ def commands_publish(patch: pytest.MonkeyPatch, *paths: str) -> None:
     """Lets commands in this process publish the documents at `paths` and no other, which takes a fifth of the CPU."""
     rows = [row for row in PROJECTIONS if row.path in paths]
     patch.setattr(initial_publish, "publish", partial(publish, projections=rows))
+
+
+def runs_publish(patch: pytest.MonkeyPatch, *paths: str) -> None:
+    """Lets runs of the chain in this process do so."""
+    rows = [row for row in PROJECTIONS if row.path in paths]
+    patch.setattr(assets, "publish", partial(publish, projections=rows))
 
 
 def mint(holders: int, first: int = 1, block: int = 10) -> list[Row]:

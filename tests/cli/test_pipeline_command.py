@@ -18,7 +18,7 @@ from fault_node import Fault, FaultNode, Reply, always
 from ingest_helpers import TOKEN
 from patience import HANG_S
 from pipeline_runs import recorded_chain
-from publishing import FEW, House, commands_publish, mint
+from publishing import FEW, House, commands_publish, mint, runs_publish
 from rounds import ROUNDS, SOAK_ROUNDS
 from serving_process import serving
 from small_disk import fill, small_disk
@@ -48,6 +48,13 @@ def svc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Svc:
         return called({"SVC_DATA_DIR": str(tmp_path / "var")} | variables, *arguments)
 
     return call
+
+
+@pytest.fixture
+def svc_of_few(svc: Svc, monkeypatch: pytest.MonkeyPatch) -> Svc:
+    """The same, for runs whose subject is not what they publish."""
+    runs_publish(monkeypatch, *FEW)
+    return svc
 
 
 def said(result: Result) -> dict[str, Any]:
@@ -92,10 +99,10 @@ def test_without_a_chain_to_read_the_pipeline_is_refused(svc: Svc):
     assert "svc run" in said(result)["cure"]
 
 
-def test_what_a_run_did_is_one_json_value_and_one_of_another_token_exits_with_2(svc: Svc):
+def test_what_a_run_did_is_one_json_value_and_one_of_another_token_exits_with_2(svc_of_few: Svc):
     with RecordedNode(recorded_chain()) as node:
-        result = svc("pipeline", "run", "--json", SVC_RPC_URLS=node.url, SVC_TOKEN_ADDRESS=TOKEN)
-        other = svc(
+        result = svc_of_few("pipeline", "run", "--json", SVC_RPC_URLS=node.url, SVC_TOKEN_ADDRESS=TOKEN)
+        other = svc_of_few(
             "pipeline", "run", "--snapshot", "--json", SVC_RPC_URLS=node.url, SVC_TOKEN_ADDRESS="0x" + "71" * 20
         )
     assert result.exit_code == 0
@@ -132,9 +139,9 @@ def test_a_list_whose_proof_fails_is_a_failed_check_everywhere_and_exits_with_1(
     assert (judged["failed_newest_lists"], judged["open_disputes"]) == (1, 0)
 
 
-def test_an_address_without_a_contract_is_named_and_has_no_numbers(svc: Svc, tmp_path: Path):
+def test_an_address_without_a_contract_is_named_and_has_no_numbers(svc_of_few: Svc, tmp_path: Path):
     with RecordedNode(recorded_chain()) as node:
-        result = svc("pipeline", "run", SVC_RPC_URLS=node.url, SVC_TOKEN_ADDRESS="0x" + "71" * 20)
+        result = svc_of_few("pipeline", "run", SVC_RPC_URLS=node.url, SVC_TOKEN_ADDRESS="0x" + "71" * 20)
     assert result.exit_code == 0
     assert "0 holders at block 48: unproven (no_contract), kept as a snapshot" in result.stdout
     document = json.loads((tmp_path / "var/current/public" / f"{DOCUMENT[1:]}.json").read_bytes())
@@ -142,9 +149,9 @@ def test_an_address_without_a_contract_is_named_and_has_no_numbers(svc: Svc, tmp
     assert (document["holderCount"], document["concentration"], document["basis"]) == (None, None, None)
 
 
-def test_a_list_that_nothing_proves_is_no_fault(svc: Svc):
+def test_a_list_that_nothing_proves_is_no_fault(svc_of_few: Svc):
     with RecordedNode(recorded_chain(has_state=False)) as node:
-        result = svc("pipeline", "run", "--json", SVC_RPC_URLS=node.url, SVC_TOKEN_ADDRESS=TOKEN)
+        result = svc_of_few("pipeline", "run", "--json", SVC_RPC_URLS=node.url, SVC_TOKEN_ADDRESS=TOKEN)
     assert said(result)["assets"]["out_holders__lists"]["verdict"] == "unproven"
     assert (result.exit_code, said(result)["ok"]) == (0, True)
 

@@ -10,6 +10,7 @@ from clock_windows import stay_within
 from ingest_helpers import ALICE, BOB, TOKEN
 from nginx import free_port
 from pipeline_runs import HOLDERS_ROUTES, Place, recorded_chain
+from publishing import FEW, runs_publish
 
 from cli.demo.recorded import RecordedChain, RecordedNode
 from cli.pipeline import _summary
@@ -35,6 +36,13 @@ def chain() -> RecordedChain:
 def place(tmp_path: Path, chain: RecordedChain):
     with RecordedNode(chain) as node:
         yield Place(tmp_path, node.url)
+
+
+@pytest.fixture
+def place_of_few(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
+    """One whose runs publish few documents, for tests of what they read."""
+    runs_publish(monkeypatch, *FEW)
+    return place
 
 
 @pytest.fixture(scope="module")
@@ -75,23 +83,25 @@ def test_a_run_from_nothing_publishes_a_proven_list(first_run: tuple[Place, Pipe
     assert run.tags[PROCESS_TAG] == this_process()
 
 
-def test_a_start_above_the_chains_head_is_refused_until_the_chain_is_that_long(place: Place, chain: RecordedChain):
+def test_a_start_above_the_chains_head_is_refused_until_the_chain_is_that_long(
+    place_of_few: Place, chain: RecordedChain
+):
     with pytest.raises(StartBlockAhead, match=r"SVC_TOKEN_START_BLOCK is 52, .* newest block is 50") as refused:
-        place.run(token_start_block=52)
+        place_of_few.run(token_start_block=52)
     assert refused.value.exit_code == 1 and "deployed" in refused.value.cure
-    due = chain_due(place.settings(token_start_block=52), datetime.now(UTC), lock_wait_s=0)
+    due = chain_due(place_of_few.settings(token_start_block=52), datetime.now(UTC), lock_wait_s=0)
     assert due is not None, "the schedule goes on trying"
     chain.advance_to(52)
-    report = place.run(token_start_block=52)
+    report = place_of_few.run(token_start_block=52)
     assert list(_summary(report.assets, {})) == ["reading begins at block 52, which is not final yet"]
     chain.advance_to(60)
-    assert place.run(token_start_block=52).assets["raw_chain__transfers"]["to_block"] == 58
+    assert place_of_few.run(token_start_block=52).assets["raw_chain__transfers"]["to_block"] == 58
 
 
-def test_a_start_that_was_refused_can_be_corrected(place: Place):
+def test_a_start_that_was_refused_can_be_corrected(place_of_few: Place):
     with pytest.raises(StartBlockAhead):
-        place.run(token_start_block=99_999_999)
-    assert place.run(token_start_block=0).assets["out_holders__lists"]["verdict"] == "proven"
+        place_of_few.run(token_start_block=99_999_999)
+    assert place_of_few.run(token_start_block=0).assets["out_holders__lists"]["verdict"] == "proven"
 
 
 def test_a_second_run_with_nothing_new_makes_no_run_and_writes_nothing(begun_this_hour: Place):
