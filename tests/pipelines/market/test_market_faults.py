@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -150,12 +151,21 @@ def test_where_the_first_source_fails_the_next_one_is_served(desk: Desk, fault: 
     assert outcomes == {"dexscreener": (None, reason), "geckoterminal": ("0.71", None)}
 
 
-@pytest.mark.parametrize("fault", [SLOW, TRICKLE], ids=["slow", "trickle"])
-def test_a_source_beyond_three_seconds_is_left(desk: Desk, fault: Reply) -> None:
-    token, eth = desk.look(dex=fault, gecko=gecko("0.71"), ether=fault)
-    assert (token["source"], token["sources"][0]["reason"]) == ("geckoterminal", "timeout")
-    assert 2900 < token["sources"][0]["latencyMs"] < 20_000
-    assert (eth["price"], eth["quality"], eth["reason"]) == (None, "unavailable", "timeout")
+def test_a_source_beyond_three_seconds_is_left(tmp_path: Path) -> None:
+    """Both faults at once, each with a desk of its own, since a look waits for two sources."""
+
+    def look(name: str, fault: Reply) -> tuple[dict[str, Any], dict[str, Any]]:
+        with FeedServer() as server:
+            desk = Desk(tmp_path / name, server)
+            with desk.warehouse.kept_open():
+                return desk.look(dex=fault, gecko=gecko("0.71"), ether=fault)
+
+    with ThreadPoolExecutor(2) as pool:
+        looks = list(pool.map(look, ("slow", "trickle"), (SLOW, TRICKLE)))
+    for token, eth in looks:
+        assert (token["source"], token["sources"][0]["reason"]) == ("geckoterminal", "timeout")
+        assert 2900 < token["sources"][0]["latencyMs"] < 20_000
+        assert (eth["price"], eth["quality"], eth["reason"]) == (None, "unavailable", "timeout")
 
 
 def test_all_sources_dead_is_the_last_price_stale_and_its_age(desk: Desk) -> None:
