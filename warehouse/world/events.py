@@ -240,7 +240,7 @@ def keep_formed(tx: Transaction, edge_ids: Collection[str]) -> None:
     values = _encode(list(edge_ids)).decode()
     formed = [{"revision": row["revision"]} for row in tx.rows("world_formed_by_ids", values=values)]
     tx.run_each("world_keep_formed", formed)
-    tx.run_each("world_form_nothing", formed)
+    tx.run_each("world_release_form", formed)
 
 
 def _event_row(state: Node | Edge, body: str, decision_seq: int) -> tuple[Any, ...]:

@@ -225,11 +225,7 @@ order by id
 
 -- name: world_edge_body
 -- The newest state of an edge as JSON: that of its newest event, or what follows from its form.
-coalesce(
-    e.body,
-    '{"id":"' || s.id || '","source":"' || s.source || '","target":"' || s.target || '",' || f.head
-    || ',"revision":' || s.revision || ',' || f.tail
-)
+coalesce(e.body, (select formed.body from world_formed_states as formed where formed.seq = s.revision))
 
 -- name: world_edge_states
 -- One row per edge: its newest state as JSON.
@@ -531,8 +527,8 @@ from world_edges
 where form is not null and revision > :after and revision <= :until
 order by revision
 
--- name: world_form_nothing
--- The edge with this revision, whose state is that of an event by now, has no form.
+-- name: world_release_form
+-- The edge with this revision, whose state is that of an event by now, has no form any more.
 update world_edges set form = null where revision = :revision
 
 -- name: world_formed_by_ids

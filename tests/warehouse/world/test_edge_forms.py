@@ -65,9 +65,12 @@ def test_what_edges_have_in_common_is_kept_once_and_only_the_last_one_has_an_eve
     assert count(ledger, "world_events where kind = 'edge'") == 1
     with ledger.read() as reader:
         events = events_after(reader, 0, 100)
+        newest = decode_edges(reader.rows("world_edges_of_owner", owner=OWNER))
     assert [event.seq for event in events] == list(range(events[0].seq, events[0].seq + 16))
-    ends = [(edge.source, edge.target) for event in events if (edge := event.edge) is not None]
+    edges = [event.edge for event in events if event.edge is not None]
+    ends = [(edge.source, edge.target) for edge in edges]
     assert ends == [(own_id(OWNER, edge.source), own_id(OWNER, edge.target)) for edge in (*ALIKE, ALIKE[0])]
+    assert newest == sorted(edges, key=lambda edge: edge.id)
     assert faults(ledger) == ()
 
 
