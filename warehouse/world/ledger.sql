@@ -13,6 +13,10 @@ select dedupe_key, id from world_nodes
 where dedupe_key in (select jsonb_array_elements_text(cast(:values as jsonb))) and live = 1
 order by dedupe_key, revision
 
+-- name: world_any_node_of
+-- At most one row: the id of a node of :owner.
+select id from world_nodes where owner = :owner limit 1
+
 -- name: world_begin_import
 -- One row per import; its times in UTC.
 insert into world_imports (id, owner, key_id, created_at, expires_at, result)
@@ -121,6 +125,22 @@ where s.owner = :owner and s.segment = 0 and s.source = :source and s.type = :ty
 order by s.revision desc
 limit 1
 
+-- name: world_edge_body
+-- The newest state of an edge as JSON: that of its newest event, or what follows from its form.
+coalesce(e.body, (select formed.body from world_formed_states as formed where formed.seq = s.revision))
+
+-- name: world_edge_states
+-- One row per edge: its newest state as JSON.
+select {world_edge_body} as body from {world_edges_with_states}
+
+-- name: world_edge_writes
+-- One row per state of the edge `s`: its author and the decision that let it in.
+select actor, decision_seq
+from world_events
+where {world_segmented} and kind = 'edge' and entity_id = s.id
+union all
+select actor, decision_seq from world_edge_forms where number = s.form
+
 -- name: world_edges_at
 -- One row per edge from or to a node: its newest state as JSON.
 {world_edge_states}
@@ -152,61 +172,6 @@ where seq in (
 union all
 select body from world_formed_states where {world_segmented} and entity_id in (select jsonb_array_elements_text(cast(:values as jsonb)))
 
--- name: world_edges_known
--- One row per edge whose id is in a JSON array.
-select entity_id as id
-from world_events
-where {world_segmented} and kind = 'edge' and entity_id in (select value from json_each(:values))
-union
-select id from world_edges where {world_segmented} and form is not null and id in (select value from json_each(:values))
-
--- name: world_edges_known (postgresql)
-select entity_id as id
-from world_events
-where {world_segmented} and kind = 'edge' and entity_id in (select jsonb_array_elements_text(cast(:values as jsonb)))
-union
-select id from world_edges where {world_segmented} and form is not null and id in (select jsonb_array_elements_text(cast(:values as jsonb)))
-
--- name: world_edges_from
--- One row per edge of a type from the node :source: its newest state as JSON.
-{world_edge_states} where s.source = :source and s.type = :type order by s.revision
-
--- name: world_edges_given_up
--- One row per edge that is public or another's than :owner's, and of which :actor wrote an earlier state: its newest state
--- as JSON.
-select e.body
-from world_edges as s
-join world_events as e on e.seq = s.revision
-where s.owner not in (:owner, :forgotten)
-    and e.segment in (select segment from world_segments)
-    and e.entity_id in (select entity_id from world_events where actor = :actor and kind = 'edge')
-order by id
-
--- name: world_edges_of_constitution
--- One row per edge that the constitution wrote: its newest state as JSON.
-select e.body
-from world_edges as s
-join world_events as e on e.seq = s.revision
-where e.segment in (select segment from world_segments)
-    and e.entity_id in (select entity_id from world_events where actor = 'constitution' and kind = 'edge')
-order by id
-
--- name: world_edges_of_owner
--- One row per private edge of :owner: its newest state as JSON.
-{world_edge_states} where s.owner = :owner order by id
-
--- name: world_edges_since
--- One row per edge of :owner that has a state above :seq.
-select id, source, type, target from world_edges where revision > :seq and owner = :owner
-
--- name: world_edges_stated_in
--- One row per private edge of :owner whose newest state holds the text :like: the state as JSON.
-{world_edge_states} where s.owner = :owner and (e.body like :like or f.head like :like) order by id
-
--- name: world_edges_of_type
--- One row per private edge of :owner of one type: its newest state as JSON.
-{world_edge_states} where s.owner = :owner and s.type = :type order by id
-
 -- name: world_edges_by_source
 -- One row per private edge of :owner of which :source stated some state: its newest state as JSON.
 {world_edge_states}
@@ -223,21 +188,60 @@ where s.owner = :owner
     )
 order by id
 
--- name: world_edge_body
--- The newest state of an edge as JSON: that of its newest event, or what follows from its form.
-coalesce(e.body, (select formed.body from world_formed_states as formed where formed.seq = s.revision))
+-- name: world_edges_from
+-- One row per edge of a type from the node :source: its newest state as JSON.
+{world_edge_states} where s.source = :source and s.type = :type order by s.revision
 
--- name: world_edge_states
--- One row per edge: its newest state as JSON.
-select {world_edge_body} as body from {world_edges_with_states}
+-- name: world_edges_given_up
+-- One row per edge that is public or another's than :owner's, and of which :actor wrote an earlier state: its newest state
+-- as JSON.
+select e.body
+from world_edges as s
+join world_events as e on e.seq = s.revision
+where s.owner not in (:owner, :forgotten)
+    and e.segment in (select segment from world_segments)
+    and e.entity_id in (select entity_id from world_events where actor = :actor and kind = 'edge')
+order by id
 
--- name: world_edge_writes
--- One row per state of the edge `s`: its author and the decision that let it in.
-select actor, decision_seq
+-- name: world_edges_known
+-- One row per edge whose id is in a JSON array.
+select entity_id as id
 from world_events
-where {world_segmented} and kind = 'edge' and entity_id = s.id
-union all
-select actor, decision_seq from world_edge_forms where number = s.form
+where {world_segmented} and kind = 'edge' and entity_id in (select value from json_each(:values))
+union
+select id from world_edges where {world_segmented} and form is not null and id in (select value from json_each(:values))
+
+-- name: world_edges_known (postgresql)
+select entity_id as id
+from world_events
+where {world_segmented} and kind = 'edge' and entity_id in (select jsonb_array_elements_text(cast(:values as jsonb)))
+union
+select id from world_edges where {world_segmented} and form is not null and id in (select jsonb_array_elements_text(cast(:values as jsonb)))
+
+-- name: world_edges_of_constitution
+-- One row per edge that the constitution wrote: its newest state as JSON.
+select e.body
+from world_edges as s
+join world_events as e on e.seq = s.revision
+where e.segment in (select segment from world_segments)
+    and e.entity_id in (select entity_id from world_events where actor = 'constitution' and kind = 'edge')
+order by id
+
+-- name: world_edges_of_owner
+-- One row per private edge of :owner: its newest state as JSON.
+{world_edge_states} where s.owner = :owner order by id
+
+-- name: world_edges_of_type
+-- One row per private edge of :owner of one type: its newest state as JSON.
+{world_edge_states} where s.owner = :owner and s.type = :type order by id
+
+-- name: world_edges_since
+-- One row per edge of :owner that has a state above :seq.
+select id, source, type, target from world_edges where revision > :seq and owner = :owner
+
+-- name: world_edges_stated_in
+-- One row per private edge of :owner whose newest state holds the text :like: the state as JSON.
+{world_edge_states} where s.owner = :owner and (e.body like :like or f.head like :like) order by id
 
 -- name: world_edges_with_states
 -- Edges, each with its newest event or its form.
@@ -357,6 +361,16 @@ where world_decisions.seq = :seq
 -- One row per edge of :owner from a node that is not under his name, in world_export_range.
 select id, source, type, target from world_edges where owner = :owner and segment = 0 and {world_export_range}
 
+-- name: world_export_nodes
+-- One row per node of :owner with an id from after :after to before :before, in their order; at most :limit.
+select id from world_nodes where owner = :owner and id > :after and id < :before order by id limit :limit
+
+-- name: world_export_nodes (postgresql)
+select id from world_nodes
+where owner = :owner and id collate "C" > :after and id collate "C" < :before
+order by id collate "C"
+limit :limit
+
 -- name: world_export_own_edges
 -- One row per edge of :owner from a node under his name, where hardly anything is another's, in world_export_range.
 select id, source, type, target from world_edges indexed by world_edges_by_source
@@ -387,16 +401,6 @@ source collate "C" >= :source
         or (type = :type and replace(target, :prefix, '') collate "C" > :target)
     )
 order by source collate "C", type collate "C", replace(target, :prefix, '') collate "C"
-limit :limit
-
--- name: world_export_nodes
--- One row per node of :owner with an id from after :after to before :before, in their order; at most :limit.
-select id from world_nodes where owner = :owner and id > :after and id < :before order by id limit :limit
-
--- name: world_export_nodes (postgresql)
-select id from world_nodes
-where owner = :owner and id collate "C" > :after and id collate "C" < :before
-order by id collate "C"
 limit :limit
 
 -- name: world_export_states
@@ -448,26 +452,19 @@ select (
 from world_nodes
 where fact_key = :fact_key
 
--- name: world_finish_import
--- The import :id is applied with this result, as JSON.
-update world_imports set result = :result where id = :id
-
--- name: world_former_names
--- One row per owner that keys of :owner had before.
-select payer as name from access_claims where owner = :owner and owner <> payer
-union
-select from_owner from access_moved_keys where to_owner = :owner
-order by name
-
--- name: world_forget_claims
--- Whose the capsules of :owner became is forgotten, and a capsule that is its own owner waits for nobody any more.
-update world_capsules set claimed_by = :forgotten where claimed_by = :owner or 'capsule:' || id = :owner
-
 -- name: world_finish_erasure
 -- Every file has followed the erasure :id; whoever erased everything is forgotten.
 update world_erasures
 set finished_at = :finished_at, owner = case when scope = 'everything' then :forgotten else owner end
 where id = :id and finished_at is null
+
+-- name: world_finish_import
+-- The import :id is applied with this result, as JSON.
+update world_imports set result = :result where id = :id
+
+-- name: world_forget_claims
+-- Whose the capsules of :owner became is forgotten, and a capsule that is its own owner waits for nobody any more.
+update world_capsules set claimed_by = :forgotten where claimed_by = :owner or 'capsule:' || id = :owner
 
 -- name: world_forget_erasures
 -- Which erasures :owner asked for is forgotten; who erased everything only once the files have followed.
@@ -475,13 +472,13 @@ update world_erasures
 set owner = :forgotten, subject_sha256 = ''
 where owner = :owner and (scope <> 'everything' or finished_at is not null)
 
--- name: world_forget_ontologies
--- The words of :owner are forgotten, with every version.
-delete from world_ontologies where owner = :owner
-
 -- name: world_forget_imports
 -- The imports of :owner are forgotten, also the results of applied ones; their chunks go with them.
 delete from world_imports where owner = :owner
+
+-- name: world_forget_ontologies
+-- The words of :owner are forgotten, with every version.
+delete from world_ontologies where owner = :owner
 
 -- name: world_forget_origin_decision
 -- The imported decision :id of :owner is forgotten.
@@ -503,33 +500,17 @@ delete from world_decision_payloads where owner = :owner
 -- What was decided of :owner about a text is forgotten with its salts.
 delete from world_decision_payloads where owner = :owner and payload like :like
 
--- name: world_forget_pending_like
--- Proposals of :owner about a text, which wait or waited for an operator, are forgotten.
-delete from world_pending where owner = :owner and proposal like :like
-
 -- name: world_forget_pending
 -- Proposals of :owner, which wait or waited for an operator, are forgotten.
 delete from world_pending where owner = :owner
 
+-- name: world_forget_pending_like
+-- Proposals of :owner about a text, which wait or waited for an operator, are forgotten.
+delete from world_pending where owner = :owner and proposal like :like
+
 -- name: world_forget_requests
 -- Which requests :scope sent is forgotten.
 delete from world_requests where scope = :scope
-
--- name: world_forms_between
--- One row per form with a number from :first to :last: what its edges have in common, before and after their revisions, and
--- when they were recorded.
-select number, head, tail, recorded_at from world_edge_forms where number >= :first and number <= :last order by number
-
--- name: world_formed_edges_between
--- One row per edge with a form that was written above :after and up to :until, oldest first.
-select revision, id, source, target, form
-from world_edges
-where form is not null and revision > :after and revision <= :until
-order by revision
-
--- name: world_release_form
--- The edge with this revision, whose state is that of an event by now, has no form any more.
-update world_edges set form = null where revision = :revision
 
 -- name: world_formed_by_ids
 -- One row per edge with a form whose id is in a JSON array.
@@ -541,6 +522,25 @@ where {world_segmented} and form is not null and id in (select value from json_e
 select revision
 from world_edges
 where {world_segmented} and form is not null and id in (select jsonb_array_elements_text(cast(:values as jsonb)))
+
+-- name: world_formed_edges_between
+-- One row per edge with a form that was written above :after and up to :until, oldest first.
+select revision, id, source, target, form
+from world_edges
+where form is not null and revision > :after and revision <= :until
+order by revision
+
+-- name: world_former_names
+-- One row per owner that keys of :owner had before.
+select payer as name from access_claims where owner = :owner and owner <> payer
+union
+select from_owner from access_moved_keys where to_owner = :owner
+order by name
+
+-- name: world_forms_between
+-- One row per form with a number from :first to :last: what its edges have in common, before and after their revisions, and
+-- when they were recorded.
+select number, head, tail, recorded_at from world_edge_forms where number >= :first and number <= :last order by number
 
 -- name: world_head
 -- At most one row: seq of the graph's newest event.
@@ -563,6 +563,13 @@ select number, bytes, sha256 from world_import_chunks where import_id = :import_
 insert into world_capsules (id, request_key, request_sha256, seq, public_seq, claimed_by, created_at)
 values (:id, :request_key, :request_sha256, :seq, :public_seq, null, :created_at)
 
+-- name: world_keep_formed
+-- The state of the edge with this revision, which follows from a form, becomes that of an event.
+insert into world_events (seq, kind, entity_id, decision_seq, actor, source, recorded_at, body, segment)
+select seq, kind, entity_id, decision_seq, actor, source, recorded_at, body, segment
+from world_formed_states
+where seq = :revision
+
 -- name: world_keep_origin_decision
 -- One row per decision of another installation that wrote an imported state.
 insert into world_origin_decisions (owner, id, body) values (:owner, :id, :body) on conflict (owner, id) do nothing
@@ -579,17 +586,6 @@ on conflict (scope, key) do update set seq = excluded.seq
 -- name: world_keep_request
 -- One row per request that was approved or escalated.
 insert into world_requests (scope, key, request_sha256, seq) values (:scope, :key, :request_sha256, :seq)
-
--- name: world_last_erasure
--- At most one row: when files were rewritten last for an erasure by an owner.
-select finished_at from world_erasures where finished_at is not null order by finished_at desc limit 1
-
--- name: world_keep_formed
--- The state of the edge with this revision, which follows from a form, becomes that of an event.
-insert into world_events (seq, kind, entity_id, decision_seq, actor, source, recorded_at, body, segment)
-select seq, kind, entity_id, decision_seq, actor, source, recorded_at, body, segment
-from world_formed_states
-where seq = :revision
 
 -- name: world_known_of
 -- At most one row: that :owner has a node or an edge, or that one has an id from :after to before :before.
@@ -611,6 +607,10 @@ where exists (
 -- name: world_last_decision
 -- At most one row: the newest decision's number and link.
 select number, link from world_decisions order by seq desc limit 1
+
+-- name: world_last_erasure
+-- At most one row: when files were rewritten last for an erasure by an owner.
+select finished_at from world_erasures where finished_at is not null order by finished_at desc limit 1
 
 -- name: world_last_event_by
 -- At most one row: the newest event up to :seq and its decision. Between two other events there are edges with forms only.
@@ -693,6 +693,10 @@ from (
     select max(revision) as revision from world_edges where owner = :owner
 ) as newest
 
+-- name: world_newest_ontology
+-- At most one row: the newest words of :owner.
+select version, recorded_at, body from world_ontologies where owner = :owner order by version desc limit 1
+
 -- name: world_next_due
 -- One row: the next time at which a node or an edge begins or ends to hold; null if none is known.
 select min(due) as due
@@ -705,17 +709,6 @@ from (
 -- name: world_node
 -- At most one row: the newest state of the node :id as JSON.
 select body from world_nodes where id = :id
-
--- name: world_nodes_by_source
--- One row per private node of :owner of which :source stated some state: its newest state as JSON.
-select body
-from world_nodes
-where owner = :owner
-    and exists (
-        select 1 from world_events
-        where {world_segmented} and entity_id = world_nodes.id and kind = 'node' and source = :source
-    )
-order by id
 
 -- name: world_node_owner
 -- At most one row: whose the node :id is; empty for public ones.
@@ -734,6 +727,17 @@ select body from world_nodes where id in (select value from json_each(:values))
 
 -- name: world_nodes_by_ids (postgresql)
 select body from world_nodes where id in (select jsonb_array_elements_text(cast(:values as jsonb)))
+
+-- name: world_nodes_by_source
+-- One row per private node of :owner of which :source stated some state: its newest state as JSON.
+select body
+from world_nodes
+where owner = :owner
+    and exists (
+        select 1 from world_events
+        where {world_segmented} and entity_id = world_nodes.id and kind = 'node' and source = :source
+    )
+order by id
 
 -- name: world_nodes_given_up
 -- One row per node that is public or another's than :owner's, and of which :actor wrote an earlier state: its newest state
@@ -755,10 +759,6 @@ order by id
 -- One row per private node of :owner: its newest state as JSON.
 select body from world_nodes where owner = :owner order by id
 
--- name: world_any_node_of
--- At most one row: the id of a node of :owner.
-select id from world_nodes where owner = :owner limit 1
-
 -- name: world_nodes_stated_in
 -- One row per private node of :owner whose newest state holds the text :like: the state as JSON.
 select body from world_nodes where owner = :owner and body like :like order by id
@@ -766,10 +766,6 @@ select body from world_nodes where owner = :owner and body like :like order by i
 -- name: world_numbered_decision
 -- At most one row: the link of the decision that has :number in the chain, and its time in UTC.
 select link, decided_at from world_decisions where number = :number
-
--- name: world_newest_ontology
--- At most one row: the newest words of :owner.
-select version, recorded_at, body from world_ontologies where owner = :owner order by version desc limit 1
 
 -- name: world_ontologies_of
 -- One row per version of the words of :owner, newest first, at most :limit.
@@ -890,6 +886,10 @@ values (:owner, :version, :seq, :recorded_at, :body)
 -- One row per decision; decided_at in UTC.
 insert into world_decisions (seq, number, decided_at, verdict, commitment, link)
 values (:seq, :number, :decided_at, :verdict, :commitment, :link)
+
+-- name: world_release_form
+-- The edge with this revision, whose state is that of an event by now, has no form any more.
+update world_edges set form = null where revision = :revision
 
 -- name: world_request
 -- At most one row: the decision of the request :key of :scope.
