@@ -168,7 +168,7 @@ class EventSource:
             DisputedFact.TRANSFERS,
             stored.name,
             stored.to_block,
-            (ours, *(told for answer in answers if (told := (answer.endpoint.host, answer.summary)) != ours)),
+            (ours, *(answered for answer in answers if (answered := (answer.endpoint.host, answer.summary)) != ours)),
         )
         place = await self._by_receipts([rows_by_block(rows()), rows_by_block(other.table)])
         alike = len({answer.sha256 for answer in answers}) == 1 and len(answers) == len(self._pool.endpoints)

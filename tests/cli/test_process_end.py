@@ -1,4 +1,4 @@
-"""How the processes of `svc` end: at once, with their exit code and all that they have said."""
+"""The processes of `svc` end at once, with their exit code and after all that they printed."""
 
 import subprocess
 import sys

@@ -60,8 +60,8 @@ class FormedEdge(NamedTuple):
 
 
 class Form(NamedTuple):
-    """What edges of one import have in common: their JSON behind the ids of the edge and its ends, before and after the
-    revision, and the time of the import. The number is the revision of the first of them."""
+    """The members that edges of one import share: their JSON behind the ids of the edge and its ends, before and after
+    the revision, and the time of the import. The number is the revision of the first of them."""
 
     number: int
     head: str

@@ -79,14 +79,14 @@ def fold_events(connection: Connection, ledger: Ledger) -> WorldState:
                 connection.execute(f"delete from {table}")  # noqa: S608 - a name of ours
             forget_synced(connection)
         state = WorldState(0, 0)
-    is_behind = True
-    while is_behind:
+    while True:
         with ledger.read() as reader:
             page = _read_page(reader, state.revision)
-            is_behind = page.revision < head_revision(reader)
         if page.events:
             state = WorldState(page.revision, state.events + page.events)
             _fold(connection, page, state)
+        if page.events < EVENTS_AT_ONCE:
+            break
     _count(connection, state.revision)
     return state
 

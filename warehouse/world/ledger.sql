@@ -194,7 +194,7 @@ order by id
 
 -- name: world_edges_given_up
 -- One row per edge that is public or another's than :owner's, and of which :actor wrote an earlier state: its newest state
--- as JSON.
+-- as JSON. An edge with a form has no earlier state, and belongs to the owner who wrote it.
 select e.body
 from world_edges as s
 join world_events as e on e.seq = s.revision
@@ -219,7 +219,7 @@ union
 select id from world_edges where {world_segmented} and form is not null and id in (select jsonb_array_elements_text(cast(:values as jsonb)))
 
 -- name: world_edges_of_constitution
--- One row per edge that the constitution wrote: its newest state as JSON.
+-- One row per edge that the constitution wrote, which no import does: its newest state as JSON.
 select e.body
 from world_edges as s
 join world_events as e on e.seq = s.revision

@@ -78,7 +78,7 @@ class Place:
 
     def read_wall(self, *nodes: FaultNode) -> list[int]:
         """Reads all transfers of the token and those of the wall, compares its balances, and returns its amounts."""
-        urls = [each.url for each in nodes]
+        urls = [node.url for node in nodes]
         ingest_once(self.connection, *urls, events=TokenTransfers(self.token))
         ingest_once(self.connection, *urls, events=ContractTransfers(self.wall))
         self.compare(*urls)
@@ -124,7 +124,7 @@ class Place:
 
     def read_attestations(self, *nodes: FaultNode) -> list[tuple[str, int]]:
         """Reads, counts and asks the registry, and returns agent and number of each attestation."""
-        urls = [each.url for each in nodes]
+        urls = [node.url for node in nodes]
         ingest_once(self.connection, *urls, events=Attestations(self.registry))
         fold_scores(self.connection, self.registry, HALF_LIFE_S)
         state = read_trust_state(self.connection)

@@ -122,7 +122,7 @@ edges = st.lists(an_edge, max_size=4)
 def ends_of(content: bytes) -> list[tuple[str, str, str]]:
     """Source, type and target of each edge of a file."""
     records = [json.loads(line) for line in content.splitlines()]
-    return [(each["source"], each["type"], each["target"]) for each in records if each["kind"] == "edge"]
+    return [(line["source"], line["type"], line["target"]) for line in records if line["kind"] == "edge"]
 
 
 def file_with(drawn_nodes: list[dict[str, Any]], drawn_edges: list[dict[str, Any]]) -> bytes:
@@ -316,7 +316,7 @@ def test_the_graph_is_the_same_however_many_parts_a_file_has(
 ) -> None:
     content = file_with(*map(with_alterations, first, second))
     # An edge that is stated twice in one part is refused, and one in two parts is written once.
-    assume(all(len(ends := ends_of(each)) == len(set(ends)) for each in (content, file_with(*first))))
+    assume(all(len(ends := ends_of(file)) == len(set(ends)) for file in (content, file_with(*first))))
 
     def imported(size: int) -> Any:
         owner, head = new_owner(), still.head()
