@@ -823,6 +823,6 @@ def test_tags_without_words_are_no_passage():
 
 
 def test_comments_that_are_never_closed_are_read_once():
-    begun = time.monotonic()
+    begun = time.process_time()
     read("<!--" * 50_000 + "\n\n" + "%% a " * 50_001)
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
