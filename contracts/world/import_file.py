@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -83,6 +83,16 @@ class ImportedEdge(msgspec.Struct, frozen=True, gc=False):
     states: tuple[EdgeRecord, ...]
     line: int
 
+
+def each_edge(item: ImportedEdge | EdgesAlike) -> Iterable[ImportedEdge]:
+    """Returns edges one by one."""
+    if isinstance(item, ImportedEdge):
+        return (item,)
+    return (ImportedEdge((record,), line) for line, record in enumerate(item.records(), item.line))
+
+
+Lines = Callable[[], Iterable[bytes]]
+"""Opens the lines of a file again, from its beginning."""
 
 Imported = ImportedNode | ImportedEdge
 Item = Imported | EdgesAlike | DecisionRecord | OntologyRecord
@@ -248,6 +258,10 @@ def _record(number: int, line: bytes, decoder: RecordDecoder) -> Record | Counte
         return record_of(line, decoder)
     except (ValueError, RecursionError) as error:
         raise _invalid(number, f"is no record: {str(error)[:200]}") from None
+
+
+def _stated_again(line: int, what: str, before: int) -> ImportInvalid:
+    return _invalid(line, f"states {what[:200]} again, which line {before:,} states: all states of one stand together")
 
 
 def _check_header(number: int, record: object) -> None:
@@ -433,20 +447,20 @@ IDS_AT_ONCE = 5_000
 
 
 def survey(
-    items: Iterable[Item | CountedEdge],
+    lines: Lines,
     owner: str,
     resolve: Resolve,
     ontology: Ontology,
     limits: Limits | None = None,
 ) -> FileIndex:
-    """Reads a whole file, as `read_nodes` yields it, and returns its index.
+    """Reads a whole file once, but for most of its edges, and returns its index.
 
     Raises `ImportInvalid`, `IdTaken` and the errors of `read_import`.
     """
     index = FileIndex(owner)
     pending: list[ImportedNode] = []
     nodes = 0
-    for item in items:
+    for item in read_nodes(lines()):
         if isinstance(item, CountedEdge):
             index.states += 1
             index.edges += item.current
@@ -463,27 +477,26 @@ def survey(
             nodes += 1
             pending.append(item)
             if len(pending) >= IDS_AT_ONCE:
-                _index_nodes(index, pending, resolve, ontology)
+                _index_nodes(index, pending, lines, resolve, ontology)
                 pending = []
         if limits is not None and (nodes > limits.nodes or index.states > limits.states):
             raise ImportInvalid(
                 f"One import holds at most {limits.nodes:,} nodes, and {limits.states:,} states of nodes and edges. "
                 "Split the file, or let an operator import it."
             )
-    _index_nodes(index, pending, resolve, ontology)
+    _index_nodes(index, pending, lines, resolve, ontology)
     return index
 
 
-def _index_nodes(index: FileIndex, nodes: list[ImportedNode], resolve: Resolve, ontology: Ontology) -> None:
+def _index_nodes(
+    index: FileIndex, nodes: list[ImportedNode], lines: Lines, resolve: Resolve, ontology: Ontology
+) -> None:
     index.stored.claim(resolve([node.id for node in nodes]))
     reader = StateReader(index.owner, "", "", ontology, index.stored)
     for imported in nodes:
         newest = imported.states[-1]
         if imported.id in index.types:
-            raise _invalid(
-                imported.line,
-                f"states {imported.id} again after its `current` state, which is its last",
-            )
+            raise _stated_again(imported.line, imported.id, _line_of_node(lines, imported.id))
         if '"' in imported.id or "\\" in imported.id or not imported.id.isprintable():
             index.escaped.add(imported.id)
         if _holds_without_fact(newest):
@@ -501,6 +514,11 @@ def _index_nodes(index: FileIndex, nodes: list[ImportedNode], resolve: Resolve, 
                 index.endings.add((state.ended_by, imported.id))
             if state.confirmed_as is not None:
                 index.confirmed.add(imported.id)
+
+
+def _line_of_node(lines: Lines, node_id: str) -> int:
+    nodes = (item for item in read_nodes(lines()) if isinstance(item, ImportedNode))
+    return next(node.line for node in nodes if node.id == node_id)
 
 
 def _holds_without_fact(newest: NodeRecord) -> bool:
@@ -576,6 +594,30 @@ class StateReader:
 
     def _stored(self, called: str) -> str:
         return self.ids.get(called) or self.others.get(called, called)
+
+
+def refuse_edges_twice(items: Iterable[Item], reader: StateReader, suspected: Collection[int]) -> None:
+    """Raises `ImportInvalid` for the first edge of a file that states an earlier one again.
+
+    Only edges whose `number_of_edge` is suspected are compared.
+    """
+    lines: dict[str, int] = {}
+    for item in items:
+        if not isinstance(item, ImportedEdge | EdgesAlike):
+            continue
+        for edge in each_edge(item):
+            record = edge.states[-1]
+            stored = reader.edge(record).id
+            if number_of_edge(stored) not in suspected:
+                continue
+            if stored in lines:
+                raise _stated_again(edge.line, f"{record.source} {record.type} {record.target}", lines[stored])
+            lines[stored] = edge.line
+
+
+def number_of_edge(stored_id: str) -> int:
+    """Returns 64 bits of the id of an edge, which hardly any other one has."""
+    return int.from_bytes(bytes.fromhex(stored_id[-16:]), "little")
 
 
 def named_elsewhere(items: Iterable[Imported], ids: Mapping[str, str]) -> list[str]:

@@ -3,7 +3,7 @@ written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +13,7 @@ from typing import IO, Any, NamedTuple
 import msgspec
 
 from contracts.world.edges_alike import EdgesAlike
-from contracts.world.import_file import Imported, ImportedEdge, ImportedNode, item_of
+from contracts.world.import_file import Imported, ImportedEdge, ImportedNode, each_edge, item_of
 from contracts.world.plain_import import EdgeForm, NewEdge, NewNode
 from contracts.world.portable import DecisionRecord, StateRecord
 from contracts.world.proposal import Proposal, StageResult, Verdict
@@ -57,13 +57,7 @@ class Part:
     @cached_property
     def each_edge(self) -> list[ImportedEdge]:
         """Returns its edges one by one, in order."""
-        return [edge for item in self.edges for edge in _each(item)]
-
-
-def _each(item: ImportedEdge | EdgesAlike) -> Iterable[ImportedEdge]:
-    if isinstance(item, ImportedEdge):
-        return (item,)
-    return (ImportedEdge((record,), line) for line, record in enumerate(item.records(), item.line))
+        return [edge for item in self.edges for edge in each_edge(item)]
 
 
 @dataclass(frozen=True)
@@ -147,13 +141,6 @@ class JudgedParts:
         self._codec = pa.Codec("lz4")
         self._edges: list[_Kept] = []
         self._judged: list[tuple[_Kept, list[DecisionRecord], str, Judgement, Planned]] = []
-
-    def clear(self) -> None:
-        """Gives up all parts."""
-        self._file.seek(0)
-        self._file.truncate()
-        self._edges.clear()
-        self._judged.clear()
 
     def add_edges(self, edges: list[NewEdge | str], forms: list[EdgeForm]) -> None:
         """Keeps the edges of the next part."""

@@ -35,11 +35,12 @@ from contracts.world.import_file import (
     ImportedEdge,
     ImportedNode,
     Limits,
+    Lines,
     StateReader,
     Words,
     named_elsewhere,
     read_import,
-    read_nodes,
+    refuse_edges_twice,
     refuse_faults,
     survey,
     words_after,
@@ -94,9 +95,6 @@ NODES_WORTH_A_PROCESS = 50_000
 
 KEPT_IN_MEMORY_BYTES = 64_000_000
 """Judged parts, compressed, above which they wait in a file until they are written."""
-
-Lines = Callable[[], Iterable[bytes]]
-"""Opens the lines of a file again, from its beginning."""
 
 OnProgress = Callable[[str, int, int], None]
 """Is told what is being done, and for how many of how many nodes and edges it is done."""
@@ -196,8 +194,6 @@ class _Importer:
         self._confirmed: set[str] = set()
         self._titles: set[str] = set()
         """Keys of the plain nodes that were judged: another one of the same type and title is told of."""
-        self._edges_twice: set[str] = set()
-        """Stored ids of the edges that the file states twice."""
         self._seen = 0
         """The revision after the judgement of the file, and then after the last part that was written."""
         self._others_wrote = False
@@ -221,7 +217,7 @@ class _Importer:
             if isinstance(first, OntologyRecord):
                 self._words = words_after(first, self._known)
             self._index = survey(
-                read_nodes(self._lines()),
+                self._lines,
                 self._owner,
                 claimed,
                 self._ontology,
@@ -319,10 +315,9 @@ class _Importer:
 
     def _judge(self, parts: JudgedParts) -> tuple[tuple[StageResult, ...], Verdict]:
         """Keeps the judged parts up to the first that is not approved. Returns the stages of all, and the verdict."""
-        parts.clear()
         stages: list[tuple[StageResult, ...]] = []
         self._titles, self._others_wrote = set(), False
-        edges: list[np.ndarray[Any, Any]] = []
+        numbers: list[np.ndarray[Any, Any]] = []
         waiting: deque[Waiting] = deque()
         done = 0
         self._begin_looking(len(self._index.types))
@@ -359,7 +354,9 @@ class _Importer:
                     looked_at = looking.ask(packed)
                     of_part, forms, rest = self._edges_of(reader, part)
                     parts.add_edges(of_part, forms)
-                    edges.append(_edge_numbers(of_part))
+                    numbers.append(_edge_numbers(of_part))
+                    if len(np.unique(numbers[-1])) < len(numbers[-1]):
+                        self._refuse_edges_twice(numbers)  # before a stage tells of it
                     # what is not plain waits in memory
                     succeeding = {end for edge in part.edges for end in _succeeding(edge)}
                     unchanged = sum(isinstance(edge, str) for edge in of_part) - len(rest)
@@ -369,22 +366,19 @@ class _Importer:
                         return _merged(stages), verdict
                     done += part.size
                     self._on_progress("judging", done, self._size)
+                self._refuse_edges_twice(numbers)
             except RequestProblem:
                 if verdict := refused(0):  # which is told first, as it stands before
                     return _merged(stages), verdict
                 raise
             if verdict := refused(0):
                 return _merged(stages), verdict
-        twice = _twice(edges)
-        if not self._edges_twice and twice:
-            self._edges_twice = {
-                edge if isinstance(edge, str) else edge.id
-                for part in parts
-                for edge, number in zip(part.edges, _edge_numbers(part.edges).tolist(), strict=True)
-                if number in twice
-            }
-            return self._judge(parts)  # what is known by then is not plain
         return _merged(stages), "approved"
+
+    def _refuse_edges_twice(self, numbers: Sequence[np.ndarray[Any, Any]]) -> None:
+        """Raises `ImportInvalid` if the file states an edge twice, of which these are the numbers so far."""
+        if suspected := _twice(numbers):
+            refuse_edges_twice(read_import(self._lines()), self._reading, suspected)
 
     def _has_nothing(self, reader: Reader) -> bool:
         """Decides whether the graph has nothing of the owner, and nothing with an id that only he can have given."""
@@ -440,6 +434,12 @@ class _Importer:
     @property
     def _ontology(self) -> Ontology:
         return ontology_with(self._words.newest)
+
+    @property
+    def _reading(self) -> StateReader:
+        """Returns what tells the stored ids of edges."""
+        index = self._index
+        return StateReader(self._owner, "", "", self._ontology, index.stored, edge_ids=index.edge_ids)
 
     @property
     def _size(self) -> int:
@@ -555,17 +555,15 @@ class _Importer:
         plain = PlainEdges(self._index, self._owner, self._actor, self._ontology, utc_text(self._ledger.now()))
         is_possible = may_import_plainly(self._actor)
         edges = list(plain.edges(part.edges)) if is_possible else [None] * len(part.each_edge)
-        index = self._index
-        reading = StateReader(self._owner, "", "", self._ontology, index.stored, edge_ids=index.edge_ids)
+        reading = self._reading
         ids = [
             reading.edge(part.each_edge[place].states[-1]).id if edge is None else edge.id
             for place, edge in enumerate(edges)
         ]
-        twice = _several(ids) | (self._edges_twice and self._edges_twice.intersection(ids))
         known = self._known_edges(reader, ids)
-        unchanged = unchanged_edges(edges, plain.forms, known) - twice
+        unchanged = unchanged_edges(edges, plain.forms, known)
         found = [
-            stored_id if edge is None or stored_id in known or stored_id in twice else edge
+            stored_id if edge is None or stored_id in known else edge
             for edge, stored_id in zip(edges, ids, strict=True)
         ]
         rest = [
@@ -747,9 +745,9 @@ def _rows(reader: Reader, question: str, values: Sequence[str]) -> list[Row]:
 
 
 def _edge_numbers(edges: Sequence[NewEdge | str]) -> np.ndarray[Any, Any]:
-    """Returns a number of each edge by which those that are stated twice are suspected."""
+    """Returns the `number_of_edge` of each edge."""
     ends = (edge[-16:] if isinstance(edge, str) else edge.id[-16:] for edge in edges)
-    return np.frombuffer(bytes.fromhex("".join(ends)), np.uint64)
+    return np.frombuffer(bytes.fromhex("".join(ends)), "<u8")
 
 
 def _several(texts: Sequence[str]) -> set[str]:
@@ -763,7 +761,8 @@ def _twice(numbers: Sequence[np.ndarray[Any, Any]]) -> set[int]:
     """Returns the numbers that are there more than once."""
     if not numbers:
         return set()
-    in_order = np.sort(np.concatenate(numbers))
+    in_order = np.concatenate(numbers)
+    in_order.sort()
     return set(in_order[1:][in_order[1:] == in_order[:-1]].tolist())
 
 
