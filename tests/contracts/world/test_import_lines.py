@@ -7,7 +7,8 @@ import re
 import pytest
 
 from contracts.errors import ImportInvalid
-from contracts.world.import_file import read_import
+from contracts.world.edges_alike import EdgesAlike
+from contracts.world.import_file import ImportedEdge, ImportedNode, each_edge, read_import
 from contracts.world.portable import EdgeRecord, EndRecord, Header, NodeRecord, line_of
 
 HEADER = line_of(Header())
@@ -67,3 +68,22 @@ def test_a_byte_order_mark_before_the_header_is_no_part_of_it() -> None:
     marked, *rest = behind(2, [line_of(EndRecord(lines=3))])
     assert len(list(read_import([b"\xef\xbb\xbf" + marked, *rest]))) == 2
     assert line_named(problem_of([marked, b"\xef\xbb\xbf" + NODE])) == 2
+
+
+@pytest.mark.parametrize("count", [2, MANY])
+def test_of_a_name_that_a_line_has_twice_the_last_value_counts(count: int) -> None:
+    twice = b'{"kind":"node","id":"n","type":"Goal","title":"A","title":"B","source":"s","properties":{"p":1,"p":2}}\n'
+    *_, last = read_import(behind(count, [twice, line_of(EndRecord(lines=count + 2))]))
+    assert isinstance(last, ImportedNode)
+    assert (last.states[-1].title, last.states[-1].properties) == ("B", {"p": 2})
+
+
+@pytest.mark.parametrize("count", [2, MANY])
+def test_so_it_is_with_edges_whether_they_are_read_many_at_once_or_each_by_itself(count: int) -> None:
+    twice = b'{"kind":"edge","source":"n","target":"x","target":"m","type":"PART_OF","statedIn":"s"}\n'
+    lines = [HEADER, *([twice] * count), line_of(EndRecord(lines=count + 1))]
+    edges = [
+        edge for item in read_import(lines) if isinstance(item, ImportedEdge | EdgesAlike) for edge in each_edge(item)
+    ]
+    assert len(edges) == count
+    assert {edge.states[-1].target for edge in edges} == {"m"}
