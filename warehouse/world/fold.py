@@ -109,25 +109,64 @@ class _Page:
 
 
 def _read_page(reader: Reader, after: int) -> _Page:
-    events, newest, head = 0, (after, ""), head_revision(reader)
-    states: dict[str, list[pa.RecordBatch]] = {"node": [], "edge": []}
-    formed: list[pa.RecordBatch] = []
-    forms: dict[int, Form] = {}
+    events, head = 0, head_revision(reader)
+    none_read = (after, "")
+    states, formed = _StatesOfPage(), _FormedOfPage()
     while events < EVENTS_AT_ONCE and after < head:
         until = after + min(_READ_AT_ONCE, EVENTS_AT_ONCE - events)
-        rows, edges = event_texts_between(reader, after, until), formed_edges_between(reader, after, until)
-        for kind, part in states.items():
+        events += states.read(reader, after, until) + formed.read(reader, after, until)
+        after = until
+    revision, recorded_at = max(none_read, states.newest, formed.newest)
+    return _Page(events, revision, recorded_at, states.tables(), formed.edges(), formed.forms())
+
+
+class _StatesOfPage:
+    """Reads the states of a page that are events, a part at a time."""
+
+    def __init__(self) -> None:
+        self.newest = (0, "")
+        """The revision and the time of the last one."""
+        self._parts: dict[str, list[pa.RecordBatch]] = {"node": [], "edge": []}
+
+    def read(self, reader: Reader, after: int, until: int) -> int:
+        """Reads a part, and returns how many states it has."""
+        rows = event_texts_between(reader, after, until)
+        for kind, part in self._parts.items():
             if of_kind := [row for row in rows if row[1] == kind]:
                 part.append(_states(of_kind))
         if rows:
-            newest = max(newest, (rows[-1][0], _recorded_at(rows[-1][2])))
+            self.newest = (rows[-1][0], _recorded_at(rows[-1][2]))
+        return len(rows)
+
+    def tables(self) -> dict[str, pa.Table]:
+        """Returns `_Page.states`."""
+        return {kind: pa.Table.from_batches(part) for kind, part in self._parts.items() if part}
+
+
+class _FormedOfPage:
+    """Reads the edges of a page that follow from forms, likewise."""
+
+    def __init__(self) -> None:
+        self.newest = (0, "")
+        self._parts: list[pa.RecordBatch] = []
+        self._forms: dict[int, Form] = {}
+
+    def read(self, reader: Reader, after: int, until: int) -> int:
+        """Reads a part, and returns how many edges it has."""
+        edges = formed_edges_between(reader, after, until)
         if edges:
-            forms |= forms_of(reader, edges)
-            formed.append(_formed(edges))
-            newest = max(newest, (edges[-1].revision, forms[edges[-1].form].recorded_at))
-        events, after = events + len(rows) + len(edges), until
-    tables = {kind: pa.Table.from_batches(part) for kind, part in states.items() if part}
-    return _Page(events, *newest, tables, pa.Table.from_batches(formed) if formed else None, _forms(forms.values()))
+            self._forms |= forms_of(reader, edges)
+            self._parts.append(_formed(edges))
+            self.newest = (edges[-1].revision, self._forms[edges[-1].form].recorded_at)
+        return len(edges)
+
+    def edges(self) -> pa.Table | None:
+        """Returns `_Page.formed`."""
+        return pa.Table.from_batches(self._parts) if self._parts else None
+
+    def forms(self) -> pa.Table:
+        """Returns `_Page.forms`."""
+        return _forms(self._forms.values())
 
 
 def _states(rows: list[tuple[int, str, str, bool]]) -> pa.RecordBatch:
