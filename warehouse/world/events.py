@@ -161,67 +161,102 @@ def append_states(tx: Transaction, states: Sequence[Node | Edge], decision_seq: 
     ]
 
 
+class Batch(NamedTuple):
+    """What all states that one decision of an import writes have in common."""
+
+    actor: str
+    owner: str
+    now: str
+    decision: int
+    segment: int
+    """Where new nodes and edges stand in the indexes of random keys."""
+
+
 def append_batch(
-    tx: Transaction,
-    states: Sequence[Node | Edge | NewNode | NewEdge],
-    forms: Sequence[EdgeForm],
-    actor: str,
-    owner: str,
-    now: str,
-    decision: int,
-    segment: int,
+    tx: Transaction, states: Sequence[Node | Edge | NewNode | NewEdge], forms: Sequence[EdgeForm], batch: Batch
 ) -> dict[str, Any]:
     """Does `append_states` for states of which some are new and encoded already. Returns the digest of the batch.
 
     `forms` is what the new edges share. A form of several edges is stored once, and they have no events: their states
-    follow from it. `segment` is where new edges and nodes stand in the indexes of random keys. The last state has an
-    event, in the ordinary segment, which alone is in the index of times. Edges from nodes that are not under the
-    owner's name are in that segment too: only those are looked for by owner and source.
+    follow from it. The last state has an event, in the ordinary segment, which alone is in the index of times.
     """
-    if segment:
-        tx.run("world_begin_segment", segment=segment)
+    if batch.segment:
+        tx.run("world_begin_segment", segment=batch.segment)
     seqs = tx.next_seqs(len(states))
-    bodies: list[str] = []
-    events: list[tuple[Any, ...]] = []
-    nodes: list[tuple[Any, ...]] = []
-    edges: list[tuple[Any, ...]] = []
-    others: list[tuple[Node | Edge, str]] = []
-    now_formed = [recorded_at(form, now) for form in forms]
     alike = Counter(state.shared for state in states if isinstance(state, NewEdge))
-    numbers: dict[int, int] = {}
-    own, last = own_id(owner, ""), seqs[-1]
-    for seq, state in zip(seqs, states, strict=True):
-        if isinstance(state, NewEdge):
-            edge_id, source, target = state.id, state.source, state.target
-            edge_type, stated_in, (head, tail) = now_formed[state.shared]
-            body = f'{{"id":"{edge_id}","source":"{source}","target":"{target}",{head},"revision":{seq},{tail}'
-            form = None
-            if seq == last or alike[state.shared] == 1:
-                events.append((seq, "edge", edge_id, decision, actor, stated_in, now, body, segment))
-            else:
-                form = numbers.setdefault(state.shared, seq)
-            place = segment if source.startswith(own) else _ORDINARY
-            edges.append((seq, edge_id, source, target, edge_type, owner, "private", 1, place, form))
-        elif isinstance(state, NewNode):
-            body = stored_body(state.body, seq, now)
-            events.append((seq, "node", state.id, decision, actor, state.source, now, body, segment))
-            keys = (state.dedupe_key, state.fact_key)
-            nodes.append((state.id, owner, "private", state.domain, 1, *keys, None, seq, body))
-        else:
-            written = msgspec.structs.replace(state, revision=seq)
-            body = _encode(written).decode()
-            events.append(_event_row(written, body, decision))
-            others.append((written, body))
-        bodies.append(body)
-    events[-1] = (*events[-1][:-1], _ORDINARY)
-    formed = [(number, decision, actor, now_formed[shared]) for shared, number in numbers.items()]
-    rows = [(*of_batch, form.stated_in, now, *form.body) for *of_batch, form in formed]
-    tx.append_rows("world_edge_forms", _FORM_COLUMNS, rows)
-    tx.append_rows("world_events", _EVENT_COLUMNS, events)
-    tx.append_rows("world_nodes", _NODE_COLUMNS, nodes)
-    tx.append_rows("world_edges", _EDGE_COLUMNS, edges)
-    _put(tx, others)
+    shared = {place for place, edges in alike.items() if edges > 1}
+    rows = _BatchRows(batch, [recorded_at(form, batch.now) for form in forms], shared, seqs[-1])
+    bodies = [rows.add(state, seq) for state, seq in zip(states, seqs, strict=True)]
+    rows.append(tx)
     return batch_of(bodies)
+
+
+class _BatchRows:
+    """Collects the rows of a batch. `shared` are the places of the forms that several of its edges have."""
+
+    def __init__(self, batch: Batch, forms: Sequence[EdgeForm], shared: Collection[int], last: int) -> None:
+        self._batch = batch
+        self._own = own_id(batch.owner, "")
+        self._forms = forms
+        self._shared = shared
+        self._last = last
+        self._numbers: dict[int, int] = {}
+        """The number of each stored form by its place."""
+        self._events: list[tuple[Any, ...]] = []
+        self._nodes: list[tuple[Any, ...]] = []
+        self._edges: list[tuple[Any, ...]] = []
+        self._others: list[tuple[Node | Edge, str]] = []
+
+    def add(self, state: Node | Edge | NewNode | NewEdge, seq: int) -> str:
+        """Adds the rows of a state, and returns it as JSON."""
+        if isinstance(state, NewEdge):
+            return self._add_edge(state, seq)
+        if isinstance(state, NewNode):
+            return self._add_node(state, seq)
+        written = msgspec.structs.replace(state, revision=seq)
+        body = _encode(written).decode()
+        self._events.append(_event_row(written, body, self._batch.decision))
+        self._others.append((written, body))
+        return body
+
+    def _add_node(self, node: NewNode, seq: int) -> str:
+        body = stored_body(node.body, seq, self._batch.now)
+        keys = (node.dedupe_key, node.fact_key)
+        self._nodes.append((node.id, self._batch.owner, "private", node.domain, 1, *keys, None, seq, body))
+        self._add_event(seq, "node", node.id, node.source, body)
+        return body
+
+    def _add_edge(self, edge: NewEdge, seq: int) -> str:
+        edge_id, source, target = edge.id, edge.source, edge.target
+        edge_type, stated_in, (head, tail) = self._forms[edge.shared]
+        body = f'{{"id":"{edge_id}","source":"{source}","target":"{target}",{head},"revision":{seq},{tail}'
+        form = None
+        if seq != self._last and edge.shared in self._shared:
+            form = self._numbers.setdefault(edge.shared, seq)
+        else:
+            self._add_event(seq, "edge", edge_id, stated_in, body)
+        # only edges from other nodes than those under the owner's name are looked for by owner and source
+        segment = self._batch.segment if source.startswith(self._own) else _ORDINARY
+        self._edges.append((seq, edge_id, source, target, edge_type, self._batch.owner, "private", 1, segment, form))
+        return body
+
+    def _add_event(self, seq: int, kind: str, entity_id: str, source: str, body: str) -> None:
+        actor, _, now, decision, segment = self._batch
+        segment = segment if seq != self._last else _ORDINARY
+        self._events.append((seq, kind, entity_id, decision, actor, source, now, body, segment))
+
+    def append(self, tx: Transaction) -> None:
+        """Writes all rows."""
+        tx.append_rows("world_edge_forms", _FORM_COLUMNS, self._form_rows())
+        tx.append_rows("world_events", _EVENT_COLUMNS, self._events)
+        tx.append_rows("world_nodes", _NODE_COLUMNS, self._nodes)
+        tx.append_rows("world_edges", _EDGE_COLUMNS, self._edges)
+        _put(tx, self._others)
+
+    def _form_rows(self) -> list[tuple[Any, ...]]:
+        actor, _, now, decision, _ = self._batch
+        stored = ((number, self._forms[place]) for place, number in self._numbers.items())
+        return [(number, decision, actor, form.stated_in, now, *form.body) for number, form in stored]
 
 
 _EVENT_COLUMNS = ("seq", "kind", "entity_id", "decision_seq", "actor", "source", "recorded_at", "body", "segment")

@@ -66,7 +66,7 @@ from warehouse.cycles import without_cycles
 from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction
 from warehouse.world.audit import DECISION, record
 from warehouse.world.bulk_view import BulkView
-from warehouse.world.events import append_batch, decode_edges, decode_nodes, head_revision
+from warehouse.world.events import Batch, append_batch, decode_edges, decode_nodes, head_revision
 from warehouse.world.import_helper import Looking, LookingHere, looking_beside, packed_nodes, unpacked_nodes
 from warehouse.world.import_parts import Judged, JudgedParts, Part, Planned, Waiting
 from warehouse.world.judging import RecordingView
@@ -651,9 +651,9 @@ class _Importer:
         if not states:
             return []
         seq = tx.changed(DECISION, planned.verdict)
-        segment = self._segment_for(len(states), seq)
-        batch = append_batch(tx, states, part.forms, self._actor.name, self._owner, planned.now, seq, segment)
-        record(tx, seq, planned.verdict, planned.proposal, planned.stages, (), key_id=self._key_id, batch=batch)
+        batch = Batch(self._actor.name, self._owner, planned.now, seq, self._segment_for(len(states), seq))
+        digest = append_batch(tx, states, part.forms, batch)
+        record(tx, seq, planned.verdict, planned.proposal, planned.stages, (), key_id=self._key_id, batch=digest)
         tx.run_each(
             "world_keep_origin_decision",
             [

@@ -18,7 +18,7 @@ from contracts.world.proposal import Actor
 from warehouse.ledger.drivers import driver_statement
 from warehouse.ledger.ledger import SQL, Ledger, open_ledger
 from warehouse.world import importing
-from warehouse.world.events import append_batch, current_edge, decode_edges, events_of_decision, head_revision
+from warehouse.world.events import Batch, append_batch, current_edge, decode_edges, events_of_decision, head_revision
 from warehouse.world.export import Position, export_page
 from warehouse.world.history import known_revision
 from warehouse.world.importing import ImportOutcome, import_graph
@@ -108,7 +108,7 @@ def test_an_owners_edges_from_nodes_of_others_are_in_the_ordinary_segment(ledger
     own = own_id(OWNER, "goal:a")
     edges = [NewEdge("edge:1", own, "goal:b", 0), NewEdge("edge:2", "goal:b", own, 0), NewEdge("edge:3", own, own, 0)]
     with ledger.transaction() as tx:
-        append_batch(tx, edges, forms, "operator:eve", OWNER, "2026-01-02T12:00:00.000000Z", 1, segment=1)
+        append_batch(tx, edges, forms, Batch("operator:eve", OWNER, "2026-01-02T12:00:00.000000Z", 1, segment=1))
     with ledger.read() as reader:
         rows = reader.rows("world_export_edges", **range_of(OWNER, "", "own/"))
         assert [row["id"] for row in rows] == ["edge:2"]
