@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from contracts.times import utc_text
-from contracts.world.change_set import Case, plan
+from contracts.world.case import Case
+from contracts.world.change_set import plan
 from contracts.world.identity import dedupe_key, edge_id, fact_key
 from contracts.world.ontology import load_ontology
 from contracts.world.proposal import Actor, EdgeDraft, NodeDraft, Proposal, checked

@@ -7,11 +7,12 @@ they were: whoever asks for what was known before still finds them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from contracts.world.case import MOST_NAMED, sees
 from contracts.world.ontology import ACT_EDGES, SUPERSEDES, Ontology
-from contracts.world.proposal import EdgeDraft
+from contracts.world.proposal import EdgeDraft, Proposal
 from contracts.world.records import Edge, Node
 from contracts.world.view import GraphView
 
@@ -100,3 +101,49 @@ def in_place_of(node: Node, view: GraphView) -> Node | None:
         seen.add(by.id)
         node = by
     return node
+
+
+class CorrectedEdges:
+    """The edges of the nodes that a proposal corrects, which go on at what stands in their place."""
+
+    def __init__(
+        self,
+        proposal: Proposal,
+        view: GraphView,
+        ontology: Ontology,
+        acted: Mapping[str, Node],
+        proposed: Mapping[str, Node],
+    ) -> None:
+        self.kept: list[KeptEdge] = []
+        self.kept_in_words: list[str] = []
+        self.left_in_words: list[str] = []
+        stated: set[EdgeKey] = {(draft.source, draft.type, draft.target) for draft in proposal.edges}
+
+        def end(node_id: str) -> Node | None:
+            node = proposed.get(node_id) or acted.get(node_id) or view.node(node_id)
+            return node if node is not None and not node.erased and sees(proposal.actor, node) else None
+
+        for act in proposal.acts:
+            if act.kind != "corrects" or act.target not in acted:
+                continue
+            by = proposed[act.by]
+            owners = (by.owner, proposal.actor.owner)
+            edges = [edge for edge in view.edges_at(act.target) if edge.owner in owners]
+            kept, left = Correction(acted[act.target], by, stated, ontology).divided(edges, end)
+            self.kept += kept
+            if kept:
+                named = _edges_in_words(act.target, [kept_edge.edge for kept_edge in kept])
+                self.kept_in_words.append(f"{by.id} keeps the edges of {act.target}: {named}")
+            if left:
+                self.left_in_words.append(
+                    f"{by.id}, a {by.type}, can't keep edges of {act.target}: {_edges_in_words(act.target, left)}"
+                )
+
+
+def _edges_in_words(node_id: str, edges: list[Edge]) -> str:
+    named = [
+        f"{edge.type} {edge.target}" if edge.source == node_id else f"{edge.source} {edge.type} it"
+        for edge in edges[:MOST_NAMED]
+    ]
+    more = len(edges) - MOST_NAMED
+    return ", ".join(named) + (f", and {more} more" if more > 0 else "")

@@ -18,7 +18,7 @@ import msgspec
 
 from contracts.canonical import canonical_json
 from contracts.standing import SourceClass, band, higher, rank
-from contracts.world.records import Node
+from contracts.world.records import Edge, Node
 from contracts.world.text import folded
 
 MOST_CLAIMS = 100
@@ -212,6 +212,20 @@ def claim_of(node: Node) -> Claim:
         stated_at=node.stated_at or node.recorded_at,
         confirmed_as=node.confirmed_as,
         confirmed_at=node.confirmed_at,
+    )
+
+
+def claim_of_edge(edge: Edge) -> Claim:
+    """Returns the claim that an edge of a single-valued type makes: its value is its target."""
+    confidence = edge.properties.get("confidence")
+    return Claim(
+        id=edge.id,
+        source=folded(edge.stated_in),
+        value=edge.target,
+        valid_from=edge.valid_from,
+        source_class=edge.source_class,
+        confidence=confidence if isinstance(confidence, int | float) else None,
+        stated_at=edge.recorded_at,
     )
 
 

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from contracts.errors import BodyInvalid, ImportInvalid, ImportVersionUnsupported
 from contracts.secret_texts import SecretInText, refuse_secrets
 from contracts.times import normal_instant
-from contracts.world.change_set import edge_draft_of, node_draft_of
+from contracts.world.drafts import edge_draft_of, node_draft_of
 from contracts.world.edges_alike import EdgesAlike, LinesAlike, lines_like
 from contracts.world.identity import edge_id, fact_key, given_id, own_id
 from contracts.world.ontology import Ontology, load_ontology

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from contracts.world.change_set import overlap
 from contracts.world.facts import stated_end
 from contracts.world.ontology import EdgeType, NodeType, Ontology
-from contracts.world.records import Edge, Node
+from contracts.world.records import Edge, Node, overlap
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import msgspec
 
 from contracts.secret_texts import SecretInText, refuse_secrets
 from contracts.standing import rank
-from contracts.world.change_set import authority_of, is_same_statement
+from contracts.world.drafts import is_same_statement
 from contracts.world.edges_alike import EdgesAlike
 from contracts.world.identity import dedupe_key, edge_id, own_id, statement_key
 from contracts.world.import_file import (
@@ -38,6 +38,7 @@ from contracts.world.proposal import (
     EdgeDraft,
     NodeDraft,
     Proposal,
+    authority_of,
     fault_of_properties,
     is_id,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from datetime import timedelta
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -26,6 +27,9 @@ HIGHEST_REVISION = 2**53 - 1
 
 ID_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._:/@#-]{0,199}"
 _ID = re.compile(ID_PATTERN)
+
+CLOCK_SKEW = timedelta(minutes=5)
+"""Time by which a sender's clock may be ahead of ours."""
 
 ActorKind = Literal["caller", "capsule", "claimant", "pipeline", "intake", "constitution", "operator"]
 Verdict = Literal["approved", "rejected", "escalated"]
@@ -65,6 +69,11 @@ class Actor(msgspec.Struct, frozen=True):
 PIPELINE = Actor("pipeline", "pipeline")
 INTAKE = Actor("intake", "intake")
 CONSTITUTION = Actor("constitution", "constitution")
+
+
+def authority_of(actor: Actor) -> SourceClass:
+    """Returns the class up to which an actor corrects, retracts and confirms. An operator decides for everybody."""
+    return SourceClass.OWNER if actor.kind == "operator" else actor.max_class
 
 
 class NodeDraft(msgspec.Struct, frozen=True, kw_only=True):

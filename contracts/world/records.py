@@ -147,3 +147,10 @@ def due_at(state: Node | Edge) -> str | None:
     if state.valid_from > state.recorded_at:
         return state.valid_from
     return state.valid_to if state.valid_to is not None and state.valid_to > state.recorded_at else None
+
+
+def overlap(one: Node | Edge, other: Node | Edge) -> bool:
+    """Decides whether two states hold at the same time."""
+    return (other.valid_to is None or one.valid_from < other.valid_to) and (
+        one.valid_to is None or other.valid_from < one.valid_to
+    )

@@ -13,12 +13,12 @@ from typing import Literal
 
 from contracts.standing import UNSTATED, rank
 from contracts.times import instant_of, is_instant, utc_text
-from contracts.world.change_set import CLOCK_SKEW, MOST_NAMED, Case, EdgeChange, NodeChange, authority_of, claim_of_edge
+from contracts.world.case import MOST_NAMED, Case, EdgeChange, NodeChange
 from contracts.world.extraction.same_place import said_there_too
-from contracts.world.facts import claim_of, may_replace, stated_end
+from contracts.world.facts import claim_of, claim_of_edge, may_replace, stated_end
 from contracts.world.identity import dedupe_key, fact_key, own_id
 from contracts.world.ontology import ACT_EDGES, BUILDS_ON, GOVERNED_BY, OWNER_CONFIRMATION, PART_OF, SUPERSEDES
-from contracts.world.proposal import StageName, StageResult
+from contracts.world.proposal import CLOCK_SKEW, StageName, StageResult, authority_of
 from contracts.world.records import FORGOTTEN, Edge, Node
 
 FURTHEST_START = timedelta(days=3653)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from contracts.errors import BodyInvalid, RevisionConflict
-from contracts.world.change_set import Case
+from contracts.world.case import Case
 from contracts.world.proposal import StageName, StageResult, Verdict
 from contracts.world.stages import (
     Judgement,

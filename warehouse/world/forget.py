@@ -17,14 +17,13 @@ from contracts.owners import recorded_owner
 from contracts.standing import UNSTATED, rank
 from contracts.times import utc_text
 from contracts.world.capsule import owner_of
-from contracts.world.change_set import authority_of
 from contracts.world.erasure import Scope, subject_sha256
 from contracts.world.extraction.same_place import said_there_too
 from contracts.world.extraction.same_statements import ids_of_rebuild
 from contracts.world.extraction.sources import graph_of
 from contracts.world.facts import claim_of
 from contracts.world.identity import edge_id, given_id, own_id
-from contracts.world.proposal import Actor, Proposal, StageResult
+from contracts.world.proposal import Actor, Proposal, StageResult, authority_of
 from contracts.world.records import FORGOTTEN, Edge, Event, Node, recorded_again
 from contracts.world.text import folded
 from warehouse.ledger.ledger import Ledger, Reader, Transaction

@@ -25,7 +25,6 @@ from contracts.errors import IdTaken, RequestProblem
 from contracts.times import utc_text
 from contracts.world.alignment import Alignment
 from contracts.world.alignment import alignment as guardrails
-from contracts.world.change_set import ImportedStates, plan_import
 from contracts.world.edges_alike import EdgesAlike
 from contracts.world.identity import dedupe_key, fact_key, own_id
 from contracts.world.import_api import IDS_RETURNED
@@ -45,6 +44,7 @@ from contracts.world.import_file import (
     survey,
     words_after,
 )
+from contracts.world.import_plan import ImportedStates, plan_import
 from contracts.world.ontology import SUPERSEDES, Ontology
 from contracts.world.own_ontology import ontology_with
 from contracts.world.plain_import import (

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from contracts.world.change_set import Case, plan
+from contracts.world.case import Case
+from contracts.world.change_set import plan
 from contracts.world.identity import dedupe_key, statement_key
 from contracts.world.own_ontology import NO_WORDS, ontology_with
 from contracts.world.proposal import Proposal

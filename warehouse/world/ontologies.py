@@ -11,13 +11,12 @@ from contracts.canonical import sha256_hex
 from contracts.errors import BodyInvalid, OntologyUnfit, RevisionConflict, StandingTooLow
 from contracts.standing import rank
 from contracts.times import utc_text
-from contracts.world.change_set import authority_of
 from contracts.world.facts import claim_of, place
 from contracts.world.identity import given_id, statement_key
 from contracts.world.ontology import SUPERSEDES, Ontology, load_ontology
 from contracts.world.ontology_change import OntologyChange, freed
 from contracts.world.own_ontology import NO_WORDS, OwnOntology, merged, ontology_with, refuse_faults
-from contracts.world.proposal import Actor, Proposal, StageResult
+from contracts.world.proposal import Actor, Proposal, StageResult, authority_of
 from contracts.world.records import Edge, Node
 from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction
 from warehouse.world.audit import DECISION, record

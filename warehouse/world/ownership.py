@@ -13,11 +13,10 @@ from typing import TypeVar
 import msgspec
 
 from contracts.times import utc_text
-from contracts.world.change_set import overlap
 from contracts.world.identity import fact_key
 from contracts.world.ontology import Ontology
 from contracts.world.proposal import Actor, Proposal, StageResult
-from contracts.world.records import Edge, Node, recorded_again
+from contracts.world.records import Edge, Node, overlap, recorded_again
 from warehouse.ledger.ledger import Transaction
 from warehouse.world.audit import DECISION, record
 from warehouse.world.events import append_states

@@ -17,7 +17,8 @@ from contracts.access.trial_plan import trial_plan
 from contracts.errors import IdempotencyKeyReused, ProposalUnknown, StoreBusy, TrialExcluded, TrialFull
 from contracts.world.alignment import Alignment
 from contracts.world.alignment import alignment as guardrails
-from contracts.world.change_set import MOST_NAMED, plan
+from contracts.world.case import MOST_NAMED
+from contracts.world.change_set import plan
 from contracts.world.proposal import Actor, Confirmation, Decision, Proposal, StageResult, checked, repetition_of
 from contracts.world.records import Edge, Event, Node
 from contracts.world.stages import Judgement

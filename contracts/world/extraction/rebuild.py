@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from contracts.world.change_set import node_draft_of
+from contracts.world.drafts import node_draft_of
 from contracts.world.extraction.findings import MOST_SPANS
 from contracts.world.extraction.sources import documents_of
 from contracts.world.ontology import Ontology

@@ -18,12 +18,11 @@ from pydantic_core import CoreSchema, core_schema
 from contracts.base import Document
 from contracts.canonical import canonical_json
 from contracts.times import instant_of, utc_text
-from contracts.world.change_set import CLOCK_SKEW
 from contracts.world.extraction.findings import FALLBACK, Findings, FoundEdge, FoundNode
 from contracts.world.graph_documents import Instant
 from contracts.world.identity import LONGEST_GIVEN_ID, fact_key
 from contracts.world.ontology import ACT_EDGES, SUPERSEDES, Ontology
-from contracts.world.proposal import ID_PATTERN, fault_of_properties
+from contracts.world.proposal import CLOCK_SKEW, ID_PATTERN, fault_of_properties
 from contracts.world.stages import FURTHEST_END, FURTHEST_START
 from contracts.world.text import is_blank
 

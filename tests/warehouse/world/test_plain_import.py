@@ -22,7 +22,6 @@ from contracts.errors import ImportInvalid, NodeUnknown, RequestProblem
 from contracts.settings import Settings
 from contracts.times import utc_text
 from contracts.world import import_file
-from contracts.world.change_set import ImportedStates, plan_import
 from contracts.world.identity import dedupe_key, given_id, own_id
 from contracts.world.import_file import (
     ImportedEdge,
@@ -34,6 +33,7 @@ from contracts.world.import_file import (
     refuse_faults,
     survey,
 )
+from contracts.world.import_plan import ImportedStates, plan_import
 from contracts.world.ontology import load_ontology
 from contracts.world.proposal import Act, Actor, Proposal, StageResult
 from contracts.world.records import Edge, Node, is_live

@@ -1,0 +1,218 @@
+"""Places the facts and the single-valued edges of a proposal in time, among those that the graph has. Pure.
+
+The rule of standing decides (`facts.py`), and what comes out is said in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import msgspec
+
+from contracts.world.case import MOST_NAMED, EdgeChange, NodeChange
+from contracts.world.facts import Claim, claim_of, claim_of_edge, place, standing_at, supersedes
+from contracts.world.identity import fact_key
+from contracts.world.ontology import SUPERSEDES, Ontology
+from contracts.world.proposal import EdgeDraft
+from contracts.world.records import Edge, Node, overlap
+from contracts.world.view import GraphView
+
+
+@dataclass
+class FactTimelines:
+    """Places the facts of a proposal among the known facts of the same subjects and predicates."""
+
+    view: GraphView
+    ontology: Ontology
+    now: str
+    proposed: dict[str, Node]
+    acted: dict[str, Node]
+    """New states of known nodes that the proposal corrects, retracts or confirms."""
+    clashes: list[str] = field(default_factory=list)
+    outcomes: list[str] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)
+    _known: dict[str, Node] = field(default_factory=dict)
+    _after: dict[str, Node] = field(default_factory=dict)
+    _placed: set[str] = field(default_factory=set)
+    _proposed_ids: dict[str, list[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for node in self.proposed.values():
+            if (key := self._key(node)) is not None:
+                self._proposed_ids.setdefault(key, []).append(node.id)
+
+    def place(self, change: NodeChange) -> None:
+        """Places a changed fact, and those that hold where it was before."""
+        if change.is_new_state:
+            if change.before is not None:
+                self._place_key(self._key(change.before))
+            self._place_key(self._key(change.after))
+
+    def place_again(self, target: Node) -> None:
+        """Places the facts of the subject and predicate of a node that the proposal acts on."""
+        self._known[target.id] = self.view.node(target.id) or target
+        self._after[target.id] = self._after.get(target.id, target)
+        self._place_key(self._key(target))
+
+    def changed(self) -> Iterator[tuple[Node, Node]]:
+        """Yields the known nodes that change, except those of the proposal: their state before and after."""
+        for node_id, before in self._known.items():
+            after = self._after.get(node_id, before)
+            if node_id not in self.proposed and after != before:
+                yield before, after
+
+    def successions(self) -> Iterator[EdgeDraft]:
+        """Yields an edge for every fact that another one ends now."""
+        placed = self._after | self.proposed
+        for node_id in (*self._known, *self.proposed):
+            after, before = placed.get(node_id), self._known.get(node_id)
+            if after is None or after.ended_by is None or after.retracted:
+                continue
+            successor = placed.get(after.ended_by) or self.view.node(after.ended_by)
+            if successor is None or (before is not None and before.ended_by == after.ended_by):
+                continue
+            if successor.valid_from == after.valid_to:  # a confirmation ends others later, and does not succeed them
+                yield EdgeDraft(
+                    source=successor.id,
+                    target=node_id,
+                    type=SUPERSEDES,
+                    visibility=successor.visibility,
+                    valid_from=successor.valid_from,
+                )
+
+    def refuse_unfounded(self, superseding: list[EdgeDraft]) -> None:
+        """Records a clash for every stated succession that the rule does not give."""
+        placed = self._after | self.proposed
+        for draft in superseding:
+            source = placed.get(draft.source) or self.view.node(draft.source)
+            target = placed.get(draft.target) or self.view.node(draft.target)
+            if source is None or target is None:
+                continue  # another stage names what is missing
+            if target.valid_to is None or target.valid_to > source.valid_from:
+                self.clashes.append(f"{source.id} does not supersede {target.id}, which stands higher or is not older")
+
+    def _key(self, node: Node) -> str | None:
+        return fact_key(self.ontology, node.owner, node.properties)
+
+    def _place_key(self, key: str | None) -> None:
+        if key is None or key in self._placed:
+            return
+        self._placed.add(key)
+        known = {node.id: node for node in self.view.facts(key) if not node.erased}
+        proposed = {node_id: self.proposed[node_id] for node_id in self._proposed_ids.get(key, ())}
+        states = {**known, **{node_id: self.acted[node_id] for node_id in known if node_id in self.acted}}
+        # a known node of the proposal may be about something else from now on
+        states = {node_id: node for node_id, node in states.items() if node_id not in self.proposed} | proposed
+        # what an import shows as recorded before may have come one after the other
+        together = [node for node in proposed.values() if node.origin is None]
+        self._refuse_contradictions([claim_of(node) for node in together])
+        placed = place(states.values(), self.now)
+        for node_id, after in placed.items():
+            if node_id in proposed:
+                self.proposed[node_id] = after
+            else:
+                self._after[node_id] = after
+        self._known |= {node_id: node for node_id, node in known.items() if node_id not in proposed}
+        if len(placed) > 1:
+            self.outcomes += [_outcome(placed[node_id], placed, self.now) for node_id in proposed if node_id in placed]
+            self.gaps += [gap for node in together if (gap := _gap(placed.get(node.id), placed)) is not None]
+
+    def _refuse_contradictions(self, proposed: list[Claim]) -> None:
+        for number, claim in enumerate(proposed):
+            for other in proposed[:number]:
+                is_same = claim.source == other.source and claim.valid_from == other.valid_from
+                if is_same and claim.value != other.value:
+                    self.clashes.append(f"{other.id} and {claim.id} of the proposal contradict each other")
+
+
+def _outcome(fact: Node, placed: dict[str, Node], now: str) -> str:
+    """Returns what became of a fact among the others, in words."""
+    if fact.ended_by is not None:
+        return f"{fact.id} goes into history: {fact.ended_by} holds from {fact.valid_to}"
+    if fact.disputed:
+        highest, *_ = standing_at(placed.values(), now)
+        others = [node_id for node_id, node in placed.items() if node.disputed and node_id != fact.id][:MOST_NAMED]
+        why = (
+            "it stands highest"
+            if highest.id == fact.id
+            else f"{highest.id} stands highest, as {claim_of(highest).stands_as} by {highest.source!r}"
+        )
+        return f"{fact.id} is disputed beside {', '.join(others)}: {why}"
+    ended = [node_id for node_id, node in placed.items() if node.ended_by == fact.id][:MOST_NAMED]
+    return f"{fact.id} supersedes {', '.join(ended)}" if ended else f"{fact.id} holds"
+
+
+def _gap(fact: Node | None, placed: dict[str, Node]) -> str | None:
+    """Returns in words what holds from when on after a fact with an end that superseded one that went on, or None: what
+    is superseded does not hold again.
+
+    A fact that another one which holds then would have superseded too is not named.
+    """
+    end = None if fact is None else fact.valid_to
+    if fact is None or end is None or fact.ended_by is not None:
+        return None
+    standing = standing_at(placed.values(), end)
+    ended = [
+        node_id
+        for node_id, node in placed.items()
+        if node.ended_by == fact.id and (node.stated_to is None or node.stated_to > end)
+        if not any(supersedes(claim_of(other), claim_of(node)) for other in standing)
+    ]
+    if not ended:
+        return None
+    later = [node.valid_from for node in placed.values() if node.valid_from > end and node.valid_to != node.valid_from]
+    from_then = end if standing else min(later, default=None)
+    why = f"since {', '.join(ended[:MOST_NAMED])} does not hold again: state it from then"
+    if from_then is None:
+        return f"nothing holds from {end} on, {why}"
+    holding = [
+        f"{node.id}, as {claim_of(node).stands_as} by {node.source!r}"
+        for node in standing_at(placed.values(), from_then)
+    ]
+    only = f"only {', and '.join(holding[:MOST_NAMED])}"
+    if from_then == end:
+        return f"from {end} on {only}, holds, {why}"
+    return f"nothing holds from {end} until {from_then}, and from then on {only}, {why}"
+
+
+@dataclass
+class EdgeTimelines:
+    """Orders edges of single-valued types in time, by the rule of standing as for facts."""
+
+    view: GraphView
+    ontology: Ontology
+    history: bool = False
+    """True if edges that held one after the other, or were disputed, may come together."""
+    changed: dict[str, tuple[Edge, Edge]] = field(default_factory=dict)
+    clashes: list[str] = field(default_factory=list)
+    outcomes: list[str] = field(default_factory=list)
+    _proposed: dict[tuple[str, str], list[Edge]] = field(default_factory=dict)
+
+    def placed(self, change: EdgeChange) -> EdgeChange:
+        """Returns the change as it stands beside the known edges, and ends or disputes those."""
+        edge = change.after
+        known = self.ontology.edge_types.get(edge.type)
+        if known is None or not known.single_valued or not change.is_new_state:
+            return change
+        proposed = self._proposed.setdefault((edge.source, edge.type), [])
+        if any(not self.history or (overlap(edge, other) and not edge.disputed) for other in proposed):
+            self.clashes.append(f"{edge.source} has two {edge.type} in the proposal; one holds at a time")
+        proposed.append(edge)
+        others = [
+            other
+            for other in self.view.edges_from(edge.source, edge.type)
+            if other.id != edge.id and other.owner == edge.owner and overlap(edge, other)
+        ]
+        claim = claim_of_edge(edge)
+        for other in others:
+            if other.valid_from <= edge.valid_from and supersedes(claim, claim_of_edge(other)):
+                ended = msgspec.structs.replace(other, valid_to=edge.valid_from, disputed=False)
+                self.changed[other.id] = (other, ended)
+            elif other.valid_from > edge.valid_from and supersedes(claim_of_edge(other), claim):
+                edge = msgspec.structs.replace(edge, valid_to=min(edge.valid_to or other.valid_from, other.valid_from))
+            else:
+                self.changed[other.id] = (other, msgspec.structs.replace(other, disputed=True))
+                edge = msgspec.structs.replace(edge, disputed=True)
+                self.outcomes.append(f"{edge.source} {edge.type} {edge.target} is disputed beside {other.target}")
+        return EdgeChange(change.draft, change.before, edge)
