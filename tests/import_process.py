@@ -12,15 +12,15 @@ from world_writes import no_rules
 from contracts.settings import Settings
 from contracts.world.proposal import Actor
 from warehouse.ledger.ledger import open_ledger
-from warehouse.world import importing
+from warehouse.world import import_parts, import_writing, importing
 
 PART = 20
 
 
 def import_file(settings: Settings, file: Path, owner: str) -> None:
     """Imports a file in small parts, telling after each what is done."""
-    importing.NODES_AND_EDGES_OF_PART = PART
-    importing.WRITES_AT_MOST_S = 0.0
+    import_parts.NODES_AND_EDGES_OF_PART = PART
+    import_writing.WRITES_AT_MOST_S = 0.0
     ledger = open_ledger(settings, settings.data_dir)
     actor = Actor("operator", "operator:eve", on_behalf_of=owner)
     importing.import_graph(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -20,6 +20,9 @@ from contracts.world.proposal import PIPELINE
 from contracts.world.stages import Judgement
 from warehouse.cycles import without_cycles
 from warehouse.world.side_process import SideProcess, side_process
+
+NODES_WORTH_A_PROCESS = 50_000
+"""Nodes of a file from which on a second process looks at them, which takes two seconds to start."""
 
 MOST_WAITING_BYTES = 256_000_000
 """Encoded nodes that wait, above which whoever asks looks at some first: about half a million short ones."""
@@ -75,6 +78,32 @@ def looking_beside(judge: Alignment) -> Iterator[Looking]:
             yield _LookingBeside(helper, judge, thread)
         finally:
             thread.shutdown(cancel_futures=True)
+
+
+class ImportHelper:
+    """Begins the second process as soon as a file is known to have many nodes, and ends it after the judgement.
+
+    The process judges texts by the service's own guardrail, so there is none where `judge` is another. The stack
+    `ended` ends it if the file is never judged.
+    """
+
+    def __init__(self, judge: Alignment, ended: ExitStack) -> None:
+        self._judge = judge
+        self._ended = ended
+        self._looking: Looking | None = None
+
+    def begin(self, nodes: int) -> None:
+        """Begins the process if so many nodes are worth it, unless it runs."""
+        if self._looking is None and self._judge is alignment and nodes >= NODES_WORTH_A_PROCESS:
+            self._looking = self._ended.enter_context(looking_beside(self._judge))
+
+    @contextmanager
+    def looking(self, nodes: int) -> Iterator[Looking]:
+        """Yields what has so many nodes looked at."""
+        self.begin(nodes)
+        looking, self._looking = self._looking or LookingHere(self._judge), None
+        with self._ended.pop_all():
+            yield looking
 
 
 class _Asked(NamedTuple):

@@ -3,7 +3,7 @@ written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,14 +13,20 @@ from typing import IO, Any, NamedTuple
 import msgspec
 
 from contracts.world.edges_alike import EdgesAlike
-from contracts.world.import_file import Imported, ImportedEdge, ImportedNode, each_edge, item_of
+from contracts.world.import_file import FileIndex, Imported, ImportedEdge, ImportedNode, Item, each_edge, item_of
 from contracts.world.plain_import import EdgeForm, NewEdge, NewNode
-from contracts.world.portable import DecisionRecord, StateRecord
+from contracts.world.portable import DecisionRecord, OntologyRecord, StateRecord
 from contracts.world.proposal import Proposal, StageResult, Verdict
 from contracts.world.records import Edge, Node
 from contracts.world.stages import Judgement
 from warehouse.world.import_helper import LookedAt
 from warehouse.world.judging import Subjects
+
+OnProgress = Callable[[str, int, int], None]
+"""Is told what is being done, and for how many of how many nodes and edges it is done."""
+
+NODES_AND_EDGES_OF_PART = 50_000
+"""Nodes and edges that are judged together and written by one decision."""
 
 
 @dataclass
@@ -58,6 +64,43 @@ class Part:
     def each_edge(self) -> list[ImportedEdge]:
         """Returns its edges one by one, in order."""
         return [edge for item in self.edges for edge in each_edge(item)]
+
+
+def parts_of(items: Iterable[Item], index: FileIndex) -> Iterator[Part]:
+    """Yields the parts of a file. The facts about one subject and predicate are in one part."""
+    most = NODES_AND_EDGES_OF_PART
+    together = {} if len(index.types) + index.edges <= most else _grouped(index)
+    waiting: dict[str, list[ImportedNode]] = {}
+    part = Part()
+    for item in items:
+        if isinstance(item, OntologyRecord):
+            continue
+        if isinstance(item, DecisionRecord):
+            part.decisions.append(item)
+            continue
+        left = item if isinstance(item, EdgesAlike) else None
+        while left is not None:
+            left = part.add_alike(left, most)
+            if left is not None:
+                yield part
+                part = Part()
+        if isinstance(item, ImportedNode) and (key := together.get(item.id)) is not None:
+            facts = waiting.setdefault(key, [])
+            facts.append(item)
+            if len(facts) == len(index.fact_keys[key]):
+                part.add(*waiting.pop(key))
+        elif not isinstance(item, EdgesAlike):
+            part.add(item)
+        if part.size >= most:
+            yield part
+            part = Part()
+    if part.items or part.decisions:
+        yield part
+
+
+def _grouped(index: FileIndex) -> dict[str, str]:
+    """Returns the fact keys of the nodes that share one with another node of the file."""
+    return {node_id: key for key, ids in index.fact_keys.items() if len(ids) > 1 for node_id in ids}
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from contracts.world.portable import EdgeRecord, EndRecord, Header, NodeRecord, 
 from contracts.world.proposal import Actor
 from warehouse.ledger.drivers import driver_statement
 from warehouse.ledger.ledger import SQL, Ledger, open_ledger
-from warehouse.world import importing
+from warehouse.world import import_parts, import_writing
 from warehouse.world.events import Batch, append_batch, current_edge, decode_edges, events_of_decision, head_revision
 from warehouse.world.export import Position, export_page
 from warehouse.world.history import known_revision
@@ -42,9 +42,9 @@ def chain(nodes: int) -> list[bytes]:
 
 @pytest.fixture
 def in_small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 10)
-    monkeypatch.setattr(importing, "STATES_WORTH_A_SEGMENT", 20)
-    monkeypatch.setattr(importing, "SEGMENT_STATES", 20)
+    monkeypatch.setattr(import_parts, "NODES_AND_EDGES_OF_PART", 10)
+    monkeypatch.setattr(import_writing, "STATES_WORTH_A_SEGMENT", 20)
+    monkeypatch.setattr(import_writing, "SEGMENT_STATES", 20)
 
 
 def imported(ledger: Ledger, content: list[bytes]) -> ImportOutcome:

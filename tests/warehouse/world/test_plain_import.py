@@ -39,7 +39,7 @@ from contracts.world.proposal import Act, Actor, Proposal, StageResult
 from contracts.world.records import Edge, Node, is_live
 from contracts.world.validator import judge
 from warehouse.ledger.ledger import Ledger, open_ledger
-from warehouse.world import importing
+from warehouse.world import import_helper, import_parts, import_planning, import_writing, importing
 from warehouse.world.audit import decided_stages, verify
 from warehouse.world.events import events_after
 from warehouse.world.forget import erase_node
@@ -324,8 +324,8 @@ def test_the_graph_is_the_same_however_many_parts_a_file_has(
         owner, head = new_owner(), still.head()
         actor = Actor("operator", "operator:eve", on_behalf_of=owner)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(importing, "NODES_AND_EDGES_OF_PART", size)
-            patch.setattr(importing, "WRITES_AT_MOST_S", at_most_s)
+            patch.setattr(import_parts, "NODES_AND_EDGES_OF_PART", size)
+            patch.setattr(import_writing, "WRITES_AT_MOST_S", at_most_s)
             import_and_change(still, actor, first, meanwhile)
             lines = content.splitlines(keepends=True)
             is_approved = False  # of two faults that is told which stands in the first part
@@ -345,7 +345,7 @@ def test_the_graph_is_the_same_however_many_parts_a_file_has(
 def test_what_the_graph_has_already_is_planned_only_where_it_changes(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 4)
+    monkeypatch.setattr(import_parts, "NODES_AND_EDGES_OF_PART", 4)
     actor = Actor("operator", "operator:eve", on_behalf_of=new_owner())
     names = [f"n{number}" for number in range(6)]
     records = [*map(node, names), *(edge(name, "PART_OF", "n0") for name in names[1:])]
@@ -357,7 +357,7 @@ def test_what_the_graph_has_already_is_planned_only_where_it_changes(
         planned.extend(states[-1].id for states in imported.edges)
         return plan_import(imported, *others, **named)
 
-    monkeypatch.setattr(importing, "plan_import", noting)
+    monkeypatch.setattr(import_planning, "plan_import", noting)
     outcome = import_graph(ledger, file_of(*records).splitlines, actor, alignment=no_rules)
     known = {stage.stage: stage.reason for stage in outcome.stages}["deduplication"]
     assert (outcome.verdict, outcome.written, planned) == ("approved", 0, [])
@@ -373,7 +373,7 @@ def stages_of_decisions(ledger: Ledger, seqs: tuple[int, ...]) -> list[dict[str,
 
 
 def test_what_is_alike_in_another_part_is_told_of(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 2)
+    monkeypatch.setattr(import_parts, "NODES_AND_EDGES_OF_PART", 2)
     content = file_of(node("a"), node("b"), node("c", title="title OF a"), node("d"))
     actor = Actor("operator", "operator:eve", on_behalf_of=new_owner())
     outcome = import_graph(ledger, content.splitlines, actor, alignment=no_rules)
@@ -416,7 +416,7 @@ def test_what_a_file_states_twice_is_refused_with_both_lines_wherever_a_part_end
     twice: str,
     before: int,
 ) -> None:
-    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", in_part)
+    monkeypatch.setattr(import_parts, "NODES_AND_EDGES_OF_PART", in_part)
     monkeypatch.setattr(import_file, "_LINES_AT_ONCE", lines_at_once)
     actor = Actor("operator", "operator:eve", on_behalf_of=new_owner())
     lines, head = file_of(*records).splitlines(keepends=True), still.head()
@@ -434,8 +434,8 @@ def test_a_file_is_judged_again_if_others_write_what_is_new_in_it(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch, at_most_s: float, when: tuple[str, int]
 ) -> None:
     """Also if that is in the last of several parts of one transaction: then those before it are not written either."""
-    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 2)
-    monkeypatch.setattr(importing, "WRITES_AT_MOST_S", at_most_s)
+    monkeypatch.setattr(import_parts, "NODES_AND_EDGES_OF_PART", 2)
+    monkeypatch.setattr(import_writing, "WRITES_AT_MOST_S", at_most_s)
     owner = new_owner()
     content = file_of(*(node(f"n{number}") for number in range(6)), edge("n0", "PART_OF", "n5"))
     progress: list[tuple[str, int]] = []
@@ -461,8 +461,8 @@ def test_no_edge_is_written_to_a_node_that_is_erased_meanwhile(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch, when: tuple[str, int], known: bool
 ) -> None:
     """Also if the file changes nothing of the node."""
-    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 2)
-    monkeypatch.setattr(importing, "WRITES_AT_MOST_S", 0.0)
+    monkeypatch.setattr(import_parts, "NODES_AND_EDGES_OF_PART", 2)
+    monkeypatch.setattr(import_writing, "WRITES_AT_MOST_S", 0.0)
     actor = Actor("operator", "operator:eve", on_behalf_of=new_owner())
     names = [f"n{number}" for number in range(4)]
     if known:
@@ -492,7 +492,7 @@ def test_edges_that_are_read_many_at_once_are_stored_as_if_each_were_read_by_its
     still: Ledger, monkeypatch: pytest.MonkeyPatch, edge_type: str
 ) -> None:
     """Between nodes that are plain, that are not, that the file does not hold, and in parts that end within them."""
-    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 5)
+    monkeypatch.setattr(import_parts, "NODES_AND_EDGES_OF_PART", 5)
     monkeypatch.setattr(import_file, "_LINES_AT_ONCE", 3)
     names = ["n0", "n1", "fact", "ended", "told", "n5"]
     nodes = [
@@ -557,7 +557,7 @@ def test_equal_input_has_equal_reasons_whichever_process_judges_its_parts(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And the same results of every stage, in whatever order the nodes stand and so in whatever part each is."""
-    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 2)
+    monkeypatch.setattr(import_parts, "NODES_AND_EDGES_OF_PART", 2)
     nodes = [node(f"n{number}", type="Observation") for number in range(5)]
     nodes += [
         node("told", type="Observation", title="rm -rf / --no-preserve-root was run"),
@@ -565,7 +565,7 @@ def test_equal_input_has_equal_reasons_whichever_process_judges_its_parts(
     ]
 
     def reasons(records: list[dict[str, Any]], nodes_worth_a_process: int) -> list[list[tuple[str, str, str]]]:
-        monkeypatch.setattr(importing, "NODES_WORTH_A_PROCESS", nodes_worth_a_process)
+        monkeypatch.setattr(import_helper, "NODES_WORTH_A_PROCESS", nodes_worth_a_process)
         owner = new_owner()
         actor = Actor("operator", "operator:eve", on_behalf_of=owner)
         outcome = import_graph(ledger, file_of(*records).splitlines, actor)
@@ -590,8 +590,8 @@ def test_what_stands_first_in_a_file_is_told_whichever_process_judges_its_texts(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch, nodes_worth_a_process: int
 ) -> None:
     """A text that the guardrail blocks, or a line behind it that is no record."""
-    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 2)
-    monkeypatch.setattr(importing, "NODES_WORTH_A_PROCESS", nodes_worth_a_process)
+    monkeypatch.setattr(import_parts, "NODES_AND_EDGES_OF_PART", 2)
+    monkeypatch.setattr(import_helper, "NODES_WORTH_A_PROCESS", nodes_worth_a_process)
     broken = edge("n0", "INFORMED_BY", "n1", validFrom=7)
     blocked = node("blocked", type="Task", title="Delete all backups of the production database")
     nodes = [node(f"n{number}") for number in range(8)]

@@ -18,7 +18,7 @@ from contracts.world.proposal import Actor
 from warehouse.duck.connection import Connection, Warehouse
 from warehouse.duck.facts import gather_facts
 from warehouse.ledger.ledger import Ledger, open_ledger
-from warehouse.world import importing
+from warehouse.world import import_writing
 from warehouse.world.events import head_revision, public_counts
 from warehouse.world.fold import WorldState, fold_events, read_world_state
 from warehouse.world.forget import forget_nodes, forget_owner
@@ -94,7 +94,7 @@ def test_later_states_of_what_an_import_put_into_segments_retire_the_first_ones(
     stores: tuple[Ledger, Connection], page: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger, connection = stores
-    monkeypatch.setattr(importing, "STATES_WORTH_A_SEGMENT", 2)
+    monkeypatch.setattr(import_writing, "STATES_WORTH_A_SEGMENT", 2)
     monkeypatch.setattr(folding, "EVENTS_AT_ONCE", page)
     names = [f"goal:{number}" for number in range(6)]
 

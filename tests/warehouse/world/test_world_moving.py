@@ -26,7 +26,7 @@ from contracts.world.portable import EdgeRecord, line_of, origin_of, record_of
 from contracts.world.proposal import Act, Actor, EdgeDraft, NodeDraft, Proposal
 from contracts.world.records import is_live
 from warehouse.ledger.ledger import Ledger
-from warehouse.world import importing
+from warehouse.world import import_parts
 from warehouse.world.audit import DECISION, record, verify
 from warehouse.world.capsules import claim_capsule, claim_token, create_capsule
 from warehouse.world.events import append_states, current_node, decode_edges, decode_nodes, head_revision
@@ -703,7 +703,7 @@ def test_an_export_holds_nothing_of_others_and_nothing_forgotten(ledger: Ledger)
 def test_a_later_part_is_refused_before_an_earlier_one_is_written(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 2)
+    monkeypatch.setattr(import_parts, "NODES_AND_EDGES_OF_PART", 2)
     owner = new_owner()
     content = file_of(*(node(f"n{number}") for number in range(5)), edge("n0", "PART_OF", "nowhere"))
     outcome = imported(ledger, content, operator_for(owner))
@@ -714,7 +714,7 @@ def test_a_later_part_is_refused_before_an_earlier_one_is_written(
 def test_facts_about_one_subject_are_judged_together_wherever_they_stand(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing, "NODES_AND_EDGES_OF_PART", 2)
+    monkeypatch.setattr(import_parts, "NODES_AND_EDGES_OF_PART", 2)
     owner, other = new_owner(), new_owner()
     live_through(
         ledger,

@@ -1,0 +1,104 @@
+"""Reads a file that is imported once, before it is judged: which nodes it has, and by which words it is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from contracts.world.import_file import (
+    FileIndex,
+    Limits,
+    Lines,
+    StateReader,
+    Words,
+    read_import,
+    survey,
+    words_after,
+)
+from contracts.world.ontology import Ontology
+from contracts.world.own_ontology import ontology_with
+from contracts.world.portable import OntologyRecord
+from contracts.world.proposal import Actor
+from warehouse.ledger.ledger import Reader
+from warehouse.world.import_questions import claimed_ids
+from warehouse.world.ontologies import words_ever_of, words_of
+
+
+class JudgeAgain(Exception):
+    """Tells that the owner has other words by now than those by which was judged, or that others wrote what is new in
+    the file, or erased nodes of the owner."""
+
+
+@dataclass(frozen=True)
+class SurveyedFile:
+    """A file that was read once."""
+
+    lines: Lines
+    actor: Actor
+    owner: str
+    known: Words
+    """The words of the owner that were read."""
+    words: Words
+    """The words by which the file is judged."""
+    index: FileIndex
+
+    @property
+    def ontology(self) -> Ontology:
+        """Returns the ontology by which the file is judged."""
+        return ontology_with(self.words.newest)
+
+    @property
+    def size(self) -> int:
+        """Returns the number of its nodes and edges."""
+        return len(self.index.types) + self.index.edges
+
+    @cached_property
+    def endings(self) -> set[tuple[str, str]]:
+        """Returns pairs of stored ids: a node, and one that it ended in some state of the file."""
+        stored = self.index.stored
+        return {(stored.get(by, by), stored[ended]) for by, ended in self.index.endings}
+
+    @cached_property
+    def confirmed(self) -> set[str]:
+        """Returns the stored ids of the nodes that some state of the file shows as confirmed."""
+        return {self.index.stored[node_id] for node_id in self.index.confirmed}
+
+    @property
+    def reading(self) -> StateReader:
+        """Returns what tells the stored ids of edges."""
+        index = self.index
+        return StateReader(self.owner, "", "", self.ontology, index.stored, edge_ids=index.edge_ids)
+
+    def refuse_other_words(self, reader: Reader) -> None:
+        """Raises `JudgeAgain` if the owner has other words by now."""
+        if _words_of_owner(reader, self.owner) != self.known:
+            raise JudgeAgain
+
+
+def survey_file(
+    reader: Reader, lines: Lines, actor: Actor, limits: Limits | None, on_nodes: Callable[[int], None]
+) -> SurveyedFile:
+    """Reads the whole file, and the words of its owner. `on_nodes` is told again and again of how many nodes it is.
+
+    Raises `ImportInvalid`, `IdTaken`, `SecretInText`.
+    """
+    owner, nodes = actor.owner, 0
+    assert owner is not None, "an import is private"
+
+    def claimed(ids: list[str]) -> dict[str, str]:
+        nonlocal nodes
+        nodes += len(ids)
+        on_nodes(nodes)
+        return claimed_ids(reader, owner, ids)
+
+    known = words = _words_of_owner(reader, owner)
+    first = next(read_import(lines()), None)
+    if isinstance(first, OntologyRecord):
+        words = words_after(first, known)
+    index = survey(lines, owner, claimed, ontology_with(words.newest), limits)
+    return SurveyedFile(lines, actor, owner, known, words, index)
+
+
+def _words_of_owner(reader: Reader, owner: str) -> Words:
+    return Words(words_of(reader, owner), words_ever_of(reader, owner))
