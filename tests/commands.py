@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from typer.testing import CliRunner, Result
 
-from cli.main import app
+from cli.app import app
 from contracts.settings import PREFIX
 
 

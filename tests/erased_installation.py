@@ -16,7 +16,7 @@ from shared_state import copied
 from text_search import files_with
 from typer.testing import CliRunner
 
-from cli.main import app
+from cli.app import app
 from contracts.settings import Settings
 from pipelines.initial_publish import publish_initial
 

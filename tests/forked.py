@@ -145,6 +145,6 @@ def _run_command(environment: dict[str, str], log: str, arguments: tuple[str, ..
     sys.stdout, sys.stderr = (os.fdopen(number, "w", buffering=1, closefd=False) for number in (1, 2))
     os.environ.clear()
     os.environ.update(environment)
-    from cli.main import app
+    from cli.app import app
 
     app(arguments)

@@ -20,7 +20,7 @@ def test_a_room_is_tested_in_every_layer():
     ("path", "tests"),
     [
         ("guardrail/catalogue/programs/git.yaml", "tests/guardrail"),
-        ("cli/main.py", "tests/cli/test_command_line.py"),
+        ("cli/commands/world.py", "tests/cli/test_command_line.py"),
         ("cli/doctor.py", "tests/cli/test_doctor.py"),
         ("pipelines/schedules.py", "tests/pipelines/test_definitions.py"),
         ("site/pages/status.html.j2", "tests/pipelines/site"),

@@ -9,8 +9,8 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from cli.app import app
 from cli.library_commands import LibraryCommands
-from cli.main import app
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -15,7 +15,7 @@ from publishing import FEW, commands_publish
 from rounds import ROUNDS
 from typer.testing import CliRunner, Result
 
-from cli.main import app
+from cli.app import app
 from contracts.errors import StoreUnusable
 from contracts.settings import Settings
 from pipelines.runs import opened_instance

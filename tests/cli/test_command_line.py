@@ -15,14 +15,15 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from cli import main
+from cli.app import app
+from cli.commands import buying, checking, deciding, running, world
 
 HEAVY = {"aiohttp", "alembic", "dagster", "duckdb", "fastapi", "httpx", "pyarrow", "sqlalchemy", "uvicorn", "web3"}
 
 READ_EVERY_HELP = """
 import sys
 from typer.testing import CliRunner
-from cli.main import app
+from cli.app import app
 for line in sys.stdin.read().splitlines():
     result = CliRunner().invoke(app, [*line.split(), "--help"])
     assert result.exit_code == 0, result.output
@@ -40,13 +41,13 @@ def commands_of(group: TyperGroup, path: str = "") -> dict[str, TyperCommand | T
     return found
 
 
-ROOT = get_command(main.app)
+ROOT = get_command(app)
 assert isinstance(ROOT, TyperGroup)
 COMMANDS = commands_of(ROOT)
 
 
 def svc(*arguments: str, exit_code: int = 0) -> str:
-    result = CliRunner().invoke(main.app, list(arguments))
+    result = CliRunner().invoke(app, list(arguments))
     assert result.exit_code == exit_code, result.output
     return " ".join(result.output.replace("│", " ").split())
 
@@ -57,7 +58,12 @@ def work_of(command: Callable[..., None]) -> Callable[..., None]:
     return work
 
 
-DECLARED = [command for command in vars(main).values() if hasattr(command, "__wrapped__")]
+DECLARED = [
+    command
+    for module in (running, checking, buying, deciding, world)
+    for command in vars(module).values()
+    if hasattr(command, "__wrapped__")
+]
 
 
 @pytest.mark.parametrize("command", DECLARED, ids=lambda command: command.__name__)
@@ -92,7 +98,7 @@ def test_every_command_prints_json_when_asked(name: str):
 
 def test_commands_stand_in_groups():
     shown = svc("--help")
-    for panel in (main.RUNNING, main.CHECKING, main.BUYING, main.DECIDING):
+    for panel in (running.RUNNING, checking.CHECKING, buying.BUYING, deciding.DECIDING):
         assert panel in shown
     assert "Commands ─" not in shown
     assert "Exit codes: 0 the work is done;" in shown
@@ -116,11 +122,11 @@ def test_a_mistyped_command_is_answered_with_the_nearest_one(typed: str, meant: 
     ],
 )
 def test_wrong_arguments_are_refused_as_one_json_value_where_that_is_asked_for(typed: str, detail: str):
-    result = CliRunner().invoke(main.app, typed.split())
+    result = CliRunner().invoke(app, typed.split())
     said = json.loads(result.stdout)
     assert (result.exit_code, said["ok"], said["code"]) == (2, False, "arguments_invalid")
     assert said["detail"].startswith(detail) and said["cure"]
-    assert CliRunner().invoke(main.app, typed.replace("--json", "").split()).stdout == ""
+    assert CliRunner().invoke(app, typed.replace("--json", "").split()).stdout == ""
 
 
 def test_a_bench_that_does_not_exist_is_refused_as_one_json_value():
@@ -148,7 +154,7 @@ def test_completion_knows_the_commands():
 
 
 def test_benches_that_are_not_installed_are_named_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(main, "CHECKOUT", tmp_path)
+    monkeypatch.setattr(checking, "CHECKOUT", tmp_path)
     assert svc("bench", exit_code=2).startswith("svc: the benches are in the repository and not in the package")
 
 

@@ -16,8 +16,8 @@ from patience import HANG_S
 from rounds import ROUNDS, SOAK_ROUNDS
 from typer.testing import CliRunner
 
+from cli.app import app
 from cli.docs import NothingToCheck, gather
-from cli.main import app
 from contracts.discovery.checks.evidence import Defect
 from contracts.discovery.checks.judge import defects_of
 

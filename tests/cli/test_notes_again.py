@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 from world_writes import no_rules, proposal
 
-from cli.main import app
+from cli.app import app
 from contracts.settings import Settings
 from contracts.world.proposal import Act, Actor, NodeDraft
 from contracts.world.records import Node, is_live

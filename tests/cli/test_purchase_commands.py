@@ -22,10 +22,10 @@ from patience import HANG_S
 from typer.testing import CliRunner
 
 from cli import purchase
+from cli.app import app
 from cli.demo.anvil import Anvil
 from cli.demo.rpc import Rpc, RpcError, calldata
 from cli.demo.write import deploy, mined_receipt
-from cli.main import app
 from cli.purchase import Purchase, PurchasePending, PurchaseRefused, Purchases, PurchaseUnknown, ServiceSilent, claimed
 from contracts.settings import Settings
 from warehouse.access.cases import cases_in

@@ -11,7 +11,7 @@ import pytest
 from publishing import BASE_URL, ONE_LIST, House, mint, published_house
 from typer.testing import CliRunner
 
-from cli.main import app
+from cli.app import app
 from cli.verify_mirror import MOST_LAG, KeysUnknown, mirror_checks
 from contracts.access.signing import JWKS_PATH, key_text, new_private_key
 from contracts.open_data.manifest import VALID_FOR

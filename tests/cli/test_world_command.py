@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 from world_writes import BOB, goal, no_rules, proposal, tie
 
-from cli.main import app
+from cli.app import app
 from contracts.errors import ErasureUnfinished
 from contracts.settings import Settings
 from contracts.world.proposal import Act, NodeDraft

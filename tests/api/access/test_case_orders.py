@@ -16,7 +16,7 @@ from rounds import ROUNDS
 from sqlalchemy import text
 from typer.testing import CliRunner
 
-from cli.main import app
+from cli.app import app
 from contracts.access.proofs import claim_typed_data
 from contracts.errors import PaymentNotSettled
 from contracts.settings import Settings

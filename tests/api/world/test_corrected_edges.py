@@ -10,7 +10,7 @@ import pytest
 from keyed_service import bearer, serving
 from typer.testing import CliRunner
 
-from cli.main import app
+from cli.app import app
 from contracts.access.tiers import Tier
 from pipelines.initial_publish import publish_initial
 from warehouse.access.keys import create_key

@@ -11,7 +11,7 @@ import pytest
 from keyed_service import bearer, serving
 from typer.testing import CliRunner
 
-from cli.main import app
+from cli.app import app
 from contracts.access.tiers import Tier
 from warehouse.access.keys import create_key
 

@@ -15,7 +15,7 @@ from keyed_service import serving
 from typer.testing import CliRunner
 from unsynced import has_unsynced_changes
 
-from cli.main import app
+from cli.app import app
 from contracts.publish.registry import PROJECTIONS, Projection
 from contracts.settings import Settings
 from pipelines.checks import judge

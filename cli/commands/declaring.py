@@ -1,0 +1,31 @@
+"""Declares commands: what does a command's work is named here, and imported when the command runs.
+
+Importing Dagster, the stores or web3 with the declarations would cost every `--help` seconds.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from pkgutil import resolve_name
+from typing import Annotated
+
+import typer
+
+OnTrail = Annotated[str | None, typer.Option("--as", help="Your name on the trail; default the name of your account.")]
+
+
+def runs(work: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Makes a declared command call `<module>:<function>`, whose parameters have the names of its options."""
+
+    def declare(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(**options: object) -> None:
+            resolve_name(work)(**options)
+
+        return call
+
+    return declare
+
+
+def group(summary: str) -> typer.Typer:
+    """A command that only has subcommands."""
+    return typer.Typer(no_args_is_help=True, help=summary)
