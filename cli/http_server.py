@@ -40,7 +40,9 @@ def serve_until_signal(config: uvicorn.Config) -> None:
     """Serves the application of `config` until a signal comes, as `uvicorn.run` does in one process."""
     config.load_app()
     server = SleepingServer(config)
-    with suppress(KeyboardInterrupt):
+    try:
         server.run()
+    except KeyboardInterrupt:  # uvicorn raises again the signal that ended it
+        return
     if not server.started:
         sys.exit(STARTUP_FAILURE)

@@ -6,10 +6,13 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from cli.signals import while_signals_end
+
 
 def run_library(arguments: Sequence[str]) -> int:
     """Runs a command of the library and returns its exit code."""
-    from guardrail.cli import main
+    with while_signals_end():
+        from guardrail.cli import main
 
     code: int = main(arguments, program="svc guardrail")
     return code

@@ -1,9 +1,7 @@
 """Prints the results of commands: lines for people, one JSON value for programs, problems with their cure."""
 
 import json
-import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -12,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cli.signals import EXIT_CODE, INTERRUPTED
 from contracts.errors import DiskFull, OperatorProblem, StoreUnusable
 from contracts.times import utc_text
 from warehouse.full_disk import free_space, is_full
@@ -42,19 +41,6 @@ def note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-class Interrupted(OperatorProblem):
-    """A signal ended the command."""
-
-    code = "interrupted"
-    exit_code = 128 + signal.SIGINT
-
-
-def let_sigterm_interrupt() -> None:
-    """Lets SIGTERM raise `KeyboardInterrupt`, as Ctrl-C does, so that a command can say that it was ended."""
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-
-
 def operator_problem(error: OperatorProblem | OSError) -> OperatorProblem:
     """Returns the operator's view of a command's error: a file that the system refuses is an unusable store, unless the
     disk is full."""
@@ -80,8 +66,8 @@ def operator_problems(as_json: bool) -> Iterator[None]:
     except KeyboardInterrupt:
         if not as_json:
             raise
-        _print_problem(Interrupted("A signal ended the command before it was done.", cure="Run it again: it goes on."))
-        raise typer.Exit(Interrupted.exit_code) from None
+        print_json(INTERRUPTED)
+        raise typer.Exit(EXIT_CODE) from None
     except (OperatorProblem, OSError) as error:
         problem = operator_problem(error)
         if as_json:

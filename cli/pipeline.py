@@ -8,7 +8,8 @@ import typer
 
 from cli.environment import effective_settings, make_data_dir
 from cli.logs import configure_logs
-from cli.output import let_sigterm_interrupt, note, operator_problems, print_json, say
+from cli.output import note, operator_problems, print_json, say
+from cli.signals import while_signals_end
 from contracts.discovery.checks_document import CHECKS_PATH
 from contracts.errors import RunBusy, SettingsInvalid
 from contracts.publish.routes import file_of
@@ -32,14 +33,13 @@ DATA_DOCS_WAIT_S = 120.0
 def run(*, snapshot: bool, as_json: bool) -> None:
     """Runs what is due. The exit code is 1 where a check found a fault, now or before nothing was new; its numbers are
     published, marked."""
-    let_sigterm_interrupt()
     with operator_problems(as_json):
         settings = effective_settings()
         refuse_without_chain(settings)
         refuse_other_address(settings)
         make_data_dir(settings.data_dir)
         configure_logs(settings.log_format)
-        with while_importing():
+        with while_signals_end(), while_importing():
             from pipelines.headless import run_pipeline  # Dagster takes seconds to import
 
         report = run_pipeline(settings, snapshot=snapshot)
@@ -64,7 +64,8 @@ def datadocs(as_json: bool) -> None:
     with operator_problems(as_json):
         settings = effective_settings()
         make_data_dir(settings.data_dir)
-        from pipelines.checks import write_data_docs  # Dagster and Great Expectations take seconds to import
+        with while_signals_end():
+            from pipelines.checks import write_data_docs  # Dagster and Great Expectations take seconds to import
 
         directory = settings.data_dir / DATA_DOCS
         make_private_directory(directory)
@@ -91,13 +92,12 @@ def status(as_json: bool) -> None:
 
 
 def publish(as_json: bool) -> None:
-    let_sigterm_interrupt()
     with operator_problems(as_json):
         settings = effective_settings()
         refuse_other_address(settings)
         make_data_dir(settings.data_dir)
         configure_logs(settings.log_format)
-        with while_importing():
+        with while_signals_end(), while_importing():
             from pipelines.initial_publish import publish_initial
 
         report = publish_initial(settings)

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from cli.commands.declaring import runs
+from cli.commands.declaring import perform, runs
 from cli.output import AsJson
 
 BUYING: Final = "Buy a key"
@@ -75,9 +75,7 @@ def claim_key(
     Example: `svc quote && svc pay && svc claim`
     """
     if context.invoked_subcommand is None:
-        from cli.claim import claim
-
-        claim(quote_id, transaction, wait, as_json)
+        perform("cli.claim:claim", quote_id=quote_id, transaction=transaction, wait=wait, as_json=as_json)
 
 
 @claim.command("show")

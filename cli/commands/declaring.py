@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+from cli.signals import while_signals_end
+
 OnTrail = Annotated[str | None, typer.Option("--as", help="Your name on the trail; default the name of your account.")]
 
 
@@ -19,11 +21,18 @@ def runs(work: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     def declare(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def call(**options: object) -> None:
-            resolve_name(work)(**options)
+            perform(work, **options)
 
         return call
 
     return declare
+
+
+def perform(work: str, **options: object) -> None:
+    """Imports the function `<module>:<function>` and calls it."""
+    with while_signals_end():
+        function = resolve_name(work)
+    function(**options)
 
 
 def group(summary: str) -> typer.Typer:

@@ -1,0 +1,59 @@
+"""Lets SIGINT and SIGTERM end a command alike, from its first import to its last line.
+
+Every command imports this module before all others, so it imports nothing that takes time.
+"""
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Final
+
+EXIT_CODE: Final = 128 + signal.SIGINT
+
+INTERRUPTED: Final = {
+    "ok": False,
+    "code": "interrupted",
+    "detail": "A signal ended the command before it was done.",
+    "cure": "Run it again: it goes on.",
+}
+
+
+def end_on_signals() -> None:
+    """Lets a signal end this process where it is, which has only imported modules so far.
+
+    An import may swallow the `KeyboardInterrupt` of another handler, or turn it into another error.
+    """
+    _handle_signals(_end)
+
+
+def interrupt_on_signals() -> None:
+    """Lets SIGTERM raise `KeyboardInterrupt`, as Ctrl-C does, so that a command can say that it was ended."""
+    _handle_signals(signal.default_int_handler)
+
+
+@contextmanager
+def while_signals_end() -> Iterator[None]:
+    """Lets a signal end this process while a command imports what does its work, and interrupt that afterwards."""
+    end_on_signals()
+    try:
+        yield
+    finally:
+        interrupt_on_signals()
+
+
+def _handle_signals(handler: Callable[[int, FrameType | None], object]) -> None:
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, handler)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    if "--json" in sys.argv:
+        with suppress(OSError):
+            os.write(1, json.dumps(INTERRUPTED).encode() + b"\n")
+    os._exit(EXIT_CODE)
