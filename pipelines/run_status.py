@@ -4,13 +4,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
-from dagster._core.events import RunFailureReason
-from dagster._core.storage.tags import RUN_FAILURE_REASON_TAG
 
 from contracts.errors import CheckFailed, OperatorProblem
 from contracts.settings import Settings
 from pipelines.failure import RUN_FAILED
-from pipelines.runs import ENDED
+from pipelines.runs import ENDED, cancel_interrupted_runs
 from warehouse.discovery.run_status import EndedRun, Outcome, RunStatus, update_run_status, with_run
 
 PROCESS_LOST = "process_lost"
@@ -26,6 +24,7 @@ _OUTCOMES: dict[dg.DagsterRunStatus, Outcome] = {
 
 def record_run_status(settings: Settings, instance: dg.DagsterInstance, now: datetime) -> RunStatus:
     """Adds the runs that ended since the last call, oldest first, and returns the status."""
+    cancel_interrupted_runs(instance)
 
     def update(status: RunStatus) -> RunStatus:
         for run in _ended_since(instance, status.seen_until or now - _FIRST_LOOK):
@@ -42,9 +41,7 @@ def _ended_since(instance: dg.DagsterInstance, moment: datetime) -> list[EndedRu
 
 def _ended(instance: dg.DagsterInstance, record: dg.RunRecord) -> EndedRun:
     run = record.dagster_run
-    # Dagster takes a run for failed that a signal ended, unless its own pages sent that.
-    interrupted = run.tags.get(RUN_FAILURE_REASON_TAG) == RunFailureReason.UNEXPECTED_TERMINATION.value
-    outcome = "canceled" if interrupted else _OUTCOMES[run.status]
+    outcome = _OUTCOMES[run.status]
     started, ended = record.start_time, record.end_time
     return EndedRun(
         job=run.job_name,

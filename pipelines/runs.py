@@ -10,6 +10,8 @@ from pathlib import Path
 
 import dagster as dg
 import psutil
+from dagster._core.events import RunFailureReason
+from dagster._core.storage.tags import RUN_FAILURE_REASON_TAG
 
 from contracts.errors import OperatorProblem
 from pipelines.event_log import OneFileEventLog
@@ -66,16 +68,23 @@ def end_lost_runs(instance: dg.DagsterInstance, unfinished: Iterable[dg.DagsterR
     return len(lost)
 
 
+def cancel_interrupted_runs(instance: dg.DagsterInstance) -> None:
+    """Records runs that a signal ended as canceled. Dagster takes them for failed, unless its own pages sent that."""
+    interrupted = {RUN_FAILURE_REASON_TAG: RunFailureReason.UNEXPECTED_TERMINATION.value}
+    for run in instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.FAILURE], tags=interrupted)):
+        instance.report_run_canceled(run, "A signal ended this run.")
+
+
 def a_run_is_on(instance: dg.DagsterInstance, job_names: Collection[str]) -> bool:
     """Returns whether a run of one of these jobs waits, starts or is in progress, in a process that lives."""
     unfinished = [run for run in unfinished_runs(instance) if run.job_name in job_names]
     return bool(unfinished) and len(unfinished) > end_lost_runs(instance, unfinished)
 
 
-def failed_since(instance: dg.DagsterInstance, moment: datetime) -> bool:
-    """Returns whether a run that a process took since `moment` has failed."""
-    failed = dg.RunsFilter(statuses=[dg.DagsterRunStatus.FAILURE], created_after=moment)
-    return any(map(is_taken, instance.get_runs(failed)))
+def undone_since(instance: dg.DagsterInstance, moment: datetime) -> bool:
+    """Returns whether a run that a process took since `moment` has failed or was canceled."""
+    undone = [dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
+    return any(map(is_taken, instance.get_runs(dg.RunsFilter(statuses=undone, created_after=moment))))
 
 
 def delete_old_runs(instance: dg.DagsterInstance, now: datetime) -> int:

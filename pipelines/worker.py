@@ -35,10 +35,10 @@ from pipelines.runs import (
     PROCESS_TAG,
     a_run_is_on,
     end_lost_runs,
-    failed_since,
     is_taken,
     opened_instance,
     this_process,
+    undone_since,
     unfinished_runs,
 )
 from pipelines.schedules import CHAIN_JOB, CHAIN_LANE, JOBS, MARKET_LANE
@@ -116,7 +116,7 @@ class Worker:
         mark = Path(self._instance.root_directory) / FIRST_RUN_MARK
         if mark.exists():
             # Dagster's daemon, or a schedule that asks whether a run is on, may have ended it before this one could.
-            if not failed_since(self._instance, datetime.fromtimestamp(mark.stat().st_mtime, UTC)):
+            if not undone_since(self._instance, datetime.fromtimestamp(mark.stat().st_mtime, UTC)):
                 self._record_lost_first_run()
             mark.unlink()
         waiting = self._instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTING]))

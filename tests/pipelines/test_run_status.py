@@ -40,6 +40,8 @@ def test_a_run_that_a_signal_ended_is_canceled_and_neither_fails_nor_mends_its_j
         with pytest.raises(dg.DagsterExecutionInterruptedError):
             interrupted.execute_in_process(instance=instance)
         job = record_run_status(settings, instance, datetime.now(UTC)).jobs["interrupted"]
+        assert [run.status for run in instance.get_runs()] == [dg.DagsterRunStatus.CANCELED]
+        assert record_run_status(settings, instance, datetime.now(UTC)).jobs["interrupted"].runs == 1
     assert (job.last_outcome, job.failing_since, job.reason, job.runs, job.failures) == ("canceled", None, None, 1, 0)
 
 

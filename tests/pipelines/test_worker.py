@@ -171,6 +171,16 @@ def test_a_first_run_that_was_killed_within_a_run_of_dagster_is_that_lost_run(tm
         assert not (tmp_path / "dagster/first-run").exists()
 
 
+def test_a_signal_that_ended_the_first_run_within_a_run_of_dagster_has_canceled_that_run(tmp_path: Path):
+    with bench(tmp_path) as at:
+        (prepare_home(tmp_path) / "first-run").touch()
+        job = at.definitions.resolve_job_def("chain")
+        ended = at.instance.create_run_for_job(job, tags={"svc/process": "1 0.00"})
+        at.instance.report_run_canceled(ended)
+        Worker(Settings(data_dir=tmp_path, token_address="0x" + "70" * 20, _env_file=None), at.instance).recover()
+        assert [(run.run_id, run.status) for run in at.instance.get_runs()] == [(ended.run_id, STATUS.CANCELED)]
+
+
 @pytest.mark.parametrize("token", [None, "0x" + "70" * 20], ids=["without a token", "of a chain that was read before"])
 def test_a_killed_first_run_that_may_have_had_nothing_to_do_fails_no_job(tmp_path: Path, token: str | None):
     read = EndedRun("chain", "success", datetime(2026, 11, 20, 12, 0, tzinfo=UTC), 1.0)
