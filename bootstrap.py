@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -129,8 +130,8 @@ def install_chain_packages() -> None:
         say("npm failed: the demo will run from recorded history, without the paid flow")
 
 
-def run(*command: str | Path, **options: object) -> None:
-    subprocess.run([str(part) for part in command], check=True, **options)  # type: ignore[call-overload]
+def run(*command: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> None:
+    subprocess.run([str(part) for part in command], check=True, cwd=cwd, env=env)
 
 
 def say(text: str) -> None:

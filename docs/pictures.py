@@ -158,7 +158,7 @@ def followed_columns(table: str, statement: str) -> dict[str, tuple[str, ...]]:
     return {column: tuple(sorted(set().union(*(ends[name] for name in names)))) for column, names in columns.items()}
 
 
-def _query_of(parsed: exp.Expression) -> tuple[exp.Query | None, dict[str, set[str]]]:
+def _query_of(parsed: exp.Expr) -> tuple[exp.Query | None, dict[str, set[str]]]:
     """Returns the query within a statement, and by column that it writes the names of the query's columns."""
     if isinstance(parsed, exp.Insert) and isinstance(parsed.expression, exp.Query):
         query = parsed.expression
@@ -167,10 +167,12 @@ def _query_of(parsed: exp.Expression) -> tuple[exp.Query | None, dict[str, set[s
     elif isinstance(parsed, exp.Update):
         subquery = parsed.find(exp.Subquery)
         assert subquery is not None
+        updating = subquery.unnest()
+        assert isinstance(updating, exp.Query)
         assigned = {part.this.name: part.expression.find_all(exp.Column) for part in parsed.expressions}
         # A value of the row itself that the update keeps follows from what that row's columns follow from already.
         kept = parsed.this.alias_or_name
-        return subquery.unnest(), {
+        return updating, {
             name: {column.name for column in columns if column.table != kept} for name, columns in assigned.items()
         }
     elif isinstance(parsed, exp.Query):
@@ -263,7 +265,9 @@ def contact_sheet(pictures: Sequence[Path], target: Path) -> None:
             small = upper.resize((SMALL_WIDTH, SMALL_WIDTH * height // picture.width), Image.Resampling.LANCZOS)
             row, column = divmod(number, COLUMNS)
             place = (column * (SMALL_WIDTH + GAP), row * (SMALL_HEIGHT + GAP))
-            sheet.paste(upper.getpixel((0, height - 1)), (*place, place[0] + SMALL_WIDTH, place[1] + SMALL_HEIGHT))
+            edge = upper.getpixel((0, height - 1))
+            assert edge is not None
+            sheet.paste(edge, (*place, place[0] + SMALL_WIDTH, place[1] + SMALL_HEIGHT))
             sheet.paste(small, place)
         sheet.save(target, quality=82, method=6)
 
@@ -293,8 +297,8 @@ def main() -> None:
                 take_picture(sys.argv[1].rstrip("/") + page.path, picture, WINDOW_WIDTH, WINDOW_HEIGHT)
             contact_sheet(pictures, SHEET)
         take_picture(SOCIAL_DRAWING.as_uri(), SOCIAL_PICTURE, 1200, 630)
-        with Image.open(SOCIAL_PICTURE) as picture:
-            picture.convert("RGB").quantize(64).save(SOCIAL_PICTURE, optimize=True)
+        with Image.open(SOCIAL_PICTURE) as drawn:
+            drawn.convert("RGB").quantize(64).save(SOCIAL_PICTURE, optimize=True)
 
 
 if __name__ == "__main__":
