@@ -29,9 +29,9 @@ from contracts.connect.key_arguments import (
     RememberArguments,
     SearchArguments,
 )
-from contracts.connect.key_results import (
-    HOLDER_URI,
-    NODE_URI,
+from contracts.connect.key_results import HOLDER_URI, NODE_URI
+from contracts.connect.key_server import RESOURCE_BYTES
+from contracts.connect.key_shaping import (
     address_result,
     build_result,
     confirmation_question,
@@ -46,7 +46,6 @@ from contracts.connect.key_results import (
     waiting_for,
     written_result,
 )
-from contracts.connect.key_server import RESOURCE_BYTES
 from contracts.connect.key_tools import KEY_TEMPLATES, KEY_TOOLS, KeyTool, ResourceTemplate
 from contracts.connect.tool_problems import ToolProblem
 from contracts.errors import NotReady, RequestProblem

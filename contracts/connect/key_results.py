@@ -1,41 +1,22 @@
-"""Defines the results of the tools by key and makes them from the answers of the HTTP routes. Pure.
+"""Declares the results of the tools by key. `key_shaping` makes them.
 
 A result has to fit a model's context, so texts and lists are cut, `cut` or `left_out` says so, and `resource` names
 where all of it is.
 """
 
-from __future__ import annotations
+from typing import Annotated, Any, Literal
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeVar
-from urllib.parse import quote
+from pydantic import Field
 
-from pydantic import BaseModel, Field
-
-from contracts.access.account import AccountData
-from contracts.connect.key_server import RESULT_BYTES
 from contracts.connect.setup_plan import ToolModel
-from contracts.times import utc_text
-from contracts.world.pending import pending_url
-from contracts.world.signal import SignalRequest
-
-LONGEST_TEXT = 400
-"""Most characters of one text in a list."""
-
-LONGEST_WHOLE_TEXT = 4_000
-"""Most characters of one text of a node that was asked for by itself."""
-
-LARGEST_NODE_BYTES = 1_200
-LARGEST_WHOLE_NODE_BYTES = 8_000
-MOST_ITEMS = 20
-MOST_STATES = 10
 
 NODE_URI = "svc://nodes/"
 HOLDER_URI = "svc://holders/"
 
-Row = TypeVar("Row", bound=BaseModel)
-Fields = Mapping[str, Any]
+Verdict = Literal["approved", "rejected", "escalated"]
+Reasons = Annotated[
+    list[str], Field(description="What the stages of the validator warned of or refused, `stage: reason`")
+]
 
 
 class ShownNode(ToolModel):
@@ -98,11 +79,9 @@ class Waiting(ToolModel):
 class WrittenResult(ToolModel):
     """The decision about a statement."""
 
-    verdict: Literal["approved", "rejected", "escalated"] = Field(
-        description="approved: written; rejected: nothing was written; escalated: it waits"
-    )
+    verdict: Verdict = Field(description="approved: written; rejected: nothing was written; escalated: it waits")
     id: str = Field(description="Id of the statement's node")
-    reasons: list[str] = Field(description="What the stages of the validator warned of or refused, `stage: reason`")
+    reasons: Reasons
     waiting: Waiting | None = Field(description="Of an escalated one: who has to agree, and where; else null")
     disputes: list[ShownDispute] = Field(description="Other values that hold beside it now")
     revision: int = Field(description="The graph's revision after it")
@@ -184,8 +163,8 @@ class BuildToolResult(ToolModel):
 
     graph_id: str = Field(description="Its name; send it again to replace what the documents said")
     mode: Literal["preview", "apply"] = Field(description="Whether it was to be written")
-    verdict: Literal["approved", "rejected", "escalated"] | None = Field(description="Of `apply`; null for a preview")
-    reasons: list[str] = Field(description="What the stages of the validator warned of or refused, `stage: reason`")
+    verdict: Verdict | None = Field(description="Of `apply`; null for a preview")
+    reasons: Reasons
     node_count: int = Field(description="Nodes in all")
     edge_count: int = Field(description="Relationships in all")
     nodes: list[BuiltNodeResult] = Field(description="The first nodes that fit, other things before passages")
@@ -235,8 +214,8 @@ class MemoryPlanResult(ToolModel):
 
     plan_id: str = Field(description="Its id; the same request gives the same plan")
     mode: Literal["preview", "apply"] = Field(description="Whether it was to be written")
-    verdict: Literal["approved", "rejected", "escalated"] | None = Field(description="Of `apply`; null for a preview")
-    reasons: list[str] = Field(description="What the stages of the validator warned of or refused, `stage: reason`")
+    verdict: Verdict | None = Field(description="Of `apply`; null for a preview")
+    reasons: Reasons
     privacy: str = Field(description="How strictly data about people is kept")
     keep_for: str = Field(description="The longest that anything is kept, as an ISO 8601 duration")
     stores: list[StoreResult] = Field(description="What is remembered, and how it is written")
@@ -370,459 +349,3 @@ class KeyResult(ToolModel):
     left_today: int | None = Field(description="Calls left of this UTC day, after this one; null: unlimited")
     resets_at: str = Field(description="When the day ends (UTC)")
     paid_until: str | None = Field(description="Until when it is paid, or when its trial ends (UTC); null: without end")
-
-
-# Shaping.
-
-
-def key_result(account: AccountData) -> KeyResult:
-    """Returns what a key's account says of the key and its day."""
-    plan, quota = account.plan, account.quota
-    return KeyResult(
-        key_id=account.key_id,
-        owner=account.owner,
-        tier=plan.tier,
-        role=account.role,
-        claims_up_to=account.max_class,
-        requests_a_day=quota.requests_per_day,
-        left_today=quota.remaining,
-        resets_at=utc_text(quota.resets_at),
-        paid_until=None if plan.expires_at is None else utc_text(plan.expires_at),
-    )
-
-
-def node_uri(node_id: str) -> str:
-    """Returns the URI of the resource of a node."""
-    return NODE_URI + quote(node_id, safe="")
-
-
-def waiting_for(by: Literal["owner", "operator"], decision: int, base_url: str) -> Waiting:
-    """Returns who has to agree to a write, and where."""
-    return Waiting(pending_id=decision, by=by, link=pending_url(base_url, decision))
-
-
-def confirmation_question(signal: SignalRequest) -> str:
-    """Returns the question whether a statement may be written, for the owner to read."""
-    act = next(((kind, act) for kind in ("corrects", "retracts", "confirms") if (act := getattr(signal, kind))), None)
-    about = "" if act is None else f" It {act[0]} {act[1].id}: {_cut(act[1].reason, 200)}."
-    value = signal.payload.get("value")
-    stated = "" if value is None else f" Value: {_cut(json.dumps(value, ensure_ascii=False), 200)}."
-    return (
-        f"Keep this {signal.type} in your graph? {_cut(signal.title or '', LONGEST_TEXT)}{stated}{about} "
-        f"Source: {_cut(signal.source, 200)}. A rule of your graph asks for your confirmation."
-    )
-
-
-def written_result(signal: Fields, waiting: Waiting | None) -> WrittenResult:
-    """Returns the result of a signal from the fields of `SignalResult`."""
-    is_written = signal["verdict"] == "approved"
-    return WrittenResult(
-        verdict=signal["verdict"],
-        id=signal["signalId"],
-        reasons=reasons_of(signal["stages"]),
-        waiting=waiting,
-        disputes=shown_disputes(signal["disputes"]),
-        revision=signal["revision"],
-        resource=node_uri(signal["signalId"]) if is_written else None,
-    )
-
-
-def search_result(answer: Fields) -> SearchResult:
-    """Returns the result of a search from the fields of `GraphQueryResult`."""
-    disputes = shown_disputes(answer["disputes"])
-    links = [_link(edge) for edge in (answer["edges"] or ())]
-    shown_links = fitting(links, RESULT_BYTES // 4)
-    nodes = [shown_node(node) for node in answer["nodes"]]
-    fitted = fitting(nodes, RESULT_BYTES - 2_000 - size_of(disputes) - size_of(shown_links))
-    hints = answer["hints"]
-    return SearchResult(
-        nodes=fitted,
-        links=shown_links,
-        disputes=disputes,
-        matched=answer["matched_nodes"],
-        left_out=len(nodes) - len(fitted),
-        cursor=answer["cursor"],
-        hints=hints
-        and SearchHintsResult(
-            near_words=hints["near_words"][:MOST_ITEMS],
-            own_nodes=hints["own_nodes"],
-            public_nodes=hints["public_nodes"],
-        ),
-        revision=answer["revision"],
-    )
-
-
-def node_result(node_id: str, found: Fields) -> NodeResult:
-    """Returns the result of a node from the fields of `NodeHistoryData`."""
-    states = [
-        ShownState(
-            title=_cut(state["node"]["title"], LONGEST_TEXT),
-            valid_from=state["node"]["validFrom"],
-            valid_to=state["node"]["validTo"],
-            recorded_at=state["node"]["recordedAt"],
-            retired_at=state["retiredAt"],
-            source=_cut(state["node"]["source"], LONGEST_TEXT),
-            decision=state["decision"],
-        )
-        for state in found["history"]
-    ]
-    acts = [
-        ShownAct(
-            kind=act["kind"], by=act["by"], reason=_cut(act["reason"], LONGEST_TEXT), recorded_at=act["recordedAt"]
-        )
-        for act in found["acts"][:MOST_ITEMS]
-    ]
-    history = fitting(states[:MOST_STATES], 2_500)
-    return NodeResult(
-        node=found["node"] and shown_node(found["node"], LONGEST_WHOLE_TEXT, LARGEST_WHOLE_NODE_BYTES),
-        history=history,
-        acts=fitting(acts, 1_500),
-        disputes=shown_disputes(found["disputes"]),
-        left_out=len(states) - len(history),
-        revision=found["revision"],
-        resource=node_uri(node_id),
-    )
-
-
-def build_result(built: Fields) -> BuildToolResult:
-    """Returns the result of a build from the fields of `BuildResult`."""
-    ordered = sorted(built["nodes"], key=lambda node: bool(node["type"] == "Passage"))
-    nodes = [
-        BuiltNodeResult(id=node["id"], title=_cut(node["title"], 120), type=node["type"], rule=node["rule"])
-        for node in ordered[:200]
-    ]
-    refused = [
-        RefusedResult(pointer=each["pointer"], reason=_cut(each["reason"], LONGEST_TEXT))
-        for each in built["refused"][:MOST_ITEMS]
-    ]
-    return BuildToolResult(
-        graph_id=built["graphId"],
-        mode=built["mode"],
-        verdict=built["verdict"],
-        reasons=reasons_of(built["stages"]),
-        node_count=len(built["nodes"]),
-        edge_count=len(built["edges"]),
-        nodes=fitting(nodes, 4_000),
-        links=fitting([_link(edge) for edge in built["edges"][:200]], 2_500),
-        refused=fitting(refused, 2_000),
-        duplicates=[pair["nodes"] for pair in built["duplicates"][:5]],
-        replaced=len(built["replaced"]),
-        withheld=len(built["withheld"]),
-        not_understood=built["notUnderstood"]["passages"],
-        revision=built["revision"],
-    )
-
-
-def plan_result(plan: Fields) -> MemoryPlanResult:
-    """Returns the result of a memory design from the fields of `DesignResult`."""
-    rules = {rule["store"]: rule for rule in plan["writeRules"]}
-    tokens = {share["store"]: share["tokens"] for share in plan["budget"]}
-    return MemoryPlanResult(
-        plan_id=plan["planId"],
-        mode=plan["mode"],
-        verdict=plan["verdict"],
-        reasons=reasons_of(plan["stages"]),
-        privacy=plan["privacy"],
-        keep_for=plan["keepFor"],
-        stores=[
-            StoreResult(
-                id=store["id"],
-                node_id=store["nodeId"],
-                purpose=store["purpose"],
-                node_types=store["nodeTypes"],
-                keep_for=store["keepFor"],
-                budget_tokens=tokens[store["id"]],
-                least_confidence=rules[store["id"]]["leastConfidence"],
-                needs=rules[store["id"]]["needs"],
-                holds_personal_data=store["holdsPersonalData"],
-            )
-            for store in plan["stores"]
-        ],
-        left_out=plan["leftOut"],
-        risks=fitting(
-            [RiskResult(title=_cut(risk["title"], 200), mitigation=risk["mitigation"]) for risk in plan["risks"]], 2_500
-        ),
-        unknowns=fitting(
-            [
-                UnknownResult(question=_cut(unknown["question"], 200), assumed=_cut(unknown["assumed"], 200))
-                for unknown in plan["unknowns"]
-            ],
-            2_500,
-        ),
-        revision=plan["revision"],
-    )
-
-
-def guardrail_result(verdict: Fields) -> GuardrailToolResult:
-    """Returns the result of a check from the fields of `GuardrailResult`."""
-    named = ("passed", "decision", "severity", "coverage", "check_id", "digest", "ruleset_version")
-    return GuardrailToolResult(
-        **{name: verdict[name] for name in named},
-        reason=_cut(verdict["reason"], 1_000),
-        remediation=[_cut(text, LONGEST_TEXT) for text in verdict["remediation"][:MOST_ITEMS]],
-        matched_guardrails=verdict["matched_guardrails"][:MOST_ITEMS],
-        uncovered=[_cut(part["reason"], 200) for part in verdict["uncovered"][:MOST_ITEMS]],
-        ignored_context=[_cut(name, 100) for name in verdict["ignored_context"][:MOST_ITEMS]],
-    )
-
-
-def holders_result(
-    holders: Fields, largest: Sequence[Fields], base_url: str, *, at: int | None = None
-) -> HoldersResult:
-    """Returns the numbers of the whole list from the documents of the count and the map at the same block."""
-    concentration, basis = holders["concentration"], holders["basis"]
-    return HoldersResult(
-        **_token(holders),
-        block=None if basis is None else basis["block"],
-        holder_count=holders["holderCount"],
-        total_supply=holders["totalSupply"],
-        top10_share=None if concentration is None else concentration["top10Share"],
-        largest=[HolderRow(**{name: row[name] for name in HolderRow.model_fields}) for row in largest[:10]],
-        address=None,
-        verdict=None if basis is None else basis["verdict"],
-        resource=f"{base_url}/api/token/holders-map" + ("" if at is None else f"?block={at}"),
-    )
-
-
-def address_result(holder: Fields) -> HoldersResult:
-    """Returns one address from the fields of `TokenHolder`."""
-    basis = holder["basis"]
-    return HoldersResult(
-        **_token(holder),
-        block=holder["block"],
-        holder_count=None,
-        total_supply=None,
-        top10_share=None,
-        largest=[],
-        address=AddressResult(
-            address=holder["address"],
-            balance_raw=holder["balanceRaw"],
-            balance=holder["balance"],
-            rank=holder["rank"],
-            share=holder["share"],
-            cohort=holder["cohort"],
-            first_held_at=holder["firstHeldAt"],
-            last_active_at=holder["lastActiveAt"],
-            history=[
-                BalanceChange(
-                    block=point["block"],
-                    time=point["time"],
-                    balance_raw=point["balanceRaw"],
-                    change_raw=point["changeRaw"],
-                )
-                for point in holder["history"]
-            ],
-        ),
-        verdict=None if basis is None else basis["verdict"],
-        resource=HOLDER_URI + holder["address"],
-    )
-
-
-def verify_result(holders: Fields, base_url: str) -> VerifyResult:
-    """Returns the proof of the newest list from the published document of the count."""
-    consistency = holders["consistency"]
-    proof = None if consistency is None else consistency["proof"]
-    repeat = [f"svc verify {base_url}"]
-    if proof is None:
-        return VerifyResult(
-            verdict=None,
-            reason=holders["reason"],
-            block=None,
-            block_hash=None,
-            checks=[],
-            list_url=None,
-            list_sha256=None,
-            storage_url=None,
-            repeat=repeat,
-        )
-    minted, burned = int(proof["minted"]), int(proof["burned"])
-    held, supply, sampled = int(proof["sumOfBalances"]), proof["totalSupply"], proof["sampledBalanceOf"]
-    checks = [
-        ProofCheck(
-            name="sum of balances = minted - burned",
-            holds=held == minted - burned,
-            detail=f"{held} = {minted} - {burned}",
-        ),
-        ProofCheck(
-            name="sum of balances = totalSupply()",
-            holds=None if supply is None else held == int(supply),
-            detail="not answered" if supply is None else f"{held} = {supply}",
-        ),
-        ProofCheck(
-            name="no negative balance",
-            holds=proof["negativeBalances"] == 0,
-            detail=f"{proof['negativeBalances']} negative",
-        ),
-        ProofCheck(
-            name="balanceOf of a sample",
-            holds=sampled["checked"] == sampled["equal"] if sampled["checked"] else None,
-            detail=f"{sampled['equal']} of {sampled['checked']} equal",
-        ),
-    ]
-    storage, file = proof["storage"], proof["holderList"]
-    storage_file = None if storage is None else storage["file"]
-    if storage is not None:
-        checks.append(
-            ProofCheck(
-                name="every balance against the block's hash",
-                holds={"proven": True, "failed": False}.get(storage["verdict"]),
-                detail=storage["verdict"]
-                if storage["reason"] is None
-                else f"{storage['verdict']}: {storage['reason']}",
-            )
-        )
-    return VerifyResult(
-        verdict=proof["verdict"],
-        reason=proof["reason"],
-        block=proof["block"],
-        block_hash=proof["blockHash"],
-        checks=checks,
-        list_url=None if file is None else base_url + file["path"],
-        list_sha256=None if file is None else file["sha256"],
-        storage_url=None if storage_file is None else base_url + storage_file["path"],
-        repeat=repeat,
-    )
-
-
-def plans_result(catalog: Fields) -> PlansResult:
-    """Returns the plans from the fields of `PlansAnswer`."""
-    return PlansResult(
-        plans=[
-            PlanRow(
-                id=plan["id"],
-                name=plan["name"],
-                price_usd=plan["price"]["amount"],
-                period_days=plan["price"]["periodDays"],
-                requests_a_day=plan["requestsPerDay"],
-                deliverable=_cut(plan["deliverable"], LONGEST_TEXT),
-                claimable=plan["claimable"],
-            )
-            for plan in catalog["plans"][:MOST_ITEMS]
-        ],
-        network=catalog["network"],
-        live=catalog["payment"]["live"],
-        quote_url=catalog["quoteUrl"],
-        claim_url=catalog["claimUrl"],
-        catalog_url=catalog["quoteUrl"].rpartition("/")[0] + "/plans",
-    )
-
-
-def shown_node(node: Fields, longest_text: int = LONGEST_TEXT, largest_bytes: int = LARGEST_NODE_BYTES) -> ShownNode:
-    """Returns a node of the routes, cut."""
-    properties, cut = shortened(node["properties"], longest_text, largest_bytes)
-    return ShownNode(
-        id=node["id"],
-        title=node["title"],
-        type=node["type"],
-        domain=node["domain"],
-        properties=properties,
-        visibility=node["visibility"],
-        source=_cut(node["source"], LONGEST_TEXT),
-        source_class=node["sourceClass"],
-        confirmed_as=node["confirmedAs"],
-        valid_from=node["validFrom"],
-        valid_to=node["validTo"],
-        recorded_at=node["recordedAt"],
-        ended_by=node["endedBy"],
-        retracted=node["retracted"],
-        disputed=node["disputed"],
-        cut=cut,
-    )
-
-
-def shown_disputes(disputes: Sequence[Fields]) -> list[ShownDispute]:
-    """Returns the first disputes, cut."""
-    return fitting(
-        [
-            ShownDispute(
-                subject=_cut(dispute["subject"], 100),
-                predicate=_cut(dispute["predicate"], 100),
-                claims=[
-                    ShownClaim(
-                        id=claim["id"],
-                        value=_cut(json.dumps(claim["value"], ensure_ascii=False), 200),
-                        source=_cut(claim["source"], 100),
-                        source_class=claim["sourceClass"],
-                        confidence=claim["confidence"],
-                    )
-                    for claim in dispute["claims"][:5]
-                ],
-            )
-            for dispute in disputes[:MOST_ITEMS]
-        ],
-        3_000,
-    )
-
-
-def reasons_of(stages: Iterable[Fields]) -> list[str]:
-    """Returns what the stages warned of or refused."""
-    return [_cut(f"{stage['stage']}: {stage['reason']}", 300) for stage in stages if stage["result"] != "pass"]
-
-
-def shortened(properties: Fields, longest_text: int, largest_bytes: int) -> tuple[dict[str, Any], bool]:
-    """Returns properties with long texts and lists cut, and whether any was.
-
-    Members that do not fit any more are left out, the last ones first.
-    """
-    shown: dict[str, Any] = {}
-    left, cut = largest_bytes, False
-    for name, value in properties.items():
-        short, was_cut = _shortened(value, longest_text)
-        size = size_of({name: short})
-        if size > left:
-            return shown, True
-        left -= size
-        cut = cut or was_cut
-        shown[name] = short
-    return shown, cut
-
-
-def fitting(rows: Sequence[Row], largest_bytes: int) -> list[Row]:
-    """Returns the first rows that fit together into `largest_bytes` of JSON."""
-    kept: list[Row] = []
-    for row in rows:
-        largest_bytes -= size_of(row) + 1
-        if largest_bytes < 0:
-            break
-        kept.append(row)
-    return kept
-
-
-def size_of(value: Any) -> int:
-    """Returns the bytes of a value as compact JSON."""
-    if isinstance(value, BaseModel):
-        return len(value.model_dump_json().encode())
-    if isinstance(value, list):
-        return 2 + sum(size_of(item) + 1 for item in value)
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
-
-
-def _shortened(value: Any, longest_text: int) -> tuple[Any, bool]:
-    if isinstance(value, str):
-        return _cut(value, longest_text), len(value) > longest_text
-    if isinstance(value, list):
-        items = [_shortened(item, longest_text) for item in value[:MOST_ITEMS]]
-        return [item for item, _ in items], len(value) > MOST_ITEMS or any(was_cut for _, was_cut in items)
-    if isinstance(value, dict):
-        members = {name: _shortened(item, longest_text) for name, item in value.items()}
-        return {name: item for name, (item, _) in members.items()}, any(was_cut for _, was_cut in members.values())
-    return value, False
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
-def _link(edge: Fields) -> ShownLink:
-    return ShownLink(source=edge["source"], type=edge["type"], target=edge["target"])
-
-
-def _token(document: Fields) -> dict[str, Any]:
-    token = document["token"]
-    return {
-        "token": None if token is None else token["address"],
-        "symbol": None if token is None else token["symbol"],
-        "stale": document["stale"],
-        "reason": document["reason"],
-        "fetched_at": document["fetchedAt"],
-    }

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from contracts.connect.key_arguments import CorrectArguments, RememberArguments, SearchArguments
-from contracts.connect.key_results import (
+from contracts.connect.key_server import KEY_INSTRUCTIONS, KEY_SERVER_DESCRIPTION, RESULT_BYTES
+from contracts.connect.key_shaping import (
     build_result,
     fitting,
     node_result,
@@ -18,7 +19,6 @@ from contracts.connect.key_results import (
     shown_disputes,
     size_of,
 )
-from contracts.connect.key_server import KEY_INSTRUCTIONS, KEY_SERVER_DESCRIPTION, RESULT_BYTES
 from contracts.connect.key_tools import KEY_PROMPTS, KEY_TOOLS
 
 NAMES = [tool.name for tool in KEY_TOOLS]
