@@ -29,7 +29,7 @@ from benchmarks.contest import NotRun, attempt
 from benchmarks.load import load
 from contracts.discovery.installation import installation_of
 from contracts.errors import OperatorProblem
-from contracts.publish.registry import Projection
+from contracts.publish.projection import Projection
 from contracts.publish.routes import file_of
 from contracts.settings import Settings
 from pipelines.publish.documents import document_parts, published_document

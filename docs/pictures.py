@@ -25,7 +25,8 @@ from sqlglot.lineage import Node
 from sqlglot.lineage import lineage as sqlglot_lineage
 
 from contracts.base import Freshness
-from contracts.publish.registry import PROJECTIONS, Projection
+from contracts.publish.projection import Projection
+from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 from contracts.site import lineage as site_lineage
 from contracts.site.lineage import AssetRecord, CheckRecord, ColumnRecord, LineageRecord

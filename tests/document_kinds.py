@@ -8,7 +8,7 @@ from publishing import NOON
 from pydantic import BaseModel, ConfigDict
 
 from contracts.base import Document, Freshness, TelemetryDocument, TelemetryEnvelope
-from contracts.publish.registry import Alias, Content, Projection, PublishedVariant, Redirect
+from contracts.publish.projection import Alias, Content, Projection, PublishedVariant, Redirect
 
 
 class Plain(TelemetryDocument):

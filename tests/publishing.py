@@ -18,7 +18,8 @@ from shared_state import copied, copy_with_links
 from api.app import create_app
 from api.publish.front import Front
 from contracts.discovery.installation import installation_of
-from contracts.publish.registry import PROJECTIONS, Content, Projection, Redirect
+from contracts.publish.projection import Content, Projection, Redirect
+from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 from contracts.token.holder_documents import ConsistencyLevel, Token
 from contracts.token.holders import ZERO_ADDRESS

@@ -20,7 +20,8 @@ from publishing import House, mint
 
 from contracts.discovery.installation import installation_of
 from contracts.open_data.names import TOKENS_INDEX_PATH
-from contracts.publish.registry import PAGE_HEADERS, PROJECTIONS, ExpiringBody
+from contracts.publish.projection import ExpiringBody
+from contracts.publish.registry import PAGE_HEADERS, PROJECTIONS
 from contracts.publish.routes import file_of
 from contracts.settings import Settings
 from contracts.token.further_tokens import PublishedToken, broken_token, token_index, waiting_token

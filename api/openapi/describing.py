@@ -19,7 +19,8 @@ from api.routes import WorkRoute
 from api.stores import Stores
 from contracts.discovery.openapi import restricted
 from contracts.problems import Problem
-from contracts.publish.registry import PROJECTIONS, Projection
+from contracts.publish.projection import Projection
+from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 
 

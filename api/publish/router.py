@@ -29,7 +29,8 @@ from contracts.errors import (
     RequestProblem,
     WorkersBusy,
 )
-from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection
+from contracts.publish.projection import Projection
+from contracts.publish.registry import PROJECTIONS, REDIRECTS
 from contracts.publish.routes import is_limited
 from contracts.site.pages import OPERATION_PAGES, PAGES
 from contracts.token.holder_documents import HoldersTemporalParameters, MomentParameters

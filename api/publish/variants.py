@@ -12,7 +12,8 @@ from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 
 from contracts.errors import CheckFailed, NotReady
-from contracts.publish.registry import PROJECTIONS, Content, Projection
+from contracts.publish.projection import Content, Projection
+from contracts.publish.registry import PROJECTIONS
 from contracts.publish.rendering import Origin, is_of_the_past, mark_stale, render
 from warehouse.document_context import NeedsWorker
 from warehouse.publish.generations import DocumentEntry

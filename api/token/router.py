@@ -16,7 +16,8 @@ from api.responses import cached, problems
 from api.routes import WorkRoute
 from contracts.addresses import AskedAddress
 from contracts.errors import InternalFault, MethodNotAllowed, NotReady, ParameterInvalid, RateLimited
-from contracts.publish.registry import ADDRESS_TRANSFERS, TOKEN_HOLDER, Fields, Projection
+from contracts.publish.projection import Fields, Projection
+from contracts.publish.registry import ADDRESS_TRANSFERS, TOKEN_HOLDER
 from contracts.token.history_documents import AddressTransfersParameters, TokenHolderParameters
 from warehouse.document_context import DocumentContext
 from warehouse.publish.serving import ServedGenerations

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from contracts.publish.registry import PAGE_GROUP, PROJECTIONS
+from contracts.publish.projection import PAGE_GROUP
+from contracts.publish.registry import PROJECTIONS
 
 Entry = tuple[str, datetime | None, str | None]
 """The generation of a document's newest inputs, until when it is fresh, and why it is stale already."""

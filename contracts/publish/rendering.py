@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from contracts.base import NEVER, NEVER_STALE
 from contracts.canonical import sha256_hex
-from contracts.publish.registry import Content, ExpiringBody, Fields, Projection
+from contracts.publish.projection import Content, ExpiringBody, Fields, Projection
 
 EXPIRED = "expired"
 """The reason of a body whose `staleAfter` has passed without a newer one."""

@@ -8,7 +8,8 @@ import dagster as dg
 
 from contracts.discovery.capabilities import Status, capability_states
 from contracts.discovery.installation import Installation
-from contracts.publish.registry import PROJECTIONS, Projection
+from contracts.publish.projection import Projection
+from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 from pipelines.presentation import OWNERS, POOL, model_schema
 from pipelines.publish.generation import publish, republish

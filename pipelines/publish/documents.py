@@ -13,7 +13,8 @@ import zstandard
 
 from contracts.discovery.installation import Installation
 from contracts.discovery.openapi import Bodies
-from contracts.publish.registry import Content, Projection, lives_for_minutes
+from contracts.publish.projection import Content, Projection
+from contracts.publish.registry import lives_for_minutes
 from contracts.publish.rendering import Origin, mark_stale, rendered, validate
 from contracts.publish.routes import ENCODINGS, RouteTable, file_of
 from pipelines.publish.site import made_of, published_folder, shown_content, site_files

@@ -16,7 +16,8 @@ from contracts.errors import GenerationBroken
 from contracts.open_data.first_rows import FIRST_ROWS_PATH
 from contracts.open_data.names import TOKENS_INDEX_PATH
 from contracts.publish.overview import NOT_CONFIGURED
-from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection, Redirect, rows_that_show
+from contracts.publish.projection import Projection, Redirect
+from contracts.publish.registry import PROJECTIONS, REDIRECTS, rows_that_show
 from contracts.publish.rendering import reason_in
 from contracts.publish.routes import ENCODINGS, file_of
 from contracts.settings import Settings

@@ -29,7 +29,8 @@ from contracts.open_data.names import (
     parse_file_name,
 )
 from contracts.publish.now import now_document
-from contracts.publish.registry import Projection, rows_that_show
+from contracts.publish.projection import Projection
+from contracts.publish.registry import rows_that_show
 from contracts.publish.routes import ENCODINGS, file_of
 from contracts.settings import Settings
 from contracts.token.holders import block_of_list

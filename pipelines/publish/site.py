@@ -17,7 +17,8 @@ from markupsafe import Markup, escape
 import contracts
 from contracts.canonical import sha256_hex
 from contracts.discovery.installation import Installation
-from contracts.publish.registry import PROJECTIONS, REDIRECTS, Content, ExpiringBody, Projection, Redirect
+from contracts.publish.projection import Content, ExpiringBody, Projection, Redirect
+from contracts.publish.registry import PROJECTIONS, REDIRECTS
 from contracts.publish.rendering import fields_of
 from contracts.publish.routes import Folder, Index, RedirectRoute, Route, RouteTable, file_of, is_in_folder
 from contracts.site.page import PageContent

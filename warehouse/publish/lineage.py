@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from contracts.discovery.installation import Installation
-from contracts.publish.registry import PROJECTIONS, Projection
+from contracts.publish.projection import Projection
+from contracts.publish.registry import PROJECTIONS
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Connection
 from warehouse.duck.inspection import empty_warehouse, tables_read, tables_read_on

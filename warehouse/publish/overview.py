@@ -28,7 +28,8 @@ from contracts.publish.overview import (
     SiteMetricValues,
     Sourced,
 )
-from contracts.publish.registry import PROJECTIONS, Fields, Projection
+from contracts.publish.projection import Fields, Projection
+from contracts.publish.registry import PROJECTIONS
 from contracts.publish.rendering import fields_of, stale_after_of
 from contracts.world.ontology import DOMAINS
 from warehouse.document_context import DocumentContext

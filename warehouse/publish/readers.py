@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from contracts.bidwall import ETH_PRICE_PATH
 from contracts.discovery.installation import installation_of
-from contracts.publish.registry import Content, Fields, Projection
+from contracts.publish.projection import Content, Fields, Projection
 from contracts.settings import Settings
 from warehouse.access.signing_keys import SigningKeys
 from warehouse.document_context import DocumentContext

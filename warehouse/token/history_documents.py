@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from pydantic import TypeAdapter
 
 from contracts.errors import CursorInvalid
-from contracts.publish.registry import Fields
+from contracts.publish.projection import Fields
 from contracts.token.history import DAY_S, EDGES_AMONG, EDGES_FOR, HOUR_S, decode_position, encode_position
 from contracts.token.history_documents import (
     AddressTransfersParameters,

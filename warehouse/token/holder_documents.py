@@ -8,7 +8,7 @@ import msgspec
 
 from contracts.base import Quality
 from contracts.errors import CursorInvalid, SnapshotUnknown
-from contracts.publish.registry import Fields
+from contracts.publish.projection import Fields
 from contracts.token.holder_documents import (
     Churn,
     Cohorts,

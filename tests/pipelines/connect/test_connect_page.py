@@ -21,7 +21,8 @@ from contracts.discovery.connect_page import OUTCOMES
 from contracts.discovery.installation import Installation, installation_of
 from contracts.discovery.registry import registry
 from contracts.discovery.service import CAPABILITIES_PATH
-from contracts.publish.registry import PROJECTIONS, ExpiringBody
+from contracts.publish.projection import ExpiringBody
+from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 from contracts.site.markdown import page_in_markdown
 from pipelines.publish.site import ASSETS, SITE, asset_path, filled

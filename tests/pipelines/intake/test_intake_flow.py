@@ -16,7 +16,8 @@ from typer.testing import CliRunner
 from unsynced import has_unsynced_changes
 
 from cli.app import app
-from contracts.publish.registry import PROJECTIONS, Projection
+from contracts.publish.projection import Projection
+from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 from pipelines.checks import judge
 from pipelines.derived import refill_derived_tables

@@ -17,7 +17,8 @@ from contracts.access.rail import usd_of
 from contracts.discovery.installation import Installation
 from contracts.discovery.openapi import OPENAPI_FILE, OPENAPI_PATH, description_for, openapi_json
 from contracts.problem_links import operation_docs_path
-from contracts.publish.registry import OPERATIONS, PROJECTIONS, ExpiringBody
+from contracts.publish.projection import ExpiringBody
+from contracts.publish.registry import OPERATIONS, PROJECTIONS
 from contracts.publish.routes import file_of
 from contracts.site.pages import OPERATION_PAGES
 from pipelines.publish.documents import QUICK_ENCODERS

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from contracts.discovery.installation import Installation
 from contracts.guardrail import RulesetInvalid, loaded_guardrail
-from contracts.publish.registry import PROJECTIONS, ExpiringBody
+from contracts.publish.projection import ExpiringBody
+from contracts.publish.registry import PROJECTIONS
 from contracts.site.guardrail_page import EXAMPLES, WORDS, Marked, guardrail_page, judged, pieces
 from contracts.site.page import page_content
 from contracts.site.pages import PAGES

@@ -18,7 +18,8 @@ from publishing import NOON, House, mint, published_house
 from contracts.canonical import sha256_hex
 from contracts.discovery.installation import Installation, installation_of
 from contracts.open_data.names import INDEX_PATH
-from contracts.publish.registry import PAGE_HEADERS, PROJECTIONS, ExpiringBody
+from contracts.publish.projection import ExpiringBody
+from contracts.publish.registry import PAGE_HEADERS, PROJECTIONS
 from contracts.publish.rendering import mark_stale
 from contracts.publish.routes import file_of
 from contracts.settings import Settings

@@ -6,7 +6,8 @@ from typing import Any, get_type_hints
 import pytest
 from publishing import House, mint
 
-from contracts.publish.registry import PROJECTIONS, Projection
+from contracts.publish.projection import Projection
+from contracts.publish.registry import PROJECTIONS
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Warehouse
 from warehouse.publish import lineage

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from contracts.base import TelemetryDocument
-from contracts.publish.registry import Projection
+from contracts.publish.projection import Projection
 from contracts.publish.rendering import Origin, render
 from warehouse.duck.connection import Warehouse
 from warehouse.publish.readers import read_row
