@@ -151,7 +151,12 @@ def _described_paths() -> list[str]:
     return [path for row in PROJECTIONS if row.is_described for path in row.paths]
 
 
+_balance = partial(Projection, group="contract_balance", max_age_s=bidwall.MAX_AGE_S)
 _discovery = partial(Projection, group="discovery", cache="discovery")
+_holders = partial(Projection, group="holders", max_age_s=900)
+_overview = partial(Projection, group="overview", max_age_s=OVERVIEW_MAX_AGE_S)
+_price = partial(Projection, group=PRICE_GROUP, max_age_s=int(MAX_AGE.total_seconds()))
+_trust = partial(Projection, group="trust", max_age_s=trust.MAX_AGE_S)
 
 
 def _markdown_of(page: Page, installation: Installation, bodies: Bodies) -> bytes | PageContent:
@@ -207,34 +212,28 @@ def _with_ageing(page: Page, rows: Iterable[Projection]) -> Page:
 
 
 _DOCUMENTS: tuple[Projection, ...] = (
-    Projection(
+    _price(
         name="token_price",
         path="/api/token/price",
         model=TokenPrice,
-        group=PRICE_GROUP,
         capability="token_price",
-        max_age_s=int(MAX_AGE.total_seconds()),
         summary="Token price",
         description="Price, capitalisation, volume, changes and trades of the service token from the first source that "
         "gives a sound price, beside what every other source says.",
     ),
-    Projection(
+    _price(
         name="eth_price",
         path=bidwall.ETH_PRICE_PATH,
         model=EthPrice,
-        group=PRICE_GROUP,
-        max_age_s=int(MAX_AGE.total_seconds()),
         summary="ETH in USD",
         description="ETH/USD from Chainlink's feed on the chain, else a spot price, with every source's answer.",
     ),
-    Projection(
+    _holders(
         name="token_holders",
         path="/api/token/holders",
         model=TokenHolders,
-        group="holders",
         reader="token.holder_documents:read_token_holders",
         capability="token_holders",
-        max_age_s=900,
         summary="Holder count with its proof",
         description="Holder count, supply and concentration of the service token at one final block, with the proof "
         "that the balances add up, how far the chain is read, and what other sources say. `block` or `date` ask for "
@@ -242,14 +241,12 @@ _DOCUMENTS: tuple[Projection, ...] = (
         parameters=MomentParameters,
         refusals=MOMENT_REFUSALS,
     ),
-    Projection(
+    _holders(
         name="token_holders_map",
         path="/api/token/holders-map",
         model=TokenHoldersMap,
-        group="holders",
         reader="token.holder_documents:read_holders_map",
         capability="token_holders",
-        max_age_s=900,
         summary="Holders by rank",
         description="Holders of the service token by rank, a page at a time. A cursor stays on the list of its first "
         "page, so a walk over all pages never mixes two states. `block` or `date` ask for any earlier block.",
@@ -270,40 +267,34 @@ _DOCUMENTS: tuple[Projection, ...] = (
         parameters=HoldersTemporalParameters,
         refusals=(SnapshotUnknown, *MOMENT_REFUSALS),
     ),
-    Projection(
+    _holders(
         name="token_holder_edges",
         path="/api/token/holders-map/edges",
         model=TokenHolderEdges,
-        group="holders",
         reader="token.history_documents:read_holder_edges",
         capability="token_holders",
-        max_age_s=900,
         summary="Transfers among the largest holders",
         description="Who of the 250 largest holders sent to whom of them in the last 30 days, how often and how much: "
         "the edges of the holder map.",
     ),
-    Projection(
+    _holders(
         name="token_series_daily",
         path="/api/token/series/daily",
         model=TokenSeries,
-        group="holders",
         reader="token.history_documents:read_token_series",
         reader_argument="day",
         capability="token_holders",
-        max_age_s=900,
         summary="Holders, transfers and price by day",
         description="Every UTC day from that of the first transfer on: holders, who came, came back and left, "
         "transfers, volume, concentration and price. A day lasts to its 24:00 UTC.",
     ),
-    Projection(
+    _holders(
         name="token_series_hourly",
         path="/api/token/series/hourly",
         model=TokenSeries,
-        group="holders",
         reader="token.history_documents:read_token_series",
         reader_argument="hour",
         capability="token_holders",
-        max_age_s=900,
         summary="Holders, transfers and price by hour",
         description="The hours of the last 90 days, as the days have them, without concentration.",
     ),
@@ -327,24 +318,20 @@ _DOCUMENTS: tuple[Projection, ...] = (
         description="What the service's agent earned at the marketplace, apart from the gross amount that passed "
         "through its jobs, with the last 30 days.",
     ),
-    Projection(
+    _overview(
         name="site_metrics",
         path="/api/site-metrics",
         model=SiteMetrics,
-        group="overview",
         reader="publish.overview:read_site_metrics",
-        max_age_s=OVERVIEW_MAX_AGE_S,
         summary="All live metrics",
         description="Every live number in one body, each with value, unit, source, quality and until when it is fresh; "
         "also where the graph's node and edge counts come from.",
     ),
-    Projection(
+    _overview(
         name="context",
         path="/api/context",
         model=ContextSnapshot,
-        group="overview",
         reader="publish.overview:read_context",
-        max_age_s=OVERVIEW_MAX_AGE_S,
         when_stale={"mode": OverviewMode.FALLBACK},
         summary="Context snapshot",
         description="What an agent wants to know first: token, holders, price, watched contract, trust and graph. "
@@ -390,83 +377,69 @@ _DOCUMENTS: tuple[Projection, ...] = (
         description="New snapshots, large movers, holder milestones, crossed thresholds and attestations as a JSON "
         "Feed 1.1, newest first.",
     ),
-    Projection(
+    _balance(
         name="bidwall_balance",
         path="/api/bidwall/balance",
         model=BidwallBalance,
-        group="contract_balance",
         reader="bidwall.contract_balance:read_bidwall_balance",
-        max_age_s=bidwall.MAX_AGE_S,
         summary="Native balance of the contract",
         description="Native balance of the watched contract in wei at a named block, and how near its trigger is.",
     ),
-    Projection(
+    _balance(
         name="bidwall_snapshot",
         path="/api/bidwall/snapshot",
         model=BidwallSnapshot,
-        group="contract_balance",
         reader="bidwall.contract_balance:read_bidwall_snapshot",
-        max_age_s=bidwall.MAX_AGE_S,
         summary="Balance, worth, trigger and newest transfers",
         description="The contract's balance at a named block, its worth in USD, trigger progress and the newest ERC-20 "
         "transfers from or to it. Without a scope, transfers of any token are shown.",
         parameters=BidwallSnapshotParameters,
     ),
-    Projection(
+    _balance(
         name="bidwall_series_daily",
         path="/api/bidwall/series/daily",
         model=ContractBalanceSeries,
-        group="contract_balance",
         reader="bidwall.contract_balance:read_balance_series",
         reader_argument="day",
         capability="contract_balance",
-        max_age_s=bidwall.MAX_AGE_S,
         summary="Balance of the contract by day",
         description="Every UTC day since the balance was first read: the last balance at a named block, the least and "
         "the greatest. A day without a reading says why.",
     ),
-    Projection(
+    _balance(
         name="bidwall_series_hourly",
         path="/api/bidwall/series/hourly",
         model=ContractBalanceSeries,
-        group="contract_balance",
         reader="bidwall.contract_balance:read_balance_series",
         reader_argument="hour",
         capability="contract_balance",
-        max_age_s=bidwall.MAX_AGE_S,
         summary="Balance of the contract by hour",
         description="The hours of the last 90 days, as the days have them.",
     ),
-    Projection(
+    _balance(
         name="bidwall_events",
         path="/api/bidwall/events",
         model=BidwallEvents,
-        group="contract_balance",
         reader="bidwall.contract_balance:read_bidwall_events",
-        max_age_s=bidwall.MAX_AGE_S,
         summary="Newest transfers from or to the contract",
         description="ERC-20 transfers of any token that name the watched contract as sender or recipient, newest "
         "first. Those above finality are `pending`.",
         parameters=BidwallEventsParameters,
     ),
-    Projection(
+    _trust(
         name="trust_protocol",
         path="/api/v2/trust/protocol",
         model=TrustProtocol,
-        group="trust",
         reader="trust.attestations:read_trust_protocol",
-        max_age_s=trust.MAX_AGE_S,
         summary="What trust scores are",
         description="Registry and escrow contracts, thresholds, weighting and totals, with the block that scores hold "
         "at and a sample of them as the contract itself answers.",
     ),
-    Projection(
+    _trust(
         name="trust_registry",
         path="/api/v2/trust/registry",
         model=TrustRegistry,
-        group="trust",
         reader="trust.attestations:read_trust_registry",
-        max_age_s=trust.MAX_AGE_S,
         summary="Who attested whom",
         description="Agents by their scores, attesters by the number of their attestations, and the newest "
         "attestations, with the block that they hold at.",
@@ -812,24 +785,20 @@ def lives_for_minutes(row: Projection) -> bool:
     return row.path in _rows_of_tables()
 
 
-TRUST_SCORE = Projection(
+TRUST_SCORE = _trust(
     name="trust_score",
     path="/api/v2/trust/score/{address}",
     model=TrustScore,
-    group="trust",
-    max_age_s=trust.MAX_AGE_S,
     summary="Trust score of an agent",
     description="The score of one agent address from its attestations up to a named block. An agent without any is not "
     "registered.",
 )
 """Not published as a file: one body an address, read from the published query copy."""
 
-TOKEN_HOLDER = Projection(
+TOKEN_HOLDER = _holders(
     name="token_holder",
     path="/api/token/holders/{address}",
     model=TokenHolder,
-    group="holders",
-    max_age_s=900,
     summary="One address at any block",
     description="Balance, rank and share of an address, since when it is seen and since when it holds, and the changes "
     "of its balance, at the newest list's block or at any `block` or `date` before. An address that no transfer names "
@@ -839,12 +808,10 @@ TOKEN_HOLDER = Projection(
 )
 """Not published as a file: one body an address, block and page, read from the published history."""
 
-ADDRESS_TRANSFERS = Projection(
+ADDRESS_TRANSFERS = _holders(
     name="token_holder_transfers",
     path="/api/token/holders/{address}/transfers",
     model=AddressTransfers,
-    group="holders",
-    max_age_s=900,
     summary="Transfers of one address",
     description="Transfers from or to an address up to the newest list's block, or up to a `block` or `date` before, "
     "newest first, a page at a time.",
