@@ -47,7 +47,7 @@ from contracts.connect.key_shaping import (
     written_result,
 )
 from contracts.connect.key_tools import KEY_TEMPLATES, KEY_TOOLS, KeyTool, ResourceTemplate
-from contracts.connect.tool_problems import ToolProblem
+from contracts.connect.tool_problems import NotConfirmed
 from contracts.errors import NotReady, RequestProblem
 from contracts.guardrail import GuardrailRequest, GuardrailResult
 from contracts.secret_texts import refuse_secrets
@@ -143,11 +143,7 @@ class KeyTools:
         if reply is None and call.can_ask and await self._rooms.waits_for_owner(signal, caller):
             return Question(confirmation_question(signal))
         if reply is not None and not reply.accepted:
-            raise ToolProblem(
-                "not_confirmed",
-                "The owner did not agree, and nothing was written.",
-                fix="Leave it, or ask your user what to write instead.",
-            )
+            raise NotConfirmed
         confirmation = None if reply is None else Confirmation(reply.client, "mcp")
         written = await self._rooms.state(signal, caller, confirmation)
         waiting = None

@@ -10,7 +10,7 @@ import msgspec
 from pydantic import BaseModel, ValidationError
 
 from api.wording import in_words, pointer_to
-from contracts.connect.tool_problems import ToolProblem, store_unavailable
+from contracts.connect.tool_problems import ArgumentsInvalid, InternalFault, StoreUnavailable, ToolProblem
 from contracts.errors import OperatorProblem, RequestProblem
 
 STORE_RETRY_AFTER_S = 2
@@ -69,19 +69,14 @@ async def outcome_of(name: str, run: Awaitable[BaseModel | dict[str, Any] | Ques
     """Runs the tool `name`. Every failure becomes an outcome."""
     try:
         result = await run
-    except ToolProblem as problem:
+    except (ToolProblem, RequestProblem) as problem:
         return _failed(problem)
-    except RequestProblem as problem:
-        fix = "Try again in a moment." if problem.retryable else "Send other arguments, as the detail says."
-        failure = ToolProblem(problem.code, problem.detail, fix=fix, retryable=problem.retryable)
-        return _failed(failure, problem.errors)
     except OperatorProblem as problem:
         _log.warning("%s was not served: %s", name, problem)
-        return _failed(store_unavailable())
+        return _failed(StoreUnavailable())
     except Exception:
         _log.exception("%s failed", name)
-        fix = "Try again; if it goes on, tell the operator."
-        return _failed(ToolProblem("internal_fault", "Something failed on our side.", fix=fix, retryable=True))
+        return _failed(InternalFault())
     if isinstance(result, Question):
         return ToolOutcome(False, {}, question=result)
     fields = _fields(result)
@@ -89,33 +84,28 @@ async def outcome_of(name: str, run: Awaitable[BaseModel | dict[str, Any] | Ques
     return ToolOutcome(False, fields, resource if isinstance(resource, str) and resource.startswith("svc://") else None)
 
 
-class ArgumentsInvalid(ToolProblem):
-    """Arguments that don't fit the tool's schema, each fault with its JSON pointer."""
-
-    def __init__(self, faults: list[tuple[str, str]]) -> None:
-        detail = "; ".join(f"{pointer.strip('/') or 'the arguments'}: {message}" for pointer, message in faults[:10])
-        super().__init__("arguments_invalid", f"{detail}.", fix="Send arguments that fit the tool's inputSchema.")
-        self.faults = faults
-
-
 def arguments_invalid(error: ValidationError) -> ArgumentsInvalid:
     """Returns the problem with arguments that a model refused."""
-    faults = error.errors(include_input=False)
-    return ArgumentsInvalid([(pointer_to(fault["loc"]), in_words(fault)) for fault in faults[:MOST_FAULTS]])
+    faults = [(pointer_to(fault["loc"]), in_words(fault)) for fault in error.errors(include_input=False)[:MOST_FAULTS]]
+    detail = "; ".join(f"{pointer.strip('/') or 'the arguments'}: {message}" for pointer, message in faults[:10])
+    return ArgumentsInvalid(f"{detail}.", errors=faults)
 
 
 MOST_FAULTS = 50
 
 
-def _failed(problem: ToolProblem, faults: list[tuple[str, str]] | None = None) -> ToolOutcome:
-    if isinstance(problem, ArgumentsInvalid):
-        faults = problem.faults
+def _failed(problem: ToolProblem | RequestProblem) -> ToolOutcome:
+    if isinstance(problem, ToolProblem):
+        fix = problem.fix
+    else:
+        fix = "Try again in a moment." if problem.retryable else "Send other arguments, as the detail says."
     fields: dict[str, Any] = {"code": problem.code, "retryable": problem.retryable}
     if problem.retryable:
         fields["retry_after"] = STORE_RETRY_AFTER_S
-    fields |= {"detail": problem.detail, "fix": problem.fix}
-    if faults:
-        fields["errors"] = [{"pointer": pointer, "detail": detail} for pointer, detail in faults[:MOST_FAULTS]]
+    fields |= {"detail": problem.detail, "fix": fix}
+    if problem.errors:
+        faults = problem.errors[:MOST_FAULTS]
+        fields["errors"] = [{"pointer": pointer, "detail": detail} for pointer, detail in faults]
     return ToolOutcome(True, fields)
 
 

@@ -93,12 +93,12 @@ class ConnectService:
     async def handshake(self, arguments: HandshakeArguments, client: str) -> HandshakeResult:
         """Opens a session with a pairing code. `client` is the rate-limit key of the client's address.
 
-        Raises `pairing_code_rejected` for any wrong code, or `store_unavailable`.
+        Raises `PairingCodeRejected` for any wrong code, or `StoreUnavailable`.
         """
         with _failing_closed():
             pairing = _Pairing(arguments.pairing_code, await asyncio.to_thread(self.pepper), client)
             if not await asyncio.to_thread(self._is_admitted, pairing):
-                raise tool_problems.pairing_code_rejected(self.urls.app_url)
+                raise tool_problems.PairingCodeRejected(self.urls.app_url)
             if self.handoff is None:
                 opened = await asyncio.to_thread(
                     sessions.redeem_issued, self.ledger(), pairing.digest, pairing.pepper, arguments.agent
@@ -106,7 +106,7 @@ class ConnectService:
             else:
                 opened = await self._redeem_vouched(self.handoff(), pairing, arguments.agent)
             if opened is None:
-                raise tool_problems.pairing_code_rejected(self.urls.app_url)
+                raise tool_problems.PairingCodeRejected(self.urls.app_url)
         return HandshakeResult(
             session_token=opened.token, expires_at=opened.session.expires_at, profile=opened.session.owner
         )
@@ -114,12 +114,12 @@ class ConnectService:
     async def session(self, token: object) -> Session:
         """Returns the open session of a token, for any value that a client sent.
 
-        Raises `session_required`, `session_ended` or `store_unavailable`.
+        Raises `SessionRequired`, `SessionEnded` or `StoreUnavailable`.
         """
         with _failing_closed():
             session = await asyncio.to_thread(self._find, token) if isinstance(token, str) and is_token(token) else None
             if session is None:
-                raise tool_problems.session_required(self.urls.app_url)
+                raise tool_problems.SessionRequired(self.urls.app_url)
             return self._still_open(session)
 
     async def plan(self, session: Session, arguments: PlanArguments) -> PlanResult:
@@ -138,13 +138,13 @@ class ConnectService:
         return PlanResult(expires_at=current.expires_at, plan=plan, progress=status_of(plan, progress))
 
     async def report_step(self, session: Session, arguments: ReportStepArguments) -> ReportStepResult:
-        """Advances by a report. Raises the errors of `contracts.connect.progress.advance`, `plan_required` and
-        `intake_unknown`."""
+        """Advances by a report. Raises the errors of `contracts.connect.progress.advance`, `PlanRequired` and
+        `IntakeUnknown`."""
 
         def reported(current: Session) -> Session:
             progress = _progress(current)
             if progress is None:
-                raise tool_problems.plan_required()
+                raise tool_problems.PlanRequired
             advanced = advance(self._plan(current), progress, arguments.report)
             intake_id = arguments.intake_id or advanced.intake_id or current.intake_id
             return replace(_with_progress(current, advanced), intake_id=intake_id)
@@ -191,7 +191,7 @@ class ConnectService:
     async def open_graph(self, session: Session, arguments: GraphArguments, presented: str | None) -> GraphResult:
         """Lets a session see the graph of a key's owner, or of an address that signs. `presented` is the request's key.
 
-        Raises `key_rejected`, `signature_rejected`, `contract_unsure`.
+        Raises `KeyRejected`, `SignatureRejected`, `ContractUnsure`.
         """
         with _failing_closed():
             if arguments.address is not None:
@@ -199,7 +199,7 @@ class ConnectService:
             key = arguments.api_key or presented
             owner = None if key is None else await asyncio.to_thread(self._open_by_key, session, key)
         if owner is None:
-            raise tool_problems.key_rejected()
+            raise tool_problems.KeyRejected
         return GraphResult(owner=owner, by="key", expires_at=session.expires_at)
 
     async def seen_owner(self, session: Session) -> str:
@@ -245,9 +245,9 @@ class ConnectService:
         )
         settled = await self.settle(proof)
         if isinstance(settled, str):
-            raise tool_problems.contract_unsure()
+            raise tool_problems.ContractUnsure
         if isinstance(settled, NotProved):
-            raise tool_problems.signature_rejected()
+            raise tool_problems.SignatureRejected
         await asyncio.to_thread(self._open_by_signature, session, owner)
         return GraphResult(owner=owner, by="signature", expires_at=session.expires_at)
 
@@ -307,7 +307,7 @@ class ConnectService:
 
     def _still_open(self, session: Session) -> Session:
         if not session.is_open(self.ledger().now()):
-            raise tool_problems.session_ended(self.urls.app_url)
+            raise tool_problems.SessionEnded(self.urls.app_url)
         return session
 
     def _close(self, session_id: str) -> Session:
@@ -329,12 +329,12 @@ class ConnectService:
                 return session
             with self.ledger().transaction() as tx:
                 if changed.intake_id != session.intake_id and not _is_intake(tx, changed.intake_id):
-                    raise tool_problems.intake_unknown()
+                    raise tool_problems.IntakeUnknown
                 saved = sessions.save_session(tx, changed)
                 if saved is not None:
                     return saved
                 session = self._still_open(sessions.session_of_id(tx, session.session_id))
-        raise tool_problems.store_unavailable()
+        raise tool_problems.StoreUnavailable
 
     def _plan(self, session: Session, arguments: PlanArguments | None = None) -> ConnectPlan:
         """Returns the plan of the requested choice, completed with the earlier choice and the defaults."""
@@ -382,4 +382,4 @@ def _failing_closed() -> Iterator[None]:
         yield
     except OperatorProblem as problem:
         _log.warning("A tool of connect was not served: %s", problem)
-        raise tool_problems.store_unavailable() from None
+        raise tool_problems.StoreUnavailable from None

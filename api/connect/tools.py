@@ -15,7 +15,7 @@ from api.receiving import values_of
 from contracts.access.plans import PlansAnswer
 from contracts.connect.paired import GuardrailCheckArguments, IntakeStatusArguments, WorldQueryArguments
 from contracts.connect.sessions import Session
-from contracts.connect.tool_problems import ToolProblem
+from contracts.connect.tool_problems import IntakeNotFound
 from contracts.connect.tools import CREDENTIALS, TOOLS, Tool
 from contracts.guardrail import GuardrailRequest, GuardrailResult
 from contracts.intake.intake_documents import IntakeStatusResponse
@@ -91,11 +91,7 @@ class McpTools:
     async def _intake_status(self, session: Session, arguments: IntakeStatusArguments) -> IntakeStatusResponse:
         intake_id = arguments.intake_id or session.intake_id
         if intake_id is None:
-            raise ToolProblem(
-                "intake_not_found",
-                "This session has registered no intake.",
-                fix="Send the intake_id, or register with POST /api/intake as the plan says.",
-            )
+            raise IntakeNotFound
         return await asyncio.to_thread(self._capabilities.intake, intake_id)
 
 

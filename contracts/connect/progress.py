@@ -14,7 +14,17 @@ from pydantic import AfterValidator, Field
 
 from contracts.base import storable
 from contracts.connect.setup_plan import Choice, ConnectPlan, PlanStep, ToolModel
-from contracts.connect.tool_problems import ToolProblem
+from contracts.connect.tool_problems import (
+    EvidenceUnusable,
+    NeedsSkipped,
+    NothingToRollBack,
+    OthersNeedIt,
+    PlanChanged,
+    SecretInReport,
+    StepIsDone,
+    StepNotReady,
+    StepRequired,
+)
 
 StepState = Literal["pending", "active", "done", "failed", "skipped", "rolled_back"]
 Outcome = Literal["done", "failed", "skipped", "rolled_back"]
@@ -127,15 +137,11 @@ def carry_over(plan: ConnectPlan, progress: Progress) -> Progress:
 def advance(plan: ConnectPlan, progress: Progress, report: StepReport) -> Progress:
     """Returns the progress after a report. Repeating a report changes nothing.
 
-    Raises `ToolProblem`: `plan_changed`, `step_unknown`, `step_not_ready`, `step_required`, `step_is_done`,
-    `needs_skipped`, `others_need_it`, `nothing_to_roll_back`, `evidence_unusable`, `secret_in_report`.
+    Raises `PlanChanged`, `StepUnknown`, `StepNotReady`, `StepRequired`, `StepIsDone`, `NeedsSkipped`, `OthersNeedIt`,
+    `NothingToRollBack`, `EvidenceUnusable`, `SecretInReport`.
     """
     if progress.plan_version != plan.version:
-        raise ToolProblem(
-            "plan_changed",
-            "The plan has changed since the set-up began.",
-            fix="Ask for the plan once more: what is the same in it stays done.",
-        )
+        raise PlanChanged
     step = plan.step(report.step_id)
     _check_evidence(step, report)
     states = {state.step_id: state for state in progress.steps}
@@ -212,26 +218,19 @@ def _check_order(plan: ConnectPlan, states: dict[str, StepProgress], step: PlanS
     state = states[step.id].state
     if outcome in ("done", "failed"):
         if skipped := [need for need in step.needs if states[need].state == "skipped"]:
-            raise ToolProblem(
-                "needs_skipped",
-                f"{step.id} needs {skipped[0]}, which was skipped.",
-                fix=f"Do {skipped[0]} and report it first.",
+            raise NeedsSkipped(
+                f"{step.id} needs {skipped[0]}, which was skipped.", fix=f"Do {skipped[0]} and report it first."
             )
     elif outcome == "skipped" and not step.optional:
-        raise ToolProblem(
-            "step_required",
-            f"{step.id} can't be skipped.",
-            fix="Do it, or roll back what was done and close the session.",
-        )
+        raise StepRequired(f"{step.id} can't be skipped.")
     elif outcome == "skipped" and state == "done":
-        raise ToolProblem("step_is_done", f"{step.id} is done.", fix="Roll it back and report rolled_back first.")
+        raise StepIsDone(f"{step.id} is done.")
     elif outcome == "rolled_back" and state in ("pending", "skipped"):
-        raise ToolProblem("nothing_to_roll_back", f"{step.id} was not begun.", fix="Report the step that was undone.")
+        raise NothingToRollBack(f"{step.id} was not begun.")
     else:
         later = [other.id for other in plan.steps if step.id in other.needs and states[other.id].state == "done"]
         if later:
-            raise ToolProblem(
-                "others_need_it",
+            raise OthersNeedIt(
                 f"{later[-1]} is done and needs {step.id}.",
                 fix=f"Roll {later[-1]} back and report that first.",
             )
@@ -239,27 +238,17 @@ def _check_order(plan: ConnectPlan, states: dict[str, StepProgress], step: PlanS
         if earlier.id == step.id:
             return
         if states[earlier.id].state not in SETTLED and outcome != "rolled_back":
-            raise ToolProblem(
-                "step_not_ready",
-                f"{earlier.id} comes before {step.id}.",
-                fix=f"Do {earlier.id} and report it first.",
-            )
+            raise StepNotReady(f"{earlier.id} comes before {step.id}.", fix=f"Do {earlier.id} and report it first.")
 
 
 def _check_evidence(step: PlanStep, report: StepReport) -> None:
     if any(_SECRET_LIKE.search(text) for text in (report.detail, *report.evidence.values())):
-        raise ToolProblem(
-            "secret_in_report",
-            "The report holds an API key or a session token. A key belongs only in the environment file.",
-            fix="Report without it. A key that was shown to others is to be rotated.",
-        )
+        raise SecretInReport
     for name, text in report.evidence.items():
         pattern = step.evidence.get(name)
         if pattern is None or not re.fullmatch(pattern, text):
             wanted = ", ".join(f"{key} ({shape})" for key, shape in step.evidence.items()) or "none"
-            raise ToolProblem(
-                "evidence_unusable", f"{step.id} can't use this evidence.", fix=f"It takes {wanted}; leave others out."
-            )
+            raise EvidenceUnusable(f"{step.id} can't use this evidence.", fix=f"It takes {wanted}; leave others out.")
 
 
 def _repeats(at: StepProgress, report: StepReport) -> bool:

@@ -27,7 +27,7 @@ from contracts.connect.setup_plan_rows import (
 from contracts.connect.setup_plan_rows import (
     OperatingSystem as OperatingSystem,
 )
-from contracts.connect.tool_problems import ToolProblem
+from contracts.connect.tool_problems import AddressUnsafe, ProfileUnknown, StepUnknown
 from contracts.guardrail import LOGGED_CHARACTERS, LOGGED_FOR
 from contracts.intake.answers import INTAKE_PATH, ServiceUrls
 from contracts.intake.profiles import Profile, load_profiles
@@ -174,12 +174,11 @@ class ConnectPlan(ToolModel):
     steps: tuple[PlanStep, ...]
 
     def step(self, step_id: str) -> PlanStep:
-        """Returns the step with an id. Raises `ToolProblem` with code `step_unknown`."""
+        """Returns the step with an id. Raises `StepUnknown`."""
         for step in self.steps:
             if step.id == step_id:
                 return step
-        raise ToolProblem(
-            "step_unknown",
+        raise StepUnknown(
             f"The plan has no step {step_id[:60]!r}.",
             fix=f"Name one of {', '.join(step.id for step in self.steps)}.",
         )
@@ -188,22 +187,16 @@ class ConnectPlan(ToolModel):
 def plan_for(choice: Choice, urls: ServiceUrls) -> ConnectPlan:
     """Returns the plan for a choice at a service.
 
-    Raises `ToolProblem`: `profile_unknown`, and `address_unsafe` if the service's URL has characters that a shell would
-    interpret.
+    Raises `ProfileUnknown`, and `AddressUnsafe` if the service's URL has characters that a shell would interpret.
     """
     profile = load_profiles().get(choice.runtime_profile)
     if profile is None:
-        raise ToolProblem(
-            "profile_unknown",
+        raise ProfileUnknown(
             f"There is no runtime profile {choice.runtime_profile[:60]!r}.",
             fix=f"Choose one of {', '.join(load_profiles())}.",
         )
     if not _PLAIN_URL.fullmatch(urls.base_url):
-        raise ToolProblem(
-            "address_unsafe",
-            "The service's address has characters that don't belong into commands.",
-            fix="The operator has to set SVC_BASE_URL to an address of only letters, digits and . _ ~ : / -",
-        )
+        raise AddressUnsafe
     return _complete_plan(choice, urls.base_url)
 
 

@@ -1,102 +1,202 @@
-"""Defines the errors of tools, which answer with `isError`: one class, and the problems of pairing and sessions."""
+"""Defines the failures of tools, which answer with `isError`: each with its code and its texts."""
+
+from collections.abc import Sequence
+from typing import ClassVar
 
 from contracts.errors import ServiceError
 
 
 class ToolProblem(ServiceError):
-    """A failed tool call. `code` is stable, `detail` states what happened, and `fix` what to do about it.
+    """A failed tool call. `detail` states what happened, and `fix` what to do about it: those of the class, unless what
+    the call sent has to be named. No text contains a pairing code or a session token.
 
-    `retryable` is True if the same call may succeed later. No text contains a pairing code or a session token.
+    `retryable` is True if the same call may succeed later. `errors` holds pairs of a JSON pointer and a detail.
     """
 
-    def __init__(self, code: str, detail: str, *, fix: str, retryable: bool = False) -> None:
-        super().__init__(f"{code}: {detail} {fix}")
-        self.code = code
-        self.retryable = retryable
-        self.detail = detail
-        self.fix = fix
+    code: ClassVar[str]
+    meaning: ClassVar[str]
+    advice: ClassVar[str]
+    retryable: ClassVar[bool] = False
+
+    def __init__(
+        self, detail: str | None = None, *, fix: str | None = None, errors: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        self.detail = detail or self.meaning
+        self.fix = fix or self.advice
+        self.errors = errors
+        super().__init__(f"{self.code}: {self.detail} {self.fix}")
 
 
-def pairing_code_rejected(app_url: str | None) -> ToolProblem:
-    """Returns the one problem for every code that opens nothing, whatever its cause."""
-    return ToolProblem(
-        "pairing_code_rejected",
-        "No session was opened.",
-        fix=f"{how_to_get_a_code(app_url)} A code works once and for a few minutes. If fresh ones are refused too, "
-        "wait ten minutes.",
-    )
+class CodeNeeded(ToolProblem):
+    """A failure after which only a fresh pairing code helps. `app_url` is the companion application's address."""
+
+    then: ClassVar[str] = "Then call svc_connect_handshake with it."
+
+    def __init__(self, app_url: str | None) -> None:
+        super().__init__(fix=f"{how_to_get_a_code(app_url)} {self.then}")
 
 
-def session_required(app_url: str | None) -> ToolProblem:
-    """Returns the problem for a call without a session token, or with one that we never issued."""
-    return ToolProblem(
-        "session_required",
-        "This tool needs the session_token of a paired session.",
-        fix=f"{how_to_get_a_code(app_url)} Then call svc_connect_handshake with it.",
-    )
+class PairingCodeRejected(CodeNeeded):
+    """The one problem for every code that opens nothing, whatever its cause."""
+
+    code = "pairing_code_rejected"
+    meaning = "No session was opened."
+    then = "A code works once and for a few minutes. If fresh ones are refused too, wait ten minutes."
 
 
-def session_ended(app_url: str | None) -> ToolProblem:
-    """Returns the problem for a session that was closed or has ended."""
-    return ToolProblem(
-        "session_ended",
-        "This session was closed, or its 30 minutes are over.",
-        fix=f"{how_to_get_a_code(app_url)} Then call svc_connect_handshake with it.",
-    )
+class SessionRequired(CodeNeeded):
+    """The call has no session token, or one that we never issued."""
+
+    code = "session_required"
+    meaning = "This tool needs the session_token of a paired session."
 
 
-def store_unavailable() -> ToolProblem:
-    """Returns the problem for a store that can't be read or written at the moment."""
-    return ToolProblem(
-        "store_unavailable",
-        "A store that the answer needs can't be used at the moment.",
-        fix="Try again in a few seconds.",
-        retryable=True,
-    )
+class SessionEnded(CodeNeeded):
+    code = "session_ended"
+    meaning = "This session was closed, or its 30 minutes are over."
 
 
-def key_rejected() -> ToolProblem:
-    """Returns the problem for a presented key that is not valid, and for a request that presents none."""
-    return ToolProblem(
-        "key_rejected",
-        "No valid key was presented, and the session sees what it saw.",
-        fix="Send a valid API key as Bearer token of the request or in api_key, or an address to sign with.",
-    )
+class StoreUnavailable(ToolProblem):
+    code = "store_unavailable"
+    meaning = "A store that the answer needs can't be used at the moment."
+    advice = "Try again in a few seconds."
+    retryable = True
 
 
-def signature_rejected() -> ToolProblem:
-    """Returns the problem for a signature that does not open a graph."""
-    return ToolProblem(
-        "signature_rejected",
-        "The signature is not the address's over a recent challenge of this session.",
-        fix="Call again with the address only, sign the typed_data that it answers, and send issued_at and proof.",
-    )
+class KeyRejected(ToolProblem):
+    """A presented key is not valid, or a request presents none."""
+
+    code = "key_rejected"
+    meaning = "No valid key was presented, and the session sees what it saw."
+    advice = "Send a valid API key as Bearer token of the request or in api_key, or an address to sign with."
 
 
-def contract_unsure() -> ToolProblem:
-    """Returns the problem for a signature that only the address's contract can check, while nobody can ask it."""
-    return ToolProblem(
-        "contract_unsure",
-        "The address's contract can't be asked at the moment, so its signature was neither accepted nor refused.",
-        fix="Send the same issued_at and proof again in a few seconds.",
-        retryable=True,
-    )
+class SignatureRejected(ToolProblem):
+    code = "signature_rejected"
+    meaning = "The signature is not the address's over a recent challenge of this session."
+    advice = "Call again with the address only, sign the typed_data that it answers, and send issued_at and proof."
 
 
-def plan_required() -> ToolProblem:
-    """Returns the problem for a report before there is a plan."""
-    return ToolProblem(
-        "plan_required", "This session has no plan yet.", fix="Call svc_connect_plan, and report its steps."
-    )
+class ContractUnsure(ToolProblem):
+    """Only the address's contract can check the signature, and nobody can ask it."""
+
+    code = "contract_unsure"
+    meaning = "The address's contract can't be asked at the moment, so its signature was neither accepted nor refused."
+    advice = "Send the same issued_at and proof again in a few seconds."
+    retryable = True
 
 
-def intake_unknown() -> ToolProblem:
-    """Returns the problem for a reported intake that does not exist."""
-    return ToolProblem(
-        "intake_unknown",
-        "No intake has this intake_id; nothing was recorded.",
-        fix="Send the `id` that POST /api/intake answered with, or leave intake_id out.",
-    )
+class PlanRequired(ToolProblem):
+    code = "plan_required"
+    meaning = "This session has no plan yet."
+    advice = "Call svc_connect_plan, and report its steps."
+
+
+class IntakeUnknown(ToolProblem):
+    """A report names an intake that does not exist."""
+
+    code = "intake_unknown"
+    meaning = "No intake has this intake_id; nothing was recorded."
+    advice = "Send the `id` that POST /api/intake answered with, or leave intake_id out."
+
+
+class ArgumentsInvalid(ToolProblem):
+    code = "arguments_invalid"
+    meaning = "The arguments don't fit the tool."
+    advice = "Send arguments that fit the tool's inputSchema."
+
+
+class InternalFault(ToolProblem):
+    code = "internal_fault"
+    meaning = "Something failed on our side."
+    advice = "Try again; if it goes on, tell the operator."
+    retryable = True
+
+
+class NotConfirmed(ToolProblem):
+    code = "not_confirmed"
+    meaning = "The owner did not agree, and nothing was written."
+    advice = "Leave it, or ask your user what to write instead."
+
+
+class IntakeNotFound(ToolProblem):
+    code = "intake_not_found"
+    meaning = "This session has registered no intake."
+    advice = "Send the intake_id, or register with POST /api/intake as the plan says."
+
+
+class ProfileUnknown(ToolProblem):
+    code = "profile_unknown"
+    meaning = "There is no such runtime profile."
+    advice = "Choose one that `fix` names."
+
+
+class AddressUnsafe(ToolProblem):
+    """The service's URL has characters that a shell would interpret."""
+
+    code = "address_unsafe"
+    meaning = "The service's address has characters that don't belong into commands."
+    advice = "The operator has to set SVC_BASE_URL to an address of only letters, digits and . _ ~ : / -"
+
+
+class PlanChanged(ToolProblem):
+    code = "plan_changed"
+    meaning = "The plan has changed since the set-up began."
+    advice = "Ask for the plan once more: what is the same in it stays done."
+
+
+class StepUnknown(ToolProblem):
+    code = "step_unknown"
+    meaning = "The plan has no such step."
+    advice = "Name a step that `fix` names."
+
+
+class StepNotReady(ToolProblem):
+    code = "step_not_ready"
+    meaning = "An earlier step is not done."
+    advice = "Do that step and report it first."
+
+
+class NeedsSkipped(ToolProblem):
+    code = "needs_skipped"
+    meaning = "A step that this one needs was skipped."
+    advice = "Do that step and report it first."
+
+
+class StepRequired(ToolProblem):
+    code = "step_required"
+    meaning = "The step can't be skipped."
+    advice = "Do it, or roll back what was done and close the session."
+
+
+class StepIsDone(ToolProblem):
+    code = "step_is_done"
+    meaning = "The step is done."
+    advice = "Roll it back and report rolled_back first."
+
+
+class NothingToRollBack(ToolProblem):
+    code = "nothing_to_roll_back"
+    meaning = "The step was not begun."
+    advice = "Report the step that was undone."
+
+
+class OthersNeedIt(ToolProblem):
+    code = "others_need_it"
+    meaning = "A step that is done needs this one."
+    advice = "Roll that step back first."
+
+
+class EvidenceUnusable(ToolProblem):
+    code = "evidence_unusable"
+    meaning = "The step can't use this evidence."
+    advice = "Send what `fix` names, and no other."
+
+
+class SecretInReport(ToolProblem):
+    code = "secret_in_report"
+    meaning = "The report holds an API key or a session token. A key belongs only in the environment file."
+    advice = "Report without it. A key that was shown to others is to be rotated."
 
 
 def how_to_get_a_code(app_url: str | None) -> str:
@@ -104,3 +204,11 @@ def how_to_get_a_code(app_url: str | None) -> str:
     if app_url is None:
         return "Ask the user for a fresh pairing code, which `svc pair` prints on the machine that runs this service."
     return f"Ask the user for a fresh pairing code from {app_url}/profile."
+
+
+def tool_failures(app_url: str | None) -> tuple[ToolProblem, ...]:
+    """Returns every failure of a tool that no operation has. `app_url` is the companion application's address."""
+    return (
+        *(kind(app_url) for kind in CodeNeeded.__subclasses__()),
+        *(kind() for kind in ToolProblem.__subclasses__() if kind is not CodeNeeded),
+    )

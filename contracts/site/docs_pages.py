@@ -13,11 +13,12 @@ from contracts.access.tiers import REQUESTS_A_DAY
 from contracts.connect.jsonrpc import PROTOCOL_ERRORS
 from contracts.connect.key_server import KEY_MCP_PATH
 from contracts.connect.server import MCP_PATH
+from contracts.connect.tool_problems import tool_failures
 from contracts.discovery.texts import shared_facts
 from contracts.errors import RequestUnreadable
 from contracts.problem_links import operation_docs_path, operations
 from contracts.site.api_description import Operation
-from contracts.site.mcp_errors import refusals, tool_failures
+from contracts.site.mcp_errors import refusals
 from contracts.site.page import Documents, Page
 from contracts.site.shown import DESCRIPTION
 

@@ -1,22 +1,10 @@
-"""Lists the errors of the MCP servers, which answer in JSON-RPC: refused messages and failed tools. Pure."""
+"""Lists the problems with which the MCP servers refuse a message. Pure."""
 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from contracts.connect.jsonrpc import PARSE_ERROR, problem_as_error
-from contracts.connect.tool_problems import (
-    ToolProblem,
-    contract_unsure,
-    intake_unknown,
-    key_rejected,
-    pairing_code_rejected,
-    plan_required,
-    session_ended,
-    session_required,
-    signature_rejected,
-    store_unavailable,
-)
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,
@@ -66,38 +54,6 @@ REFUSALS: tuple[type[RequestProblem], ...] = (
 )
 """Problems with which a message is refused before it is processed, by status."""
 
-_IN_PLACE = (
-    ToolProblem(
-        "arguments_invalid",
-        "The arguments don't fit the tool.",
-        fix="Send arguments that fit the tool's inputSchema; `errors` names each fault.",
-    ),
-    ToolProblem("internal_fault", "Something failed on our side.", fix="Try again later.", retryable=True),
-    ToolProblem(
-        "not_confirmed",
-        "The owner did not agree, and nothing was written.",
-        fix="Leave it, or ask what to write instead.",
-    ),
-    ToolProblem("intake_not_found", "This session has registered no intake.", fix="Send the intake_id, or register."),
-    ToolProblem("profile_unknown", "There is no such runtime profile.", fix="Choose one that `fix` names."),
-    ToolProblem("address_unsafe", "The service's address can't stand in a command.", fix="Tell the operator."),
-    ToolProblem("plan_changed", "The plan has changed since the set-up began.", fix="Ask for the plan once more."),
-    ToolProblem("step_unknown", "The plan has no such step.", fix="Name a step that `fix` names."),
-    ToolProblem("step_not_ready", "An earlier step is not done.", fix="Do that step and report it first."),
-    ToolProblem("needs_skipped", "A step that this one needs was skipped.", fix="Do that step and report it first."),
-    ToolProblem("step_required", "The step can't be skipped.", fix="Do it, or roll back and close the session."),
-    ToolProblem("step_is_done", "The step is done.", fix="Roll it back and report rolled_back first."),
-    ToolProblem("nothing_to_roll_back", "The step was not begun.", fix="Report the step that was undone."),
-    ToolProblem("others_need_it", "A step that is done needs this one.", fix="Roll that step back first."),
-    ToolProblem("evidence_unusable", "The step can't use this evidence.", fix="Send what `fix` names, and no other."),
-    ToolProblem(
-        "secret_in_report",
-        "The report holds an API key or a session token.",
-        fix="Report without it, and rotate a key that was shown to others.",
-    ),
-)
-"""Failures whose texts name what the call sent, and which are therefore made where they are raised."""
-
 
 @dataclass(frozen=True)
 class Refusal:
@@ -135,19 +91,3 @@ def refusals() -> Iterator[Refusal]:
             media_types=("application/json",),
         )
         yield Refusal(problem, (*unread, body["error"]["code"]))
-
-
-def tool_failures(app_url: str | None) -> tuple[ToolProblem, ...]:
-    """Returns the failures of tools that no operation has. `app_url` is the companion application's address."""
-    return (
-        pairing_code_rejected(app_url),
-        session_required(app_url),
-        session_ended(app_url),
-        store_unavailable(),
-        key_rejected(),
-        signature_rejected(),
-        contract_unsure(),
-        plan_required(),
-        intake_unknown(),
-        *_IN_PLACE,
-    )

@@ -9,20 +9,22 @@ from pathlib import Path
 import pytest
 from described import expanded
 
+from contracts.connect.tool_problems import tool_failures
 from contracts.discovery.openapi import OPENAPI_FILE
-from contracts.site.mcp_errors import refusals, tool_failures
+from contracts.site.mcp_errors import refusals
 
 ROOT = Path(__file__).parents[3]
-MADE = re.compile(r'(?:ToolProblem\(|super\(\)\.__init__\()\s*"([a-z_]+)"')
 ANSWERED_BY_THE_SDK = {404}
 """An unknown method, whose number is -32601."""
 
 
-def test_every_failure_that_a_tool_makes_is_listed_once():
-    sources = [file for room in ("contracts/connect", "api/connect") for file in sorted((ROOT / room).glob("*.py"))]
-    made = {code for file in sources for code in MADE.findall(file.read_text())}
-    listed = [failure.code for failure in tool_failures(None)]
-    assert sorted(listed) == sorted(made)
+def test_every_failure_that_is_listed_has_a_code_of_its_own_and_is_made_by_a_tool():
+    rooms = ("contracts/connect", "api/connect")
+    sources = "".join(file.read_text() for room in rooms for file in (ROOT / room).glob("*.py"))
+    failures = tool_failures(None)
+    assert len({failure.code for failure in failures}) == len(failures) == 25
+    made = set(re.findall(r"(?:raise |return |_failed\()(?:tool_problems\.)?([A-Z]\w+)", sources))
+    assert {type(failure).__name__ for failure in failures} <= made
 
 
 def test_what_leads_to_a_pairing_code_is_that_of_the_installation():
