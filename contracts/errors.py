@@ -5,8 +5,9 @@ Missing or stale data is a value, never an error.
 ServiceError
 ├── RequestProblem                a fault of a request, rendered as RFC 9457 problem+json
 │   ├── BadRequest        400     RequestUnreadable, ParameterInvalid, CursorInvalid, SnapshotUnknown, DateInFuture,
-│   │                             BodyInvalid, ProposalRejected, ImportInvalid (ImportVersionUnsupported),
-│   │                             UpgradeUnsupported; SecretInText in contracts/secret_texts.py
+│   │                             BodyInvalid (IdTaken), ProposalRejected,
+│   │                             ImportInvalid (ImportVersionUnsupported), UpgradeUnsupported; SecretInText in
+│   │                             contracts/secret_texts.py
 │   ├── Unauthorized      401     no valid key
 │   ├── PaymentRequired   402     an x402 challenge; PaymentRefused, PaymentFailed: with the offers again
 │   ├── OriginForbidden   403     a page of another origin
@@ -64,6 +65,12 @@ ServiceError
     │   └── NodesDisagree         nodes returned different rows, and nothing decides between them
     ├── CheckFailed               data broke its contract: none of it is published
     ├── RunBusy                   another run holds the lock
+    ├── ObjectStoreAway           the object store can't be used at the moment
+    ├── PartitionNotFinal         blocks of a partition are not final yet
+    ├── PartitionBroken           a stored partition is not what its manifest says
+    ├── PartitionNotSigned        no key of this host signed a partition's manifest
+    ├── GenerationBroken          a generation is incomplete, or not what its manifest says
+    ├── GenerationUnknown         no generation that is kept has this id
     ├── AnvilUnavailable          there is no local EVM: Node is missing, or it does not install or start
     ├── DemoBusy                  another process holds the demo directory
     ├── DemoChainLost             the local chain ended although nobody stopped it
@@ -382,8 +389,9 @@ class MediaTypeUnsupported(RequestProblem):
 
 
 class RangeNotSatisfiable(RequestProblem):
+    status = 416
     code = "range_not_satisfiable"
-    status, title = 416, "Range not satisfiable"
+    title = "Range not satisfiable"
 
 
 class RateLimited(RequestProblem):

@@ -1,0 +1,11 @@
+"""The tree with which the module of errors begins."""
+
+import re
+
+from contracts import errors
+
+
+def test_the_tree_of_errors_names_every_class_of_its_module():
+    classes = {name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Exception)}
+    assert errors.__doc__ is not None
+    assert classes <= set(re.findall(r"\w+", errors.__doc__))
