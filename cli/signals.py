@@ -47,9 +47,12 @@ def while_signals_end() -> Iterator[None]:
 
 
 def _handle_signals(handler: Callable[[int, FrameType | None], object]) -> None:
+    """Sets the handler of both signals, unless who started this process lets it ignore them, as a shell does with
+    Ctrl-C for what a script puts in the background."""
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, handler)
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, handler)
 
 
 def _end(number: int, frame: FrameType | None) -> None:

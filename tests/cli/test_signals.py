@@ -71,6 +71,15 @@ def test_a_person_who_ends_a_command_while_it_imports_is_told_nothing(tmp_path: 
     assert ended(tmp_path, signal.SIGINT, "cli.pipeline", "pipeline", "run") == (130, "", "")
 
 
+def test_ctrl_c_does_not_end_a_command_that_a_script_has_put_in_the_background(tmp_path: Path):
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell does without job control
+    try:
+        code, stdout, stderr = ended(tmp_path, signal.SIGINT, "typer", "--version")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (code, stdout.partition(" ")[0], stderr) == (0, "svc", "")
+
+
 def test_a_signal_interrupts_a_command_that_has_begun(tmp_path: Path):
     code, stdout, stderr = ended(tmp_path, signal.SIGTERM, "cli.demo.directory", "keys", "list", "--json", rpc_urls="")
     assert (code, json.loads(stdout), stderr) == (130, INTERRUPTED, "")
