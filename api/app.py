@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from api.access.account import KeyAccounts
+    from api.access.coin import Coin
     from api.access.rpc import Providers
     from api.access.service import AccessService
     from api.access.settlements import Settlements
@@ -90,12 +91,13 @@ def build_rooms(
     providers: Providers | None = None,
     settlements: Settlements | None = None,
     answered: Callable[[], Mapping[str, Answered]] = dict,
+    coin: Coin | None = None,
 ) -> FastAPI:
     """Creates the framework's application with every room's routes.
 
     `observer` provides the state for `/health`; the default one does not know the chain's clock. `providers` ask the
-    chain, by default those of the settings, and `settlements` settle signed payments. `answered` returns the answers
-    that the front of each worker has counted.
+    chain, by default those of the settings, `settlements` settle signed payments, and `coin` knows whether amounts can
+    be quoted. `answered` returns the answers that the front of each worker has counted.
     """
     from fastapi import FastAPI
     from starlette.middleware.gzip import GZipMiddleware
@@ -152,6 +154,7 @@ def build_rooms(
         lambda: stores.signing_keys.current(),
         REQUESTS_A_DAY,
         providers=providers,
+        coin=coin,
         clock=stores.now,
     )
     recovery = Recovery(
@@ -169,6 +172,7 @@ def build_rooms(
         settings.public_base_url,
         lambda: stores.ledger,
         lambda: stores.signing_keys.current(),
+        access.coin,
         clock=stores.now,
     )
     accounts = KeyAccounts(
@@ -523,6 +527,7 @@ class App:
         }
 
     def _load(self) -> Application:
+        from api.access.coin import Coin
         from api.access.rpc import Providers
         from api.access.watcher import Watcher
         from api.key_gate import KeyGate
@@ -536,11 +541,17 @@ class App:
         self._gate = KeyGate(stores, self._counters)
         providers = self._providers or Providers(self._settings.rpc_urls)
         settlements = settlements_of(stores, providers)
+        coin = Coin(rail_of(self._settings), providers)
         watcher = self._watcher = Watcher(
-            rail_of(self._settings), providers, lambda: stores.ledger, clock=stores.now, settle=settlements.watch
+            rail_of(self._settings),
+            providers,
+            lambda: stores.ledger,
+            clock=stores.now,
+            settle=settlements.watch,
+            look_at_coin=coin.look,
         )
         answers = SharedAnswers(self._settings.data_dir, self._answered)
         observer = self._observer = state_observer(
             stores, lambda: watcher.skew_s, lambda: watcher.nodes_answering, answers.share
         )
-        return build_rooms(stores, self._site, observer, providers, settlements, answers.of_all)
+        return build_rooms(stores, self._site, observer, providers, settlements, answers.of_all, coin)

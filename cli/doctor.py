@@ -23,13 +23,14 @@ from cli.environment import effective_settings, make_data_dir
 from cli.output import operator_problem, print_json, say
 from cli.ports import require_free_port, require_two_ports
 from cli.same_origin import LOOPBACK_ADDRESS
+from contracts.access.coin import agreed_decimals, coin_fault, decimals_call
 from contracts.access.provider_views import Call, read_chain_id
-from contracts.access.rail import USDC_DECIMALS, rail_of
+from contracts.access.rail import rail_of
 from contracts.access.settling import GAS_LIMIT, agreed, head_calls, read_head
 from contracts.connect.handoff import may_be_asked
 from contracts.discovery.checks_document import CHECKS_PATH
 from contracts.errors import OperatorProblem, RunBusy, SettingsInvalid, StoreUnusable
-from contracts.evm.codec import RpcError, read_answer, request_body, selector
+from contracts.evm.codec import RpcError, read_answer, request_body
 from contracts.secrets import require_secrets
 from contracts.settings import PREFIX, Settings, authority
 from contracts.site.figures import REASONS
@@ -243,15 +244,14 @@ def _skew_s(date: str | None) -> float | None:
 def contracts_on_chain(settings: Settings) -> Iterator[Finding]:
     """Asks the chain whether code is at each address that has to be a contract's, and for the decimals of the coin.
 
-    A coin of 18 decimals in place of USDC would make a plan of 9 USD cost 0.000000000009 of it. The demo sets the
-    addresses of what it has deployed, and a recording of it knows no code.
+    The demo sets the addresses of what it has deployed, and a recording of it knows no code.
     """
     if settings.demo or not settings.rpc_urls:
         return
     addresses = {name: address for name in CONTRACTS if (address := getattr(settings, name)) is not None}
     calls: dict[str, Call] = {name: ("eth_getCode", [address, "latest"]) for name, address in addresses.items()}
     if settings.usdc_address is not None:
-        calls[_DECIMALS] = ("eth_call", [{"to": settings.usdc_address, "data": selector("decimals()")}, "latest"])
+        calls[_DECIMALS] = decimals_call(settings.usdc_address)
     nodes = [_ask_node(url, settings.chain_id, calls) for url in dict.fromkeys(settings.rpc_urls)]
     answers = {name: [node[name] for node in nodes if name in node] for name in calls}
     unknown = []
@@ -307,15 +307,13 @@ def _contract(settings: Settings, name: str, answers: Mapping[str, list[Any]]) -
         return Finding(check, "fail", detail, f"Correct {setting}, or SVC_CHAIN_ID if the chain is another one.")
     if name != "usdc_address":
         return Finding(check, "ok", address)
-    # A contract that reverts the call, as one without the function does, has answered.
-    words = ["0x" if isinstance(word, RpcError) and word.reverted else word for word in answers[_DECIMALS]]
-    decimals = agreed([[word] for word in words], 0, quorum, _decimals)
+    decimals = agreed_decimals(answers[_DECIMALS], quorum)
     if decimals is None:
         return None
-    if decimals == USDC_DECIMALS:
+    fault = coin_fault(decimals)
+    if fault is None:
         return Finding(check, "ok", f"{address}, {decimals} decimals")
-    has = "says no decimals()" if decimals < 0 else f"has {decimals} decimals"
-    detail = f"{address} {has}, and USDC has {USDC_DECIMALS}: every price would be wrong"
+    detail = f"{address} {fault}: every price would be wrong, so nothing is sold"
     return Finding(check, "fail", detail, f"Set {setting} to USDC's contract on chain {settings.chain_id}.")
 
 
@@ -324,13 +322,6 @@ def _has_code(code: Any) -> bool:
     if not isinstance(code, str) or not code.startswith("0x"):
         raise ValueError("a code that is no hex")
     return len(code) > len("0x")
-
-
-def _decimals(word: Any) -> int:
-    """Parses the result of `decimals()`; -1 is an answer that is no number. Raises `ValueError`."""
-    if not isinstance(word, str) or not word.startswith("0x"):
-        raise ValueError("a result that is no hex")
-    return int(word, 16) if len(word) == len("0x") + 64 else -1
 
 
 def relayer(settings: Settings) -> Iterator[Finding]:

@@ -24,10 +24,11 @@ from api.access.service import AccessService
 from api.problems import handle_problems
 from api.routes import merge_routes
 from contracts.access.plans import load_plans
-from contracts.access.provider_views import Silence, View
+from contracts.access.provider_views import Call, Silence, View
 from contracts.access.quote_answers import quote_answer
 from contracts.access.quotes import Quote, QuoteRequest, make_quote
 from contracts.access.tiers import REQUESTS_A_DAY
+from contracts.evm.codec import RpcError
 from contracts.problem_links import ProblemLinks
 from contracts.settings import Settings
 from warehouse.access.claims import keep_quote
@@ -42,7 +43,8 @@ CONFIRMATIONS = 3
 
 
 class NearProviders:
-    """Two providers without a network. `modes` says of each what is wrong with it; `asked` counts the questions."""
+    """Two providers without a network. `modes` says of each what is wrong with it; `asked` counts the questions
+    about payments and payers, `asked_of_coin` those about the coin."""
 
     def __init__(self, chain: FakeChain) -> None:
         self.chain = chain
@@ -50,6 +52,7 @@ class NearProviders:
         self.lie: Any = lambda method, params, truth: truth
         self.stands_by: list[bool | None] = [True, True]
         self.asked = 0
+        self.asked_of_coin = 0
 
     async def views(self, transaction_hash: str) -> list[View | Silence]:
         self.asked += 1
@@ -59,6 +62,24 @@ class NearProviders:
         self.asked += 1
         answers = {True: "0x1626ba7e" + "0" * 56, False: "0x"}
         return [Silence("a", "timeout") if each is None else answers[each] for each in self.stands_by]
+
+    async def ask(self, calls: Sequence[Call]) -> list[list[Any | RpcError] | Silence]:
+        self.asked_of_coin += 1
+        return [self._answers(mode, calls, name) for mode, name in zip(self.modes, "ab", strict=True)]
+
+    def _answers(self, mode: str, calls: Sequence[Call], name: str) -> list[Any | RpcError] | Silence:
+        answers = [self.chain.answer(*call) for call in calls]
+        match mode:
+            case "honest" | "lagging":
+                return answers
+            case "other_chain":
+                return [
+                    hex(1) if method == "eth_chainId" else answer
+                    for (method, _), answer in zip(calls, answers, strict=True)
+                ]
+            case "lying":
+                return [self.lie(*call, answer) for call, answer in zip(calls, answers, strict=True)]
+        return Silence(name, mode)
 
     def _view(self, mode: str, transaction_hash: str, name: str) -> View | Silence:
         match mode:
@@ -117,6 +138,7 @@ class Sale:
             "http://test",
             lambda: self.ledger,
             signing.current,
+            self.service.coin,
             clock=lambda: self.now,
         )
         consents = OperatorConsents(self.service.rail, self.providers, "http://test", lambda: self.ledger)  # type: ignore[arg-type]

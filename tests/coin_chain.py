@@ -160,6 +160,8 @@ class CoinChain(FakeChain):
         for signature, text in named.items():
             if kind == selector(signature):
                 return "0x" + encode(["string"], [text]).hex()
+        if kind == selector("decimals()"):
+            return f"0x{self.decimals:064x}"
         if kind == selector("DOMAIN_SEPARATOR()"):
             return self.domain
         raise AssertionError(f"the coin knows no {kind}")

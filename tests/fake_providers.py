@@ -9,7 +9,7 @@ from typing import Any
 
 from fault_node import Call, FaultNode, Reply
 
-from contracts.evm.codec import TRANSFER_TOPIC
+from contracts.evm.codec import TRANSFER_TOPIC, selector
 
 BLOCK_S = 2
 APPROVAL_TOPIC = "0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925"
@@ -43,6 +43,8 @@ class FakeChain:
     sent: dict[str, tuple[tuple[Log, ...], str | None]] = field(default_factory=dict)
     mempool: list[str] = field(default_factory=list)
     forks: int = 0
+    decimals: int = 6
+    """Of the coin, which every address is."""
 
     def __post_init__(self) -> None:
         if not self.blocks:
@@ -93,7 +95,7 @@ class FakeChain:
             case "eth_getBlockByNumber":
                 return self._block(params[0])
             case "eth_call":
-                return "0x"
+                return f"0x{self.decimals:064x}" if params[0]["data"] == selector("decimals()") else "0x"
         raise AssertionError(f"the fake chain knows no {method}")
 
     def receipt(self, transaction: str) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
+from api.access.coin import Coin
 from api.access.rpc import Providers, settle
 from api.bodies import JsonRoute
 from api.responses import BODY_ERRORS, STORE_ERRORS, private_document, problems
@@ -50,6 +51,7 @@ class Cases:
     base_url: str
     ledger: Callable[[], Ledger]
     key_set: Callable[[], KeySet]
+    coin: Coin
     _: KW_ONLY
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
@@ -69,6 +71,8 @@ class Cases:
         more."""
         if self.rail.missing:
             raise PaymentsNotConfigured(f"The operator has yet to set {', '.join(self.rail.missing)}.")
+        if (fault := await self.coin.fault()) is not None:
+            raise PaymentsNotConfigured(f"The coin that the operator has set {fault}: no amount would be right.")
         await self._require_sender(case_id, request)
         return await asyncio.to_thread(self._supplement, case_id)
 

@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from typing import Any
 
+from api.access.coin import Coin
 from api.access.rpc import Providers, settle
 from contracts.access.plan_warnings import plan_active
 from contracts.access.plans import QUOTE_PATH, Plan, load_plans
@@ -50,6 +51,7 @@ class QuoteService:
     ledger: Callable[[], Ledger]
     key_set: Callable[[], KeySet]
     providers: Providers
+    coin: Coin
     _: KW_ONLY
     clock: Callable[[], datetime]
 
@@ -61,6 +63,8 @@ class QuoteService:
             raise PlanUnknown(f"The plans are {known}.", errors=[("/planId", "no such plan")])
         if self.rail.missing:
             raise PlanNotClaimable(f"The operator has yet to set {', '.join(self.rail.missing)}.")
+        if (fault := await self.coin.fault()) is not None:
+            raise PlanNotClaimable(f"The coin that the operator has set {fault}: no amount would be right.")
         if request.integrity is not None:
             await self._require_signed(request)
         return await asyncio.to_thread(self._new_quote, request, plan)

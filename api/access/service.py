@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from api.access.coin import Coin
 from api.access.consent import checked_consent, consent_invalid, settled_consent
 from api.access.judging import Named, Seen, judge_claim, named_by, progress_of_claim, record_unused, see
 from api.access.quotes import QuoteService
@@ -31,6 +32,7 @@ from contracts.access.claims import (
     receipt_url,
     recovery_url,
 )
+from contracts.access.coin import COIN_DIFFERS
 from contracts.access.matching import Mismatch, Unknown
 from contracts.access.plans import CLAIM_PATH, PlansAnswer, plans_answer
 from contracts.access.proofs import (
@@ -109,6 +111,7 @@ class AccessService:
         requests_per_day: dict[Tier, int | None],
         *,
         providers: Providers | None = None,
+        coin: Coin | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -122,14 +125,16 @@ class AccessService:
         self._providers = providers or Providers(settings.rpc_urls)
         self._clock = clock
         self._monotonic = monotonic
-        self.quotes = QuoteService(self.rail, self._base_url, ledger, key_set, self._providers, clock=clock)
+        self.coin = coin or Coin(self.rail, self._providers, monotonic=monotonic)
+        self.quotes = QuoteService(self.rail, self._base_url, ledger, key_set, self._providers, self.coin, clock=clock)
         self._second_payments = SecondPayments(
             self.rail, self._providers, self._base_url, ledger, clock=clock, monotonic=monotonic
         )
         self._pending: dict[tuple[str, str], tuple[float, PendingAnswer]] = {}
 
     def plans(self) -> PlansAnswer:
-        return plans_answer(self.rail, self._base_url, self._requests_per_day, trials=self._issues_trials)
+        fault = None if self.coin.known_fault is None else COIN_DIFFERS
+        return plans_answer(self.rail, self._base_url, self._requests_per_day, trials=self._issues_trials, fault=fault)
 
     def key_set(self) -> KeySet:
         return self._key_set()

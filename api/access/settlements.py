@@ -28,6 +28,7 @@ from contracts.access.claims import (
     operator_of,
     receipt_fields,
 )
+from contracts.access.coin import COIN_DIFFERS, coin_calls, coin_decimals, coin_fault
 from contracts.access.matching import Agreed, Match, Mismatch, Terms, settle, succeeded, verify
 from contracts.access.plan_warnings import plan_active
 from contracts.access.provider_views import Silence, View
@@ -142,7 +143,7 @@ class Settlements:
         self._monotonic = monotonic
         self._checked: tuple[float, Condition | None] | None = None
         self._asking: asyncio.Future[Head | Condition] | None = None
-        self._domain_fits = False
+        self._coin_fits = False
         self._sent: dict[str, float] = {}
         self._driving = False
 
@@ -184,14 +185,19 @@ class Settlements:
         except OperatorProblem as problem:
             _log.warning("%s", problem)
             return Condition("relayer_unusable", "The operator's relayer key or ledger can't be used.")
-        if not self._domain_fits:
+        if not self._coin_fits:
             separator = await asyncio.to_thread(domain_separator, self.rail)
             fits = domain_fits(self.rail, await self.providers.ask(domain_calls(self.rail)), separator)
             if fits is None:
                 return SILENT
             if not fits:
                 return Condition("asset_domain_differs", "The coin has another EIP-712 domain than payers sign for.")
-            self._domain_fits = True
+            decimals = coin_decimals(self.rail, await self.providers.ask(coin_calls(self.rail)))
+            if decimals is None:
+                return SILENT
+            if (fault := coin_fault(decimals)) is not None:
+                return Condition(COIN_DIFFERS, f"The coin {fault}.")
+            self._coin_fits = True
         head = read_head(self.rail, await self.providers.ask(head_calls(address)))
         return SILENT if head is None else self._gas_short(head, waiting + 1) or head
 

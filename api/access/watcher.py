@@ -1,4 +1,4 @@
-"""Watches between requests: the chain's clock against ours, and issued claims until they are final.
+"""Watches between requests: the chain's clock against ours, the coin, and issued claims until they are final.
 
 Every process does so independently, because doing it twice changes nothing.
 """
@@ -35,6 +35,8 @@ class Watcher:
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     settle: Callable[[], Awaitable[None]] | None = None
     """Settles signed payments that nobody waits for, as after a kill."""
+    look_at_coin: Callable[[], Awaitable[None]] | None = None
+    """Asks whether the coin has the decimals in which amounts are counted."""
     _skew_s: int | None = field(default=None, init=False)
     _answering: tuple[bool, ...] = field(default=(), init=False)
 
@@ -55,6 +57,8 @@ class Watcher:
         while True:
             try:
                 await self.compare_clocks()
+                if self.look_at_coin is not None:
+                    await self.look_at_coin()
                 await self.watch_claims()
                 if self.settle is not None and self.rail.takes_signatures:
                     await self.settle()

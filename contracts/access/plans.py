@@ -275,12 +275,18 @@ class PlansAnswer(Document):
 
 
 def plans_answer(
-    rail: PaymentRail, base_url: str, requests_per_day: dict[Tier, int | None], *, trials: bool
+    rail: PaymentRail,
+    base_url: str,
+    requests_per_day: dict[Tier, int | None],
+    *,
+    trials: bool,
+    fault: str | None = None,
 ) -> PlansAnswer:
     """Returns the catalog of a service at `base_url`. `requests_per_day` is the quota of each tier, and `trials` says
-    whether it issues trial keys."""
-    live = not rail.missing
-    reason = None if live else UNCLAIMABLE
+    whether it issues trial keys. `fault` is a stable reason for which nothing is sold, although all settings are made.
+    """
+    reason = UNCLAIMABLE if rail.missing else fault
+    live = reason is None
     where = {"network": rail.network, "asset": rail.asset or None, "pay_to": rail.treasury or None}
     return PlansAnswer(
         plans=[
@@ -315,8 +321,8 @@ def plans_answer(
             live=live,
             reason=reason,
             missing=list(rail.missing),
-            payment_signature_live=rail.takes_signatures,
-            calls=[_call_offer(call) for call in load_calls().values()] if rail.takes_signatures else [],
+            payment_signature_live=live and rail.takes_signatures,
+            calls=[_call_offer(call) for call in load_calls().values()] if live and rail.takes_signatures else [],
             payer_proof_above=None if rail.proof_above is None else str(rail.proof_above),
             verification=verification_of(rail),
         ),

@@ -235,7 +235,7 @@ def test_a_relayer_without_gas_is_a_503_with_a_reason_and_nothing_is_stored(serv
 
 def test_a_relayer_that_runs_dry_after_a_payment_is_stored_sends_it_when_it_has_gas_again(service: Paying) -> None:
     payload = service.signed()
-    service.start(Steps("killed after", 3))
+    service.start(Steps("killed after", 4))
     with pytest.raises(Killed):
         service.ask(payload)
     assert count(service.ledger, "access_authorizations") == 1
@@ -370,11 +370,13 @@ def watched(service: Paying) -> list[Outcome]:
     return outcomes
 
 
-@pytest.mark.parametrize("what", ["asset domain", "silence", "another chain"])
+@pytest.mark.parametrize("what", ["asset domain", "decimals", "silence", "another chain"])
 def test_nothing_is_offered_or_taken_while_the_rail_does_not_work(service: Paying, what: str) -> None:
     payload = service.signed()
     if what == "asset domain":
         service.chain.domain = "0x" + "12" * 32
+    elif what == "decimals":
+        service.chain.decimals = 18
     elif what == "another chain":
         service.chain.chain_id = 1
     else:

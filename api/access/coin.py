@@ -1,0 +1,64 @@
+"""Asks the chain whether the coin of the settings has the decimals in which amounts are counted."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+
+from api.access.rpc import Providers
+from contracts.access.coin import coin_calls, coin_decimals, coin_fault
+from contracts.access.rail import PaymentRail
+
+ASKED_AGAIN_AFTER_S = 20.0
+
+_log = logging.getLogger(__name__)
+
+
+class Coin:
+    """Knows what is wrong with the coin. One object a process. What is known to be right is not asked for again."""
+
+    def __init__(
+        self, rail: PaymentRail, providers: Providers, *, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._rail = rail
+        self._providers = providers
+        self._monotonic = monotonic
+        self._asked_at: float | None = None
+        self._asking: asyncio.Future[None] | None = None
+        self._fits = False
+        self._fault: str | None = None
+
+    @property
+    def known_fault(self) -> str | None:
+        """Returns in a few words what was wrong with the coin when providers last agreed, or None."""
+        return self._fault
+
+    async def fault(self) -> str | None:
+        """Returns what is known to be wrong with the coin; None also where it is unknown.
+
+        Only the first request waits for the chain. Later ones ask again beside their answer until the coin is known to
+        be right, so that silent providers delay nobody.
+        """
+        if self._asked_at is None:
+            await self.look()
+        elif self._is_due() and (self._asking is None or self._asking.done()):
+            self._asking = asyncio.ensure_future(self.look())
+        return self._fault
+
+    async def look(self) -> None:
+        """Asks the providers, unless the coin is known to be right. Where they do not agree the last answer stays."""
+        if self._fits or self._rail.missing:
+            return
+        decimals = coin_decimals(self._rail, await self._providers.ask(coin_calls(self._rail)))
+        self._asked_at = self._monotonic()
+        if decimals is None:
+            return
+        fault = coin_fault(decimals)
+        self._fits = fault is None
+        if fault is not None and fault != self._fault:
+            _log.error("Nothing is sold: the coin at %s %s.", self._rail.asset, fault)
+        self._fault = fault
+
+    def _is_due(self) -> bool:
+        assert self._asked_at is not None
+        return not self._fits and self._monotonic() - self._asked_at >= ASKED_AGAIN_AFTER_S

@@ -1,0 +1,86 @@
+"""Quotes while the coin of the settings is known to have other decimals than USDC, or nobody knows."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from case_desk import ALICE, ask_supplement, read_case
+from claim_service import QUOTE, Sale, due_of, new_payer, on_sale, said
+
+from api.access.coin import ASKED_AGAIN_AFTER_S
+from contracts.settings import Settings
+
+
+@pytest.fixture
+def sale(tmp_path: Path) -> Iterator[Sale]:
+    with on_sale(Settings(_env_file=None, data_dir=tmp_path)) as opened:
+        yield opened
+
+
+def quoted(sale: Sale) -> tuple[int, str]:
+    return said(sale.ask("POST", QUOTE, json={"payerAddress": new_payer()}))
+
+
+def claimable(sale: Sale) -> set[tuple[bool, str | None]]:
+    catalog = sale.ask("GET", "/api/agent-access/plans").json()
+    assert catalog["payment"]["live"] is (catalog["next"]["quote"] is not None)
+    return {(plan["claimable"], plan["reason"]) for plan in catalog["plans"]}
+
+
+def test_no_quote_is_signed_while_the_coin_has_other_decimals(sale: Sale) -> None:
+    sale.chain.decimals = 18
+    refused = sale.ask("POST", QUOTE, json={"payerAddress": new_payer()})
+    assert said(refused) == (400, "plan_not_claimable")
+    assert refused.json()["detail"] == (
+        "The coin that the operator has set has 18 decimals, and USDC has 6: no amount would be right."
+    )
+    assert claimable(sale) == {(False, "coin_decimals_differ")}
+
+
+def test_quotes_go_on_some_seconds_after_the_coin_is_right(sale: Sale) -> None:
+    sale.chain.decimals = 18
+    assert quoted(sale) == (400, "plan_not_claimable")
+    sale.chain.decimals = 6
+    assert quoted(sale) == (400, "plan_not_claimable"), "asked again only after a while"
+    sale.monotonic_s += ASKED_AGAIN_AFTER_S
+    quoted(sale)
+    assert quoted(sale) == (201, "issued")
+    assert claimable(sale) == {(True, None)}
+
+
+def test_a_coin_that_is_right_is_asked_for_its_decimals_once(sale: Sale) -> None:
+    asked = []
+    for _ in range(3):
+        assert quoted(sale) == (201, "issued")
+        sale.monotonic_s += ASKED_AGAIN_AFTER_S
+        asked.append(sale.providers.asked_of_coin)
+    assert asked == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "modes",
+    [["silent", "silent"], ["honest", "silent"], ["honest", "other_chain"], ["honest", "lying"]],
+    ids=["nobody answers", "too few answer", "another chain", "they disagree"],
+)
+def test_a_coin_of_which_nothing_is_known_is_quoted(sale: Sale, modes: list[str]) -> None:
+    sale.chain.decimals = 18
+    sale.providers.modes = modes
+    sale.providers.lie = lambda method, params, truth: f"0x{6:064x}" if method == "eth_call" else truth
+    assert quoted(sale) == (201, "issued")
+
+
+def test_what_is_known_of_the_coin_stays_while_providers_are_silent(sale: Sale) -> None:
+    sale.chain.decimals = 18
+    quoted(sale)
+    sale.providers.modes = ["silent", "silent"]
+    for _ in range(3):
+        sale.monotonic_s += ASKED_AGAIN_AFTER_S
+        assert quoted(sale) == (400, "plan_not_claimable")
+
+
+def test_no_difference_is_quoted_in_a_coin_of_other_decimals(sale: Sale) -> None:
+    sale.chain.decimals = 18
+    first = sale.quote_of_amount(ALICE.address.lower(), 9_000_123)
+    case_id = sale.claim(first, sale.pay(first, amount=due_of(first).amount - 2_000_000)).json()["caseId"]
+    assert said(ask_supplement(sale, case_id)) == (503, "payments_not_configured")
+    assert read_case(sale, case_id).status_code == 200
