@@ -13,7 +13,7 @@ from starlette.routing import Match
 from api.publish.site import PublishedSite
 from api.receiving import joined_values
 from api.wording import in_words, pointer_to
-from api.work import MESSAGE
+from api.work import MESSAGE, work_of
 from contracts.connect.jsonrpc import message_of, problem_as_error
 from contracts.connect.key_server import KEY_MCP_PATH
 from contracts.errors import (
@@ -58,6 +58,8 @@ def handle_problems(app: FastAPI, links: ProblemLinks, site: Callable[[], Publis
 
 
 def _answer(request: Request, problem: RequestProblem) -> Response:
+    if not problem.costs_day:
+        work_of(request.scope).began = False
     leads: ProblemLinks = request.app.state.problem_links
     links = leads.of(problem, request.method, request.scope["path"])
     headers = {**link_field(links), **problem.headers}

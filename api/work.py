@@ -1,6 +1,7 @@
 """Marks when the work of a request begins: its head, parameters and body are accepted and its endpoint is called.
 
-A request that is refused before does not count for a key's day. The front puts a `Work` into the scope and reads it.
+A request that is refused before does not count for a key's day, and neither does one in which work finds what could
+have been refused before (`RequestProblem.costs_day`). The front puts a `Work` into the scope and reads it.
 """
 
 import functools

@@ -106,6 +106,9 @@ class RequestProblem(ServiceError):
     retryable: ClassVar[bool] = False
     violated_policies: ClassVar[tuple[str, ...]] = ()
     """Names of the RateLimit policies that refuse the request."""
+    costs_day: ClassVar[bool] = True
+    """False for what no caller with this key could be answered, whichever part finds it: it costs the minute of the
+    caller's address, and nothing of the key's day."""
     leads: ClassVar[Leads] = ("docs",)
     """Relations of the links by which a client goes on, the best first, besides those that the raised problem has. All
     lead to the front door too."""
@@ -127,6 +130,8 @@ class RequestProblem(ServiceError):
 
 class BadRequest(RequestProblem):
     """The service can't use the request."""
+
+    costs_day = False
 
 
 class RequestUnreadable(BadRequest):
@@ -291,6 +296,7 @@ class BodyTooLarge(RequestProblem):
     status = 413
     code = "body_too_large"
     title = "The request body is too large"
+    costs_day = False
 
 
 class TargetTooLong(RequestProblem):
@@ -366,6 +372,7 @@ class TrialExcluded(RequestProblem):
     status = 403
     code = "trial_excluded"
     title = "A trial key does not include this"
+    costs_day = False
     leads: ClassVar[Leads] = ("plans", "quote", "docs")
 
 
@@ -386,6 +393,7 @@ class MediaTypeUnsupported(RequestProblem):
     status = 415
     code = "media_type_unsupported"
     title = "The Content-Type of the body is not one that the operation takes"
+    costs_day = False
 
 
 class RangeNotSatisfiable(RequestProblem):

@@ -11,13 +11,16 @@ from ledger_process import admit_many, started
 from openapi_schema_validator import OAS30Validator
 from patience import HANG_S
 from rounds import ROUNDS
+from trial_wallets import trial_key, wallet
 
 from api.key_gate import presented_key
 from contracts.access.api_keys import new_key
-from contracts.access.tiers import Tier
+from contracts.access.tiers import Role, Tier
+from contracts.access.trial_plan import trial_plan
 from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.errors import StoreBusy
 from contracts.problems import Problem
+from contracts.publish.routes import is_metered
 from contracts.settings import Settings
 from warehouse.access.keys import list_keys, reinstate_key, revoke_key, rotate_key, suspend_key
 
@@ -186,17 +189,114 @@ def test_what_is_refused_before_work_costs_the_address_and_not_the_key(service, 
     assert service.check({})[0].headers["ratelimit"] == '"permin";r=18;t=60'
 
 
-def test_a_400_that_work_finds_and_a_500_count(service):
+def test_a_400_that_work_finds_costs_the_address_and_a_500_the_key(service):
     issued = service.key()
     found = service.check(bearer(issued), json={"action": "\0"})[0]
-    assert (found.status_code, found.headers["ratelimit"]) == (400, '"daily";r=99;t=43200')
+    assert (found.status_code, found.headers["ratelimit"]) == (400, '"permin";r=19;t=60')
 
     def fail(*_):
         raise RuntimeError
 
     service.stores._guardrail_log.record = fail
     answer = service.check(bearer(issued))[0]
-    assert (answer.status_code, answer.headers["ratelimit"]) == (500, '"daily";r=98;t=43200')
+    assert (answer.status_code, answer.headers["ratelimit"]) == (500, '"daily";r=99;t=43200')
+
+
+METERED = [(method.upper(), path) for method, path in NEED_A_KEY if is_metered(path)]
+TAKING_A_BODY = [place for place in METERED if "requestBody" in DESCRIPTION["paths"][place[1]][place[0].lower()]]
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture
+def roomy(tmp_path):
+    """A service whose addresses have many requests a minute."""
+    with serving(Settings(_env_file=None, data_dir=tmp_path, rate_limit_per_minute=1_000)) as running:
+        yield running
+
+
+def counted_for(answer):
+    return answer.headers["ratelimit"].partition(";")[0].strip('"')
+
+
+def filled_in(path):
+    given = {"{nodeId}": "node_none", "{decision}": "1", "{importId}": "import_none", "{number}": "1"}
+    return re.sub(r"{\w+}", lambda name: given[name[0]], path)
+
+
+def test_a_request_that_no_key_could_send_costs_the_address_on_every_route(roomy):
+    issued = roomy.key(Tier.BASIC)
+    headers = bearer(issued)
+    wrong = [(method, filled_in(path), headers | JSON, {"content": b"{"}) for method, path in TAKING_A_BODY]
+    wrong += [(method, filled_in(path), headers, {"content": b"x"}) for method, path in TAKING_A_BODY]
+    wrong += [
+        (method, filled_in(path), headers | JSON, {"content": b" " * 5_000_000}) for method, path in TAKING_A_BODY
+    ]
+    wrong += [("PATCH", filled_in(path), headers, {}) for _, path in METERED]
+    wrong.append(("GET", "/api/v2/world-model/nowhere", headers, {}))
+    wrong += [
+        (method, f"{filled_in(path)}?{parameter['name']}=a&{parameter['name']}=b", headers, {})
+        for method, path in METERED
+        for parameter in DESCRIPTION["paths"][path][method.lower()].get("parameters", ())
+        if parameter["in"] == "query"
+    ]
+    answers = roomy.ask(*wrong)
+    assert {answer.status_code for answer in answers} == {400, 404, 405, 413, 415, 421}
+    assert [
+        (method, path, answer.text)
+        for (method, path, *_), answer in zip(wrong, answers, strict=True)
+        if counted_for(answer) != "permin"
+    ] == []
+
+
+FOUND_AT_WORK = [
+    ("POST", CHECK, {"action": "\0"}),
+    ("POST", "/api/v2/world-model/query", {"node_types": ["Nonsense"]}),
+    ("POST", "/api/v2/world-model/query", {"cursor": "nonsense"}),
+    ("POST", "/api/v2/world-model/signal", {"type": "Nonsense", "title": "a", "source": "me"}),
+    ("POST", "/api/v2/world-model/erase", {"confirm": "nonsense"}),
+    ("PUT", "/api/v2/world-model/ontology", {"expectedVersion": 7}),
+    ("POST", "/api/v2/guardrail/approvals", {"digest": "0" * 64, "owner": "nobody:x"}),
+    (
+        "POST",
+        "/api/v2/knowledge-graph/build",
+        {"mode": "preview", "documents": [{"id": "a", "text": "{", "mediaType": "application/json"}]},
+    ),
+    ("GET", "/api/v2/world-model/live?cursor=nonsense", None),
+    ("GET", "/api/v2/world-model/ontology?version=7", None),
+    ("GET", "/api/v2/world-model/export?cursor=nonsense", None),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), FOUND_AT_WORK)
+def test_a_400_costs_the_address_also_where_work_finds_it(service, method, path, body):
+    issued = service.key(role=Role.OPERATOR)
+    (answer,) = service.ask((method, path, bearer(issued), {} if body is None else {"json": body}))
+    assert (answer.status_code, answer.headers["ratelimit"]) == (400, '"permin";r=19;t=60'), answer.text
+    assert service.check(bearer(issued))[0].headers["ratelimit"] == '"daily";r=99;t=43200'
+
+
+def test_what_a_trial_key_does_not_include_costs_the_address_on_every_route(roomy):
+    headers = {"X-Api-Key": trial_key(roomy, wallet(1))["apiKey"]}
+    excluded = [(method, path) for method, path in METERED if not trial_plan().includes(f"{method} {path}")]
+    public = {"type": "Goal", "title": "Answer", "source": "me", "visibility": "public"}
+    answers = roomy.ask(
+        *[(method, filled_in(path), headers, {}) for method, path in excluded],
+        ("POST", "/api/v2/world-model/signal", headers, {"json": public}),
+    )
+    assert len(answers) >= 8
+    assert {(answer.json()["code"], counted_for(answer)) for answer in answers} == {("trial_excluded", "permin")}
+
+
+def test_what_is_refused_because_of_what_there_is_costs_the_key(service):
+    issued = service.key()
+    answers = service.ask(
+        ("GET", "/api/v2/world-model/nodes/node_none", bearer(issued), {}),
+        ("POST", "/api/v2/guardrail/approvals", bearer(issued), {"json": {"digest": "0" * 64, "owner": "local:other"}}),
+    )
+    assert [(answer.json()["code"], counted_for(answer)) for answer in answers] == [
+        ("node_unknown", "daily"),
+        ("operator_role_needed", "daily"),
+    ]
 
 
 def test_past_the_minute_of_the_address_a_refused_request_costs_the_key(service):
