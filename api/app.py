@@ -44,10 +44,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-COMPRESSED_FROM_BYTES = 100_000
-"""Size of an answer from which on it is compressed for clients that take that: pages of a graph have megabytes. A
-smaller one is at a client on this machine sooner as it is."""
-
 SWITCH_INTERVAL_S = 0.0005
 """A tenth of Python's default: the event loop may wait for one interval for each thread that computes."""
 
@@ -100,7 +96,6 @@ def build_rooms(
     be quoted. `answered` returns the answers that the front of each worker has counted.
     """
     from fastapi import FastAPI
-    from starlette.middleware.gzip import GZipMiddleware
 
     from api.access.account import KeyAccounts, account_router
     from api.access.cases import Cases, cases_router
@@ -111,6 +106,7 @@ def build_rooms(
     from api.access.rpc import Providers
     from api.access.service import AccessService
     from api.access.trials import Trials, trials_router
+    from api.compression import Compression
     from api.connect.router import connect_router
     from api.deps import set_payments
     from api.discovery.router import discovery_router
@@ -135,7 +131,7 @@ def build_rooms(
     installation = installation_of(stores.settings)
     app = FastAPI(title=SERVICE_NAME, version=SERVICE_VERSION, docs_url=None, redoc_url=None, openapi_url=None)
     app.router.redirect_slashes = False
-    app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM_BYTES, compresslevel=1)
+    app.add_middleware(Compression)
     handle_problems(app, problem_links(stores.settings), site)
     settings, providers = stores.settings, providers or Providers(stores.settings.rpc_urls)
     payments = SignedPayments(

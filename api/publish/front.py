@@ -7,7 +7,7 @@ import logging
 import secrets
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from api.key_gate import CALLER, DAY_S, STORE_FAILED, Admission, is_counted, presented_key
@@ -15,7 +15,7 @@ from api.leaving import leave_first
 from api.limits import COUNTED, Counted, limit_fields, over_limit, policy_of
 from api.publish.client_address import ClientAddresses
 from api.publish.negotiation import IDENTITY, is_unchanged, prefers_markdown, prefers_page
-from api.publish.ranges import Unsatisfiable, select_bytes
+from api.publish.ranges import Unsatisfiable, no_such_range, select_bytes
 from api.publish.site import READ_ALONE, READS, Message, PublishedFile, PublishedSite, choose_encoding, load_site
 from api.receiving import (
     HEAD_LIMIT_BYTES,
@@ -37,7 +37,6 @@ from contracts.errors import (
     NotAcceptable,
     NotReady,
     OperatorProblem,
-    RangeNotSatisfiable,
     RequestProblem,
     RouteUnknown,
     StoreUnavailable,
@@ -239,7 +238,7 @@ class Front:
                     joined_values(headers, b"range"), fields.get(b"if-range"), encoded.size, encoded.etag
                 )
             except Unsatisfiable:
-                await self._refuse(scope, send, _no_such_range(encoded.size), counted, admission)
+                await self._refuse(scope, send, no_such_range(encoded.size), counted, admission)
                 return
             body = encoded.body["body"]
             self.answered["published", 200 if part is None else 206] += 1
@@ -425,7 +424,7 @@ class Front:
         try:
             part = select_bytes(asked, condition, encoded.size, encoded.etag, encoded.last_modified)
         except Unsatisfiable:
-            await self._refuse(scope, send, _no_such_range(encoded.size))
+            await self._refuse(scope, send, no_such_range(encoded.size))
             return
         left = encoded.size if part is None else part.length
         with chosen.path.open("rb") as content:
@@ -514,6 +513,7 @@ class Front:
         inner = {
             **scope,
             "method": "GET" if is_head else scope["method"],
+            "headers": _without_range(scope["headers"]) if is_head else scope["headers"],
             "request_id": request_id,
             WORK: work,
             COUNTED: counted,
@@ -552,19 +552,17 @@ def _asks_what_may_be_sent(method: str, path: str) -> bool:
     return method == "OPTIONS" and (path in _MCP_PATHS or path.startswith(BLINK_PREFIX))
 
 
-def _no_such_range(size: int) -> RangeNotSatisfiable:
-    return RangeNotSatisfiable(
-        f"Ask for one range within the {size:,} bytes, such as `bytes=0-99`.",
-        headers={"Content-Range": f"bytes */{size}"},
-    )
-
-
 def _log_answer(scope: Scope, status: int, **fields: str | float) -> None:
     """Logs an answer by the pattern of its route: a path may name a wallet or a node."""
     if _requests.isEnabledFor(logging.INFO):
         method, route = scope["method"], _route(scope)
         message = f"{method} {route or 'a request'}: {status}"
         _requests.info(message, extra={"fields": {"method": method, "route": route, "status": status, **fields}})
+
+
+def _without_range(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Returns the header fields that HEAD keeps where it is answered as GET: a range has a meaning for GET alone."""
+    return [(name, value) for name, value in headers if name != b"range"]
 
 
 def _route(scope: Scope) -> str | None:

@@ -9,6 +9,8 @@ same with `max_ranges 1`, except that it refuses an invalid set with 416.
 import re
 from dataclasses import dataclass
 
+from contracts.errors import RangeNotSatisfiable
+
 UNIT = b"bytes="
 LONGEST_SET_BYTES = 1024
 """A longer set is ignored, as several ranges are: nobody needs so many digits for one."""
@@ -30,6 +32,14 @@ class Slice:
 
 class Unsatisfiable(Exception):
     """The Range field is valid, and no byte of it lies within the body."""
+
+
+def no_such_range(size: int) -> RangeNotSatisfiable:
+    """Returns the refusal of a range that is outside of a body of `size` bytes."""
+    return RangeNotSatisfiable(
+        f"Ask for one range within the {size:,} bytes, such as `bytes=0-99`.",
+        headers={"Content-Range": f"bytes */{size}"},
+    )
 
 
 def select_bytes(

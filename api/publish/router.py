@@ -182,6 +182,7 @@ def _variant(
             media_type=projection.media_type,
             cache=projection.cache,
             headers=own_headers,
+            is_published=True,
         )
 
     return answer

@@ -1,7 +1,13 @@
 import asyncio
 
+import httpx
 import pytest
 from publishing import House, mint
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
+
+from api.compression import COMPRESSED_FROM_BYTES, Compression
 
 MAP = "/api/token/holders-map"
 TEMPORAL = "/api/token/holders-map-temporal"
@@ -80,6 +86,93 @@ def test_a_variant_is_encoded_for_whom_asks(house, encoding):
     assert "content-encoding" not in plain.headers
     headers = {"accept-encoding": encoding, "if-none-match": encoded.headers["etag"]}
     assert get(house, f"{MAP}?limit=60", headers).status_code == 304
+
+
+VARIANT = f"{MAP}?limit=60"
+
+
+@pytest.mark.parametrize("query", ["", "?limit=60", "?limit=120"])
+@pytest.mark.parametrize(
+    ("accepted", "status", "encoding"),
+    [
+        ("*;q=0", 406, None),
+        ("identity;q=0", 406, None),
+        ("identity;q=0, gzip", 200, "gzip"),
+        ("*;q=0, br", 200, "br"),
+        ("gzip;q=0", 200, None),
+        ("identity, gzip;q=0.5", 200, None),
+        ("deflate", 200, None),
+        ("", 200, None),
+    ],
+)
+def test_what_a_client_accepts_means_the_same_with_a_query_and_without(house, query, accepted, status, encoding):
+    answer = get(house, MAP + query, {"accept-encoding": accepted})
+    assert (answer.status_code, answer.headers.get("content-encoding")) == (status, encoding)
+    if status == 406:
+        assert answer.json()["code"] == "not_acceptable"
+
+
+@pytest.mark.parametrize("query", ["", "?limit=60"])
+def test_a_range_means_the_same_with_a_query_and_without(house, query):
+    path = MAP + query
+    whole = get(house, path)
+    size = len(whole.content)
+    assert whole.headers["accept-ranges"] == "bytes"
+    part = get(house, path, {"range": "bytes=10-19", "accept-encoding": "gzip"})
+    assert (part.status_code, part.content) == (206, whole.content[10:20])
+    assert part.headers["content-range"] == f"bytes 10-19/{size}"
+    assert (part.headers["etag"], "content-encoding" in part.headers) == (whole.headers["etag"], False)
+    assert "accept-ranges" not in part.headers
+    refused = get(house, path, {"range": f"bytes={size}-"})
+    assert (refused.status_code, refused.headers["content-range"]) == (416, f"bytes */{size}")
+    assert refused.json()["code"] == "range_not_satisfiable"
+    for ignored in (
+        {"range": "bytes=5-2"},
+        {"range": "bytes=0-1,4-5"},
+        {"range": "bytes=0-1", "if-range": '"another"'},
+        {"range": "bytes=0-1", "accept-encoding": "gzip, identity;q=0"},
+    ):
+        answer = get(house, path, ignored)
+        assert (answer.status_code, answer.content) == (200, whole.content), ignored
+    unchanged = get(house, path, {"range": "bytes=0-1", "if-none-match": whole.headers["etag"]})
+    assert (unchanged.status_code, unchanged.content) == (304, b"")
+
+
+def test_head_of_a_variant_has_no_range(house):
+    async def head():
+        async with house.client(application=house.application) as client:
+            return await client.head(VARIANT, headers={"range": "bytes=0-1"})
+
+    answer = asyncio.run(head())
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer.headers["content-length"] == str(len(get(house, VARIANT).content))
+
+
+@pytest.mark.parametrize(
+    ("fields", "encoding"),
+    [
+        ({"accept-encoding": "gzip"}, "gzip"),
+        ({"accept-encoding": "br, gzip"}, "gzip"),
+        ({"accept-encoding": "gzip;q=0"}, None),
+        ({"accept-encoding": "identity, gzip;q=0.5"}, None),
+        ({"accept-encoding": "gzip", "range": "bytes=0-1"}, None),
+        ({}, None),
+    ],
+)
+def test_a_large_answer_of_a_room_is_compressed_for_who_prefers_that(fields, encoding):
+    async def large(request):
+        return Response(b"a" * COMPRESSED_FROM_BYTES)
+
+    async def asked():
+        transport = httpx.ASGITransport(Compression(Starlette(routes=[Route("/", large)])))
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://test", headers={"accept-encoding": ""}
+        ) as client:
+            del client.headers["accept-encoding"]
+            return await client.get("/", headers=fields)
+
+    answer = asyncio.run(asked())
+    assert (answer.headers.get("content-encoding"), answer.headers["vary"]) == (encoding, "Accept-Encoding")
 
 
 def test_two_snapshots_can_be_named(house):

@@ -1,0 +1,34 @@
+"""Compresses large answers of the rooms with gzip, for clients that prefer that to the body as it is."""
+
+from starlette.middleware.gzip import GZipMiddleware, IdentityResponder
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from api.publish.negotiation import IDENTITY, acceptable_encodings
+from api.receiving import joined_values
+
+COMPRESSED_FROM_BYTES = 100_000
+"""Size of an answer from which on it is compressed: pages of a graph have megabytes. A smaller one is at a client on
+this machine sooner as it is."""
+
+
+class Compression(GZipMiddleware):
+    """Leaves answers as they are for a client that prefers that by its weights, or that asks for a range.
+
+    The framework's own looks for the letters "gzip", also in `gzip;q=0`.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        super().__init__(app, minimum_size=COMPRESSED_FROM_BYTES, compresslevel=1)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not _wants_gzip(scope):
+            await IdentityResponder(self.app, self.minimum_size)(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
+
+
+def _wants_gzip(scope: Scope) -> bool:
+    headers = scope["headers"]
+    accepted = acceptable_encodings(joined_values(headers, b"accept-encoding"))
+    preferred = accepted[: accepted.index(IDENTITY)] if IDENTITY in accepted else accepted
+    return "gzip" in preferred and joined_values(headers, b"range") is None
