@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request, Response
 
 from api.deps import AuthenticatedReadingRoute, authenticated_router, caller_of
 from api.guardrail.approvals import ApprovalDesk, approvals_router, carries_token
+from api.receiving import body_limit
 from api.responses import BODY_ERRORS, problems
 from api.routes import merge_routes
 from contracts.guardrail import (
@@ -22,10 +23,11 @@ from contracts.guardrail import (
     result_of,
 )
 from guardrail.approval import Approvals
-from guardrail.engine import Guardrail
+from guardrail.engine import MAX_ACTION_BYTES, Guardrail
 from warehouse.guardrail.log import GuardrailLog
 
 SOURCE = "api"
+CHECK_PATH = "/api/v2/guardrail/check"
 
 JUDGED_HERE_BYTES = 4 * 1024
 """Bytes of the largest request that is judged at once; the costliest of this size takes some 10 ms."""
@@ -46,8 +48,10 @@ def guardrail_router(
         description="The action is read into effects (what is deleted, sent, paid, opened, switched off, where and how "
         "much of it), and a policy judges them in seven stages. No model is called. What could not be read is named in "
         "`uncovered`; it is never taken for harmless. A blocked action passes once with an operator's "
-        f"`approval_token` in its context. The log keeps the first {LOGGED_CHARACTERS:,} characters of the action for "
-        f"{LOGGED_FOR.days} days, with known secrets shortened or left out.",
+        f"`approval_token` in its context. A body of at most {body_limit(CHECK_PATH) // 1024} KiB, and in it an action "
+        f"of at most {MAX_ACTION_BYTES // 1024} KiB: JSON makes it longer, and its context comes with it. The log "
+        f"keeps the first {LOGGED_CHARACTERS:,} characters of the action for {LOGGED_FOR.days} days, with known "
+        "secrets shortened or left out.",
         operation_id="guardrail_check",
     )
     async def check(body: GuardrailRequest, request: Request) -> Response:

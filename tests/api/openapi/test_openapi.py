@@ -14,6 +14,7 @@ from publishing import House
 
 from api.openapi.describing import text
 from api.openapi.lowering import lower_schema
+from api.receiving import LARGER_BODIES
 from contracts.access import plans as plans_module
 from contracts.access.plans import CLAIM_PATH, PLANS_FILE, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH, load_plans
 from contracts.discovery import examples
@@ -35,6 +36,19 @@ def test_the_committed_description_is_what_the_routes_say():
 def test_the_description_says_that_it_is_openapi_3_0_3():
     description = json.loads(OPENAPI_FILE.read_text())
     assert (description["openapi"], description["info"]["version"]) == ("3.0.3", "0.2.0")
+
+
+def test_a_route_that_takes_a_larger_body_than_most_says_how_large():
+    paths = json.loads(OPENAPI_FILE.read_text())["paths"]
+    sizes = {
+        "/api/v2/guardrail/check": "256 KiB",
+        "/api/v2/knowledge-graph/build": "1 MiB",
+        "/api/v2/mcp": "1 MiB",
+    }
+    assert sizes.keys() == LARGER_BODIES.keys()
+    for path, size in sizes.items():
+        operation = paths[path]["post"]
+        assert size in operation["description"] + operation["responses"]["413"].get("description", ""), path
 
 
 def test_the_description_as_it_is_sent_is_small():
