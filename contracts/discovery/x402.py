@@ -33,6 +33,7 @@ KEY_RESOURCE = ("GET", "/api/v2/world-model/live")
 
 def x402_manifest(installation: Installation, findings: Mapping[str, Finding]) -> dict[str, Any]:
     """Makes the list of payable things: by a receipt on the chain, and by signature while a probe finds that it works.
+    Both have the status that the registry states.
 
     `items` is what an indexer may probe and pay; what is payable once that works is in `planned`.
     """
@@ -40,6 +41,7 @@ def x402_manifest(installation: Installation, findings: Mapping[str, Finding]) -
     receipt, signature = states["paid_access"], states["payment_signature"]
     finding = findings.get(signature.capability.id)
     status, reason = _standing(signature, finding)
+    verification, verification_reason = _standing(receipt, findings.get(receipt.capability.id))
     live = status is Status.LIVE
     resources = _resources(installation) if receipt.live else []
     updated = 0 if finding is None else int(finding.checked_at.timestamp())
@@ -48,8 +50,8 @@ def x402_manifest(installation: Installation, findings: Mapping[str, Finding]) -
         "x402Version": X402_VERSION,
         "network": installation.network,
         "status": {
-            "receiptVerification": receipt.status.value,
-            "receiptVerificationReason": receipt.reason,
+            "receiptVerification": verification.value,
+            "receiptVerificationReason": verification_reason,
             "missingSettings": list(receipt.missing),
             "paymentSignatureSettlement": status.value,
             "paymentSignatureReason": reason,
@@ -103,7 +105,7 @@ def x402_metadata(installation: Installation, findings: Mapping[str, Finding]) -
         "extensions": ["bazaar"] if live else [],
         "signers": {},
         "assets": [_asset(installation)] if receipt.live else [],
-        "receiptVerification": receipt.status.value,
+        "receiptVerification": _standing(receipt, findings.get(receipt.capability.id))[0].value,
         "manifest": installation.url(X402_PATH),
     }
 

@@ -199,8 +199,27 @@ def test_nothing_is_payable_by_signature_before_a_probe_has_found_that_it_works(
     names = ("paymentSignatureSettlement", "paymentSignatureReason", "paymentSignatureMissingSettings")
     assert tuple(said[name] for name in names) == standing
     assert (manifest["items"], manifest["headers"]["accepted"]) == ([], False)
-    assert said["receiptVerification"] == "live"
     assert documents(installed(**changes), findings)["x402_metadata"]["kinds"] == []
+
+
+@pytest.mark.parametrize(
+    ("findings", "standing"),
+    [
+        ({}, ("off", "not_looked_yet")),
+        ({"paid_access": Finding("paid_access", Status.LIVE, None, "http", "GET /health", NOON)}, ("live", None)),
+        (
+            {"paid_access": Finding("paid_access", Status.OFF, "degraded", "http", "GET /health", NOON)},
+            ("off", "degraded"),
+        ),
+    ],
+)
+def test_receipts_stand_in_the_manifest_as_in_the_registry(findings, standing):
+    found = documents(installed(), findings)
+    said = found["x402_manifest"]["status"]
+    assert (said["receiptVerification"], said["receiptVerificationReason"]) == standing
+    assert found["x402_metadata"]["receiptVerification"] == standing[0]
+    entries = {entry["id"]: entry for entry in found["capability_registry"]["capabilities"]}
+    assert (entries["paid_access"]["status"], entries["paid_access"]["reason"]) == standing
 
 
 def test_what_is_payable_are_requirements_that_x402_reads_at_the_prices_of_the_plans():
