@@ -11,6 +11,7 @@ import os
 import selectors
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -50,6 +51,10 @@ from warehouse.tracing import span, trace_process
 
 LOOK_EVERY_S = 30.0
 """The interval at which the worker looks for runs that others have ended, such as Dagster's monitoring."""
+
+PRICES_AGAIN_AFTER_S = 45.0
+"""While Dagster's daemon starts, prices are asked again at the first look after this long, and so at least once a
+minute."""
 
 logger = logging.getLogger("svc.worker")
 
@@ -100,7 +105,10 @@ def _chosen(
 class Worker:
     """The runs of one process: a queue and a thread for each lane."""
 
-    def __init__(self, settings: Settings, instance: dg.DagsterInstance) -> None:
+    def __init__(
+        self, settings: Settings, instance: dg.DagsterInstance, *, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._monotonic = monotonic
         self._settings = settings
         self._instance = instance
         self._definitions = build_definitions(settings)
@@ -109,6 +117,9 @@ class Worker:
             lane: ThreadPoolExecutor(1, thread_name_prefix=f"lane {lane}") for lane in {job.lane for job in JOBS}
         }
         self._alerts = ThreadPoolExecutor(1, thread_name_prefix="alerts")
+        self._launched: set[str] = set()
+        self._prices_launched_s = monotonic()
+        self._daemon_launches = False
 
     def recover(self) -> None:
         """Ends runs whose process is gone, and takes those that were launched while no worker ran."""
@@ -136,15 +147,32 @@ class Worker:
         run = self._instance.create_run_for_job(job, tags={"why": "the service has started"})
         self._instance.report_run_failed(run, "The process of this run was gone before it began.")
 
+    def idle(self) -> None:
+        """Looks, and launches prices until Dagster's daemon has launched its first run: on a busy machine it starts and
+        reaches its first tick later than a price expires."""
+        self.look()
+        if not self._daemon_launches and self._monotonic() - self._prices_launched_s >= PRICES_AGAIN_AFTER_S:
+            self.launch_prices()
+
     def launch_prices(self) -> None:
         """Launches the runs of prices that are due: the daemon's next tick may come after a price has expired."""
+        self._prices_launched_s = self._monotonic()
         for job in JOBS:
             if job.lane == MARKET_LANE and not a_run_is_on(self._instance, (job.name,)):
                 why = job.due(self._settings, datetime.now(UTC))
                 if why is not None:
                     made = self._definitions.resolve_job_def(job.name)
                     run = self._instance.create_run_for_job(made, tags={**job.tags, "why": "the worker has started"})
+                    self._launched.add(run.run_id)
                     self._instance.launch_run(run.run_id, workspace=None)  # type: ignore[arg-type]  # our launcher asks none
+
+    def receive(self, run_id: str) -> None:
+        """Takes a run that was handed over, and notes whether the daemon did that."""
+        if run_id in self._launched:
+            self._launched.remove(run_id)
+        else:
+            self._daemon_launches = True
+        self.take(run_id)
 
     def take(self, run_id: str) -> None:
         """Queues a run in its job's lane."""
@@ -209,8 +237,8 @@ def serve(settings: Settings) -> None:
         worker.launch_prices()
         # Nothing is tidied up at the end: what a killed worker leaves is mended anyway, and threads can't be ended.
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        for run_id in _lines(pipe, worker.look):
-            worker.take(run_id)
+        for run_id in _lines(pipe, worker.idle):
+            worker.receive(run_id)
 
 
 def _lines(pipe: int, idle: Callable[[], None]) -> Iterator[str]:

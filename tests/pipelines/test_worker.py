@@ -202,6 +202,29 @@ def test_a_worker_that_starts_launches_prices_once_where_a_source_is_configured(
         assert [(run.job_name, run.status) for run in at.instance.get_runs()] == [("prices", STATUS.STARTING)]
 
 
+def test_prices_are_launched_once_a_minute_until_the_daemon_launches_a_run(tmp_path: Path):
+    """Two minutes of a daemon that starts slowly, looked at every 30 s; then it has launched its first run."""
+    now_s = 0.0
+    with bench(tmp_path) as at:
+        settings = Settings(data_dir=tmp_path, coinbase_url="http://127.0.0.1:9", _env_file=None)
+        worker = Worker(settings, at.instance, monotonic=lambda: now_s)
+        worker.launch_prices()
+        launched = []
+        for looked_at_s in (30.0, 60.0, 90.0, 120.0):
+            now_s = looked_at_s
+            for run in at.instance.get_runs(dg.RunsFilter(statuses=[STATUS.STARTING])):
+                at.instance.report_run_canceled(run)
+                worker.receive(run.run_id)
+            worker.idle()
+            launched.append(len(at.instance.get_runs()))
+        assert launched == [1, 2, 2, 3]
+        at.instance.report_run_canceled(at.run(by_daemon := at.launch("upkeep")))
+        worker.receive(by_daemon)
+        now_s = 300.0
+        worker.idle()
+        assert [run.run_id for run in at.instance.get_runs(limit=1)] == [by_daemon]
+
+
 @pytest.mark.parametrize("there", [False, True])
 def test_without_a_reader_nothing_is_handed_over(tmp_path: Path, there: bool):
     if there:
