@@ -38,8 +38,10 @@ Letters beyond ASCII, which can imitate others, belong to `idn-email`. An intern
 
 _WEB = r"[hH][tT][tT][pP][sS]?"
 _AFTER_SCHEME = r"://[A-Za-z0-9\[][A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]*"
-WEB_URI_PATTERN = rf"^{_WEB}{_AFTER_SCHEME}$"
-PROOF_URI_PATTERN = rf"^({_WEB}|[iI][pP][fF][sS]){_AFTER_SCHEME}$"
+_DID = r"did:[a-z0-9]+:[A-Za-z0-9._:%-]+([/?#][A-Za-z0-9._~:/?#@!$&'()*+,;=%-]*)?"
+"""A decentralised identifier, or a URL of one (W3C DID Core, sections 3.1 and 3.2)."""
+ENDPOINT_URI_PATTERN = rf"^(({_WEB}|[wW][sS][sS]?){_AFTER_SCHEME}|{_DID})$"
+PROOF_URI_PATTERN = rf"^(({_WEB}|[iI][pP][fFnN][sS]){_AFTER_SCHEME}|{_DID})$"
 INSTANT_PATTERN = (
     r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2})$"
 )
@@ -48,7 +50,7 @@ _LINE_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _TEXT_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _READABLE = re.compile(r"[^\x00-\x20\x7f]")
 _EMAIL = re.compile(EMAIL_PATTERN)
-_WEB_URI = re.compile(WEB_URI_PATTERN)
+_ENDPOINT_URI = re.compile(ENDPOINT_URI_PATTERN)
 _INSTANT = re.compile(INSTANT_PATTERN)
 _PROOF_URI = re.compile(PROOF_URI_PATTERN)
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -79,21 +81,23 @@ def _email(text: str) -> str:
     return text
 
 
-def _web_uri(text: str) -> str:
-    if not _WEB_URI.fullmatch(text):
-        raise ValueError("is not a URI of http or https, such as https://agent.example/a")
+def _endpoint_uri(text: str) -> str:
+    if not _ENDPOINT_URI.fullmatch(text):
+        raise ValueError("is not a URI of http, https, ws, wss or did, such as https://agent.example/a")
     return _uri(text)
 
 
 def _proof_uri(text: str) -> str:
     if not _PROOF_URI.fullmatch(text):
-        raise ValueError("is not a URI of http, https or ipfs, such as https://agent.example/a")
+        raise ValueError("is not a URI of http, https, ipfs, ipns or did, such as https://agent.example/a")
     return _uri(text)
 
 
 def _uri(text: str) -> str:
     if _BROKEN_ESCAPE.search(text):
         raise ValueError("has a % that two hex digits don't follow")
+    if text.startswith("did:"):  # it names no host
+        return text
     try:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port
@@ -149,10 +153,10 @@ Email = Annotated[
     Field(max_length=LONGEST_EMAIL, json_schema_extra={"format": "email", "pattern": EMAIL_PATTERN}),
     AfterValidator(_email),
 ]
-WebUri = Annotated[
+EndpointUri = Annotated[
     str,
-    Field(max_length=LONGEST_URI, json_schema_extra={"format": "uri", "pattern": WEB_URI_PATTERN}),
-    AfterValidator(_web_uri),
+    Field(max_length=LONGEST_URI, json_schema_extra={"format": "uri", "pattern": ENDPOINT_URI_PATTERN}),
+    AfterValidator(_endpoint_uri),
 ]
 ProofUri = Annotated[
     str,

@@ -11,6 +11,7 @@ from contracts.intake.formats import (
     LONGEST_LINE,
     OPTIONAL_LINE_PATTERN,
     Email,
+    EndpointUri,
     Identifier,
     Instant,
     Line,
@@ -20,7 +21,6 @@ from contracts.intake.formats import (
     ProofUri,
     TextOrNothing,
     UseCase,
-    WebUri,
 )
 
 CONSENT_VERSION = "2026-11-21"
@@ -115,7 +115,7 @@ class AgentIntake(_Intake):
     lane: Literal["agent"]
     agent_id: Identifier
     service_offer: Offer
-    endpoint: WebUri
+    endpoint: EndpointUri
     runtime: LineOrNothing | None = None
     wallet: LineOrNothing | None = Field(
         default=None, description="Taken as it is; `normalized.unverified` says when it is no address"

@@ -233,6 +233,34 @@ def test_a_proof_may_be_content_addressed():
 
 
 @pytest.mark.parametrize(
+    ("uri", "as_endpoint", "as_proof"),
+    [
+        ("did:web:agent.example", True, True),
+        ("did:web:agent.example%3A8443:agents:7", True, True),
+        ("did:pkh:eip155:8453:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", True, True),
+        ("did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#keys-1", True, True),
+        ("did:web:agent.example?service=a2a&relativeRef=/tasks", True, True),
+        ("wss://agent.example/a2a", True, False),
+        ("ws://127.0.0.1:9000/", True, False),
+        ("ipns://k51qzi5uqu5dlvj2baxnqndepeb86cbk3ng7n3i46uzyxzyqj2xjonzllnv0v8/a", False, True),
+        ("did:web", False, False),
+        ("did:web:", False, False),
+        ("did:Web:agent.example", False, False),
+        ("DID:web:agent.example", False, False),
+        ("did:web:agent.example/ b", False, False),
+        ("did:web:agent%zz", False, False),
+        ("wss://user:secret@agent.example/", False, False),
+        ("urn:isbn:0451450523", False, False),
+        ("mailto:me@agent.example", False, False),
+    ],
+)
+def test_an_endpoint_may_be_a_socket_and_a_proof_content_and_both_a_decentralised_identifier(
+    uri, as_endpoint, as_proof
+):
+    assert (taken(AGENT | {"endpoint": uri}), taken(AGENT | {"proof": uri})) == (as_endpoint, as_proof)
+
+
+@pytest.mark.parametrize(
     "uri",
     [
         "",
