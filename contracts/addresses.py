@@ -16,14 +16,20 @@ def address_of(text: str) -> str:
     """Returns an address in lower case. Raises `ValueError` for another form, or for mixed case that breaks EIP-55."""
     if _ADDRESS.fullmatch(text) is None:
         raise ValueError("an address is 0x and 40 hexadecimal digits")
-    digits = text[2:]
-    if digits not in (digits.lower(), digits.upper()) and checksum_address(text) != text:
+    if has_wrong_checksum(text):
         raise ValueError("the capitals of the address are not its EIP-55 checksum")
     return text.lower()
 
 
+def has_wrong_checksum(text: str) -> bool:
+    """Decides whether an address is of mixed case that breaks EIP-55: one of its digits may be mistyped."""
+    digits = text[2:]
+    return digits not in (digits.lower(), digits.upper()) and checksum_address(text) != text
+
+
 AnyCaseAddress = Annotated[str, Field(pattern=PATTERN), AfterValidator(str.lower)]
-"""An address whose capitals mean nothing: where the service interface gives the pattern and no more."""
+"""An address of any case, for a quote alone: there the service interface gives the pattern and no more. Every other
+place refuses a wrong checksum, and a quote warns of it."""
 
 AskedAddress = Annotated[str, Field(pattern=PATTERN), AfterValidator(address_of)]
 """An address as requests give it: lower case, upper case, or mixed case with a correct EIP-55 checksum."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from api.access.coin import Coin
 from api.access.rpc import Providers, settle
-from contracts.access.plan_warnings import plan_active
+from contracts.access.plan_warnings import checksum_wrong, plan_active
 from contracts.access.plans import QUOTE_PATH, Plan, load_plans
 from contracts.access.proofs import (
     NotProved,
@@ -89,7 +89,9 @@ class QuoteService:
             signature = signer.sign(quote.quote_hash)
             claims.keep_quote(tx, quote, signature)
             has_key = claims.owns_key_of_plan(tx, request.payer, plan.id, now=now)
-        warnings = [plan_active(self.base_url)] if has_key else []
+        warnings = [checksum_wrong(self.base_url, name) for name in request.misspelled]
+        if has_key:
+            warnings.append(plan_active(self.base_url))
         keys_url = self.base_url + JWKS_PATH
         return quote_answer(quote, signature, self.rail, self.base_url, keys_url=keys_url, warnings=warnings)
 

@@ -3650,7 +3650,7 @@ export interface components {
         /** @description Something that the payer should know. */
         PlanWarning: {
             /** @enum {string} */
-            code: "plan_active";
+            code: "plan_active" | "checksum_wrong";
             detail: string;
             /** @description Where to look it up, by what is there */
             links: {
@@ -4134,9 +4134,9 @@ export interface components {
              */
             callbackUrl?: string | null;
             integrity?: components["schemas"]["QuoteProof"] | components["schemas"]["Links_2"];
-            /** @description Who may become the owner of the key and of what is written with it, by its signature. Until it has signed this is a label, and the payer is the owner */
+            /** @description Who may become the owner of the key and of what is written with it, by its signature. Until it has signed this is a label, and the payer is the owner. Any capitals, as in `payerAddress` */
             operatorAddress?: string | null;
-            /** @description Who sends the transfer, and so owns the key; default operatorAddress */
+            /** @description Who sends the transfer, and so owns the key; default operatorAddress. Any capitals: those that are no EIP-55 checksum are answered with a warning */
             payerAddress?: string | null;
             /** @default agent_runtime_activation */
             planId?: string;

@@ -1,4 +1,4 @@
-"""Defines what a payer is told that has a key of the plan that it buys. Pure."""
+"""Defines what a payer is told beside a quote or a key. Pure."""
 
 from typing import Literal
 
@@ -12,7 +12,7 @@ from contracts.publish.routes import ACCOUNT_PATH
 class PlanWarning(Document):
     """Something that the payer should know."""
 
-    code: Literal["plan_active"]
+    code: Literal["plan_active", "checksum_wrong"]
     detail: str
     links: dict[str, str] = Field(description="Where to look it up, by what is there")
 
@@ -24,4 +24,14 @@ def plan_active(base_url: str) -> PlanWarning:
         detail="This wallet has a key of this plan that is valid. Paying issues one more key; it neither extends the "
         "first one nor replaces it. A lost key is replaced without paying, at the recovery address of its receipt.",
         links={"account": base_url + ACCOUNT_PATH, "plans": base_url + PLANS_PATH},
+    )
+
+
+def checksum_wrong(base_url: str, name: str) -> PlanWarning:
+    """Returns the warning to who sent an address in `name` whose capitals are not its checksum."""
+    return PlanWarning(
+        code="checksum_wrong",
+        detail=f"The capitals of {name} are not its EIP-55 checksum, so one of its characters may be mistyped. Compare "
+        "it with your wallet before paying: a transfer from another address does not pay this quote.",
+        links={"plans": base_url + PLANS_PATH},
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, ModelWrapValidatorHandler, PrivateAttr, model_validator
 
 from contracts.access.authorizations import Authorization
 from contracts.access.matching import CLAIM_GRACE, Terms
@@ -17,7 +17,7 @@ from contracts.access.plans import CLAIM_PATH, DEFAULT_PLAN, SALT_UNITS, Plan
 from contracts.access.proofs import SignatureText
 from contracts.access.rail import ASSET_NAME, ASSET_VERSION, PaymentRail, usd_of
 from contracts.access.tiers import Tier
-from contracts.addresses import AnyCaseAddress
+from contracts.addresses import AnyCaseAddress, has_wrong_checksum
 from contracts.base import Document, storable
 from contracts.canonical import canonical_json, canonical_sha256, sha256_hex
 from contracts.evm.codec import checksum_address
@@ -70,10 +70,12 @@ class QuoteRequest(Document):
     operator_address: AnyCaseAddress | None = Field(
         default=None,
         description="Who may become the owner of the key and of what is written with it, by its signature. "
-        "Until it has signed this is a label, and the payer is the owner",
+        "Until it has signed this is a label, and the payer is the owner. Any capitals, as in `payerAddress`",
     )
     payer_address: AnyCaseAddress | None = Field(
-        default=None, description="Who sends the transfer, and so owns the key; default operatorAddress"
+        default=None,
+        description="Who sends the transfer, and so owns the key; default operatorAddress. Any capitals: those that "
+        "are no EIP-55 checksum are answered with a warning",
     )
     plan_id: str = Field(default=DEFAULT_PLAN, max_length=100)
     agent_id: Label | None = None
@@ -83,11 +85,27 @@ class QuoteRequest(Document):
     callback_url: WebAddress | None = Field(default=None, description="Kept with the quote; nothing is ever sent there")
     integrity: QuoteProof | None = None
 
+    _misspelled: tuple[str, ...] = PrivateAttr(default=())
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _note_spelling(cls, sent: Any, validate: ModelWrapValidatorHandler[QuoteRequest]) -> QuoteRequest:
+        request = validate(sent)
+        if isinstance(sent, dict):
+            names = ("payerAddress", "operatorAddress")
+            request._misspelled = tuple(name for name in names if has_wrong_checksum(sent.get(name) or ""))
+        return request
+
     @model_validator(mode="after")
     def _has_payer(self) -> QuoteRequest:
         if self.operator_address is None and self.payer_address is None:
             raise ValueError("operatorAddress or payerAddress is needed")
         return self
+
+    @property
+    def misspelled(self) -> tuple[str, ...]:
+        """Returns the names of the addresses that were sent with capitals that are not their checksum."""
+        return self._misspelled
 
     @property
     def payer(self) -> str:

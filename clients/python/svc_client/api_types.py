@@ -1119,7 +1119,7 @@ class PlanRisk(TypedDict):
 
 
 class PlanWarning(TypedDict):
-    code: Literal['plan_active']
+    code: Literal['plan_active', 'checksum_wrong']
     detail: str
     links: dict[str, str]
 

@@ -270,6 +270,15 @@ def test_a_second_key_of_a_plan_is_sold_to_the_same_wallet_with_a_warning(paid_h
     assert paid.quoted()["data"]["warnings"] == []
 
 
+def test_an_address_whose_capitals_are_no_checksum_is_quoted_with_a_warning(paid_here):
+    mistyped = PAYER.address.swapcase().replace("X", "x")
+    quote = paid_here.quoted(payerAddress=mistyped, operatorAddress=STRANGER.address)
+    assert quote["data"]["quote"]["payer"] == PAYER.address.lower()
+    assert [warning["code"] for warning in quote["data"]["warnings"]] == ["checksum_wrong"]
+    assert "payerAddress" in quote["data"]["warnings"][0]["detail"]
+    assert paid_here.quoted(payerAddress=PAYER.address)["data"]["warnings"] == []
+
+
 def test_what_to_pay_is_said_as_an_x402_requirement_a_link_and_a_code(paid_here):
     quote = paid_here.quoted()
     requirement, step = quote["data"]["paymentRequirement"], quote["data"]["next"]["pay"]

@@ -23,6 +23,7 @@ from contracts.access.quotes import (
 from contracts.access.rail import Burial, PaymentRail, rail_of, units_of, usd_of
 from contracts.access.tiers import Tier
 from contracts.canonical import canonical_json, canonical_sha256
+from contracts.evm.codec import checksum_address
 from contracts.settings import Settings
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -81,7 +82,12 @@ def test_the_payer_is_payer_address_and_the_operator_a_label_each_standing_in_fo
 @pytest.mark.parametrize("name", ["payerAddress", "operatorAddress"])
 def test_any_forty_hex_digits_are_an_address_of_a_quote_whatever_their_case(name):
     mixed = "0x" + "aB" * 20
-    assert QuoteRequest.model_validate({name: mixed}).payer == mixed.lower()
+    request = QuoteRequest.model_validate({name: mixed})
+    assert (request.payer, request.misspelled) == (mixed.lower(), (name,))
+    request = QuoteRequest.model_validate({name: "0x" + "ab" * 20})
+    assert request.misspelled == ()
+    assert QuoteRequest.model_validate({name: checksum_address("0x" + "ab" * 20)}).misspelled == ()
+    assert QuoteRequest.model_validate({name: "0x" + "AB" * 20}).misspelled == ()
 
 
 def test_a_quote_of_an_earlier_version_which_called_the_operator_owner_is_intact():
