@@ -258,6 +258,7 @@ def state_observer(
     clock_skew_s: Callable[[], int | None],
     nodes_answering: Callable[[], tuple[bool, ...]],
     share: Callable[[], None] = lambda: None,
+    payments_problem: Callable[[], str | None] = lambda: None,
 ) -> StateObserver:
     """Creates an observer of the ledger, the guardrail rules, our clock and the pipeline's runs. Each time it calls
     `share`."""
@@ -272,6 +273,7 @@ def state_observer(
             clock_skew_s(),
             nodes_answering(),
             job_facts(stores.settings.data_dir),
+            payments_problem(),
         )
 
     return StateObserver(observe)
@@ -548,6 +550,6 @@ class App:
         )
         answers = SharedAnswers(self._settings.data_dir, self._answered)
         observer = self._observer = state_observer(
-            stores, lambda: watcher.skew_s, lambda: watcher.nodes_answering, answers.share
+            stores, lambda: watcher.skew_s, lambda: watcher.nodes_answering, answers.share, lambda: coin.problem
         )
         return build_rooms(stores, self._site, observer, providers, settlements, answers.of_all, coin)

@@ -24,7 +24,7 @@ from api.access.service import AccessService
 from api.problems import handle_problems
 from api.routes import merge_routes
 from contracts.access.plans import load_plans
-from contracts.access.provider_views import Call, Silence, View
+from contracts.access.provider_views import BlockView, Call, Silence, View, read_block
 from contracts.access.quote_answers import quote_answer
 from contracts.access.quotes import Quote, QuoteRequest, make_quote
 from contracts.access.tiers import REQUESTS_A_DAY
@@ -62,6 +62,10 @@ class NearProviders:
         self.asked += 1
         answers = {True: "0x1626ba7e" + "0" * 56, False: "0x"}
         return [Silence("a", "timeout") if each is None else answers[each] for each in self.stands_by]
+
+    async def heads(self) -> list[BlockView | Silence]:
+        self.asked += 1
+        return [read_block(self.chain.answer("eth_getBlockByNumber", ["latest", False])) or Silence("a", "no block")]
 
     async def ask(self, calls: Sequence[Call]) -> list[list[Any | RpcError] | Silence]:
         self.asked_of_coin += 1

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from api.access.rpc import Providers
-from contracts.access.coin import coin_calls, coin_decimals, coin_fault
+from contracts.access.coin import COIN_DIFFERS, coin_calls, coin_decimals, coin_fault
 from contracts.access.rail import PaymentRail
 
 ASKED_AGAIN_AFTER_S = 20.0
@@ -29,9 +29,9 @@ class Coin:
         self._fault: str | None = None
 
     @property
-    def known_fault(self) -> str | None:
-        """Returns in a few words what was wrong with the coin when providers last agreed, or None."""
-        return self._fault
+    def problem(self) -> str | None:
+        """Returns the stable reason for which nothing is sold, by what providers last agreed on, or None."""
+        return None if self._fault is None else COIN_DIFFERS
 
     async def fault(self) -> str | None:
         """Returns what is known to be wrong with the coin; None also where it is unknown.

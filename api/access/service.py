@@ -32,7 +32,6 @@ from contracts.access.claims import (
     receipt_url,
     recovery_url,
 )
-from contracts.access.coin import COIN_DIFFERS
 from contracts.access.matching import Mismatch, Unknown
 from contracts.access.plans import CLAIM_PATH, PlansAnswer, plans_answer
 from contracts.access.proofs import (
@@ -133,8 +132,13 @@ class AccessService:
         self._pending: dict[tuple[str, str], tuple[float, PendingAnswer]] = {}
 
     def plans(self) -> PlansAnswer:
-        fault = None if self.coin.known_fault is None else COIN_DIFFERS
-        return plans_answer(self.rail, self._base_url, self._requests_per_day, trials=self._issues_trials, fault=fault)
+        return plans_answer(
+            self.rail,
+            self._base_url,
+            self._requests_per_day,
+            trials=self._issues_trials,
+            problem=self.coin.problem,
+        )
 
     def key_set(self) -> KeySet:
         return self._key_set()

@@ -102,6 +102,7 @@ def discovery_router(
             observed_age_s=observed_age_s,
             nodes_answering=observed.nodes_answering,
             jobs=observed.jobs,
+            payments_problem=observed.payments_problem,
             checks=published_checks(served.generation.path),
             broken_tokens=broken_tokens(served.generation.path),
         )

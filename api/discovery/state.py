@@ -25,13 +25,15 @@ UNANSWERED_AFTER_S = 5.0
 @dataclass(frozen=True)
 class ServiceState:
     """One observation. `clock_skew_s` is the time by which our clock is ahead of the chain's, or None if unknown;
-    `nodes_answering` whether each RPC node answered last; `jobs` how the pipeline's jobs went."""
+    `nodes_answering` whether each RPC node answered last; `jobs` how the pipeline's jobs went; `payments_problem` why
+    nothing is sold although payments are set up."""
 
     ledger_reachable: bool
     guardrail_problem: str | None
     clock_skew_s: int | None
     nodes_answering: tuple[bool, ...] = ()
     jobs: tuple[JobFacts, ...] = ()
+    payments_problem: str | None = None
 
 
 class StateObserver:

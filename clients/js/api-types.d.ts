@@ -2301,10 +2301,12 @@ export interface components {
             /** @description Seconds since ledger, guardrail rules and clock were last checked; about one while all is well */
             observedAgeS: number;
             ok: components["schemas"]["Ok"];
+            /** @description `coin_decimals_differ` where RPC nodes agree that the coin has other decimals than USDC, so that nothing is sold; null where nothing is known to be wrong */
+            paymentsProblem: string | null;
             /** @description Paths of published documents past their `staleAfter` */
             staleDocuments: string[];
             /**
-             * @description `degraded` where a document is stale, a job of the pipeline or a check of its tables fails, the ledger can't be reached, the guardrail has a problem, the clock is wrong or RPC nodes disagree
+             * @description `degraded` where a document is stale, a job of the pipeline or a check of its tables fails, the ledger can't be reached, the guardrail or payments have a problem, the clock is wrong or RPC nodes disagree
              * @enum {string}
              */
             status: "ok" | "degraded";

@@ -280,12 +280,12 @@ def plans_answer(
     requests_per_day: dict[Tier, int | None],
     *,
     trials: bool,
-    fault: str | None = None,
+    problem: str | None = None,
 ) -> PlansAnswer:
     """Returns the catalog of a service at `base_url`. `requests_per_day` is the quota of each tier, and `trials` says
-    whether it issues trial keys. `fault` is a stable reason for which nothing is sold, although all settings are made.
+    whether it issues trial keys. `problem` is a stable reason for which nothing is sold though all settings are made.
     """
-    reason = UNCLAIMABLE if rail.missing else fault
+    reason = UNCLAIMABLE if rail.missing else problem
     live = reason is None
     where = {"network": rail.network, "asset": rail.asset or None, "pay_to": rail.treasury or None}
     return PlansAnswer(

@@ -37,8 +37,8 @@ class Status(StrEnum):
 class Judged:
     """The evidence that a capability works.
 
-    `document`: the path in `what`, and the field that must be there; `asked`: method, path and status; `health`: a
-    field of `/health` and its value; `settings`: only the settings.
+    `document`: the path in `what`, and the field that must be there; `asked`: method, path and status; `health`:
+    fields of `/health`, each before its value; `settings`: only the settings.
     """
 
     way: Way

@@ -51,6 +51,8 @@ class ServiceFacts:
     jobs: tuple[JobFacts, ...]
     checks: Mapping[str, bool]
     broken_tokens: tuple[str, ...] = ()
+    payments_problem: str | None = None
+    """The stable reason for which nothing is sold, although payments are set up."""
 
     @property
     def stale_documents(self) -> list[str]:
@@ -77,7 +79,8 @@ class ServiceFacts:
         """Returns whether nothing is known that an operator should see to."""
         in_time = self.clock_skew_s is None or abs(self.clock_skew_s) <= MOST_CLOCK_SKEW_S
         sound = not (self.stale_documents or self.failing_jobs or self.failed_checks or self.disputes)
-        return sound and self.ledger_reachable and self.guardrail_problem is None and in_time
+        usable = self.ledger_reachable and self.guardrail_problem is None and self.payments_problem is None
+        return sound and usable and in_time
 
 
 class FailingJob(Document):
@@ -95,7 +98,7 @@ class Health(Document):
     ok: Literal[True] = True
     status: Literal["ok", "degraded"] = Field(
         description="`degraded` where a document is stale, a job of the pipeline or a check of its tables fails, the "
-        "ledger can't be reached, the guardrail has a problem, the clock is wrong or RPC nodes disagree"
+        "ledger can't be reached, the guardrail or payments have a problem, the clock is wrong or RPC nodes disagree"
     )
     host: str = Field(description="The host that answers: SVC_HOST_NAME, or the machine's name")
     generation: str = Field(description="The generation that this host serves")
@@ -111,6 +114,10 @@ class Health(Document):
     ledger_reachable: bool
     guardrail_problem: str | None = Field(
         description="The first fault of the rule files as they are now; the rules in use are the last good ones"
+    )
+    payments_problem: str | None = Field(
+        description="`coin_decimals_differ` where RPC nodes agree that the coin has other decimals than USDC, so that "
+        "nothing is sold; null where nothing is known to be wrong"
     )
     clock_skew_s: int | None = Field(
         description="Seconds by which our clock was ahead of the chain's newest block when last looked; beyond 30 "
@@ -149,6 +156,7 @@ def health_of(facts: ServiceFacts) -> Health:
         broken_tokens=list(facts.broken_tokens),
         ledger_reachable=facts.ledger_reachable,
         guardrail_problem=facts.guardrail_problem,
+        payments_problem=facts.payments_problem,
         clock_skew_s=facts.clock_skew_s,
         disputes=facts.disputes,
         observed_age_s=facts.observed_age_s,

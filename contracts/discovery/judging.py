@@ -85,7 +85,7 @@ def _judge(
         elif answers is not None:
             verdict = _of_answers(answers, way, what)
             if verdict is not None:
-                evidence = f"{what[0]} {what[1]}" if way == "asked" else f"GET /health: {what[0]}"
+                evidence = f"{what[0]} {what[1]}" if way == "asked" else f"GET /health: {', '.join(what[::2])}"
                 yield Finding(id_, *verdict, "http", evidence, now)
 
 
@@ -102,8 +102,8 @@ def _of_answers(answers: Answers, way: Way, what: tuple[Any, ...]) -> Verdict | 
     if answers.silent is not None:
         return Status.OFF, answers.silent
     if way == "health":
-        name, expected = what
-        return (Status.LIVE, None) if answers.health.get(name) == expected else (Status.OFF, DEGRADED)
+        as_expected = all(answers.health.get(name) == value for name, value in zip(what[::2], what[1::2], strict=True))
+        return (Status.LIVE, None) if as_expected else (Status.OFF, DEGRADED)
     method, path, expected = what
     if (method, path) == ("GET", "/health"):
         return Status.LIVE, None

@@ -2478,6 +2478,7 @@ class Health(TypedDict):
     ledgerReachable: bool
     observedAgeS: int
     ok: Ok
+    paymentsProblem: str | None
     staleDocuments: list[str]
     status: Literal['ok', 'degraded']
 

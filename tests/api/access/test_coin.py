@@ -1,13 +1,16 @@
 """Quotes while the coin of the settings is known to have other decimals than USDC, or nobody knows."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from case_desk import ALICE, ask_supplement, read_case
 from claim_service import QUOTE, Sale, due_of, new_payer, on_sale, said
+from patience import HANG_S
 
 from api.access.coin import ASKED_AGAIN_AFTER_S
+from api.access.watcher import Watcher
 from contracts.settings import Settings
 
 
@@ -34,6 +37,25 @@ def test_no_quote_is_signed_while_the_coin_has_other_decimals(sale: Sale) -> Non
     assert refused.json()["detail"] == (
         "The coin that the operator has set has 18 decimals, and USDC has 6: no amount would be right."
     )
+    assert claimable(sale) == {(False, "coin_decimals_differ")}
+
+
+def test_a_coin_is_looked_at_before_anybody_asks_for_a_quote(sale: Sale) -> None:
+    sale.chain.decimals = 18
+    watcher = Watcher(
+        sale.service.rail,
+        sale.providers,
+        lambda: sale.ledger,
+        look_at_coin=sale.service.coin.look,
+    )
+
+    async def watched() -> None:
+        watching = asyncio.ensure_future(watcher.run())
+        while sale.service.coin.problem is None:
+            await asyncio.sleep(0.01)
+        watching.cancel()
+
+    asyncio.run(asyncio.wait_for(watched(), HANG_S))
     assert claimable(sale) == {(False, "coin_decimals_differ")}
 
 

@@ -52,9 +52,15 @@ def test_disputes_among_nodes_degrade_health() -> None:
     assert (body["status"], body["disputes"]) == ("degraded", 2)
 
 
-def health(site: Any, skew_s: int | None) -> dict[str, Any]:
+def test_a_coin_of_other_decimals_degrades_health() -> None:
+    body = health(FreshSite(), 0, payments_problem="coin_decimals_differ")
+    assert (body["status"], body["paymentsProblem"]) == ("degraded", "coin_decimals_differ")
+    assert health(FreshSite(), 0)["paymentsProblem"] is None
+
+
+def health(site: Any, skew_s: int | None, **known: Any) -> dict[str, Any]:
     app = FastAPI()
-    observer = StateObserver(lambda: ServiceState(True, None, skew_s))
+    observer = StateObserver(lambda: ServiceState(True, None, skew_s, **known))
     router = discovery_router(lambda: site, "here", observer.current, dict, dict, Path("no-records"))
     merge_routes(app.router, router)
 

@@ -142,6 +142,7 @@ def facts(**changes: Any) -> ServiceFacts:
         ({"documents": {"/a": (5, True)}}, "degraded"),
         ({"ledger_reachable": False}, "degraded"),
         ({"guardrail_problem": "a rule"}, "degraded"),
+        ({"payments_problem": "coin_decimals_differ"}, "degraded"),
         ({"clock_skew_s": 31}, "degraded"),
         ({"jobs": (JobFacts("chain", NOON, 2.0, None, NOON, "disk_full", 2, 4, 2),)}, "degraded"),
         ({"checks": {"out_chain__disputes": False}}, "degraded"),

@@ -48,6 +48,8 @@ def test_a_silent_service_takes_down_what_it_answers_and_leaves_what_was_read(si
     [
         (Answers(health=HEALTHY | {"ledgerReachable": False}), "intake", ("off", "degraded")),
         (Answers(health=HEALTHY | {"guardrailProblem": "rule x"}), "guardrail_check", ("off", "degraded")),
+        (Answers(health=HEALTHY | {"paymentsProblem": "coin_decimals_differ"}), "paid_access", ("off", "degraded")),
+        (Answers(health=HEALTHY | {"ledgerReachable": False}), "paid_access", ("off", "degraded")),
         (Answers(health={}), "intake", ("off", "degraded")),
         (Answers(health=HEALTHY, statuses={("OPTIONS", "/mcp"): 404}), "connect", ("off", "http_404")),
         (Answers(health=HEALTHY, statuses={("OPTIONS", "/mcp"): 200}), "connect", ("off", "http_200")),
