@@ -38,7 +38,7 @@ def serve(
     workers: Annotated[int, typer.Option(min=1, help="Processes that answer; they share one rate limit.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Serve the published generation, and wait for one where there is none yet.
+    """Serve the published generation; wait for the first one if nothing is published yet.
 
     Example: `svc serve --workers 4`
     """

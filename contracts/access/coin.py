@@ -12,7 +12,7 @@ from contracts.access.settling import Answers, agreed
 from contracts.evm.codec import RpcError, selector
 
 NO_DECIMALS: Final = -1
-"""What has no `decimals()`: a contract that reverts the call, or an address without a contract."""
+"""Stands for the decimals of a contract that reverts the call, and of an address without a contract."""
 
 COIN_DIFFERS: Final = "coin_decimals_differ"
 """The stable reason for which nothing is sold while the coin is known to have other decimals."""

@@ -38,7 +38,7 @@ class Judged:
     """The evidence that a capability works.
 
     `document`: the path in `what`, and the field that must be there; `asked`: method, path and status; `health`:
-    fields of `/health`, each before its value; `settings`: only the settings.
+    fields of `/health` with their values, as pairs; `settings`: only the settings.
     """
 
     way: Way
@@ -129,7 +129,8 @@ def _capability(row: dict[str, Any], routes: list[str]) -> Capability:
 def _judged(fields: dict[str, Any]) -> dict[str, Any]:
     if "document" in fields:
         return {"way": "document", "what": [fields["document"], fields.get("field")]}
-    for way in ("asked", "health"):
-        if way in fields:
-            return {"way": way, "what": fields[way]}
+    if "health" in fields:
+        return {"way": "health", "what": list(fields["health"].items())}
+    if "asked" in fields:
+        return {"way": "asked", "what": fields["asked"]}
     return {"way": "settings", "what": []}

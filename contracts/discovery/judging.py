@@ -85,8 +85,13 @@ def _judge(
         elif answers is not None:
             verdict = _of_answers(answers, way, what)
             if verdict is not None:
-                evidence = f"{what[0]} {what[1]}" if way == "asked" else f"GET /health: {', '.join(what[::2])}"
-                yield Finding(id_, *verdict, "http", evidence, now)
+                yield Finding(id_, *verdict, "http", _request_of(way, what), now)
+
+
+def _request_of(way: Way, what: tuple[Any, ...]) -> str:
+    if way == "health":
+        return f"GET /health: {', '.join(name for name, _ in what)}"
+    return f"{what[0]} {what[1]}"
 
 
 def _of_document(fields: Mapping[str, Any], needed: str | None) -> Verdict:
@@ -102,7 +107,7 @@ def _of_answers(answers: Answers, way: Way, what: tuple[Any, ...]) -> Verdict | 
     if answers.silent is not None:
         return Status.OFF, answers.silent
     if way == "health":
-        as_expected = all(answers.health.get(name) == value for name, value in zip(what[::2], what[1::2], strict=True))
+        as_expected = all(answers.health.get(name) == value for name, value in what)
         return (Status.LIVE, None) if as_expected else (Status.OFF, DEGRADED)
     method, path, expected = what
     if (method, path) == ("GET", "/health"):

@@ -78,7 +78,7 @@ class Case:
 
     def ontology_of(self, state: Node | Edge, *ends: Node) -> Ontology:
         """Returns the ontology that a state has to fit, or that an edge with these ends has to fit."""
-        is_over = any(_is_over(each, self.now) for each in (state, *ends))
+        is_over = any(_is_over(stated, self.now) for stated in (state, *ends))
         ontology = self.ontology_ever if self.ontology_ever is not None and is_over else self.ontology
         return ontology.part_of(state.owner)
 

@@ -162,14 +162,14 @@ def append_states(tx: Transaction, states: Sequence[Node | Edge], decision_seq: 
 
 
 class Batch(NamedTuple):
-    """What all states that one decision of an import writes have in common."""
+    """Holds the values that all rows of one decision of an import share."""
 
     actor: str
     owner: str
     now: str
     decision: int
     segment: int
-    """Where new nodes and edges stand in the indexes of random keys."""
+    """The segment of the indexes of random keys that new nodes and edges go into."""
 
 
 def append_batch(

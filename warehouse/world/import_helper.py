@@ -83,7 +83,7 @@ def looking_beside(judge: Alignment) -> Iterator[Looking]:
 class ImportHelper:
     """Begins the second process as soon as a file is known to have many nodes, and ends it after the judgement.
 
-    The process judges texts by the service's own guardrail, so there is none where `judge` is another. The stack
+    The process judges texts by the service's own guardrail, so a file with another `judge` gets no process. The stack
     `ended` ends it if the file is never judged.
     """
 

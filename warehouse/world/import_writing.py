@@ -41,7 +41,7 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 @dataclass
 class Written:
-    """What an import wrote, however often it was judged."""
+    """Counts what an import has written, over all judgements of the file."""
 
     decisions: list[int] = field(default_factory=list)
     states: int = 0

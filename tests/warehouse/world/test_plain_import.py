@@ -145,7 +145,7 @@ def judged_one_by_one(ledger: Ledger, content: bytes, actor: Actor) -> tuple[str
     assert actor.owner is not None
     ontology, owner = load_ontology(), actor.owner
     items = [item for item in read_import(content.splitlines()) if isinstance(item, ImportedNode | ImportedEdge)]
-    index = survey(content.splitlines, owner, lambda ids: {each: own_id(owner, each) for each in ids}, ontology)
+    index = survey(content.splitlines, owner, lambda ids: {name: own_id(owner, name) for name in ids}, ontology)
     reader = StateReader(owner, actor.name, utc_text(NOW), ontology, index.stored)
     of_nodes = tuple(tuple(map(reader.node, item.states)) for item in items if isinstance(item, ImportedNode))
     of_edges = tuple(tuple(map(reader.edge, item.states)) for item in items if isinstance(item, ImportedEdge))
