@@ -1,6 +1,6 @@
 """Approval tokens: a person with the right to approve signs one action, once, for one owner of a key.
 
-This module makes and verifies the signature. The caller provides the time and the store of used tokens.
+This module creates and verifies the signature. The caller provides the time and the store of used tokens.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from guardrail.record import record
 
 LONGEST_TOKEN = 1_024
 SHORTEST_KEY = 32
-"""Bytes of the key, as many as the hash has."""
+"""Minimum length of the key in bytes, which is the length of the hash."""
 
 _PREFIX = "svcga1"
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
@@ -56,8 +56,7 @@ class ApprovalStore(Protocol):
 
 @record
 class Approvals:
-    """Everything that is needed to accept a token in a check: the key, the owner of the check, the time, and the
-    store."""
+    """Everything needed to accept a token in a check: the key, the owner of the check, the time, and the store."""
 
     key: bytes
     owner: str

@@ -606,45 +606,49 @@ def _is_by_tool(effect: Effect, target: Target, facts: Facts) -> bool:
 
 CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
     {
-        "kept": Circumstance(_is_kept, ("workspace",), "version control has it as it is, or ignores it"),
+        "kept": Circumstance(_is_kept, ("workspace",), "version control has its current content, or ignores it"),
         "lost": Circumstance(_is_lost, ("workspace",), "it holds work that version control doesn't have"),
         "dirty": Circumstance(_is_dirty, ("workspace",), "it holds changes that are not committed"),
         "pushed": Circumstance(_is_pushed, ("workspace",), "all commits of the branch are on a remote"),
         "names_device": Circumstance(lambda e, t, f: t.located.startswith("/dev/"), (), "the path is that of a device"),
         "commits_kept": Circumstance(
-            _is_kept_elsewhere, ("workspace",), "something else reaches all its commits, or it is not there"
+            _is_kept_elsewhere, ("workspace",), "something else reaches all its commits, or it does not exist"
         ),
         "commits_only_here": Circumstance(_is_only_here, ("workspace",), "nothing else reaches some of its commits"),
-        "generated_branch": Circumstance(_is_generated_branch, (), "pages are published from it, which a build makes"),
-        "of_this_run": Circumstance(_is_of_this_run, (), "its name has the number of the run or pull request"),
-        "names_test": Circumstance(_names_test, (), "its name says that it is for tests"),
+        "generated_branch": Circumstance(
+            _is_generated_branch, (), "a build makes the pages that are published from it"
+        ),
+        "of_this_run": Circumstance(_is_of_this_run, (), "its name contains the number of the run or pull request"),
+        "names_test": Circumstance(_names_test, (), "its name marks it as meant for tests"),
         "unpushed": Circumstance(_is_unpushed, ("workspace",), "the branch has commits that are on no remote"),
         "protected": Circumstance(_is_protected, ("workspace",), "the branch is protected or a main branch"),
         "history": Circumstance(_holds_history, (), "it is the store of version control itself"),
-        "names_pattern": Circumstance(_is_names_pattern, (), "the pattern fits names that share some letters"),
+        "names_pattern": Circumstance(_is_names_pattern, (), "the pattern matches names that share some letters"),
         "beside_products": Circumstance(
-            _is_beside_products, (), "it goes together with what builds make, and has no name of sources"
+            _is_beside_products, (), "it is listed together with build products, and its name is not typical of sources"
         ),
         "of_one_program": Circumstance(_is_of_one_program, (), "the directory belongs to one named program"),
         "of_the_system": Circumstance(
-            lambda e, t, f: is_of_the_system(t.located), (), "the system has its programs or all its settings there"
+            lambda e, t, f: is_of_the_system(t.located), (), "the system keeps its programs or all its settings there"
         ),
         "recipient": Circumstance(_is_recipient, (), "the target is a person, channel or address"),
         "names_data": Circumstance(_names_data, (), "the name is that of a document, database, picture or archive"),
         "names_rights": Circumstance(
             lambda e, t, f: "/etc/sudoers" in t.text or "/etc/security" in t.text, (), "it lists the rights of accounts"
         ),
-        "hidden_stream": Circumstance(_is_in_hidden_stream, (), "the name is that of a stream behind a file"),
+        "hidden_stream": Circumstance(_is_in_hidden_stream, (), "the name is that of a hidden stream of a file"),
         "shared_place": Circumstance(
-            _is_in_shared_place, (), "every account may write there, and nothing is installed"
+            _is_in_shared_place, (), "every account may write there, and nothing is installed there"
         ),
         "system_program_elsewhere": Circumstance(
-            _is_named_as_system_program, (), "it has the name of a program of Windows and lies elsewhere"
+            _is_named_as_system_program, (), "it has the name of a Windows program but is in another directory"
         ),
         "script_in_memory": Circumstance(
-            _is_script_in_memory, (), "a script from the network that isn't named as an installer runs unsaved"
+            _is_script_in_memory,
+            (),
+            "a script from the network that isn't named as an installer runs without being saved",
         ),
-        "break_in_tool": Circumstance(_is_break_in_tool, (), "the name is that of a program that is made to break in"),
+        "break_in_tool": Circumstance(_is_break_in_tool, (), "the name is that of a program for breaking in"),
         "absolute": Circumstance(_is_absolute, (), "the path starts at a root, at home or above the workspace"),
         "starts_shell": Circumstance(_starts_shell, (), "the code names a shell and no script for it"),
         "approved": Circumstance(_is_approved, ("approved",), "the caller claims an approval"),
@@ -656,13 +660,15 @@ CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
             ("approved", "backup_available"),
             "the caller claims an approval and a backup",
         ),
-        "throwaway": Circumstance(_is_throwaway, ("environment",), "the environment can be made again"),
-        "ci": Circumstance(_is_ci, ("environment",), "the machine is made for one run"),
-        "looked_at": Circumstance(lambda e, t, f: f.gathered, (), "our own code looked at the working copy"),
+        "throwaway": Circumstance(_is_throwaway, ("environment",), "the environment can be recreated"),
+        "ci": Circumstance(_is_ci, ("environment",), "the machine exists for one run only"),
+        "looked_at": Circumstance(lambda e, t, f: f.gathered, (), "our own code examined the working copy"),
         "in_image": Circumstance(lambda e, t, f: f.in_image, (), "it happens in an image that is built"),
-        "in_job": Circumstance(lambda e, t, f: f.in_job, (), "its commands use what only a runner of CI fills in"),
+        "in_job": Circumstance(
+            lambda e, t, f: f.in_job, (), "its commands use expressions that only a CI runner fills in"
+        ),
         "only_in_job": Circumstance(
-            lambda e, t, f: e.detail.get("runs") == "in_job", (), "no shell runs it before a workflow fills it in"
+            lambda e, t, f: e.detail.get("runs") == "in_job", (), "no shell can run it before a workflow fills it in"
         ),
         "production": Circumstance(_is_production, ("environment",), "the environment is production"),
         "named_by_person": Circumstance(_is_named_by_person, ("user_request",), "the person named the target"),
@@ -677,9 +683,11 @@ CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
         ),
         "above_limit": Circumstance(_is_above_limit, ("limits",), "the amount is above a limit"),
         "other_currency": Circumstance(_is_in_another_currency, ("limits",), "no limit has the currency of the amount"),
-        "unlimited": Circumstance(_is_unlimited, (), "the amount has no bound"),
+        "unlimited": Circumstance(_is_unlimited, (), "the amount is unlimited"),
         "recipient_not_allowed": Circumstance(
-            lambda e, t, f: _is_none_of(_recipients(e, t), f.limits.recipients), ("limits",), "the limits name others"
+            lambda e, t, f: _is_none_of(_recipients(e, t), f.limits.recipients),
+            ("limits",),
+            "the limits name other recipients",
         ),
         "network_not_allowed": Circumstance(
             lambda e, t, f: _is_none_of(tuple(filter(None, (e.detail.get("network"),))), f.limits.networks),
@@ -699,21 +707,25 @@ CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
         "paid_before": Circumstance(_is_paid_before, ("already_done", "paid_references"), "it was paid or done before"),
         "local_host": Circumstance(_is_local, (), "the host is this machine or in its network"),
         "host_allowed": Circumstance(_is_allowed, ("allowed_hosts",), "the host is one of those allowed"),
-        "host_not_allowed": Circumstance(_is_not_allowed, ("allowed_hosts",), "the host is none of those allowed"),
+        "host_not_allowed": Circumstance(_is_not_allowed, ("allowed_hosts",), "the host is not one of those allowed"),
         "host_of_repositories": Circumstance(
             lambda e, t, f: _HOSTS_OF_REPOSITORIES.search(t.text) is not None,
             (),
             "many projects have repositories there",
         ),
-        "odd_source": Circumstance(_is_odd_source, (), "the address has no TLS or name, or anybody drops files there"),
-        "names_program": Circumstance(_names_program, (), "the address names a program of Windows"),
+        "odd_source": Circumstance(
+            _is_odd_source, (), "the address has no TLS or no name, or anyone can upload files there"
+        ),
+        "names_program": Circumstance(_names_program, (), "the address names a Windows program"),
         "public": Circumstance(_is_public, ("destination",), "the result leaves the organisation"),
         "names_database": Circumstance(
-            lambda e, t, f: _DATABASE.search(t.located) is not None, (), "the file is a database by its name"
+            lambda e, t, f: _DATABASE.search(t.located) is not None, (), "the file is a database, judging by its name"
         ),
         "in_words": Circumstance(_is_in_words, (), "a sentence asks for it"),
         "limited": Circumstance(
-            lambda e, t, f: bool(f.limits.amounts) and _amount(e) is not None, ("limits",), "a limit says how much"
+            lambda e, t, f: bool(f.limits.amounts) and _amount(e) is not None,
+            ("limits",),
+            "a limit on the amount is set",
         ),
         "by_tool": Circumstance(_is_by_tool, (), "a tool of the agent does it, not a command"),
     }

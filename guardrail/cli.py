@@ -1,5 +1,4 @@
-"""Here belongs the command svc-guardrail: its arguments and exit codes. Each subcommand imports its modules when it
-runs."""
+"""The command svc-guardrail: its arguments and exit codes. Each subcommand imports its modules only when it runs."""
 
 from __future__ import annotations
 
@@ -102,13 +101,13 @@ def _parser(program: str) -> ArgumentParser:
     command = add("install", _install, "add the hook to the settings of a harness", "claude-code --dry-run")
     command.add_argument("name", choices=HARNESS_NAMES)
     command.add_argument("--dry-run", action="store_true", help="show what would change and change nothing")
-    command.add_argument("--uninstall", action="store_true", help="take the hook out again")
-    command = add("trust", _trust, "let the rows of a policy file that allow count; asks in a terminal", "")
+    command.add_argument("--uninstall", action="store_true", help="remove the hook")
+    command = add("trust", _trust, "trust a policy file, so that its rows that allow count; asks in a terminal", "")
     command.add_argument("path", nargs="?", help="the file, or a directory in its work tree; default: here")
     command = add("policy", _policy, "check a policy file, or print the JSON Schema of such files", "--schema")
     command.add_argument("path", nargs="?", help="the file, or a directory in its work tree; default: here")
-    command.add_argument("--schema", action="store_true", help="print the schema, for editors that check YAML by one")
-    command = add("allow-once", _allow_once, "let one action pass that was not let through; in a terminal", "")
+    command.add_argument("--schema", action="store_true", help="print the JSON Schema, for editors that validate YAML")
+    command = add("allow-once", _allow_once, "let one action that was held back pass once; in a terminal", "")
     command.add_argument("code", nargs="?", help="without it: show the actions of the last five minutes with codes")
     command = add("scan", _scan, "check CI files, Dockerfiles and scripts", ".github/workflows --sarif")
     command.add_argument("paths", nargs="+", metavar="PATH")
@@ -117,9 +116,9 @@ def _parser(program: str) -> ArgumentParser:
     command = add("lint", _lint, "check catalogue files with their examples, and the policy", "programs/git.yaml")
     command.add_argument("files", nargs="*", metavar="FILE", help="default: all files of this installation")
     command = add(
-        "daemon", _daemon, "run the warm process that hooks ask; hooks start it by themselves", "--idle-minutes 5"
+        "daemon", _daemon, "run the warm process that hooks query; hooks start it themselves", "--idle-minutes 5"
     )
-    command.add_argument("--idle-minutes", type=float, default=30, help="end after this time without a question")
+    command.add_argument("--idle-minutes", type=float, default=30, help="end after this time without a request")
     return parser
 
 
@@ -165,7 +164,7 @@ def _judged(known: Namespace) -> tuple[Verdict, Mapping[str, Any] | None]:
 
 
 def _guardrail() -> Guardrail:
-    """Returns the guardrail. Raises `Fault` where a file of its catalogue or policy has a mistake."""
+    """Returns the guardrail. Raises `Fault` if a file of its catalogue or policy has a mistake."""
     from guardrail.catalogue.loader import CatalogueInvalid
     from guardrail.loading import default_guardrail
     from guardrail.policy_file import PolicyInvalid
@@ -193,7 +192,7 @@ def _facts_here(
 
 def _action(known: Namespace) -> str:
     if known.action == "-":
-        # Stdin is read once and kept, since explain needs the text twice.
+        # Stdin is read once and stored, since explain needs the text twice.
         known.action = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
     action: str = known.action
     return action
@@ -211,7 +210,7 @@ def _context(given: str | None) -> Mapping[str, Any] | None:
     except OSError as error:
         raise Fault(f"the context {given} can't be read: {error.strerror}") from None
     except (ValueError, RecursionError):
-        raise Fault("the context has to be a JSON object, or @ and the name of a file that holds one") from None
+        raise Fault("the context has to be a JSON object, or @ and the name of a file that contains one") from None
     if not isinstance(context, dict):
         raise Fault("the context has to be a JSON object")
     return context
@@ -339,7 +338,7 @@ def _trust(known: Namespace) -> int:
     source, policy = _read_policy(path)
     allowing = sum(rule.decision == "allow" for rule in policy.rules)
     if is_trusted(path, source):
-        return _report(known, f"{path} is trusted as it is", path=str(path), digest=policy.digest, trusted=True)
+        return _report(known, f"{path} is already trusted", path=str(path), digest=policy.digest, trusted=True)
     _require_terminal("trust")
     _write(
         [
@@ -348,11 +347,13 @@ def _trust(known: Namespace) -> int:
             f"{path} has {len(policy.rules)} rules, {allowing} of which allow. Digest {policy.digest}",
         ]
     )
-    if not _confirmed("Shall the rows that allow count, as long as the file stays as it is? Type yes: "):
+    if not _confirmed("Let the rows that allow count, as long as the file stays unchanged? Type yes: "):
         raise Fault("nothing is trusted")
     trust(path, source)
     if not is_trusted(path, source):
-        raise Fault("the trust is kept inside of this work tree, where it doesn't count; set XDG_CONFIG_HOME elsewhere")
+        raise Fault(
+            "trust would be stored inside this work tree, where it doesn't count; set XDG_CONFIG_HOME elsewhere"
+        )
     return _report(known, f"{path} is trusted", path=str(path), digest=policy.digest, trusted=True)
 
 
@@ -371,7 +372,7 @@ def _read_policy(path: Path) -> tuple[bytes, UserPolicy]:
 
 
 def _printable(line: str) -> str:
-    """Returns the line without control characters, with which it could hide part of the question from the person."""
+    """Returns the line without control characters, which could hide part of the question from the person."""
     return "".join(
         char if char.isprintable() else " " if char == "\t" else "\N{REPLACEMENT CHARACTER}" for char in line
     )
@@ -423,7 +424,7 @@ def _allow_once(known: Namespace) -> int:
 
 def _require_terminal(command: str) -> None:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Fault(f"{command} is for a person in a terminal, and this is none")
+        raise Fault(f"{command} is for a person in a terminal, and this is not one")
 
 
 def _confirmed(question: str) -> bool:

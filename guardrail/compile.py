@@ -1,5 +1,4 @@
-"""Here belongs the compilation of all YAML that people write. `bootstrap.py` and the wheel's build call it, so that no
-start parses YAML."""
+"""Compiles all hand-written YAML. `bootstrap.py` and the wheel's build call it, so that no start parses YAML."""
 
 from __future__ import annotations
 

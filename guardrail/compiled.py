@@ -1,8 +1,7 @@
-"""Here belongs the storage of compiled YAML: plain data in a file that is quick to load, and the test that it is
-current.
+"""Stores compiled YAML as plain data in a file that loads quickly, and checks whether that file is current.
 
-A compiled file is current if it was made from the present sources by the present code. An installed wheel contains no
-sources, so its file is always current. Elsewhere the file is made at the first load, and kept if it can be written.
+A compiled file is current if the present code made it from the present sources. An installed wheel contains no sources,
+so its file is always current. Elsewhere the first load compiles the YAML, and stores the file if it can be written.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ def load_compiled(file: Path, sources: Mapping[str, bytes], makers: Iterable[Pat
 
 
 def mark_of(sources: Mapping[str, bytes], makers: Iterable[Path]) -> str:
-    """Returns the digest by which a compiled file is matched with its sources and with the code that made it."""
+    """Returns the digest that ties a compiled file to its sources and to the code that made it."""
     modules = {f"code {path.name}": path.read_bytes() for path in makers}
     return digest_of_all({**sources, **modules})
 
 
 def digest_of_all(contents: Mapping[str, bytes]) -> str:
-    """Returns the digest of contents with their names."""
+    """Returns the digest of contents and their names."""
     digest = hashlib.sha256()
     for name, content in sorted(contents.items()):
         digest.update(f"{name}\0{len(content)}\0".encode())

@@ -1,7 +1,7 @@
-"""The engine: it reads one action, judges its effects, and gives the answer in seven stages.
+"""The engine: reads one action, judges its effects, and answers in seven stages.
 
-It is pure and deterministic: it reads no clock, and no file after loading. It always answers and never raises; a fault
-denies the action.
+It is pure and deterministic: it reads no clock, and no file after loading. It never raises: if the check fails, the
+answer denies the action.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from guardrail.user_policy import UserPolicy  # imports a YAML parser, which few checks need
 
 ENGINE_VERSION = 8
-"""Raised with every change of code that can change verdicts; part of `ruleset_version`."""
+"""Increased with every code change that can change verdicts; part of `ruleset_version`."""
 
 MAX_ACTION_BYTES = 64 * 1024
 MAX_EFFECTS = 4_096
 MAX_FINDINGS = 64
 MAX_UNCOVERED = 200
-"""The most unreadable parts that may run; among more, or behind a bound, an important effect may be hidden."""
+"""More unreadable parts than this, if they would run, could hide an important effect."""
 LONGEST_EVIDENCE = 120
 MOST_REMEDIATIONS = 5
 
@@ -194,13 +194,13 @@ class Guardrail:
         """Returns actions that no rule matches at any severity except critical, in any context that states at most a
         tool without a language of its own.
 
-        Takes a tenth of the time of `check` or less. The other actions have to be judged: about them it says nothing.
+        Takes at most a tenth of the time of `check`. It proves nothing about the other actions, which must be judged.
         """
         return self._parts.matching_nothing(actions)
 
     def digest(self, action: str, severity: str = "medium", context: Mapping[str, Any] | None = None) -> str:
-        """Returns the digest that an approval token is bound to: of the action, the severity, the context without the
-        token, and the rules."""
+        """Returns the digest that an approval token is bound to. It covers the action, the severity, the context
+        without the token, and the rules."""
         known = context
         if context and isinstance(context, _MAPPING):
             known = {name: value for name, value in context.items() if name != "approval_token"}
@@ -216,7 +216,7 @@ class Guardrail:
         reading = parts.read(action, facts)
         if reading.language in _MADE_ANEW and facts.environment is None:
             facts = replace(facts, in_checkout=True, in_image=reading.language is Language.DOCKERFILE)
-        # A working copy that our own code examined belongs to an agent, whatever its commands contain.
+        # If our own code examined the working copy, an agent acts and not a CI job, whatever the commands contain.
         is_script = reading.language is Language.BASH and not facts.gathered
         if is_script and _may_use_runner(action) and (_is_template(action) or any(map(_uses_runner, reading.calls))):
             facts = replace(facts, in_job=True)
@@ -254,7 +254,7 @@ class Guardrail:
         )
 
     def _check_calls(self, calls: int) -> None:
-        """Refuses an action with too many calls: an effect behind the last call that is read would pass unseen."""
+        """Refuses an action with too many calls: an effect after the last call that is read would pass unseen."""
         most = self._parts.most_calls
         if calls >= most:
             raise _Refused("too_many_calls", "/action", f"the action has {most:,} calls or more")
@@ -385,7 +385,7 @@ def _shown(match: PolicyMatch, action: str, masked: _Mask) -> Match:
 
 
 def _evidence(action: str, span: Span, masked: _Mask) -> Evidence:
-    # Masking has to see a secret whole that shortening would cut, so it gets more text than is shown.
+    # Masking must see whole secrets, even those that shortening would cut, so it gets more text than is shown.
     shown = action[span.start : span.end][: LONGEST_EVIDENCE * 10]
     text = " ".join((masked(shown) if masked else shown).split())
     if len(text) > LONGEST_EVIDENCE:
@@ -407,7 +407,7 @@ def _masked_effect(effect: Effect, masked: _Mask) -> Effect:
 
 _MADE_ANEW = frozenset((Language.DOCKERFILE, Language.CI))
 """Languages whose actions run in an image or a runner, on a copy of the workspace made for them. Expressions and
-variables that only a runner fills in are no proof of one: an agent can write them into any command."""
+variables that only a runner fills in don't prove that a runner is used: an agent can write them into any command."""
 
 _APPROVED = ReliedOn("approval_token", "approval_token", "a person approved this very action")
 _SHORTEST_SECRET = 8
@@ -549,8 +549,8 @@ _OF_RUNNER = re.compile(
 
 
 _REASONS_OF_UNCOVERED = {
-    Severity.CRITICAL: "It is too long or too deep to be read to its end, where anything may stand.",
-    Severity.HIGH: "It would run much that could not be read.",
+    Severity.CRITICAL: "It is too long or too deeply nested to be read to its end, and the rest may contain anything.",
+    Severity.HIGH: "It would run many parts that could not be read.",
     Severity.LOW: "It would run something that could not be read.",
 }
 
@@ -606,10 +606,10 @@ def _reason(judged: _Judged, decisive: Sequence[Match], decision: Decision, appr
         if decision == "ask":
             return "It would run something that could not be read."
         if judged.coverage == "full":
-            return "Nothing that it would do is objected to by any rule."
+            return "No rule objects to anything that it would do."
         if judged.coverage == "partial":
             return "No rule objects to what could be read, but some of it could not be read."
-        return "No rule objects, but nothing of it could be read as an effect."
+        return "No rule objects, but no effect could be read from it."
     more = len(decisive) - 1
     also = f" ({more} more)" if more else ""
     if decision == "allow":

@@ -1,5 +1,4 @@
-"""Here belongs the content of environment variables, judged by their names: keys and passwords, and the hosts that they
-are meant for."""
+"""Judges the content of environment variables by their names: keys and passwords, and the hosts they are meant for."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Here belongs the tree that explains a verdict: the calls that were read, their effects, and the policy rows that
-apply."""
+"""Builds the tree that explains a verdict: the calls that were read, their effects, and the policy rows that apply."""
 
 from __future__ import annotations
 
@@ -88,7 +87,7 @@ def tree(explanation: Explanation) -> Iterator[str]:
     for fact in verdict.relied_on:
         yield f"├─ relied on {fact.fact} ({fact.source}): {fact.meaning}"
     if verdict.ignored_context:
-        yield f"├─ context that says nothing to us: {', '.join(verdict.ignored_context)}"
+        yield f"├─ unknown context keys, which are ignored: {', '.join(verdict.ignored_context)}"
     yield f"├─ {verdict.rules_checked} rules checked, {len(verdict.matches)} hold"
     for match in verdict.matches:
         yield f"│  - {match.id:<36} {match.severity:<8} {match.reason}"

@@ -1,5 +1,4 @@
-"""Here belongs the typed context of a check: the known circumstances of an action, and the format in which a caller
-sends them."""
+"""The typed context of a check: the known circumstances of an action, and the format in which a caller sends them."""
 
 from __future__ import annotations
 
@@ -22,11 +21,10 @@ MAX_CONTEXT_VALUES = 4_096
 MAX_CONTEXT_CHARS = 256 * 1024
 
 MAX_PATTERNS = 100
-"""The most patterns that are compared with the paths of the workspace, since each is compared with all of them."""
+"""Number of patterns that are compared with the paths of the workspace; each is compared with all of them."""
 
 SHORTEST_QUOTE = 4
-"""Characters that a value needs for a text that contains it to count as its source; shorter values occur in any
-text."""
+"""Minimum length of a value for a text that contains it to count as its source; shorter values occur in any text."""
 
 
 class Environment(StrEnum):
@@ -49,7 +47,7 @@ class System(StrEnum):
 
 class PathState(StrEnum):
     """The state of a path in version control. `tracked`: committed and unchanged. `ignored_work`: ignored, and no tool
-    can make it again. `staged`: the index contains its present content and no commit does."""
+    can rebuild it. `staged`: the index contains its present content and no commit does."""
 
     TRACKED = "tracked"
     STAGED = "staged"
@@ -336,7 +334,7 @@ def context_schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Context of a guardrail check",
-        "description": "Circumstances of the action. Keys that are not listed are named in the answer and not used.",
+        "description": "Circumstances of the action. Unlisted keys are ignored and named in the answer.",
         **_object_schema(_CONTEXT, closed=False),
     }
 
@@ -443,7 +441,7 @@ def _money(value: Any, pointer: str) -> Money:
     if isinstance(value, _MAPPING):
         money = _object(_MONEY, lambda **known: known, "an amount")(value, pointer)
         if "amount" not in money:
-            raise ContextInvalid(f"{pointer}/amount", "this has to say the amount")
+            raise ContextInvalid(f"{pointer}/amount", "the amount is missing")
         return Money(**money)
     return Money(_amount(value, pointer))
 
@@ -471,7 +469,7 @@ def _limits(
         return Money(money.amount, money.currency or currency) if money is not None else None
 
     if amount is not None and max_amount is not None:
-        raise ContextInvalid("/context/limits/amount", "amount and max_amount say the same; send one of them")
+        raise ContextInvalid("/context/limits/amount", "amount and max_amount mean the same; send one of them")
     known["max_per_action"] = in_currency(known.get("max_per_action"))
     return Limits(max_amount=in_currency(max_amount or amount), **known)
 
@@ -482,7 +480,7 @@ def _environment(value: Any, pointer: str) -> Environment:
     if found is None:
         raise ContextInvalid(
             pointer,
-            f"{_quoted(text)} is no environment that we know{_nearest(text, ENVIRONMENT_SPELLINGS, Environment)}",
+            f"{_quoted(text)} is not a known environment{_nearest(text, ENVIRONMENT_SPELLINGS, Environment)}",
         )
     return found
 
@@ -512,7 +510,7 @@ def _system(value: Any, pointer: str) -> System:
         if found is not None:
             return found
     raise ContextInvalid(
-        pointer, f"{_quoted(text)} is no operating system that we know{_nearest(text, SYSTEM_SPELLINGS, System)}"
+        pointer, f"{_quoted(text)} is not a known operating system{_nearest(text, SYSTEM_SPELLINGS, System)}"
     )
 
 
@@ -560,20 +558,20 @@ def _enum_schema(values: type[StrEnum]) -> dict[str, Any]:
 
 
 _MONEY: Mapping[str, _Member] = {
-    "amount": _Member(_amount, _AMOUNT_SCHEMA, "How much"),
+    "amount": _Member(_amount, _AMOUNT_SCHEMA, "The amount"),
     "currency": _Member(_currency, _TEXT_SCHEMA, "Code of the currency or token, such as EUR or USDC"),
 }
 _MONEY_SCHEMA: Mapping[str, Any] = {"anyOf": [*_AMOUNT_SCHEMA["anyOf"], _object_schema(_MONEY, closed=True)]}
 
 _LIMITS: Mapping[str, _Member] = {
-    "max_amount": _Member(_money, _MONEY_SCHEMA, "The most that may be paid: a number or {amount, currency}"),
-    "amount": _Member(_money, _MONEY_SCHEMA, "The same as max_amount"),
-    "max_per_action": _Member(_money, _MONEY_SCHEMA, "The most that one action may pay"),
-    "max_amount_usd": _Member(_dollars, _AMOUNT_SCHEMA, "The most that may be paid, in US dollars"),
-    "currency": _Member(_currency, _TEXT_SCHEMA, "The currency of limits that name none"),
-    "recipients": _Member(_texts, _TEXTS_SCHEMA, "Who may be paid"),
-    "networks": _Member(_texts, _TEXTS_SCHEMA, "Networks on which may be paid"),
-    "spenders": _Member(_texts, _TEXTS_SCHEMA, "Who may be allowed to spend"),
+    "max_amount": _Member(_money, _MONEY_SCHEMA, "Maximum payment: a number or {amount, currency}"),
+    "amount": _Member(_money, _MONEY_SCHEMA, "Alias of max_amount"),
+    "max_per_action": _Member(_money, _MONEY_SCHEMA, "Maximum payment per action"),
+    "max_amount_usd": _Member(_dollars, _AMOUNT_SCHEMA, "Maximum payment in US dollars"),
+    "currency": _Member(_currency, _TEXT_SCHEMA, "Currency of the limits that do not state one"),
+    "recipients": _Member(_texts, _TEXTS_SCHEMA, "Permitted recipients"),
+    "networks": _Member(_texts, _TEXTS_SCHEMA, "Networks on which payments are permitted"),
+    "spenders": _Member(_texts, _TEXTS_SCHEMA, "Permitted spenders"),
 }
 
 _BRANCH: Mapping[str, _Member] = {
@@ -593,12 +591,12 @@ _WORKSPACE: Mapping[str, _Member] = {
     "paths": _Member(
         _states_of(PathState, "paths"),
         {"type": "object", "additionalProperties": _enum_schema(PathState)},
-        "What version control knows of the paths that the action names; tracked means also as committed",
+        "State in version control of the paths that the action names; tracked means committed and unchanged",
     ),
     "commits": _Member(
         _states_of(CommitState, "branches and stashes"),
         {"type": "object", "additionalProperties": _enum_schema(CommitState)},
-        "What becomes of the commits of the branches, tags and stashes that the action would delete or move",
+        "Whether anything else reaches the commits of branches, tags and stashes that the action would delete or move",
     ),
 }
 
@@ -618,14 +616,14 @@ _CONTEXT: Mapping[str, _Member] = {
     "instruction_origin": _Member(_one_of(Origin), _enum_schema(Origin), "Who wants this action"),
     "destination": _Member(_text, _TEXT_SCHEMA, "Where the result goes: public, external, internal, or a host"),
     "run_as": _Member(_text, _TEXT_SCHEMA, "The account that runs the action"),
-    "tool": _Member(_text, _TEXT_SCHEMA, "The tool that takes the action, such as shell or http_post"),
+    "tool": _Member(_text, _TEXT_SCHEMA, "Tool that performs the action, such as shell or http_post"),
     "limits": _Member(
         _object(_LIMITS, _limits, "limits"),
         _object_schema(_LIMITS, closed=True),
         "Limits that a person set on payments",
     ),
-    "expected_recipient": _Member(_texts, _TEXTS_SCHEMA, "Whom the person expects to be reached or paid"),
-    "allowed_hosts": _Member(_texts, _TEXTS_SCHEMA, "Hosts that data may go to; *.example.com for all below"),
+    "expected_recipient": _Member(_texts, _TEXTS_SCHEMA, "Recipients that the person expects to be contacted or paid"),
+    "allowed_hosts": _Member(_texts, _TEXTS_SCHEMA, "Hosts that data may be sent to; *.example.com for all subdomains"),
     "planned_steps": _Member(_texts, _TEXTS_SCHEMA, "The steps that the agent plans"),
     "os": _Member(_system, _TEXT_SCHEMA, "linux, macos or windows"),
     "cwd": _Member(_text, _TEXT_SCHEMA, "The directory in which the action runs"),
@@ -635,8 +633,8 @@ _CONTEXT: Mapping[str, _Member] = {
         {"anyOf": [{"type": "object"}, {"type": "array", "items": {"type": "object"}}]},
         "Kubernetes objects that the action applies",
     ),
-    "agent_role": _Member(_text, _TEXT_SCHEMA, "What the agent is there for"),
-    "scene": _Member(_text, _TEXT_SCHEMA, "The place that a robot acts in"),
+    "agent_role": _Member(_text, _TEXT_SCHEMA, "Purpose of the agent"),
+    "scene": _Member(_text, _TEXT_SCHEMA, "Place in which a robot acts"),
     "workspace": _Member(
         _object(_WORKSPACE, Workspace, "a workspace"),
         _object_schema(_WORKSPACE, closed=True),
@@ -644,7 +642,7 @@ _CONTEXT: Mapping[str, _Member] = {
     ),
     "already_done": _Member(_flag, _FLAG_SCHEMA, "Whether this action was already taken once"),
     "paid_references": _Member(_texts, _TEXTS_SCHEMA, "References of invoices and payments that are already paid"),
-    "approval_token": _Member(_text, _TEXT_SCHEMA, "A token that a person with the right to approve has made"),
+    "approval_token": _Member(_text, _TEXT_SCHEMA, "Token that a person with the right to approve has created"),
 }
 
 
@@ -685,7 +683,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _nearest(name: Any, known: Iterable[str], canonical: Iterable[str] = ()) -> str:
-    """Returns the end of a message: the nearest valid word, else all of them."""
+    """Returns the end of a message: the nearest valid word, or all valid words if none is near."""
     import difflib  # imported only for a mistake
 
     words = list(known)

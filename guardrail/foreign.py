@@ -110,7 +110,7 @@ def look(code: str) -> Iterator[Found]:
 
 
 def _line(words: list[str]) -> str:
-    """Returns the command line that a program and its arguments make, or the script that a shell gets."""
+    """Returns the command line that a program and its arguments form, or the script that is passed to a shell."""
     name = words[0].rpartition("/")[2].lower().removesuffix(".exe")
     if name in _SHELLS and len(words) > 2 and words[1].startswith("-"):
         return words[2].replace('\\"', '"')
@@ -128,8 +128,8 @@ def is_code(text: str) -> bool:
 
 
 _PROGRAM = re.compile(
-    # Behind comments, so that no script that writes such a program to a file is taken for one. A comment reaches to its
-    # first end only: a row of comments could be divided at later ones in more ways than can be tried.
+    # Only comments may precede it, so that a script that writes such a program to a file is not mistaken for one. A
+    # comment ends at its first end mark: else a series of comments could be divided in more ways than can be tried.
     r"\A(?:\s|//[^\n]*\n|/\*(?:[^*\0]|\*(?!/)){0,4000}\*/|#(?!!|include|ifndef|pragma)[^\n]*\n|#![^\n]*\n)*"
     r"(?:<\?php\b|package [\w:]+;?\s*\n|use std::|(?:pub )?fn main\(\)|import javax?\.[\w.*]+;|using System(?:\.\w+)*;"
     r"|#include\s*[<\"]|#ifndef \w+\s*\n\s*#\s*define|#pragma once|use strict;|require ['\"][\w/]+['\"]\s*\n"

@@ -1,5 +1,4 @@
-"""Here belongs the wheel's build beyond packing: it checks and compiles the YAML data, so that an installed package
-parses none."""
+"""The wheel's build hook: checks and compiles the YAML data, so that an installed package parses no YAML."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class CustomBuildHook(BuildHookInterface[Any]):
-    """Compiles catalogue, requests, words and policy. A mistake in it ends the build with file and line."""
+    """Compiles catalogue, requests, words and policy. A mistake in the YAML ends the build with file and line."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called by hatchling before it collects the files."""

@@ -1,4 +1,4 @@
-"""Puts the engine together from the modules of this installation: readers, catalogue, policy, language, formats."""
+"""Assembles the engine from the modules of this installation: readers, catalogue, policy, language, formats."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def guardrail_of(catalogue: Catalogue, policy: Policy) -> Guardrail:
 
 
 def with_intent(effects: Sequence[Effect], passages: Sequence[Passage], facts: Facts) -> Sequence[Effect]:
-    """Adds to the effects who wants them, if there is a request or content to compare them with."""
+    """Adds to each effect who asked for it, if there is a request or content to compare it with."""
     if not effects or (facts.user_request is None and not facts.untrusted_content):
         return effects
     known = intent.with_origins(effects, facts)

@@ -1,5 +1,5 @@
-"""Reads the objects of a Kubernetes manifest: the privileges and host files that their containers get; and the
-statements of an AWS policy: whom they let do what."""
+"""Reads Kubernetes manifests (the privileges and host files that their containers get) and AWS policies (whom their
+statements permit what)."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _effects_of_binding(document: Mapping[str, Any], name: str) -> Iterator[Effe
 
 
 def _embedded(value: Any) -> Mapping[str, Any]:
-    """Returns a policy that an attribute holds, as an object or as a text of JSON."""
+    """Returns the policy in an attribute, which may be an object or JSON text."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = json.loads(value)

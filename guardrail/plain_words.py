@@ -1,9 +1,9 @@
-"""Here belongs the proof, from the words of a text alone, that no rule can match it, without reading or judging it.
+"""Proves from the words of a text that no rule can match it, without reading or judging the text.
 
 The proof covers texts of letters, digits, blanks, commas and points in one line, which are read as a sentence or as the
 command of an unknown program. A sentence has no effect without a verb, and no hazard without a household object. A
 command of an unknown program has no effect without a word that means something to every program. A family of language
-needs a word of each of its classes. All other texts have to be judged: a missing proof says nothing about a text.
+needs a word of each of its classes. All other texts must be judged: a missing proof means nothing.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from guardrail.reading.prose_or_shell import is_sentence
 from guardrail.reading.shell import OWN_WORDS
 
 LONGEST = 2_000
-"""The most characters of a text that is examined, far below every bound at which reading stops."""
+"""Maximum length of a text that is examined, far below every bound at which reading stops."""
 
 _MOST_KNOWN = 200_000
-"""The most words whose meaning is cached, since texts share most of their words."""
+"""Maximum number of words whose meaning is cached; texts share most of their words."""
 _LONGEST_KNOWN = 40
-"""The most characters of a cached word."""
+"""Maximum length of a cached word."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9]+[.,]?(?: [A-Za-z0-9]+[.,]?)*")
 _CAMEL = re.compile(r"[a-z][A-Z]")
@@ -62,10 +62,10 @@ class PlainWords:
         self._matching: dict[int, bool] = {}
 
     def matching_nothing(self, texts: Iterable[str]) -> set[str]:
-        """Returns texts of which no rule can match one that is given as an action without more. Of the others this says
-        nothing.
+        """Returns the texts that no rule can match when they are sent as an action without context. It proves nothing
+        about the others.
 
-        It holds at all severities except critical, at which an unknown program is a match.
+        The proof holds at all severities except critical, at which an unknown program is a match.
         """
         return set(without_findings([text for text in texts if self._means_nothing(text)]))
 
@@ -96,7 +96,7 @@ class PlainWords:
         return bool(commands)
 
     def _meaning(self, written: str) -> int:
-        """Returns everything that a word can begin, by itself or with further words. It may have a sign behind it."""
+        """Returns what a word can begin, alone or with further words, as bits. Punctuation may follow it."""
         if written in self._meaningless:
             return 0
         means = self._known.get(written)

@@ -1,4 +1,4 @@
-"""The policy table: rows of conditions on effects and facts, and how they judge effects.
+"""The policy table: rows of conditions on effects and facts, and the code that judges effects by them.
 
 Rows are grouped in families. Within a family, the first row that holds for a target of an effect decides, so exceptions
 precede the rule that they restrict. Families are judged separately, and the most severe result counts.
@@ -63,7 +63,7 @@ class ReliedOn(NamedTuple):
 
 
 class Conditions(NamedTuple):
-    """Conditions on an effect and one of its targets; None is no condition. `facts` are names of circumstances."""
+    """Conditions on an effect and one of its targets; None means no condition. `facts` are names of circumstances."""
 
     kind: frozenset[EffectKind] | None = None
     object: frozenset[ObjectKind] | None = None
@@ -95,7 +95,7 @@ class Conditions(NamedTuple):
 
     def hold_of_facts(self, effect: Effect, target: Target, facts: Facts) -> bool:
         """Decides whether the conditions on the effect's details and on the circumstances are met."""
-        # Loops, since this runs for each row and each of perhaps thousands of targets.
+        # Plain loops, since this runs for each row and each of possibly thousands of targets.
         for name, values in self.detail:
             if not _has_detail(effect.detail.get(name), values):
                 return False
@@ -111,7 +111,7 @@ def _has_detail(value: str | None, values: frozenset[str] | None) -> bool:
 
 class Row(NamedTuple):
     """One row. A `severity` of None lets the effect pass; `lowered_by` names circumstances that lower the severity;
-    `asks` is true if a person, where there is one, is asked instead of refusing the action."""
+    `asks` is true if a person, where one is present, is asked before the action is refused."""
 
     id: str
     stage: Stage
@@ -331,7 +331,7 @@ def default_policy() -> Policy:
 
 
 def load_policy(source: Path = POLICY_FILE, compiled: Path = COMPILED_POLICY) -> Policy:
-    """Loads the policy from this source, or from an installed wheel."""
+    """Loads the policy from this source, or from the compiled file of an installed wheel."""
     sources = {source.name: source.read_bytes()} if source.is_file() else {}
 
     def make() -> Plain:

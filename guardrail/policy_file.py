@@ -1,5 +1,5 @@
-"""Here belongs the reading of policy files: it checks YAML key by key, names each mistake with file and line, and turns
-valid content into plain data that JSON can represent."""
+"""Reads policy files: checks the YAML key by key, names each mistake with file and line, and turns valid content into
+plain data that JSON can represent."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _conditions(node: Any, reader: Reader, allowed: Sequence[str] = _CONDITIONS)
         elif name == "elevated":
             known[name] = reader.flag(value)
         elif name == "detail":
-            # `*` requires any value at all, which is an empty list in plain data.
+            # `*` accepts any value, which plain data represents as an empty list.
             texts = {detail: reader.texts(item) for detail, item in reader.pairs(value)}
             known[name] = {detail: [] if words == ("*",) else sorted(words) for detail, words in texts.items()}
         else:
@@ -122,7 +122,9 @@ class Reader:
         except yaml.YAMLError as problem:
             mark = getattr(problem, "problem_mark", None)
             line = min(mark.line, source.count("\n")) + 1 if mark is not None else 1
-            raise PolicyInvalid(self.file, line, f"this is no YAML: {getattr(problem, 'problem', problem)}") from None
+            raise PolicyInvalid(
+                self.file, line, f"this is not valid YAML: {getattr(problem, 'problem', problem)}"
+            ) from None
         if node is None:
             raise PolicyInvalid(self.file, 1, "the file is empty")
         return node
@@ -130,7 +132,7 @@ class Reader:
     def pairs(self, node: Any) -> list[tuple[str, Any]]:
         """Returns the keys of a mapping with their nodes."""
         if not isinstance(node, yaml.MappingNode):
-            raise self.invalid(node, "here belongs a mapping, `key: value`")
+            raise self.invalid(node, "expected a mapping, `key: value`")
         found: dict[str, Any] = {}
         for key, value in node.value:
             name = self.text(key)
@@ -153,7 +155,7 @@ class Reader:
     def items(self, node: Any) -> list[Any]:
         """Returns the nodes of a list."""
         if not isinstance(node, yaml.SequenceNode):
-            raise self.invalid(node, "here belongs a list")
+            raise self.invalid(node, "expected a list")
         return list(node.value)
 
     def one_or_more(self, node: Any) -> list[Any]:
@@ -163,7 +165,7 @@ class Reader:
     def text(self, node: Any) -> str:
         """Returns a scalar as spelled, white space folded."""
         if not isinstance(node, yaml.ScalarNode):
-            raise self.invalid(node, "here belongs a text")
+            raise self.invalid(node, "expected a text")
         return " ".join(str(node.value).split())
 
     def texts(self, node: Any) -> tuple[str, ...]:

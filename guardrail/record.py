@@ -1,7 +1,7 @@
-"""Here belongs the decorator of the package's records: data with named fields, compared by value, never changed.
+"""The decorator of the package's records: data with named fields, compared by value, never changed.
 
 The type checker ensures that nobody sets a field. At run time a record is an ordinary object, since a frozen dataclass
-takes four times as long to make, and a check makes several dozen.
+takes four times as long to create, and a check creates several dozen.
 """
 
 from __future__ import annotations

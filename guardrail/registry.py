@@ -1,5 +1,5 @@
-"""Here belongs the meaning of keys of the Windows registry: values that start programs, that switch a defence off, or
-that contain passwords. A key is judged together with the value's name and data, if the action states them."""
+"""The meaning of keys of the Windows registry: values that start programs, that switch a defence off, or that contain
+passwords. A key is judged together with the value's name and data, if the action states them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Here belongs the check of files that run by themselves: CI files, Dockerfiles and scripts, with findings by line."""
+"""Checks files that run by themselves (CI files, Dockerfiles and scripts) and reports findings by line."""
 
 from __future__ import annotations
 

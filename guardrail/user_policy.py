@@ -1,5 +1,5 @@
-"""Here belongs the user's own policy file, which may only tighten: it asks or denies by effect and place. Its rows that
-allow count only if the caller states that a person trusted the file's digest."""
+"""The user's own policy file, which may only tighten: it asks or denies by effect and place. Its rows that allow count
+only if the caller states that a person trusted the file's digest."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def load_user_policy(source: bytes, file: str, *, trusted: bool = False) -> User
     try:
         text = source.decode("utf-8")
     except UnicodeDecodeError:
-        raise reader.invalid_at(1, "the file is no UTF-8") from None
+        raise reader.invalid_at(1, "the file is not UTF-8") from None
     parts = reader.keys(reader.document(text), _FILE_KEYS, required=("version", "rules"))
     reader.one_of(parts["version"], ("1",))
     nodes = reader.items(parts["rules"])
@@ -131,7 +131,7 @@ def load_user_policy(source: bytes, file: str, *, trusted: bool = False) -> User
 
 
 def policy_digest(source: bytes) -> str:
-    """Returns the digest that a person trusts, of the unmodified file."""
+    """Returns the digest of the unmodified file, which a person trusts."""
     return hashlib.sha256(source).hexdigest()
 
 
@@ -150,7 +150,7 @@ def _rule(node: Any, reader: Reader) -> UserRule:
         targets=tuple(re.compile(fnmatch.translate(pattern)) for pattern in patterns),
         reason=reader.text(parts["reason"])
         if "reason" in parts
-        else "The policy of this workspace speaks of {target}.",
+        else "The policy of this workspace applies to {target}.",
         line=node.start_mark.line + 1,
     )
 
@@ -158,9 +158,12 @@ def _rule(node: Any, reader: Reader) -> UserRule:
 def user_policy_schema() -> dict[str, Any]:
     """Returns the JSON Schema of a user's policy file."""
     properties: dict[str, Any] = {
-        "decision": {"enum": list(_DECISIONS), "description": "allow counts after a person trusted the file"},
+        "decision": {"enum": list(_DECISIONS), "description": "allow counts only after a person has trusted the file"},
         "target": {**_one_or_more({"type": "string"}), "description": "Names of targets; * stands for any text"},
-        "reason": {"type": "string", "description": "What the answer says; {target} is what the effect reaches"},
+        "reason": {
+            "type": "string",
+            "description": "The reason in the answer; {target} is the name of what the effect reaches",
+        },
     }
     for name, values in _LISTS.items():
         properties[name] = _one_or_more({"enum": [*(value.value for value in values), "any"]})

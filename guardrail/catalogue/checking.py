@@ -47,7 +47,7 @@ def check_source(file: str, content: bytes) -> tuple[list[Plain], list[Fault]]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None else 1
-        return [], [Fault(file, line, f"this is no YAML: {getattr(error, 'problem', error)}")]
+        return [], [Fault(file, line, f"this is not valid YAML: {getattr(error, 'problem', error)}")]
     checker = Checker(file)
     if root is None:
         return [], []

@@ -71,9 +71,9 @@ def _asked(harness: Harness, given: str) -> Asked:
     try:
         members = json.loads(given)
     except (ValueError, RecursionError):
-        raise InputInvalid("the input is no JSON") from None
+        raise InputInvalid("the input is not JSON") from None
     if not isinstance(members, dict):
-        raise InputInvalid("the input is no JSON object")
+        raise InputInvalid("the input is not a JSON object")
     return harness.read(members)
 
 
@@ -97,5 +97,5 @@ def _write(*, started: float, **known: Any) -> None:
     try:
         write_audit(audit_line(now=time.time(), milliseconds=elapsed, **known), audit_file())
     except OSError:
-        # A full disk must not stop the work: the decision has been made, and the harness records it too.
+        # A full disk must not stop the work: the decision is made, and the harness records it too.
         return

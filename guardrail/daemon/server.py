@@ -1,5 +1,4 @@
-"""Here belongs the warm process: it listens on its user's Unix socket, answers one question per connection, and ends
-when it is idle."""
+"""The warm process: listens on its user's Unix socket, answers one question per connection, and exits when idle."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from guardrail.hooks.directories import DirectoryUnsafe, make_private, runtime_d
 IDLE_SECONDS = 30 * 60.0
 READ_SECONDS = 5.0
 LOOK_SECONDS = 2.0
-"""Seconds between the checks whether the process is still needed."""
+"""Seconds between checks of whether the process is still needed."""
 MOST_AT_ONCE = 16
 
 
@@ -29,10 +28,10 @@ class AlreadyRunning(Exception):
 
 
 def serve(idle_seconds: float = IDLE_SECONDS) -> None:
-    """Listens until no question has come for `idle_seconds`. Raises `AlreadyRunning` or `DirectoryUnsafe`."""
+    """Listens until `idle_seconds` have passed without a question. Raises `AlreadyRunning` or `DirectoryUnsafe`."""
     version = identity()
     directory = Path(make_private(runtime_directory()))
-    # A socket's path has to be short, so it is relative to its directory.
+    # A socket's path must be short, so it is relative to its directory.
     os.chdir(directory)
     os.umask(0o077)
     name = Path(socket_name(version))
@@ -41,7 +40,7 @@ def serve(idle_seconds: float = IDLE_SECONDS) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(lock)
-        raise AlreadyRunning("the warm process already runs") from None
+        raise AlreadyRunning("the warm process is already running") from None
     try:
         name.unlink(missing_ok=True)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
@@ -66,7 +65,7 @@ class _Server:
         self._answering = Answering()
 
     def run(self) -> None:
-        """Runs until the process has been idle for its time, or the socket is gone, so that nobody can connect."""
+        """Runs until the process has been idle long enough, or the socket is gone and nobody can connect."""
         self._listener.settimeout(min(self._idle_seconds, LOOK_SECONDS))
         asked = time.monotonic()
         while True:
@@ -94,7 +93,7 @@ class _Server:
                     question = json.loads(_line(connection))
                     connection.sendall(json.dumps(self._answer(question)).encode() + b"\n")
         except (OSError, ValueError, RecursionError, AttributeError):
-            # The client sees the connection end without an answer, which is a refusal.
+            # The client sees the connection end without an answer, and refuses.
             return
         finally:
             self._free.release()

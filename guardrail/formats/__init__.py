@@ -18,12 +18,12 @@ Category = Literal["secret", "account_number", "personal_data"]
 
 MAX_FINDINGS = 64
 _SHORTEST = 8
-"""Characters of the shortest text that can contain a finding."""
+"""Length of the shortest text that can contain a finding."""
 SHORTEST_SHOWN = 12
-"""Characters that a secret needs for its first four to be shown."""
+"""Minimum length of a secret for its first four characters to be shown."""
 
 _LINES_TOGETHER = 50
-"""Lines that are searched as one text, of which one search takes a fifth of the time of one for each."""
+"""Number of lines that are searched as one text, which takes a fifth of the time of one search per line."""
 
 __all__ = ["MAX_FINDINGS", "Category", "Confidence", "Finding", "find", "masked", "without_findings"]
 
@@ -40,7 +40,7 @@ class Finding:
 
 
 def find(text: str) -> tuple[Finding, ...]:
-    """Returns the findings in a text, in its order, without overlaps: the most specific shape wins. At most
+    """Returns the findings in a text, in order, without overlaps: the most specific shape wins. At most
     `MAX_FINDINGS`."""
     if len(text) < _SHORTEST:
         return ()
@@ -57,8 +57,8 @@ def find(text: str) -> tuple[Finding, ...]:
 def without_findings(lines: Sequence[str]) -> Iterator[str]:
     """Yields the lines in which `find` finds nothing. None of them contains a line break.
 
-    A shape that occurs in a line also occurs in a text with this line, so lines are only searched one by one where
-    some shape occurs, perhaps in two of them together.
+    A shape that occurs in a line also occurs in a text with this line, so lines are searched one by one only if some
+    shape occurs in the text, possibly across two lines.
     """
     for first in range(0, len(lines), _LINES_TOGETHER):
         together = lines[first : first + _LINES_TOGETHER]
@@ -155,7 +155,7 @@ _NAMED = (
     r"(['\"`]{0,3})([^\s'\"`,;<>]{6,300})"
 )
 _BETWEEN = "=:,"
-"""Signs between a name and its value, if there is no "is"."""
+"""Characters between a name and its value, if there is no "is"."""
 # Suffixes after "key" or "token" in names of values that aren't the secret itself.
 _ABOUT_ANOTHER = r"(?i)(?:ids?|names?|urls?|uri|audience|paths?|files?|types?|len(?:gth)?|size|count|expir\w*|age)$"
 # Services whose keys have no distinctive shape: the name precedes the key.

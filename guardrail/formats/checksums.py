@@ -1,4 +1,4 @@
-"""Here belong the checks that a number or token contains in itself: check digits, checksums, readable headers."""
+"""The checks that a number or token contains in itself: check digits, checksums, readable headers."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ _VERHOEFF_PLACE = (
 
 
 def aadhaar(text: str) -> bool:
-    """Twelve digits with a check digit after Verhoeff."""
+    """Twelve digits with a Verhoeff check digit."""
     digits = digits_of(text)
     if len(digits) != 12 or digits[0] < 2 or len(set(digits)) < 4:
         return False

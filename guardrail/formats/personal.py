@@ -1,5 +1,4 @@
-"""Here belong account numbers and personal data: numbers with check digits, and addresses and telephone numbers in
-bulk."""
+"""Account numbers and personal data: numbers with check digits, and addresses and telephone numbers in bulk."""
 
 from __future__ import annotations
 
@@ -9,13 +8,13 @@ from guardrail.formats import checksums
 from guardrail.record import record
 
 BULK = 5
-"""From this many different addresses or numbers on, a text is a list of people and not a message to them."""
+"""A text with at least this many different addresses or numbers is a list of people and not a message to them."""
 
 
 @record
 class Number:
-    """A number with a shape. Without `names`, only the check decides; otherwise one of them has to precede the number
-    in the text, since one in ten or eleven numbers passes a single check digit."""
+    """A number with a shape. Without `names`, only the check decides; otherwise one of them must precede the number in
+    the text, since one in ten or eleven numbers passes a single check digit."""
 
     kind: str
     pattern: str

@@ -165,7 +165,7 @@ COPILOT = Harness(
     spell=_copilot_answer,
     if_it_dies=(
         "A hook that can't start or fails denies; one that takes too long lets the tool run with a warning. The cloud "
-        "agent on GitHub loads hooks from .github/hooks of the repository alone, and takes a question for deny."
+        "agent on GitHub loads hooks only from .github/hooks of the repository, and treats a question as deny."
     ),
 )
 

@@ -1,5 +1,4 @@
-"""Here belongs the audit log: one line of JSON per decision, readable only by the owner, rotated by size, with secrets
-masked."""
+"""The audit log: one line of JSON per decision, readable only by the owner, rotated by size, with secrets masked."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The program that a harness starts at each tool call: it passes the input to the warm process and prints its answer.
 
-It imports next to nothing. Every failure is a refusal with the reason: no answer never means yes.
+It imports almost nothing. Every failure is a refusal with the reason: a missing answer never means yes.
 """
 # ruff: noqa: PTH100, PTH111, PTH117, PTH120
-# Paths are texts: importing pathlib takes longer than this program may take.
+# Paths are strings: importing pathlib takes longer than this program may take.
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def ask(harness: str, given: str, deadline: float) -> tuple[str, str, int]:
 
 
 def identity() -> str:
-    """Returns the identity of this installation's state: one warm process serves exactly one."""
+    """Returns an identity of this installation's state. A warm process serves exactly one state."""
     # The `hash` of a tuple of numbers is the same in every process of an interpreter.
     return f"{sys.executable}|{PACKAGE}|{hash(tuple(sorted(_states(PACKAGE)))):x}"
 
@@ -111,7 +111,7 @@ def socket_name(version: str) -> str:
 
 def is_own_peer(connection: socket.socket) -> bool:
     """Decides whether the process at the other end belongs to the same user. If the system can't tell, the mode of the
-    directory has to suffice."""
+    directory must suffice."""
     option = getattr(socket, "SO_PEERCRED", None)
     if option is None:
         return True
@@ -126,12 +126,12 @@ def _stdin() -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
-        raise Refused("the input is no UTF-8") from None
+        raise Refused("the input is not UTF-8") from None
 
 
 def _connected(directory: str, version: str, deadline: float) -> socket.socket:
     """Connects to the warm process of this installation, and starts it if there is none."""
-    # A socket's path has to be short, so it is relative to its directory.
+    # A socket's path must be short, so it is relative to its directory.
     os.chdir(directory)
     name, started = socket_name(version), 0
     while True:
@@ -144,7 +144,7 @@ def _connected(directory: str, version: str, deadline: float) -> socket.socket:
             started = started or _start()
             if _failed(started):
                 raise Refused(
-                    "the warm process can't be started; the command `svc-guardrail daemon` says why"
+                    "the warm process can't be started; the command `svc-guardrail daemon` shows why"
                 ) from None
             if _left(deadline) <= _WAIT:
                 raise Refused("the warm process did not start in time") from None
@@ -217,7 +217,7 @@ def _checked(answered: bytes, question: dict[str, str]) -> tuple[str, str, int]:
     except (ValueError, KeyError, TypeError, RecursionError):
         raise Refused("the warm process answered nonsense") from None
     if version != question["version"]:
-        raise Refused("the warm process is of another version; end it")
+        raise Refused("the warm process has another version; stop it")
     if number != question["id"] or not isinstance(output, str) or not isinstance(error, str) or code not in (0, 2):
         raise Refused("the warm process answered nonsense")
     return output, error, code

@@ -16,7 +16,7 @@ from guardrail.hooks.git import git_command, outputs
 from guardrail.hooks.names import Named
 
 MOST_COMMITS = 8
-"""The most names of branches and stashes that are looked up."""
+"""Maximum number of names of branches and stashes that are looked up."""
 
 
 def is_refused(root: Path, named: Sequence[Named], time_limit: float) -> bool:

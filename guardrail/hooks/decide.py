@@ -1,5 +1,5 @@
-"""Here belongs the decision on one action of an agent, from the facts of the working copy, the workspace's policy,
-one-time permissions of a person, and the engine's verdict."""
+"""Decides on one action of an agent, from the facts of the working copy, the workspace's policy, a person's one-time
+permissions, and the engine's verdict."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ def _is_of_submodules(effect: Effect, calls: Sequence[Call]) -> bool:
 
 
 def _lists_work_tree(effect: Effect, calls: Sequence[Call]) -> bool:
-    """Decides whether all calls before an effect only list paths of the work tree, so that a pipe brings nothing
-    else."""
+    """Decides whether all calls before an effect only list paths of the work tree, so that a pipe passes on
+    nothing else."""
     before = [call for call in calls if call.span.start < effect.span.start and call.program != "xargs"]
     return bool(before) and all(_is_listing(call) for call in before)
 
@@ -143,7 +143,7 @@ def _is_listing(call: Call) -> bool:
 
 
 def _making_commits_before(effect: Effect, calls: Sequence[Call]) -> list[Call]:
-    """Returns the earlier calls of the action that make commits or stashes, which don't exist yet."""
+    """Returns the earlier calls of the action that create commits or stashes, which don't exist yet."""
     return [
         call
         for call in calls
@@ -155,7 +155,7 @@ def _making_commits_before(effect: Effect, calls: Sequence[Call]) -> list[Call]:
 
 
 def _is_plain_stash(call: Call) -> bool:
-    """Decides whether a call makes a stash only if there are changes or new files, and includes no ignored ones."""
+    """Decides whether a call creates a stash only if there are changes or new files, without ignored files."""
     words = [word.text for word in call.words]
     return words[:1] == ["stash"] and all(word in _STASHING for word in words[1:])
 
@@ -218,7 +218,7 @@ def _directory(call: Call) -> str | None:
 
 
 def _objections(verdict: Verdict, leaving: tuple[Leaving, ...], found: WorkspacePolicy) -> Iterator[str]:
-    """Yields the further questions for a person, beside the verdict."""
+    """Yields further questions for a person, in addition to the verdict."""
     if found.problem is not None:
         yield found.problem
     changed = {

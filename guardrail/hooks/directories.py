@@ -1,7 +1,7 @@
-"""Here belong the directories of a person's own files: settings, state, the socket. The hook's client loads this
-module, so it imports next to nothing."""
+"""The directories of the user's own files: settings, state, the socket. The hook's client loads this module, so it
+imports almost nothing."""
 # ruff: noqa: PTH103, PTH111, PTH116, PTH117, PTH118
-# Paths are texts: importing pathlib takes longer than the client may take.
+# Paths are strings: importing pathlib takes longer than the client may take.
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAME = "svc-guardrail"
 
 
 class DirectoryUnsafe(OSError):
-    """Others could read or write a directory, or it can't be made."""
+    """A directory can't be created, or others could read or write it."""
 
 
 def runtime_directory() -> str:
@@ -34,14 +34,14 @@ def state_directory() -> str:
 
 
 def make_private(path: str) -> str:
-    """Makes a directory that only its owner can use and returns its path, or raises `DirectoryUnsafe`."""
+    """Creates a directory that only its owner can use and returns its path, or raises `DirectoryUnsafe`."""
     try:
         os.makedirs(path, mode=0o700, exist_ok=True)
         found = os.lstat(path)
     except OSError as error:
-        raise DirectoryUnsafe(f"the directory {path} can't be made: {error.strerror}") from None
+        raise DirectoryUnsafe(f"the directory {path} can't be created: {error.strerror}") from None
     if not stat.S_ISDIR(found.st_mode):
-        raise DirectoryUnsafe(f"{path} is not a directory of its own")
+        raise DirectoryUnsafe(f"{path} is a file or a link instead of a directory")
     if found.st_uid != os.getuid():
         raise DirectoryUnsafe(f"the directory {path} belongs to another user")
     if found.st_mode & 0o077:
@@ -50,8 +50,8 @@ def make_private(path: str) -> str:
 
 
 def _is_own(path: str) -> bool:
-    """Decides whether a directory exists and belongs to the user. After `su`, the variable names that of another
-    user."""
+    """Decides whether a directory exists and belongs to the user. After `su`, the variable names the directory
+    of another user."""
     try:
         return os.stat(path).st_uid == os.getuid()
     except OSError:

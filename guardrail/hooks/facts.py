@@ -36,7 +36,7 @@ from guardrail.record import record
 
 MOST_STATES = 3_000
 MOST_REPOSITORIES = 4
-"""The most repositories that are queried, besides that of the workspace."""
+"""Maximum number of repositories that are queried, in addition to that of the workspace."""
 _SYSTEMS = {"darwin": "macos", "win32": "windows"}
 _FIRST = {
     state: rank
@@ -109,7 +109,7 @@ def gather(context: Mapping[str, Any], named: Sequence[Named], time_limit: float
         deleted = paths_reached(facts, meant, [name for name in named if name.gone])
         # Git removes tracked files and leaves other repositories in the directory.
         emptied = paths_reached(facts, meant, [name for name in named if name.gone and name.source != "git rm"])
-        # Git refuses paths beyond a link, and would then report none of the others either.
+        # Git refuses paths beyond a link, and would then report no other path either.
         beyond = {leaves.path for leaves in leaving if not (root / leaves.path).is_symlink()}
         for owner, own in _by_repository(root, [path for path in paths if path not in beyond], deleted).items():
             answers = answers_of(root / owner, own, time_limit) if _is_asked(root, owner, workspace) else _no_git(own)
@@ -207,7 +207,7 @@ def _worst(paths: Sequence[str], states: Mapping[str, PathState]) -> PathState |
 
 def _loses_repository(root: Path, path: str, time_limit: float) -> bool:
     """Decides whether a path contains another repository with work that exists nowhere else: one without a remote, or
-    with commits or changes that no remote has. Directories that tools can make again are not searched."""
+    with commits or changes that no remote has. Directories that tools can rebuild are not searched."""
     if path == ".":
         return False
     start, seen = root / path, 0

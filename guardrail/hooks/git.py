@@ -1,5 +1,5 @@
-"""Queries git: here belong the process, the options that keep it from running programs of the repository, and the
-meaning of its answers about paths. The module knows nothing of actions."""
+"""Queries git: starts its process, keeps it from running programs of the repository, and interprets its answers about
+paths. Nothing here depends on actions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def has_work(repository: Path, time_limit: float) -> bool:
         return True
     status = (*common, "status", "--porcelain", "-z", "--untracked-files=normal", "--ignored=matching")
     commits = (*common, "rev-list", "--max-count=1", "--all", "--not", "--remotes")
-    # The commits of a linked work tree stay in its main repository.
+    # The commits of a linked work tree are in its main repository.
     is_linked = (repository / ".git").is_file()
     shown, unpushed = outputs([status, commits], time_limit)
     if shown is None or unpushed is None or (unpushed.strip() and not is_linked):
@@ -98,7 +98,7 @@ def answers_of(root: Path, paths: Sequence[str], time_limit: float) -> Answers:
 
 
 def is_work(path: str) -> bool:
-    """Decides by the name of an ignored path whether no tool can make it again."""
+    """Decides by the name of an ignored path whether no tool can rebuild it."""
     return not is_made_again(path)
 
 
@@ -251,7 +251,7 @@ def outputs(commands: Sequence[Sequence[str]], time_limit: float) -> list[bytes 
     much."""
     deadline = time.monotonic() + time_limit
     processes = [
-        subprocess.Popen(  # noqa: S603 (git by an absolute path, with options of ours)
+        subprocess.Popen(  # noqa: S603 (git by an absolute path, with our own options)
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -1,5 +1,5 @@
-"""Here belongs the mechanism of all adapters: the question of a harness, the answer to it, and the spelling of a tool's
-call as an action. The tables that it uses are in `adapters`."""
+"""The mechanism that all adapters share: the question of a harness, the answer to it, and the spelling of a tool call
+as an action. The tables that it uses are in `adapters`."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Event:
 @record
 class Settings:
     """The location of the user's settings of a harness: a file below a directory, which a variable may override.
-    `entries` are the entries that the installer adds, by event; `version` is the version number that such a file has to
+    `entries` are the entries that the installer adds, by event; `version` is the version number that such a file must
     contain."""
 
     directory: str
@@ -134,7 +134,7 @@ class Harness:
         if named is None:
             raise InputInvalid("the input has no hook_event_name")
         known = ", ".join(event.name for event in self.events)
-        raise InputInvalid(f"the event {named[:60]!r} is none that this adapter knows ({known})")
+        raise InputInvalid(f"the event {named[:60]!r} is not one that this adapter knows ({known})")
 
 
 _AFTERWARDS = ("toolResult", "tool_result", "tool_response", "error")
@@ -142,7 +142,7 @@ _AFTERWARDS = ("toolResult", "tool_result", "tool_response", "error")
 
 
 def action_of(tool: str, arguments: Any) -> str:
-    """Spells a tool's call as an action: for a shell the command line itself, else the name with its arguments."""
+    """Spells a tool call as an action: for a shell the command line itself, else the name with its arguments."""
     if isinstance(arguments, str):
         arguments = _parsed(arguments)
     if tool.lower() in SHELL_TOOLS:
@@ -191,7 +191,7 @@ def _directory(members: Mapping[str, Any], root: str | None) -> str:
     if value is None:
         raise InputInvalid("the input names no directory")
     if not value.startswith("/"):
-        raise InputInvalid("cwd is no absolute path")
+        raise InputInvalid("cwd is not an absolute path")
     return value
 
 
@@ -199,4 +199,4 @@ def _parsed(arguments: str) -> Any:
     try:
         return json.loads(arguments)
     except ValueError:
-        raise InputInvalid("the tool's arguments are no JSON") from None
+        raise InputInvalid("the tool's arguments are not JSON") from None

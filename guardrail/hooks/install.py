@@ -115,7 +115,7 @@ def _parsed(text: str | None, path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise SettingsInvalid(f"{path} is no JSON: {error}") from None
     if not isinstance(settings, dict):
-        raise SettingsInvalid(f"{path} is no JSON object")
+        raise SettingsInvalid(f"{path} is not a JSON object")
     return settings
 
 

@@ -17,9 +17,9 @@ from guardrail.hooks.git import TIME_LIMIT, git_command, outputs
 from guardrail.record import record
 
 MOST_PATHS = 200
-"""The most paths of an action that are looked up; an action that names more is judged without their states."""
+"""Maximum number of paths of an action that are looked up; an action with more is judged without their states."""
 MOST_ENTRIES = 3_000
-"""The most entries of a directory tree that are searched for a repository inside it."""
+"""Maximum number of entries of a directory tree that are searched for a repository inside it."""
 LONGEST_PATH = 1_024
 _GLOB = frozenset("*?[")
 _UNRESOLVED = frozenset("$`<>|")
@@ -29,7 +29,7 @@ PLAIN = re.compile(r"[\w./@%+=:,*?\[\] ~-]*\Z")
 _ONLY_EMPTY = ("rmdir",)
 """Programs that delete a directory only if it is empty."""
 _FOUND = "[found]"
-"""Placeholder in a name for the paths that a search or a pipe brings."""
+"""Placeholder in a name for the paths that a search or a pipe delivers."""
 _BRACES = re.compile(r"\{([^{}]{0,400},[^{}]{0,400})\}")
 
 
@@ -43,7 +43,7 @@ class Named:
     changed: bool = True
     """True if the action changes it."""
     directories: tuple[str | None, ...] = ("",)
-    """Directories that the action may have changed to before, relative to its first one; None for an unknown one."""
+    """Directories that the action may have changed to beforehand, relative to its first; None for an unknown one."""
     copied: tuple[str, ...] = ()
     """Paths that the same call copies there."""
     words: tuple[str, ...] = ()
@@ -291,7 +291,7 @@ def _expanded(root: Path, path: str, searched: bool = False) -> list[str] | None
 
 
 def _found_below(root: Path, directory: str, pattern: str) -> list[str]:
-    """Returns the paths below a directory that a search finds, or the directory itself if they are many."""
+    """Returns the paths below a directory that a search finds, or the directory itself if they are too many."""
     fits = re.compile(fnmatch.translate(pattern)).match
     found: list[str] = []
     seen = 0

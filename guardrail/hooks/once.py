@@ -1,4 +1,4 @@
-"""Here belong one-time permissions: a code, shown in a terminal, for one digest, one use and five minutes."""
+"""One-time permissions: a code, shown in a terminal, is valid for one digest, one use and five minutes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Once:
         return Approvals(self._key(), _owner(), now, self)
 
     def take(self, approval: Approval) -> bool:
-        """Uses up a token: of all that try, only one removes the file."""
+        """Uses up a token. Of several concurrent calls, only one removes the file."""
         try:
             self._grant(approval.digest).unlink()
         except OSError:

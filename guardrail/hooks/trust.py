@@ -1,4 +1,4 @@
-"""Here belongs the record of policy files that a person trusted, and the reading of a workspace's policy file."""
+"""Records which policy files a person trusted, and reads the policy file of a workspace."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ POLICY_NAME = ".svc-guardrail.yaml"
 
 @record
 class WorkspacePolicy:
-    """The policy of a workspace. `problem` is the reason why its file could not be read; then every action needs a
-    question."""
+    """The policy of a workspace. `problem` is the reason why its file could not be read; then the person is asked
+    about every action."""
 
     policy: UserPolicy | None = None
     problem: str | None = None

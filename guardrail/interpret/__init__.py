@@ -1,8 +1,8 @@
-"""Turns calls into effects: applies the catalogue's rows to a call's words, reads inner actions in turn, and treats
-programs that the catalogue lacks by general rules.
+"""Turns calls into effects: applies the catalogue's rows to a call's words, reads inner actions in turn, and applies
+general rules to programs that the catalogue lacks.
 
-`interpreter.py` follows the calls in order, `rows.py` applies the catalogue, `inner.py` follows what is inside a call,
-and `general_rules.py` treats what the catalogue lacks.
+`interpreter.py` follows the calls in order, `rows.py` applies the catalogue, `inner.py` follows actions inside a call,
+and `general_rules.py` handles what the catalogue lacks.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from guardrail.record import record
 MAX_DEPTH = 8
 MAX_CALLS = 1_000
 MAX_INNER_CHARS = 96 * 1024
-"""The most characters of inner texts that are read in total: an action may contain itself."""
+"""Maximum total length of the inner texts that are read, since an action may contain itself."""
 
 
 @record

@@ -1,4 +1,4 @@
-"""Treats what the catalogue does not say: programs that it lacks, and operands that no entry mentions."""
+"""Handles what the catalogue does not cover: programs that it lacks, and operands that no entry mentions."""
 
 from __future__ import annotations
 
@@ -50,26 +50,26 @@ _CMDLETS = {
 }
 """The effects of cmdlets with these verbs on the thing that their noun names."""
 _RUNS_STATEMENTS = frozenset(("query", "execute", "raw", "exec", "run", "unsafe"))
-"""Methods that run the statement of SQL that they are given, whatever they belong to."""
+"""Methods that run the SQL statement that they are given, whatever object they belong to."""
 _TAKES_AWAY = frozenset(
     (EffectKind.DELETE, EffectKind.CANCEL, EffectKind.REVOKE, EffectKind.DISABLE, EffectKind.EXPOSE)
 )
-"""Kinds of effects that a method of a service's client has by its name."""
+"""Kinds of effects that a method of a service client has, judging by its name."""
 _CARRIED = 4
 _FILE_OPTIONS = frozenset(("-f", "-F", "--file", "-b", "-a", "-E", "-r", "--"))
 _OUTPUT_OPTIONS = frozenset(("-o", "-O", "--output", "--out", "--output-file", "--outfile", "--log-file", "--logfile"))
 
 
 class GeneralRules(Part):
-    """Adds the effects that a program may have by the form of its call."""
+    """Adds the effects that a program may have, judging by the form of its call."""
 
     def __init__(self, work: Work, inner: InnerActions) -> None:
         super().__init__(work)
         self.inner = inner
 
     def unstated(self, call: Call, harmless: bool) -> None:
-        """Adds effects on operands that the program's entry does not mention. Any program shows secrets in a file that
-        it is given, if only in an error message; for a program that does more than show, this counts only outside of
+        """Adds effects on operands that the program's entry does not mention. Any program may show secrets in a file
+        that it is given, if only in an error message; for a program that does more than show, this counts only outside
         the workspace. A file named by an option for results is written."""
         directory = directory_of(call)
         stated: set[str] | None = None
@@ -164,7 +164,7 @@ class GeneralRules(Part):
         )
 
     def _of_a_service(self, call: Call) -> None:
-        """Adds what a method of a service's client does, by the words of its name: `CoreV1Api.delete_namespace`,
+        """Adds the effects of a service client's method, judged by the words of its name: `CoreV1Api.delete_namespace`,
         `octokit.repos.delete`."""
         language, _, name = call.program.partition(":")
         segments = [segment for segment in re.split(r"[./]", name.lstrip("@")) if segment]
@@ -182,7 +182,7 @@ class GeneralRules(Part):
         if meaning.object is None and len(segments) > 1:
             meaning = meaning_of_name(tokens_of_name(f"{segments[-2]} {method}")) or meaning
         if meaning.object is None and not of_service and method not in ("delete", "destroy", "terminate"):
-            return  # `items.remove(3)` may as well change a list
+            return  # `items.remove(3)` may just change a list
         targets = tuple(Target(word.text, Place.REMOTE) for word in call.words[:4]) or (Target("", Place.REMOTE),)
         thing = meaning.object if meaning.object not in (None, ObjectKind.PATH) else ObjectKind.RESOURCE
         self.findings.add(
@@ -270,7 +270,7 @@ class GeneralRules(Part):
             self.findings.add_generic(EffectKind.READ, ObjectKind.NETWORK, targets, call, {"url": urls[0]}, True)
 
     def by_verb(self, words: Sequence[str], call: Call, place: Place) -> None:
-        """Adds a deletion for a command line of the common form of thing and verb, in either order:
+        """Adds a deletion for a command line of the common form thing and verb, in either order:
         `x project delete 7`."""
         at = next((at for at, word in enumerate(words[:4]) if destroys(word)), None)
         if (

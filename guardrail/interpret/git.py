@@ -1,4 +1,4 @@
-"""Remembers what earlier calls of git did, where it changes what a later call of git loses."""
+"""Remembers what earlier git calls did, if it affects what a later git call loses."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class GitMemory:
         self.made_branches: set[str] = set()
         """Names of branches and tags that earlier calls created."""
         self.on_orphan = False
-        """True if an earlier call began a branch without history, on which nothing is committed yet."""
+        """True if an earlier call started a branch without history, on which nothing is committed yet."""
         self.addresses: dict[str, str] = {}
         """Addresses of remotes that earlier calls set, by the remote's name."""
         self.first_remotes: set[str] = set()
-        """Addresses of remotes that earlier calls set under the name of the first one, which a new project lacks."""
+        """Addresses that earlier calls added as the remote `origin`, which a new project lacks."""
         self.saved: Saved | None = None
         """Where the previous call put all changes into a commit or a stash."""
 
@@ -58,7 +58,7 @@ class GitMemory:
             self.saved = Saved(call.host, call.directory)
 
     def _name_address(self, parsed: Parsed) -> None:
-        """Puts the address in the place of a remote's name, or of no name, if an earlier call set it."""
+        """Replaces a remote's name, or a missing name, with its address if an earlier call set the address."""
         named = parsed.operands[:1] or parsed.values_of("--repo")
         address = self.addresses.get(named[0].text if named else "origin")
         if named and address is None and not parsed.operands:
@@ -67,7 +67,7 @@ class GitMemory:
             parsed.operands[:1] = [Word(address, parsed.call.span)]
 
     def in_its_light(self, effect: Effect) -> Effect:
-        """Returns an effect of git with what earlier calls make of it: only what they made themselves is lost."""
+        """Returns an effect of git with details on what earlier calls staged, created or set for it."""
         if effect.kind is EffectKind.DISCARD and effect.source == "git reset" and self.has_staged:
             return replace(effect, detail={**effect.detail, "staged": "yes"})
         if effect.kind is EffectKind.DISCARD and effect.source == "git rm" and self.on_orphan:

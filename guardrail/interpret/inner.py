@@ -46,7 +46,7 @@ _TEXT_OPTIONS = frozenset(
 )
 """Options whose value people read."""
 _CALLS_OF_CODE = re.compile(r"\w\(|\$\w+\s*=|\w\s?=>|\bexec\s+[{\"']|\bsystem\b")
-"""Signs of a language that is no shell, in which `exec`, `open` and `print` are words too."""
+"""Signs of a language other than a shell, in which `exec`, `open` and `print` are words too."""
 _COMMAND_NAMES = ("rsh", "exec", "command", "editor", "pager", "program", "cmd")
 _DOT_COMMAND = re.compile(
     r"\s*\.(?:(?:shell|system)\s+(.+)|(?:output|once|excel|log)\s+(?:-\S+\s+)*(\S+)\s*$)", re.DOTALL
@@ -164,7 +164,7 @@ class InnerActions(Part):
             _, effects = self.memory.effects_of.get(id(source), (source, ()))
             read = [target.text for effect in effects if effect.kind is EffectKind.READ for target in effect.targets]
             if source.program == "ls" and (listed := [word for word in source.words if word.glob]):
-                return listed  # the shell completes the pattern, so `ls` prints the names that it fits
+                return listed  # the shell completes the pattern, so `ls` prints the names that it matches
             return [Word(f"{text.rstrip('/')}/[found]", call.span, glob=True) for text in read or ["."]]
         return [Word("$(picked)" if picked else "$(stdin)", call.span, known=False)]
 
@@ -270,7 +270,7 @@ class InnerActions(Part):
                 self.text(output, language, call, frame)
             return
         if language == "manifest":
-            return  # what another program generates is the cluster's to check, as a file is
+            return  # a generated manifest is left to the cluster to check, as a file is
         urls = self.memory.fed(source).urls
         if language == "bash" and (connection := connection_of(source)) is not None:
             self.network_shell(connection, call)
@@ -323,7 +323,7 @@ class InnerActions(Part):
         return bool(blank) and entry_of(self.catalogue, first.rpartition("/")[2].lower()) is not None
 
     def code(self, code: str, call: Call, urls: Sequence[str] = (), targets: tuple[Target, ...] = ()) -> None:
-        """Adds that a call runs code, and where that comes from: `inline`, `named_file`, `piped` or `remote`."""
+        """Adds that a call runs code, and the source of the code: `inline`, `named_file`, `piped` or `remote`."""
         detail = {"code": code, **({"url": urls[0]} if urls else {})}
         self.findings.add(
             Effect(
@@ -357,7 +357,7 @@ class InnerActions(Part):
         )
 
     def network_shell(self, url: str, call: Call) -> None:
-        """Adds a shell in which another machine types."""
+        """Adds a shell that another machine controls."""
         detail = {"code": "interactive_shell", "url": url}
         target = (Target(url, self.targets.placed(Place.REMOTE, ObjectKind.PROCESS)),)
         self.findings.add_generic(EffectKind.EXECUTE, ObjectKind.NETWORK, target, call, detail, True)

@@ -63,8 +63,8 @@ _PARAMETER = re.compile(r"\"\$(?:\{(\d|[@*])\}|(\d|[@*]))\"|\$(?:\{(\d|[@*])\}|(
 
 
 def with_parameters(text: str, parsed: Parsed) -> str:
-    """Returns the script of `sh -c` with the words behind it in place of its parameters: `sh -c 'rm "$1"' _ file`. A
-    parameter without a word stays."""
+    """Returns the script of `sh -c` with the words after it in place of its parameters: `sh -c 'rm "$1"' _ file`. A
+    parameter without a word remains."""
     words = parsed.part("operands")
     if not words or "$" not in text:
         return text
@@ -72,7 +72,7 @@ def with_parameters(text: str, parsed: Parsed) -> str:
     def value(match: re.Match[str]) -> str:
         name = next(filter(None, match.groups()))
         given = words[1:] if name in "@*" else words[int(name) : int(name) + 1]
-        # A pattern that stands for what a search finds has to stay one.
+        # A pattern that stands for the results of a search must remain a pattern.
         return " ".join(word.text if word.glob else quote(word.text) for word in given) or match[0]
 
     return _PARAMETER.sub(value, text)
@@ -84,7 +84,7 @@ _LISTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'([^']*)'")
 
 def listed_commands(text: str) -> str:
     """Returns the commands that a parameter of a cloud's agent lists, `{"commands": ["uptime", "df"]}` or
-    `commands=["uptime"]`, one a line; otherwise the text itself."""
+    `commands=["uptime"]`, one per line; otherwise the text itself."""
     listed = _LIST_OF_COMMANDS.fullmatch(text)
     if listed is None:
         return text
@@ -157,7 +157,7 @@ _FILTERS = frozenset(
 
 
 def with_piped(words: Sequence[Word], parsed: Parsed, piped: Sequence[Word]) -> Sequence[Word]:
-    """Returns the command of `xargs` with the piped words: where `-I` says, else at the end."""
+    """Returns the command of `xargs` with the piped words: in the places that `-I` marks, else at the end."""
     named = [value.text for option in ("-I", "-J", "--replace") for value in parsed.values_of(option)]
     placeholder = named[0] if named and named[0] else "{}"
     if any(placeholder in word.text for word in words):
@@ -170,8 +170,8 @@ def selected_by_client(
 ) -> list[Word] | None:
     """Returns the words that select what a client lists, for a command of the same client that gets the list from a
     pipe: `kubectl get pods -l app=web -o name | xargs kubectl delete` deletes as `kubectl delete pods -l app=web`.
-    `picked` says that a filter behind the list keeps the lines of a pattern. None for other lists, for those that
-    nothing limits, and if the command has the words at another place than its end."""
+    `picked` is true if a filter after the list keeps only lines that match a pattern. Returns None for other lists, for
+    unlimited lists, and if the command takes the words anywhere but at its end."""
     while isinstance(source, Call) and isinstance(source.stdin, Call):
         if source.program not in _REDUCE:
             return None

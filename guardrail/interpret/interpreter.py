@@ -1,5 +1,5 @@
-"""Follows the calls of an action in order, so that a later one knows the files that an earlier one of the same action
-made, downloaded or copied."""
+"""Follows the calls of an action in order, so that a later call knows the files that an earlier one created, downloaded
+or copied."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _DUMPERS = frozenset(
         *("bzip2", "docker", "kubectl", "aws"),
     )
 )
-"""Programs whose output people redirect into a file to keep it: an overwritten file is an earlier copy."""
+"""Programs whose output people redirect into a file to store it: an overwritten file is an earlier copy."""
 _PATTERN_OF_NAME = re.compile(r"[\w.+-]*[?*\[][\w.+?*\[\]-]*")
 _MAX_NAMES = 64
-"""The most programs that a pattern in place of a name may match."""
+"""Maximum number of programs that a pattern in place of a name may match."""
 _MAX_WORDS_BY_PATTERN = 64_000
-"""The most words that are read for all programs that a pattern may match: such a line is long only to cost time."""
+"""Maximum number of words that are read for all programs that a pattern may match: longer lines only waste time."""
 _OF_WINDOWS = frozenset((Language.CMD, Language.POWERSHELL))
 
 

@@ -1,4 +1,4 @@
-"""Remembers what earlier calls of an action did, where it changes the meaning of a later call."""
+"""Remembers what earlier calls of an action did, if it changes the meaning of a later call."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ class Fed:
 
 
 class Memory:
-    """Files that earlier calls made, downloaded or copied, a connection that they opened, and the state of git."""
+    """Files that earlier calls created, downloaded or copied, a connection that they opened, and the state of git."""
 
     def __init__(self, catalogue: Catalogue, facts: Facts) -> None:
         self._catalogue = catalogue
         self._facts = facts
         self.effects_of: dict[int, tuple[Call, list[Effect]]] = {}  # by the identity of a call
-        self._made: set[str] = set()  # paths that the action itself made, and so may delete
+        self._made: set[str] = set()  # paths that the action itself created, and so may delete
         self.git = GitMemory()
         self._downloaded: dict[str, str] = {}  # paths of downloaded files, with their URLs
         self.mounts: dict[str, tuple[tuple[str, str], ...]] = {}  # of new containers: paths inside and outside
         self.copied: dict[str, Care] = {}  # paths of copies, with the care that the original deserves
         self.with_environment: set[str] = set()  # files to which an earlier call wrote variables with secrets
         self.disguised: dict[str, str] = {}  # paths of copied system programs, with the original's name
-        self.made_keys: set[str] = set()  # paths of keys that the action itself made
+        self.made_keys: set[str] = set()  # paths of keys that the action itself created
         self.uses_service = False  # an earlier call reached a client of a service
         self.connection: str | None = None  # the address of a connection that the shell opened under a descriptor
 
     def remember(self, call: Call, effects: Iterable[Effect]) -> None:
-        """Records for later calls the files that this one made, downloaded or copied."""
+        """Records for later calls the files that this call created, downloaded or copied."""
         directory = directory_of(call)
         made: list[str] = []
         urls: list[str] = []
@@ -62,7 +62,7 @@ class Memory:
             if effect.kind is EffectKind.DOWNLOAD:
                 urls += [target.text for target in effect.targets]
             elif effect.kind is EffectKind.CREATE and effect.object is ObjectKind.CREDENTIAL:
-                # A key that the action itself makes is not yet anyone's secret.
+                # A key that the action itself creates is not yet anyone's secret.
                 own = [target for target in effect.targets if target.place in (Place.WORKSPACE, Place.TEMPORARY)]
                 self.made_keys.update(located(target.text, self._facts, directory) for target in own)
             elif effect.kind in _MAKES and effect.object is ObjectKind.PATH:
@@ -102,7 +102,7 @@ class Memory:
                         self.disguised[copy] = name
 
     def _own(self, paths: Iterable[str], effect: Effect, call: Call) -> None:
-        """Records paths that the action itself makes and so may delete, unless they may have existed before
+        """Records paths that the action itself creates and so may delete, unless they may have existed before
         (`mkdir -p ~/x`)."""
         may_exist = any(word.text in ("-p", "--parents") for word in call.words)
         for path, target in zip(paths, effect.targets, strict=True):
@@ -110,12 +110,12 @@ class Memory:
                 self._made.add(path)
 
     def owns(self, text: str, directory: str | None) -> bool:
-        """Decides whether the action itself made a path or a directory above it."""
+        """Decides whether the action itself created a path or a directory above it."""
         path = located(text, self._facts, directory)
         return bool(self._made) and any(known in self._made for known in (path, *_parents(path)))
 
     def fed(self, source: Call | Word | None) -> Fed:
-        """Returns what a pipe that begins with these calls brings."""
+        """Returns what a pipe that begins with these calls delivers."""
         care: Care | None = None
         urls: list[str] = []
         for _ in range(MAX_DEPTH * 2):
@@ -136,7 +136,7 @@ class Memory:
         return Fed(care, tuple(urls))
 
     def executed(self, effect: Effect, call: Call) -> Effect:
-        """Marks code that the same action downloaded, or that a pipe brings from another machine, as remote code."""
+        """Marks code that the same action downloaded, or that a pipe delivers from another machine, as remote code."""
         if effect.detail.get("code") == "named_file" and call.program not in SHELLS:
             names = [target.text for target in effect.targets]
             if any("/bin/" in name and posixpath.basename(name) in SHELLS for name in names):

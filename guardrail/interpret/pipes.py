@@ -29,7 +29,7 @@ def saves_download(call: Call) -> bool:
 
 
 def connection_of(source: Call | Word) -> str | None:
-    """Returns the other end of a bare connection in a pipe, from which any command can be typed."""
+    """Returns the other end of a bare connection in a pipe, which can send any command."""
     here: Call | Word | None = source
     while isinstance(here, Call):
         words = [word.text for word in here.words]
@@ -119,8 +119,8 @@ def prints_environment(source: Call | Word | None) -> bool:
 
 
 def lists_what_ended(source: Call | Word | None) -> bool:
-    """Decides whether a pipe picks the lines of what failed or came to its end, or what is gone already: `kubectl get
-    pods | grep Evicted`, `systemctl --failed`, `git ls-files -d`."""
+    """Decides whether a pipe selects what failed or ended, or what is already gone: `kubectl get pods | grep Evicted`,
+    `systemctl --failed`, `git ls-files -d`."""
     while isinstance(source, Call):
         words = [word.text for word in source.words]
         if source.program == "git" and words[:1] == ["ls-files"]:
@@ -134,7 +134,7 @@ def lists_what_ended(source: Call | Word | None) -> bool:
 
 
 def picks_by_pattern(source: Call | Word | None) -> bool:
-    """Decides whether a filter in a pipe keeps only the lines that fit a pattern with some letters: `grep worker`."""
+    """Decides whether a filter in a pipe keeps only the lines that match a pattern with some letters: `grep worker`."""
     while isinstance(source, Call):
         if source.program in _FILTERS and not _inverts(source):
             patterns = [word.text for word in source.words if not word.text.startswith("-")][:1]
@@ -165,7 +165,7 @@ _ENDED = re.compile(
 
 
 def prints_secrets(source: Call | Word | None, hosts: Sequence[str]) -> bool:
-    """Decides whether a pipe or here-string contains a variable whose name says that it is a secret."""
+    """Decides whether a pipe or here-string contains a variable whose name marks it as a secret."""
     while isinstance(source, Call) and isinstance(source.stdin, Call):
         source = source.stdin
     words = source.words if isinstance(source, Call) and source.program in _PRINTERS else ()

@@ -1,4 +1,4 @@
-"""Judges names of programs and options by themselves, without an entry of the catalogue."""
+"""Judges names of programs and options on their own, without a catalogue entry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from guardrail.vocabulary import EffectKind, Sensitivity
 
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "csh", "tcsh", "busybox"))
 CARES = frozenset((Sensitivity.SECRET, Sensitivity.PERSONAL))
-"""What nobody but its owner should read."""
+"""Sensitivities of content that only its owner should read."""
 WRITES = frozenset((EffectKind.WRITE, EffectKind.OVERWRITE))
 MONIKERS = ("script:", "scriptlet:", "javascript:", "vbscript:", "ms-its:", "mk:@msitstore:")
 """Prefixes by which Windows treats an address as a script to run."""

@@ -23,7 +23,7 @@ from guardrail.paths.spelling import is_nowhere
 from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible, Scope, Sensitivity
 
 MAX_TARGETS = 2_000
-"""The most words that rows name as targets and URLs that requests reach; the place of each has to be determined."""
+"""Maximum number of target words and request URLs that are followed; the place of each must be determined."""
 _SCOPES = {Scope.ONE: 0, Scope.UNKNOWN: 1, Scope.MANY: 2, Scope.ALL: 3}
 _REACHES_EMPTY = frozenset((*DESTROYS, EffectKind.ALTER, EffectKind.GRANT, EffectKind.EXPOSE))
 _UNDOES = frozenset((EffectKind.DELETE, EffectKind.DISCARD, EffectKind.ALTER, EffectKind.GRANT, EffectKind.EXPOSE))
@@ -34,12 +34,12 @@ _REPEATED = {
     (EffectKind.PAY, ObjectKind.PAYMENT): Scope.MANY,
     (EffectKind.SEND, ObjectKind.MESSAGE): Scope.ALL,
 }
-"""What a loop over things that the action does not list makes of one payment or message."""
+"""The scope of one payment or message in a loop over things that the action does not list."""
 _HTTP_CLIENTS = frozenset(("curl", "wget", "nc", "ncat", "netcat", "http", "https", "socat"))
 
 
 class Rows(Part):
-    """Turns rows into effects. `follow_code` follows code that a call runs, in whatever language it is."""
+    """Turns rows into effects. `follow_code` follows code that a call runs, in any language."""
 
     def __init__(self, work: Work, follow_code: Callable[[str, Call], None]) -> None:
         super().__init__(work)

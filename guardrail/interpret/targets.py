@@ -25,7 +25,7 @@ _ENVIRONMENT = Care(Sensitivity.SECRET, "every variable of the environment")
 
 
 class Targets:
-    """Places paths, hosts and things by the facts and by what earlier calls did."""
+    """Locates paths, hosts and things according to the facts and to what earlier calls did."""
 
     def __init__(self, facts: Facts, memory: Memory) -> None:
         self._facts = facts
@@ -123,7 +123,7 @@ class Targets:
         return care
 
     def on_host(self, place: Place, call: Call) -> Place:
-        """Returns the place as seen on another machine, which has no workspace of ours."""
+        """Returns the place as seen on another machine, which doesn't have our workspace."""
         if call.host is not None and call.host.startswith("container:") and place in (Place.SYSTEM, Place.HOME):
             return Place.UNKNOWN
         if call.host is None or place in (Place.SYSTEM, Place.HOME, Place.TEMPORARY):

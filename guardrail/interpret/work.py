@@ -1,4 +1,4 @@
-"""Holds what the parts of one interpretation share."""
+"""The state that the parts of one interpretation share."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ class Part:
         self.targets = work.targets
 
     def add_write(self, effect: Effect, directory: str | None, call: Call | None = None) -> None:
-        """Adds what follows from a write by its path."""
+        """Adds the further effects of a write, judged by its path."""
         self.findings.add_all(of_write(effect, directory, self.facts, call))

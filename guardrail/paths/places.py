@@ -186,7 +186,7 @@ def _is_no_workspace(directory: str, facts: Facts) -> bool:
 
 
 _PLACES_OF_APPLICATIONS = ("/srv", "/opt", "/var/www", "/usr/src")
-"""Directories whose children are checkouts or installations of one application each: who works in one, works on it."""
+"""Directories whose children are checkouts or installations of one application each, which an action there works on."""
 
 
 def _place_in_workspace(relative: str, text: str, facts: Facts) -> Place:

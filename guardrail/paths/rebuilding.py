@@ -1,4 +1,4 @@
-"""Decides by the names in a path whether tools can make it again: installed, built, cached or compiled files."""
+"""Decides by the names in a path whether tools can rebuild it: installed, built, cached or compiled files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REBUILDABLE_ANYWHERE = frozenset(
 )
 REBUILDABLE_IN_WORKSPACE = frozenset(
     (
-        # built from the sources beside it
+        # built from the sources next to it
         *("build", "builds", "dist", "out", "output", "outputs", "target", "bin", "obj", "release", "debug", "_build"),
         *("lib-cov", "coverage", "reports", "test-results", "playwright-report", "storybook-static", "public/build"),
         *("cmake-build-debug", "cmake-build-release", "artifacts", "generated", "vendor", "deps", "_site", ".build"),
@@ -52,14 +52,14 @@ REBUILDABLE_SUFFIXES = (
 
 
 def is_made_again(path: str) -> bool:
-    """Decides by the names in a path inside a workspace whether tools can make it again."""
+    """Decides by the names in a path inside a workspace whether tools can rebuild it."""
     return is_rebuildable(path.lower(), beside_sources=True)
 
 
 def is_rebuildable(path: str, *, beside_sources: bool) -> bool:
-    """Decides by the names in a path, in lower case, whether tools can make it again.
+    """Decides by the names in a path, in lower case, whether tools can rebuild it.
 
-    `build`, `tmp_check` and `.log` say so only beside the sources from which they are made.
+    `build`, `tmp_check` and `.log` count only next to the sources that they are built from.
     """
     parts = [part.strip("*") for part in path.split("/")]
     if ".git" in parts[:-1] and path.endswith(".lock"):
@@ -72,7 +72,7 @@ def is_rebuildable(path: str, *, beside_sources: bool) -> bool:
 
 
 def _is_product_name(name: str) -> bool:
-    """Decides whether a compound name says that the file is built or temporary: `dist-cjs`, `tmp_check`, `my.build`."""
+    """Decides whether a compound name marks the file as built or temporary: `dist-cjs`, `tmp_check`, `my.build`."""
     words = _JOINTS.split(name.strip("._-"))
     if len(words) < 2:
         return False

@@ -1,4 +1,4 @@
-"""Reads the spelling of a path: normal form, variables, what is remote, what is inside of what. Pure text."""
+"""Reads the spelling of a path: normal form, variables, whether it is remote, which path is inside which. Pure text."""
 
 # ruff: noqa: S108 (directories are named here, none is used)
 
@@ -225,7 +225,7 @@ def is_inside_one_of(path: str, directories: tuple[str, ...]) -> bool:
 
 
 def has_pattern(text: str) -> bool:
-    """Decides whether a name stands for several, as `*.log` does."""
+    """Decides whether a name stands for several paths, as `*.log` does."""
     return any(char in text for char in "*?[{")
 
 

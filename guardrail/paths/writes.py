@@ -1,4 +1,4 @@
-"""Judges by a path what a change to it does beyond the change: a start with the system, a login, a disk lost."""
+"""Judges by a path the further effects of a change to it: starting with the system, a login, a lost disk."""
 
 from __future__ import annotations
 

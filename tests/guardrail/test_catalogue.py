@@ -51,7 +51,7 @@ def program(*lines: str) -> str:
         ("- {program: X, source: x}\n", "x.yaml:1: 'X' has capital letters: programs are named in lower case"),
         ("- {program: bin/x, source: x}\n", "x.yaml:1: 'bin/x' is no base name of a program"),
         (program("prefixes: yes"), "x.yaml:3: 'yes' is neither true nor false"),
-        ("- a\n- b: ]\n", "x.yaml:2: this is no YAML: "),
+        ("- a\n- b: ]\n", "x.yaml:2: this is not valid YAML: "),
         (program("inner: [{from: rest}]"), "x.yaml:3: an inner action needs `language`"),
         (program("inner: [{language: argv, from: rset}]"), "x.yaml:3: 'rset' names no part of a call"),
     ],

@@ -268,7 +268,7 @@ def test_trust_in_a_terminal_holds_until_the_file_changes(home: Path) -> None:
     policy = Path(".svc-guardrail.yaml").absolute()
     policy.write_text("version: 1\nrules:\n- {decision: allow, effect: delete}\n")
     assert "is trusted" in typed("yes\n", "trust")
-    assert typed("no\n", "trust").endswith("is trusted as it is")
+    assert typed("no\n", "trust").endswith("is already trusted")
     assert json.loads((home / ".config/svc-guardrail/trusted.json").read_text()).keys() == {str(policy)}
     policy.write_text(policy.read_text() + "\n")
     assert "nothing is trusted" in typed("no\n", "trust")

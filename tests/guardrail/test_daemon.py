@@ -149,7 +149,7 @@ def test_a_stale_socket_is_replaced(daemon: subprocess.Popen[bytes], runtime: Pa
 
 def test_only_one_process_serves_an_installation(daemon: subprocess.Popen[bytes]) -> None:
     other = subprocess.run([sys.executable, "-P", "-m", "guardrail.cli", "daemon"], capture_output=True, check=False)
-    assert (other.returncode, other.stderr) == (1, b"svc-guardrail: the warm process already runs\n")
+    assert (other.returncode, other.stderr) == (1, b"svc-guardrail: the warm process is already running\n")
     assert answered("git status") == ""
 
 
@@ -184,7 +184,7 @@ def test_a_process_whose_socket_is_gone_ends(daemon: subprocess.Popen[bytes], ru
         (b"{}\n", "the warm process answered nonsense"),
         (b'{"output": "", "error": "", "code": 0}', "the warm process ended before it answered"),
         (b"", "the warm process ended before it answered"),
-        (b'{"output":"","error":"","code":0,"id":"x","version":"other"}\n', "the warm process is of another version"),
+        (b'{"output":"","error":"","code":0,"id":"x","version":"other"}\n', "the warm process has another version"),
         (b'{"output":"","error":"","code":0,"id":"another question","version":"%s"}\n', "answered nonsense"),
         (b'{"output":1,"error":"","code":0,"id":"%i","version":"%s"}\n', "the warm process answered nonsense"),
         (b'{"output":"","error":"","code":7,"id":"%i","version":"%s"}\n', "the warm process answered nonsense"),
@@ -246,7 +246,7 @@ def test_a_directory_that_is_open_to_others_is_not_used(runtime: Path) -> None:
 
 def test_a_link_for_a_directory_is_not_used(runtime: Path, tmp_path: Path) -> None:
     runtime.symlink_to(tmp_path / "state")
-    assert "not a directory of its own" in refused()
+    assert "is a file or a link instead of a directory" in refused()
 
 
 def test_a_process_that_cannot_start_means_blocked_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -259,12 +259,12 @@ def test_a_process_that_cannot_start_means_blocked_at_once(monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        (b"{", "the input is no JSON"),
-        (b"[1]", "the input is no JSON object"),
-        (b"", "the input is no JSON"),
-        (b"\xff", "the input is no UTF-8"),
-        (b"[" * 100_000, "the input is no JSON"),
-        (b'{"hook_event_name": "Stop", "cwd": "/", "tool_name": "Read", "tool_input": {}}', "'Stop' is none that"),
+        (b"{", "the input is not JSON"),
+        (b"[1]", "the input is not a JSON object"),
+        (b"", "the input is not JSON"),
+        (b"\xff", "the input is not UTF-8"),
+        (b"[" * 100_000, "the input is not JSON"),
+        (b'{"hook_event_name": "Stop", "cwd": "/", "tool_name": "Read", "tool_input": {}}', "'Stop' is not one that"),
     ],
 )
 def test_input_that_cannot_be_read_is_blocked(shared: dict[str, str], given: bytes, reason: str) -> None:

@@ -145,7 +145,7 @@ def test_an_answer_names_effects_rules_and_places() -> None:
     assert verdict.severity == "critical"
     assert verdict.matched_guardrails == ("lost-files.home-or-system-tree", "lost-files.workspace-tree")
     assert verdict.reason == (
-        "It deletes /etc with all that lies in it, at home or where the system keeps what it runs on (1 more)."
+        "It deletes /etc with everything in it, in a home directory or where the system keeps its files (1 more)."
     )
     assert verdict.matches[0].evidence[0].text == "both"
     assert verdict.rules_checked == len(default_policy().rows) + 3

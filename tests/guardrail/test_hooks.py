@@ -186,7 +186,7 @@ def test_recorded_input_is_read(harness: str, given: dict[str, Any], action: str
         ("cursor", {**CURSOR, "hook_event_name": "beforeSubmitPrompt", "prompt": "a"}, "event"),
         ("cursor", {**CURSOR, "hook_event_name": "beforeShellExecution", "cwd": "/"}, "no command"),
         ("cursor", {"hook_event_name": "beforeShellExecution", "command": "ls"}, "no directory"),
-        ("copilot", {**COPILOT, "toolName": "bash", "toolArgs": "{"}, "no JSON"),
+        ("copilot", {**COPILOT, "toolName": "bash", "toolArgs": "{"}, "not JSON"),
         ("copilot", {**COPILOT, "toolName": "bash", "toolArgs": "{}", "toolResult": {}}, "after the tool"),
         ("copilot", {**COPILOT, "toolName": "bash", "toolArgs": {}, "error": "it failed"}, "after the tool"),
         ("copilot", {**SESSION, "hook_event_name": "SessionStart", "tool_name": "x"}, "event"),

@@ -257,7 +257,7 @@ def test_claims_do_not_cover_what_nothing_restores_in_production() -> None:
 
 def test_the_reason_names_the_target_in_one_sentence() -> None:
     judged = judge([effect("delete path many workspace", "src")], Facts(), default_policy())
-    assert judged.matches[0].reason == "It deletes src with all that lies in it, which nothing makes again."
+    assert judged.matches[0].reason == "It deletes src with everything in it, which nothing rebuilds."
     nameless = Effect(EffectKind.DELETE, ObjectKind.DATABASE, Span(0, 1), "test", reversible=Reversible.NO)
     assert judge([nameless], Facts(), default_policy()).matches[0].reason.startswith("It deletes a database,")
 
@@ -352,10 +352,10 @@ FAMILY = """
         ("place: [home]", "facts: [approvd]", 8, "did you mean approved?"),
         ("reason: It deletes.", "", 7, "the key reason is missing"),
         ("remediation: Do less.", "", 7, "neither the row nor its family has a remediation"),
-        ("stage: alignment", "stage: [alignment]", 4, "here belongs a text"),
+        ("stage: alignment", "stage: [alignment]", 4, "expected a text"),
         ("stage: alignment", "stage: alignment\n  stage: alignment", 5, "stands here twice"),
         ("severity: high", "severity: high\n      lowered_by: {approved: hgih}", 10, "did you mean high?"),
-        ("rows:", "rows: [", 7, "no YAML"),
+        ("rows:", "rows: [", 7, "not valid YAML"),
     ],
 )
 def test_a_mistake_in_a_policy_file_is_named_with_its_line(old: str, new: str, line: int, words: str) -> None:

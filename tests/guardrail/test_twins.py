@@ -1219,32 +1219,32 @@ def test_an_action_has_a_severity_and_what_nobody_read_is_named(
         (
             "ALTER TABLE users DISABLE TRIGGER ALL",
             "defences.checks-of-a-table",
-            "It switches off checks of users, by which the database guards its data.",
+            "It switches off checks of users, with which the database protects its data.",
         ),
         (
             "ALTER TABLE users DISABLE ROW LEVEL SECURITY",
             "defences.checks-of-a-table",
-            "It switches off checks of users, by which the database guards its data.",
+            "It switches off checks of users, with which the database protects its data.",
         ),
         (
             "SET GLOBAL general_log='OFF'",
             "defences.guard-of-a-database",
-            "It switches off general_log, by which the database guards its data or records what is done.",
+            "It switches off general_log, with which the database protects its data or records what is done.",
         ),
         (
             "EXEC sp_configure 'xp_cmdshell', 1",
             "escalation.commands-of-the-system",
-            "It lets the database run commands of the system, by xp_cmdshell.",
+            "It lets the database run system commands, through xp_cmdshell.",
         ),
         (
             "from glob import glob\n[open(f, 'w') for f in glob('/home/ada/notes/*')]",
             "overwritten-files.emptied-tree",
-            "It empties /home/ada/notes/*, every file that lies there.",
+            "It empties every file in /home/ada/notes/*.",
         ),
         (
             "approve_expense(id=3)",
             "payments.unasked",
-            "It passes at this severity, though it spends money, and the context has no request that says so.",
+            "It passes at this severity, though it spends money, and the context contains no request for it.",
         ),
     ],
 )

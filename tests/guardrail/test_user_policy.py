@@ -51,7 +51,7 @@ def test_names_are_compared_relative_to_the_workspace_too() -> None:
         ("version: 1\nrules:\n- {decision: deny}", 3, "the key effect is missing"),
         ("version: 1\nrules:\n- {decision: deny, effect: delet}", 3, "did you mean delete?"),
         ("version: 1\nrules:\n- {decision: deny, effect: any, wher: home}", 3, "there is no key 'wher'"),
-        ("version: 1\nrules: [", 2, "no YAML"),
+        ("version: 1\nrules: [", 2, "not valid YAML"),
         ("", 1, "empty"),
         ("- a", 1, "mapping"),
         ("version: 1\nrules:\n" + "- {decision: deny, effect: any}\n" * 501, 3, "at most 500"),

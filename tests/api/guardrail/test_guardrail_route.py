@@ -58,7 +58,7 @@ def test_a_harmless_action_passes_with_the_fields_of_the_interface(plain):
         "passed": True,
         "decision": "allow",
         "severity": "none",
-        "reason": "Nothing that it would do is objected to by any rule.",
+        "reason": "No rule objects to anything that it would do.",
         "matched_guardrails": [],
         "remediation": [],
         "matches": [],
