@@ -80,11 +80,11 @@ class Approvals:
 def make_token(approval: Approval, key: bytes) -> str:
     """Signs an approval and returns its token. Raises ValueError for an approval that no check could accept."""
     if len(key) < SHORTEST_KEY:
-        raise ValueError(f"the key has to have at least {SHORTEST_KEY} bytes")
+        raise ValueError(f"the key must have at least {SHORTEST_KEY} bytes")
     if not _DIGEST.match(approval.digest):
-        raise ValueError("the digest has to be 64 lower-case hex digits")
+        raise ValueError("the digest must be 64 lower-case hex digits")
     if not _ID.match(approval.id):
-        raise ValueError("the id has to be 16 to 64 letters, digits, - or _")
+        raise ValueError("the id must be 16 to 64 letters, digits, - or _")
     if not approval.owner or approval.expires_at <= 0:
         raise ValueError("an approval has an owner and an expiry")
     payload = _payload(approval)

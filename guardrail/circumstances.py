@@ -607,8 +607,8 @@ def _is_by_tool(effect: Effect, target: Target, facts: Facts) -> bool:
 CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
     {
         "kept": Circumstance(_is_kept, ("workspace",), "version control has its current content, or ignores it"),
-        "lost": Circumstance(_is_lost, ("workspace",), "it holds work that version control doesn't have"),
-        "dirty": Circumstance(_is_dirty, ("workspace",), "it holds changes that are not committed"),
+        "lost": Circumstance(_is_lost, ("workspace",), "it contains work that version control doesn't have"),
+        "dirty": Circumstance(_is_dirty, ("workspace",), "it contains changes that are not committed"),
         "pushed": Circumstance(_is_pushed, ("workspace",), "all commits of the branch are on a remote"),
         "names_device": Circumstance(lambda e, t, f: t.located.startswith("/dev/"), (), "the path is that of a device"),
         "commits_kept": Circumstance(

@@ -22,7 +22,7 @@ SEVERITIES = ("low", "medium", "high", "critical")
 
 
 class Fault(Exception):
-    """A mistake that the person who typed the command has to correct."""
+    """A mistake that the person who typed the command must correct."""
 
 
 def main(argv: Sequence[str] | None = None, program: str = PROGRAM) -> int:
@@ -87,7 +87,7 @@ def _parser(program: str) -> ArgumentParser:
         (
             "explain",
             _explain,
-            "show what was read, which effects that has, and which rows of the policy hold",
+            "show the calls that were read, their effects, and the policy rows that apply",
             "'rm -rf build' --severity high",
         ),
     ):
@@ -210,9 +210,9 @@ def _context(given: str | None) -> Mapping[str, Any] | None:
     except OSError as error:
         raise Fault(f"the context {given} can't be read: {error.strerror}") from None
     except (ValueError, RecursionError):
-        raise Fault("the context has to be a JSON object, or @ and the name of a file that contains one") from None
+        raise Fault("the context must be a JSON object, or @ and the name of a file that contains one") from None
     if not isinstance(context, dict):
-        raise Fault("the context has to be a JSON object")
+        raise Fault("the context must be a JSON object")
     return context
 
 

@@ -166,7 +166,7 @@ class Guardrail:
         policy: UserPolicy | None = None,
         options: Options = _NO_OPTIONS,
     ) -> Verdict:
-        """Judges an action before it is taken. `severity` is the impact that the caller claims.
+        """Judges an action before it is carried out. `severity` is the impact that the caller claims.
 
         Never raises: an action that can't be judged is denied, and the verdict names the problem.
         """
@@ -423,12 +423,12 @@ def _severity(severity: str) -> Severity:
         return _SEVERITIES[severity]
     except (KeyError, TypeError):
         known = ", ".join(Severity)
-        raise _Refused("severity_invalid", "/severity", f"the severity has to be one of {known}") from None
+        raise _Refused("severity_invalid", "/severity", f"the severity must be one of {known}") from None
 
 
 def _check_action(action: object) -> None:
     if not isinstance(action, str):
-        raise _Refused("action_binary", "/action", "the action has to be text")
+        raise _Refused("action_binary", "/action", "the action must be text")
     if not action or action.isspace():
         raise _Refused("action_empty", "/action", "the action is empty")
     size = len(action) if action.isascii() else len(action.encode("utf-8", "surrogatepass"))
@@ -514,13 +514,13 @@ def _uses_runner(call: Call) -> bool:
 
 
 def _is_template(action: str) -> bool:
-    """Decides whether the text contains a workflow expression outside of comments, where a runner replaces it."""
+    """Decides whether the text contains a workflow expression outside comments, where a runner replaces it."""
     return "${{" in action and "${{" in _COMMENT.sub("", action)
 
 
 def _told_of_workflows(action: str, reading: Reading, effects: Sequence[Effect]) -> Sequence[Effect]:
     """Returns the effects, marking those that only a workflow can have: a shell stops at a command that contains an
-    expression `${{` outside of single quotes."""
+    expression `${{` outside single quotes."""
     if reading.language is not Language.BASH or "${{" not in action:
         return effects
     spans = [call.span for call in reading.calls if _stops_shells(call, action)]

@@ -304,7 +304,7 @@ def parse_context(context: Mapping[str, Any] | None) -> tuple[Facts, tuple[str, 
     if context is None:
         return _NO_FACTS, ()
     if not isinstance(context, _MAPPING):
-        raise ContextInvalid("/context", "the context has to be an object")
+        raise ContextInvalid("/context", "the context must be an object")
     if not context:
         return _NO_FACTS, ()
     _check_size(context)
@@ -377,7 +377,7 @@ def _object_schema(members: Mapping[str, _Member], *, closed: bool) -> dict[str,
 def _object(members: Mapping[str, _Member], make: Callable[..., Any], what: str) -> Callable[[Any, str], Any]:
     def parse(value: Any, pointer: str) -> Any:
         if not isinstance(value, _MAPPING):
-            raise ContextInvalid(pointer, f"{what} has to be an object with the keys {_listed(members)}")
+            raise ContextInvalid(pointer, f"{what} must be an object with the keys {_listed(members)}")
         known = {}
         for name, member_value in value.items():
             member = members.get(name)
@@ -394,7 +394,7 @@ def _object(members: Mapping[str, _Member], make: Callable[..., Any], what: str)
 
 def _text(value: Any, pointer: str) -> str:
     if not isinstance(value, str):
-        raise ContextInvalid(pointer, "this has to be text")
+        raise ContextInvalid(pointer, "this must be text")
     return encodable(value)
 
 
@@ -402,7 +402,7 @@ def _texts(value: Any, pointer: str) -> tuple[str, ...]:
     if isinstance(value, str):
         return (encodable(value),)
     if not _is_list(value) or not all(isinstance(item, str) for item in value):
-        raise ContextInvalid(pointer, "this has to be a text or a list of texts")
+        raise ContextInvalid(pointer, "this must be a text or a list of texts")
     return tuple(encodable(item) for item in value)
 
 
@@ -412,18 +412,18 @@ def _joined_texts(value: Any, pointer: str) -> str:
 
 def _flag(value: Any, pointer: str) -> bool:
     if not isinstance(value, bool):
-        raise ContextInvalid(pointer, "this has to be true or false")
+        raise ContextInvalid(pointer, "this must be true or false")
     return value
 
 
 def _count(value: Any, pointer: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ContextInvalid(pointer, "this has to be a whole number from 0 on")
+        raise ContextInvalid(pointer, "this must be a whole number of at least 0")
     return value
 
 
 def _amount(value: Any, pointer: str) -> Decimal:
-    problem = ContextInvalid(pointer, "an amount has to be a number from 0 on, or such a number as text")
+    problem = ContextInvalid(pointer, "an amount must be a number of at least 0, or such a number as text")
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise problem
     if (isinstance(value, int) and value.bit_length() > 256) or (isinstance(value, str) and len(value) > _LONGEST_NAME):
@@ -453,7 +453,7 @@ def _dollars(value: Any, pointer: str) -> Money:
 def _currency(value: Any, pointer: str) -> str:
     text = _text(value, pointer).strip().upper()
     if not _CURRENCY.match(text):
-        raise ContextInvalid(pointer, "a currency has to be a code of 2 to 10 letters or digits, such as EUR or USDC")
+        raise ContextInvalid(pointer, "a currency must be a code of 2 to 10 letters or digits, such as EUR or USDC")
     return text
 
 
@@ -530,7 +530,7 @@ def _states_of(values: type[StrEnum], what: str) -> Callable[[Any, str], Mapping
 
     def parse(value: Any, pointer: str) -> Mapping[str, Any]:
         if not isinstance(value, _MAPPING):
-            raise ContextInvalid(pointer, f"this has to be an object from {what} to their states")
+            raise ContextInvalid(pointer, f"this must be an object that maps {what} to their states")
         return MappingProxyType(
             {name: parse_state(state, f"{pointer}/{_escaped(name)}") for name, state in value.items()}
         )
@@ -541,7 +541,7 @@ def _states_of(values: type[StrEnum], what: str) -> Callable[[Any, str], Mapping
 def _manifest(value: Any, pointer: str) -> tuple[Mapping[str, Any], ...]:
     documents = value if _is_list(value) else [value]
     if not all(isinstance(document, Mapping) for document in documents):
-        raise ContextInvalid(pointer, "a manifest has to be an object as Kubernetes reads it, or a list of them")
+        raise ContextInvalid(pointer, "a manifest must be an object as Kubernetes reads it, or a list of them")
     return tuple(documents)
 
 
@@ -640,7 +640,7 @@ _CONTEXT: Mapping[str, _Member] = {
         _object_schema(_WORKSPACE, closed=True),
         "Facts about the working copy",
     ),
-    "already_done": _Member(_flag, _FLAG_SCHEMA, "Whether this action was already taken once"),
+    "already_done": _Member(_flag, _FLAG_SCHEMA, "Whether this action was already carried out once"),
     "paid_references": _Member(_texts, _TEXTS_SCHEMA, "References of invoices and payments that are already paid"),
     "approval_token": _Member(_text, _TEXT_SCHEMA, "Token that a person with the right to approve has created"),
 }
@@ -711,7 +711,7 @@ def _check_size(context: Mapping[Any, Any]) -> None:
                 inner = value.values()
                 for name in value:
                     if not isinstance(name, str):
-                        raise ContextInvalid("/context", "the keys of an object have to be text")
+                        raise ContextInvalid("/context", "the keys of an object must be text")
                     chars += len(name)
             for item in inner:
                 if type(item) is str:  # most values are scalars, which need no place in the queue
@@ -720,7 +720,9 @@ def _check_size(context: Mapping[Any, Any]) -> None:
                 else:
                     waiting.append((item, depth + 1))
         elif value is not None and not isinstance(value, bool | int | float):
-            raise ContextInvalid("/context", f"the context holds a {type(value).__name__}, which is no JSON value")
+            raise ContextInvalid(
+                "/context", f"the context contains a {type(value).__name__}, which is not a JSON value"
+            )
         if values > MAX_CONTEXT_VALUES:
             raise _too_large(f"has more than {MAX_CONTEXT_VALUES:,} values")
         if chars > MAX_CONTEXT_CHARS:

@@ -111,7 +111,7 @@ def _has_detail(value: str | None, values: frozenset[str] | None) -> bool:
 
 class Row(NamedTuple):
     """One row. A `severity` of None lets the effect pass; `lowered_by` names circumstances that lower the severity;
-    `asks` is true if a person, where one is present, is asked before the action is refused."""
+    `asks` is true if a person, where one is present, is asked instead of the action being refused."""
 
     id: str
     stage: Stage

@@ -1,4 +1,4 @@
-"""Checks files that run by themselves (CI files, Dockerfiles and scripts) and reports findings by line."""
+"""Checks files that run automatically (CI files, Dockerfiles and scripts) and reports findings by line."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Finding:
 
 
 def scannable(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yields the files to scan: the named files, and in named directories those that are known to run by themselves."""
+    """Yields the files to scan: the named files, and in named directories those that are known to run automatically."""
     for path in paths:
         if not path.is_dir():
             yield path

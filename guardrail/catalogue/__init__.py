@@ -1,2 +1,2 @@
-"""Here belongs the knowledge about programs, as data: the files in `programs/`, and the code that loads, compiles and
-checks them."""
+"""The knowledge about programs, as data: the files in `programs/`, and the code that loads, compiles and checks
+them."""

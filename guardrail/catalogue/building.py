@@ -1,4 +1,4 @@
-"""Builds the object of a program from plain data, which was checked before."""
+"""Builds the object of a program from plain data that has been checked."""
 
 from __future__ import annotations
 

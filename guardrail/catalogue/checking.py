@@ -1,4 +1,4 @@
-"""Checks the YAML of one file and turns it into plain data. Each mistake has its line, and says what is right."""
+"""Checks the YAML of one file and turns it into plain data. Reports each mistake with its line and a correction."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ class Checker:
     def string(self, node: Any) -> str:
         if node.id == "scalar":
             return str(node.value)
-        self.fault(node, "here belongs one word or text")
+        self.fault(node, "expected one word or text")
         return ""
 
     def strings(self, node: Any) -> list[str]:
@@ -235,13 +235,13 @@ class Checker:
         text = self.string(node)
         fault = expression_fault(text)
         if fault is not None:
-            self.fault(node, f"{text!r} is no regular expression of RE2: {fault}")
+            self.fault(node, f"{text!r} is not an RE2 expression: {fault}")
         return text
 
     def part(self, node: Any) -> str:
         text = self.string(node)
         if not part_is_spelled_right(text):
-            self.fault(node, f"{text!r} names no part of a call; right are {PART_FORMS}")
+            self.fault(node, f"{text!r} names no part of a call; valid are {PART_FORMS}")
         return text
 
     # The catalogue's parts
@@ -286,7 +286,7 @@ class Checker:
         if text != text.lower() and not function:
             self.fault(node, f"{text!r} has capital letters: programs are named in lower case")
         if text.endswith(".exe") or ("/" in text and not function) or " " in text or not text:
-            self.fault(node, f"{text!r} is no base name of a program")
+            self.fault(node, f"{text!r} is not the base name of a program")
         return text.lower() if text.startswith(("ps:", "cmd:")) else text
 
     def level(self, found: dict[str, Any], node: Any) -> Plain:
@@ -438,7 +438,7 @@ class Checker:
         operand = {}
         for position, key, value in self.pairs(node, "a position and an expression"):
             if position != "last" and not position.isdecimal():
-                self.fault(key, f"{position!r} is no position: it is a number from 1, or `last`")
+                self.fault(key, f"{position!r} is not a position: it must be a number from 1, or `last`")
             operand[position] = self.expression(value)
         return operand
 
@@ -463,12 +463,12 @@ class Checker:
         if "from" in found:
             source = self.string(found["from"])
             if source != "rest" and not part_is_spelled_right(source):
-                self.fault(found["from"], f"{source!r} names no part of a call; right are rest, {PART_FORMS}")
+                self.fault(found["from"], f"{source!r} names no part of a call; valid are rest, {PART_FORMS}")
             inner["from"] = source
             if inner.get("language") == "self" and source != "stdin":
-                self.fault(found["from"], "lines for the same program (`language: self`) come from stdin alone")
+                self.fault(found["from"], "lines for the same program (`language: self`) come only from stdin")
         elif inner.get("language") == "self":
-            self.fault(node, "lines for the same program (`language: self`) come from stdin alone")
+            self.fault(node, "lines for the same program (`language: self`) come only from stdin")
         for key in ("after", "until"):
             if key in found:
                 inner[key] = self.strings(found[key])
@@ -482,7 +482,7 @@ class Checker:
         if "program" in found:
             inner["program"] = self.string(found["program"])
             if not part_is_spelled_right(inner["program"]):
-                self.fault(found["program"], f"{inner['program']!r} names no part of a call; right are {PART_FORMS}")
+                self.fault(found["program"], f"{inner['program']!r} names no part of a call; valid are {PART_FORMS}")
         if "when" in found:
             inner["when"] = self.condition(found["when"])
         return inner
@@ -542,4 +542,4 @@ def _nearest(name: str, allowed: Iterable[str]) -> str:
     import difflib
 
     close = difflib.get_close_matches(name, [str(choice) for choice in allowed], 1, 0.5)
-    return f"; do you mean {close[0]!r}?" if close else f"; right are {', '.join(str(choice) for choice in allowed)}"
+    return f"; do you mean {close[0]!r}?" if close else f"; valid are {', '.join(str(choice) for choice in allowed)}"

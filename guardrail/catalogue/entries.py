@@ -79,7 +79,7 @@ class Inner(NamedTuple):
 
 
 class Request(NamedTuple):
-    """The HTTP request that a call makes, by parts of the call."""
+    """The HTTP request that a call sends, by parts of the call."""
 
     method: tuple[str, ...] = ()
     url: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Here belong the effects of HTTP requests: rows of `http.yaml` by product, and a rule for all other requests."""
+"""The effects of HTTP requests: rows of `http.yaml` by product, and a rule for all other requests."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class EffectOfRequest(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Requests of one product that have the same effects. `methods` is empty if any method fits."""
+    """Requests of one product that have the same effects. `methods` is empty if any method matches."""
 
     product: str
     methods: frozenset[str]
@@ -76,7 +76,7 @@ def effects_of_request(
     span: Span,
     rows: Sequence[Row] | None = None,
 ) -> tuple[Effect, ...]:
-    """Returns the effects of a request: those of the first row that fits, else those of its method."""
+    """Returns the effects of a request: those of the first row that matches, else those of its method."""
     method = method.upper()
     scheme, host, port = _parts_of(url)
     detail = {"url": url}
@@ -99,7 +99,7 @@ def effects_of_request(
                 for effect in row.effects
             )
     kind = _BY_METHOD.get(method, EffectKind.DOWNLOAD)
-    # A server on this machine belongs to the current work; its data can be made again.
+    # A server on this machine belongs to the current work; its data can be recreated.
     here = _THIS_MACHINE.match(host) is not None
     for_good = kind is EffectKind.DELETE and not here
     return (
@@ -116,7 +116,7 @@ def effects_of_request(
 
 
 def _rows_for(method: str, address: str) -> Sequence[Row]:
-    """Returns the known rows that may apply to a request; mostly none, which a single search shows."""
+    """Returns the known rows that may apply to a request; usually none, which a single search shows."""
     rows, any_url = _rows_of_method(method)
     return rows if any_url.search(address) is not None else ()
 
@@ -146,7 +146,7 @@ def _path_of(url: str) -> str:
 
 @cache
 def known_rows() -> tuple[Row, ...]:
-    """Returns the rows of `http.yaml`, or of an installed wheel."""
+    """Returns the rows of `http.yaml`, or of its compiled form in an installed wheel."""
     sources = {ROWS.name: ROWS.read_bytes()} if ROWS.is_file() else {}
     plain = load_compiled(COMPILED, sources, _MAKERS, lambda: {"rows": plain_rows(sources[ROWS.name].decode())})
     return parse_rows(plain["rows"])

@@ -1,4 +1,4 @@
-"""Here belongs the check of catalogue files: that their format is right, names are unique, and examples hold.
+"""Checks catalogue files: that their format is valid, names are unique, and examples hold.
 
 `python -m guardrail.catalogue.lint FILE…` prints faults as `file:line: message` and exits 1 if there are any.
 """

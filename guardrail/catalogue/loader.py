@@ -69,7 +69,7 @@ class Catalogue:
 
 
 def load(programs: Path = PROGRAMS, compiled: Path = COMPILED) -> Catalogue:
-    """Loads the catalogue of these sources, or of an installed wheel."""
+    """Loads the catalogue of these sources, or the compiled one of an installed wheel."""
     sources = source_files(programs)
     return Catalogue(load_compiled(compiled, sources, _MAKERS, lambda: plain_catalogue(sources)))
 
@@ -112,7 +112,7 @@ def collect(sources: Mapping[str, bytes]) -> tuple[Plain, list[Fault]]:
                     if homes.get(spelling) == f"{file}:{line}":
                         continue  # two spellings of one name, such as `ps:x` and `ps:X`
                     if spelling in homes:
-                        message = f"the name {spelling!r} is taken already ({homes[spelling]})"
+                        message = f"the name {spelling!r} is already taken ({homes[spelling]})"
                         faults.append(Fault(file, line, message))
                         continue
                     homes[spelling] = f"{file}:{line}"

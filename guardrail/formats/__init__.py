@@ -223,7 +223,7 @@ def _vendor_keys(text: str) -> Iterator[Finding]:
         value = match.group(1)
         if values.is_placeholder(value) or not any(char.isdigit() for char in value):
             continue
-        # Some vendors issue UUIDs as keys; then the name has to contain a word for a key.
+        # Some vendors issue UUIDs as keys; then the name must contain a word for a key.
         if values.is_random(value) or (values.is_uuid(value) and _compiled(_KEY_NAME).search(match.group(0))):
             yield Finding("vendor-key", "likely", match.start(1), match.end(1))
 
@@ -250,7 +250,7 @@ _ROWS: tuple[tuple[str, _Search], ...] = (
     ("[A-Za-z0-9+/_-]{20}", _high_entropy),
 )
 _LITERAL = re.compile(r"^(?:\\b)?((?:[A-Za-z0-9_:/ -]|\\[.$])+)(?![?*+{|])")
-# An alternative outside of brackets: a match may begin differently.
+# An alternative outside brackets: a match may begin differently.
 _ALTERNATIVES = re.compile(r"^[^()]*\||\|\\b")
 
 

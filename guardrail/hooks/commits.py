@@ -170,7 +170,7 @@ def _remote_commits(
         return CommitState.MISSING
     keepers: tuple[str, ...] = (f"--exclude={tracked}*", "--glob=refs/")
     if pushed in MAIN_BRANCHES and not whole:
-        # Others build on a main branch, so the pushed commits have to contain all of its commits.
+        # Others build on a main branch, so the pushed commits must contain all of its commits.
         if _deletes(name):
             return None
         source = name.text.removeprefix("+").rpartition(":")[0] or pushed

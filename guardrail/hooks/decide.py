@@ -60,7 +60,7 @@ def decide(asked: Asked, guardrail: Guardrail, once: Once, now: int, home: str |
             return Judged("allow", "A person allowed this very action once, in a terminal.", verdict, context)
     reason = _reason(verdict, objections, decision)
     if decision == "ask" and not asked.can_ask:
-        reason += " A person has to look at it; this harness can't ask one."
+        reason += " A person must look at it; this harness can't ask one."
     return Judged(decision, reason, verdict, context)
 
 

@@ -45,7 +45,7 @@ def make_private(path: str) -> str:
     if found.st_uid != os.getuid():
         raise DirectoryUnsafe(f"the directory {path} belongs to another user")
     if found.st_mode & 0o077:
-        raise DirectoryUnsafe(f"the directory {path} is open to other users; its mode has to be 0700")
+        raise DirectoryUnsafe(f"the directory {path} is open to other users; its mode must be 0700")
     return path
 
 

@@ -171,7 +171,7 @@ def _is_asked(root: Path, owner: str, workspace: Mapping[str, Any]) -> bool:
 
 
 def _no_git(paths: Sequence[str]) -> Answers:
-    """Returns the states of paths outside of any repository. A file there exists nowhere else."""
+    """Returns the states of paths outside any repository. A file there exists nowhere else."""
     outside = {f"/{path}" for path in paths if not path.startswith("/") and os.path.lexists(f"/{path}")}
     return Answers({}, dict.fromkeys(outside, PathState.UNTRACKED))
 

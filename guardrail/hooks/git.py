@@ -142,8 +142,8 @@ def _status(output: bytes) -> tuple[dict[str, Any], dict[str, PathState]]:
 
 
 def _listed(output: bytes, paths: Sequence[str], links: set[str]) -> Iterable[tuple[str, PathState]]:
-    """Yields the named paths that contain tracked files, with their state. Files that git was told to ignore in its
-    status may have changes that it does not show. Adds submodules to `links`."""
+    """Yields the named paths that contain tracked files, with their state. Files that git is configured to ignore in
+    its status may have changes that it does not show. Adds submodules to `links`."""
     named = set(paths)
     for entry in output.decode("utf-8", "replace").split("\0"):
         meta, tab, path = entry.partition("\t")

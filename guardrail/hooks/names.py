@@ -230,7 +230,7 @@ def files_below(start: Path) -> list[str] | None:
 
 
 def owner_of(root: Path, path: str, *, is_itself: bool) -> str | None:
-    """Returns the nearest directory above a path that is a repository: "" for the root, `OUTSIDE` outside of any."""
+    """Returns the nearest directory above a path that is a repository: "" for the root, `OUTSIDE` if there is none."""
     outermost = "" if is_inside(path) else None
     directory = path if is_itself else posixpath.dirname(path)
     while directory not in ("", ".", "/"):
@@ -241,7 +241,7 @@ def owner_of(root: Path, path: str, *, is_itself: bool) -> str | None:
 
 
 OUTSIDE = "/"
-"""Placeholder for paths outside of any repository."""
+"""Placeholder for paths outside any repository."""
 
 
 def is_inside(path: str) -> bool:

@@ -180,7 +180,7 @@ class InnerActions(Part):
             text, language = run or f": > {file}", "bash"
         self._inner_chars += len(text)
         if frame.depth > MAX_DEPTH or self._inner_chars > MAX_INNER_CHARS or len(self.findings.calls) >= MAX_CALLS:
-            reason = "actions inside of actions, too deep to follow"
+            reason = "nested actions, too deep to follow"
             self.findings.uncovered.append(Uncovered(call.span, reason, stopped=True))
             return
         if language == "unknown":

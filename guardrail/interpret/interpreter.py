@@ -77,7 +77,7 @@ class Interpreter(Part):
     def call(self, original: Call, frame: Frame) -> None:
         """Adds the effects of one call and of the actions inside it."""
         if frame.depth > MAX_DEPTH:
-            reason = "actions inside of actions, too deep to follow"
+            reason = "nested actions, too deep to follow"
             self.findings.uncovered.append(Uncovered(frame.carrier or original.span, reason, stopped=True))
             return
         call = original

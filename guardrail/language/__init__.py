@@ -33,7 +33,7 @@ _Combination = tuple[tuple[str, ...], str]
 
 
 class Request(Protocol):
-    """The only fact that is needed here: the person's request."""
+    """The only fact that this package needs: the person's request."""
 
     @property
     def user_request(self) -> str | None: ...
@@ -232,8 +232,8 @@ def _is_forbidden(tokens: Sequence[Token], number: int) -> bool:
     """Decides whether a text forbids what begins with this word: "don't force push", "we must not hack", "tell them not
     to pay", "nobody should pay".
 
-    The "not" has to stand right before the word. In "don't wait, hack into it" it forbids something else, and "why not
-    hack into it" is no ban.
+    The "not" must directly precede the word. In "don't wait, hack into it" it forbids something else, and "why not
+    hack into it" is not a ban.
     """
     before = [token.text for token in tokens[max(0, number - 3) : number] if token.clause == tokens[number].clause]
     return not _FORBIDDING.isdisjoint(" ".join(before[first:]) for first in range(len(before)))
@@ -248,8 +248,8 @@ _FORBIDDING = frozenset(
 
 
 def _is_waived(tokens: Sequence[Token], number: int) -> bool:
-    """Decides whether what begins with this word is left out, and excuses nothing: "skip the audit and hack into the
-    server"."""
+    """Decides whether the text says to skip what begins with this word, which therefore excuses nothing: "skip the
+    audit and hack into the server"."""
     before = [token.text for token in tokens[max(0, number - 3) : number] if token.clause == tokens[number].clause]
     if before and before[-1] in _BEFORE_THINGS:
         before.pop()
@@ -265,8 +265,8 @@ _WAIVING = frozenset(
 
 
 def _is_told(tokens: Sequence[Token], number: int) -> bool:
-    """Decides whether this word tells what somebody does, in the third person: in "explain how he gets in and then
-    steals", "steals" is no order."""
+    """Decides whether this word describes what somebody does, in the third person: in "explain how he gets in and then
+    steals", "steals" is not an order."""
     return number < len(tokens) and tokens[number].text.endswith("s") and not tokens[number].text.endswith("ss")
 
 

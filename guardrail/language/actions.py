@@ -1,5 +1,4 @@
-"""Here belongs the meaning of verbs and their objects: from the words of a tool's name or of a sentence to kinds of
-effects."""
+"""The meaning of verbs and their objects: maps the words of a tool's name or of a sentence to kinds of effects."""
 
 from __future__ import annotations
 
@@ -126,7 +125,7 @@ def objects_in(tokens: Sequence[Token]) -> list[Hit]:
 
 
 def _takes_out(tokens: Sequence[Token], verb: Hit, place: Hit | None) -> bool:
-    """Decides whether something is taken out of files that stay: "remove trailing whitespace from all files"."""
+    """Decides whether something is taken out of files that remain: "remove trailing whitespace from all files"."""
     if place is None or place.name != ObjectKind.PATH:
         return False
     words = _tables().words
@@ -165,7 +164,7 @@ def _describes_a_thing(tokens: Sequence[Token], people: Hit) -> bool:
 
 
 _LONGEST_COMPOUND = 2
-"""The most words that a thing in front of a compound can be away from its head."""
+"""Maximum distance in words between a thing in front of a compound and its head."""
 
 _MEMBERSHIPS = {"add": EffectKind.GRANT, "delete": EffectKind.REVOKE}
 _WHAT_HAS_MEMBERS = frozenset((ObjectKind.PROJECT, ObjectKind.REPOSITORY, ObjectKind.PERMISSION))
@@ -246,16 +245,16 @@ def _end_of_clause(tokens: Sequence[Token], verb: Hit, end: int) -> int:
 
 
 def dismisses_by_name(tokens: Sequence[Token], meaning: Meaning, text: str) -> bool:
-    """Decides whether a verb that dismisses has the name of a person behind it: "Fire Anna", "Entlasse Herrn Huber". A
+    """Decides whether the name of a person follows a verb that dismisses: "Fire Anna", "Entlasse Herrn Huber". A
     name is one or two capitalised words at the end of their clause, or with a title, and no word for a thing."""
     words = _tables().words
     if " ".join(token.text for token in tokens[meaning.first : meaning.last]) not in words["dismisses_by_name"]:
         return False
     if meaning.first > 0 and tokens[meaning.first - 1].text in words["subjects"]:
-        return False  # told, not asked for: "a letter in which we fire Anna"
+        return False  # described, not requested: "a letter in which we fire Anna"
     at = meaning.last
     if tokens[meaning.first].text.startswith("despid") and at < len(tokens) and tokens[at].text == "a":
-        at += 1  # stands before people in Spanish
+        at += 1  # precedes people in Spanish
     titled = at < len(tokens) and tokens[at].text in words["titles"]
     at += titled
     first = at

@@ -1,4 +1,4 @@
-"""Here belongs the source of words and names: YAML files, compiled into one file."""
+"""The source of words and names: YAML files, compiled into one file."""
 
 from __future__ import annotations
 

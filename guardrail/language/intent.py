@@ -17,7 +17,7 @@ from guardrail.vocabulary import EffectKind, ObjectKind, Origin, Severity
 
 
 class Provenance(Protocol):
-    """The facts that are needed here: the person's request, content that was only read, and the origin of a value."""
+    """The facts that this module needs: the person's request, content that was only read, and the origin of a value."""
 
     @property
     def user_request(self) -> str | None: ...
@@ -69,7 +69,7 @@ _OWN_RIGHT = frozenset((ObjectKind.CREDENTIAL, ObjectKind.PERMISSION, ObjectKind
 """Things whose change counts as requested only if the request names them."""
 
 _NEVER_DELEGATED = frozenset((ObjectKind.CREDENTIAL, ObjectKind.PERMISSION, ObjectKind.GUARD))
-"""Things that no list of tasks may change: the person has to name them."""
+"""Things that no list of tasks may change: the person must name them."""
 
 _DELEGATION = Lexicon(
     {
@@ -244,7 +244,7 @@ _CREDENTIAL_NAMES = re.compile(r"(?i)passw|passcode|secret|\bpin\b|token|api_?ke
 
 
 def _telling(passages: Iterable[Passage]) -> list[str]:
-    """Returns the texts whose origin is significant: passwords, and addresses with nothing beside them."""
+    """Returns the texts whose origin is significant: passwords, and addresses without other text."""
     return [
         passage.text
         for passage in passages

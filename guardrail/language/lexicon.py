@@ -1,5 +1,4 @@
-"""Here belong classes of words and the search for their words in a text, which takes linear time whatever the number of
-words."""
+"""Classes of words, and the search for their words in a text, which takes linear time whatever the number of words."""
 
 from __future__ import annotations
 
@@ -13,12 +12,12 @@ _WORD = re.compile(r"([^\W_]+(?:'[^\W_]+)*)|[.!?]+(?=[\s\"')\]]|$)|[;:\n]+|[,()\
 _ENDS = frozenset(".!?\n;")
 _SHORTEST_STEM = 3
 _GAPS = {"~": 4, "~~": 12}
-"""The most words between two parts of a phrase. A separable verb has its second part at the end of its clause: "schalte
-die Firewall auf allen Servern aus"."""
+"""Maximum number of words between two parts of a phrase. A separable verb has its second part at the end of its clause:
+"schalte die Firewall auf allen Servern aus"."""
 _ELIDED = re.compile(r"(?:[ldjmtsnc]|qu|lorsqu|puisqu|jusqu|un|dell|all|nell|dall|sull|quell)'(?=[^\W_])")
 """Articles and pronouns that lose their vowel before the next word: "l'antivirus", "dell'utente"."""
 _MOST_KNOWN, _LONGEST_KNOWN = 20_000, 30
-"""The most words whose rows are cached, since texts share most words, and the most characters of such a word."""
+"""Maximum number of words whose rows are cached, since texts share most words, and maximum length of such a word."""
 
 
 class Token(NamedTuple):
@@ -69,10 +68,9 @@ def tokens_of(text: str) -> tuple[Token, ...]:
 
 
 class Lexicon:
-    """Classes of words, in which German words also count as keyboards without umlauts spell them: `loesche`. An entry
-    that ends in `*` matches all words with that beginning, and one that begins with `*`
-    all longer words with that end. Several words are a phrase, in which `~` matches up to four words, and `~~` up to
-    twelve."""
+    """Classes of words, in which German words also match as spelled without umlauts: `loesche`. An entry that ends in
+    `*` matches all words with that beginning, and one that begins with `*` all longer words with that end. Several
+    words are a phrase, in which `~` matches up to four words, and `~~` up to twelve."""
 
     def __init__(self, classes: Mapping[str, Iterable[str]]) -> None:
         self._exact: dict[str, list[tuple[tuple[str, ...], str]]] = {}
@@ -145,8 +143,8 @@ _PLACE = itemgetter(0)
 
 
 class _Begun(NamedTuple):
-    """Holds the words and phrases that begin with one word. `before` has those whose second word has to be a certain
-    one, by that word; `always` has all others. Most phrases that a word could begin are not in the text."""
+    """The words and phrases that begin with one word. `before` contains those with a fixed second word, by that word;
+    `always` contains all others. Most phrases that a word could begin are not in the text."""
 
     always: list[_Row]
     before: dict[str, list[_Row]]

@@ -186,7 +186,7 @@ def _is_no_workspace(directory: str, facts: Facts) -> bool:
 
 
 _PLACES_OF_APPLICATIONS = ("/srv", "/opt", "/var/www", "/usr/src")
-"""Directories whose children are checkouts or installations of one application each, which an action there works on."""
+"""Directories whose children are checkouts or installations of one application each, and thus workspaces."""
 
 
 def _place_in_workspace(relative: str, text: str, facts: Facts) -> Place:

@@ -1,6 +1,6 @@
 """Reads texts into calls, effects, passages and the parts that could not be read.
 
-There is a module or package per language; `deciding.py` decides which language a text is written in, by `marks.py`
+There is a module or package per language; `deciding.py` decides which language a text is written in, using `marks.py`
 and `prose_or_shell.py`.
 """
 
@@ -76,7 +76,7 @@ def read(action: str, facts: Facts, programs: Container[str] | None = None) -> R
 
 
 def _speaks_to_a_model(text: str) -> bool:
-    # Most texts have none of these letters, which is quicker to test than that none is a separate word.
+    # Most texts contain none of these strings, which is quicker to test than whether one is a separate word.
     return any(map(text.__contains__, _PARTS_OF_MODELS)) and _MODELS.search(text) is not None
 
 
@@ -111,9 +111,9 @@ _AFTER_ALL = re.compile(
 
 
 def _is_forbidden(text: str, found: re.Match[str]) -> bool:
-    """Decides whether a sentence only forbids to run its code: "Never run `rm -rf /`". Right before the code stands the
-    verb, before that the ban, and nothing limits it: "don't run `make clean` before Monday" runs it on Monday, and
-    "don't run `make clean` here. Run it there" runs it there."""
+    """Decides whether a sentence only forbids running its code: "Never run `rm -rf /`". The verb directly precedes the
+    code, the ban precedes the verb, and nothing limits the ban: "don't run `make clean` before Monday" runs it on
+    Monday, and "don't run `make clean` here. Run it there" runs it there."""
     before = text[max(0, found.start() - _LONGEST_BAN) : found.start(1)]
     if _FORBIDS.search(before) is None:
         return False
@@ -123,12 +123,12 @@ def _is_forbidden(text: str, found: re.Match[str]) -> bool:
 
 _LONGEST_BAN = 60
 _FAR = 400
-"""Characters after the code in which it may be limited or meant again."""
+"""Number of characters after the code in which the ban may be limited or the code referred to again."""
 
 
 def _fences(text: str) -> Iterator[tuple[str, int, str]]:
-    """Yields what stands between fences, with its start and the language that the first of both names. A fence ends at
-    the next one or with the text. A search by an expression would reach the end of the line from each sign of a row."""
+    """Yields the text between fences, with its start and the language that the opening fence names. It ends at the next
+    fence or with the whole text. A regular expression would search to the end of the line from each sign of a row."""
     at = text.find(_FENCE)
     while at >= 0 and (end_of_line := text.find("\n", at)) >= 0:
         named = _LANGUAGE_OF_FENCE.match(text, at + len(_FENCE))

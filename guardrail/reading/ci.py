@@ -29,7 +29,7 @@ _INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)(?:[ \t]+|$)")
 _FLAG = re.compile(r"--[a-z][a-z-]*(?:=(?:\"[^\"]*\"|[^\s\"])*)?[ \t]*")
 _HERE_DOCUMENT = re.compile(r"<<(-?)[ \t]*(?:\"([\w.-]+)\"|'([\w.-]+)'|([\w.-]+))")
 _PAIR = re.compile(
-    # From the beginning of a run of such characters: a search that began within it again would take quadratic time.
+    # Only at the beginning of a run of such characters: starting again inside the run would take quadratic time.
     r"(?<![\w.-])(?:(?![A-Za-z_])[\w.-])*+([A-Za-z_][\w.-]*+)=(\"(?:[^\"\\]|\\.)*\"|'[^']*'|(?:[^\s\\]|\\.)*)"
 )
 _INSTRUCTIONS = frozenset(
@@ -51,7 +51,7 @@ class _Instruction(NamedTuple):
 
 @dataclass(slots=True)
 class _Build:
-    """The settings that the previous instructions made."""
+    """The settings that the previous instructions left."""
 
     variables: dict[str, str] = field(default_factory=dict)
     directory: Word | None = None
@@ -61,12 +61,12 @@ class _Build:
 
 
 def _on_host(calls: Sequence[Call], sure: bool, host: str | None) -> Iterator[Call]:
-    """Yields the calls as running on a host, surely or not."""
+    """Yields the calls with a host, unless they already have one. They are sure only if `sure` is true."""
     return changed(calls, lambda call: replace(call, sure=call.sure and sure, host=call.host or host))
 
 
 def changed(calls: Sequence[Call], change: Callable[[Call], Call]) -> Iterator[Call]:
-    """Yields the calls after a change. A pipe between them connects the changed calls."""
+    """Yields the changed calls. Pipes between the original calls connect the changed ones."""
     moved: dict[int, Call] = {}
     for call in calls:
         stdin = moved.get(id(call.stdin), call.stdin) if isinstance(call.stdin, Call) else call.stdin
@@ -85,7 +85,7 @@ class Found:
     uncovered: list[Uncovered] = field(default_factory=list)
 
     def add(self, reading: Reading, *, sure: bool = True, host: str | None = None) -> None:
-        """Adds a reading as running on `host`, surely or not."""
+        """Adds a reading of what runs on `host`. Its calls are sure only if `sure` is true."""
         self.calls += _on_host(reading.calls, sure, host) if host or not sure else reading.calls
         self.effects += [replace(effect, sure=effect.sure and sure) for effect in reading.effects]
         self.passages += reading.passages
@@ -108,7 +108,7 @@ def read_dockerfile(text: str, *, offset: int = 0) -> Reading:
     for count, instruction in enumerate(_instructions(normalise(text), offset)):
         if count >= MAX_SCRIPTS:
             rest = Span(instruction.span.start, offset + len(text))
-            build.found.uncovered.append(Uncovered(rest, "more instructions than are read of one file", stopped=True))
+            build.found.uncovered.append(Uncovered(rest, "more instructions than are read from one file", stopped=True))
             break
         _build_step(build, instruction, sure=True)
     return build.found.reading()
@@ -117,7 +117,7 @@ def read_dockerfile(text: str, *, offset: int = 0) -> Reading:
 def _build_step(build: _Build, instruction: _Instruction, *, sure: bool) -> None:
     name, text = instruction.name, instruction.text.text
     if name not in _INSTRUCTIONS:
-        build.found.uncovered.append(Uncovered(instruction.span, f"{name[:20]} is no instruction of a Dockerfile"))
+        build.found.uncovered.append(Uncovered(instruction.span, f"{name[:20]} is not a Dockerfile instruction"))
     elif name == "RUN":
         _run(build, instruction, sure=sure)
     elif name in ("CMD", "ENTRYPOINT"):
@@ -314,7 +314,7 @@ def _piece(text: str, normal: Normalised, offset: int, start: int, end: int) -> 
 
 
 def _assembled(parts: list[tuple[str, int]], end: int) -> Normalised:
-    """Joins texts from different positions into one that knows the origin of each."""
+    """Joins texts from different positions into one that records the origin of each."""
     starts: list[int] = []
     length = 0
     for part, _ in parts:
@@ -549,8 +549,8 @@ def _flattened(node: Node, depth: int) -> Iterator[Node]:
 
 
 def documents_of(text: str) -> Iterator[Node]:
-    """Yields the documents of a YAML text. It is built from events and without recursion, so that no text is too deep
-    for it."""
+    """Yields the documents of a YAML text. They are built from events and without recursion, so that no text can nest
+    too deeply."""
     root: Node | None = None
     stack: list[Node] = []
     keys: list[str | None] = []
@@ -616,7 +616,7 @@ def read_other(language: Language, text: str) -> Reading:
 
 
 def moved_to(span: Span, reading: Reading) -> Reading:
-    """Moves all parts of a reading whose positions are unknown to the span of the text that contains it."""
+    """Gives all parts of a reading, whose positions are unknown, the span of the text that contains them."""
     return replace(
         reading,
         calls=tuple(changed(reading.calls, lambda call: replace(call, span=span))),

@@ -1,4 +1,4 @@
-"""Reads command lines and batch files of Windows' cmd into calls: quoting, variables, operators, and built-in
+"""Reads command lines and batch files of Windows cmd into calls: quoting, variables, operators, and built-in
 commands."""
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class _Reader:
             if self.work > MAX_WORK or len(self.calls) >= MAX_CALLS:
                 if not self.full:
                     self.full = True
-                    reason = "more commands than are read of one text"
+                    reason = "more commands than are read from one text"
                     self.uncovered.append(Uncovered(self._span(start + at, start + len(text)), reason))
                 return len(text), None, ""
             token = _TOKEN.match(text, at)

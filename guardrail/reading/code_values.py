@@ -1,6 +1,6 @@
 """The values that readers of code follow: a text, its elements, or the function, module or type that it names.
 
-Here belongs the code that Python, JavaScript and PowerShell share: how values become the words of a call.
+The readers of Python, JavaScript and PowerShell share this code, which also turns values into the words of a call.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from guardrail.model import Span, Word
 from guardrail.record import record
 
 MAX_TEXT = 64 * 1024
-"""The most characters of one value that are kept."""
+"""Maximum number of characters of one value that are stored."""
 MAX_ITEMS = 64
 
 _PLACEHOLDER = re.compile(r"\$\{(\w+):\?\}")
@@ -27,7 +27,7 @@ class Value:
     `${name:?}`, as a shell spells a variable that is never empty, or `$(command)` for the output of a command.
 
     `items` are the elements of a list, `entries` those of a mapping. `names` is the function, module or class that the
-    value is, `type` the class or function that made it. `data` is the content if it is bytes.
+    value is, `type` the class or function that created it. `data` is the content if it is bytes.
     """
 
     text: str
@@ -41,7 +41,7 @@ class Value:
 
     @property
     def is_text(self) -> bool:
-        """True for a known text that a loop goes through letter by letter."""
+        """True for a known text, which a loop goes through letter by letter."""
         parts = (self.items, self.entries, self.data)
         return self.known and not (self.glob or self.type) and all(part is None for part in parts)
 

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from guardrail.facts import Facts
 
 LOOKED_AT = 4_096
-"""Characters of a text that the decision examines."""
+"""Number of characters of a text that the decision examines."""
 
 
 def decide(action: str, facts: Facts, programs: Container[str] | None = None) -> Language:
-    """Decides which language a text is written in. Without `programs`, those of the installed catalogue are known."""
+    """Decides which language a text is written in. `programs` defaults to those of the installed catalogue."""
     text = action[:LOOKED_AT].strip()
     if not text:
         return Language.BASH
@@ -104,11 +104,11 @@ def _windows_points(text: str, facts: Facts) -> dict[Language, int]:
 
 
 _NOT_CMD = re.compile(r";\s*[A-Za-z]|\$[A-Za-z{(]")
-"""Separators of commands and names of variables in other shells. If cmd read the text, the rest would be operands."""
+"""Command separators and variable names of other shells. If cmd read the text, the rest would be operands."""
 
 
 def shell_of(text: str, facts: Facts) -> Language:
-    """Decides which shell a line is for that some shell will run."""
+    """Decides which shell a line is written for, if some shell will run it."""
     scores = _windows_points(text, facts)
     best = max(scores, key=lambda language: scores[language])
     return best if scores[best] >= 3 and scores[best] > BASH.points(text) else Language.BASH
@@ -156,7 +156,7 @@ _OF_CODE = re.compile(
     r"<\?php|package |use std|fn main|import java|using System|#include|#ifndef|#pragma|static void|use strict"
     r"|require ['\"]|_all\b"
 )
-"""Parts of the lines by which a program in a language without a reader is recognised, for a quick look."""
+"""Parts of the lines that identify a program in a language without a reader, for a quick test."""
 _INTERPRETERS = {
     "python": Language.PYTHON,
     "node": Language.JAVASCRIPT,
@@ -181,7 +181,7 @@ FENCES = {
 
 
 def language_named(name: str) -> Language | None:
-    """Returns the language that a fence or an argument names, or None if nobody here reads it."""
+    """Returns the language that a fence or an argument names, or None if it has no reader."""
     return FENCES.get(name)
 
 
@@ -224,8 +224,8 @@ _MANIFEST_BEGINS = re.compile(
     r"(?:(?:apiVersion|kind|metadata|spec|services|version|name|volumes|networks):|- (?:name|hosts):)"
 )
 _COMMENT = r"/\*(?:[^*]|\*(?!/)){0,500}\*/"
-"""A comment as far as its first end. If it could reach a later end, a row of comments could be divided in more ways
-than anybody can try."""
+"""A comment up to its first end mark. If it could extend to a later one, a series of comments could be divided in more
+ways than can be tried."""
 _HCL = re.compile(
     r"(?:\s|#[^\n]*\n|//[^\n]*\n|" + _COMMENT + r")*(?:(?:resource|data|module|provider|variable|output|ephemeral)"
     r"\s+\"[\w.-]+\"(?:\s+\"[\w.-]+\")?|locals|terraform|moved|removed)\s*\{\s*(?:\n|[\w-]+\s*=|\})",

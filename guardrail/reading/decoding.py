@@ -25,8 +25,7 @@ MAX_DECODED_RUNS = 64
 DECODING_DEPTH = 2
 MAX_PIPELINE = 12
 MAX_OUTPUT_BYTES = 64 * 1024
-"""The most bytes of output that are followed; longer output is not followed at all, since no part of a text is left
-out."""
+"""Maximum size of output that is followed; longer output is not followed at all, since no text is read only in part."""
 
 
 @record
@@ -73,7 +72,7 @@ _LOOK_ALIKES = str.maketrans(
     "АВЕЅІЈКМНОРСТУХЗаеѕіјорсухһԁԛԝґѵкмтгвΑΒΕΖΗΙΚΜΝΟΡΤΥΧαοινκρυτγχεɑɡɩʟʀɴʜᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢՕՍԼհոսօցզ",
     "ABESIJKMHOPCTYX3aesijopcyxhdqwrvkmtrbABEZHIKMNOPTYXaoivkputyxeagilrnhacdejkmoptuvwzOULhnuogq",
 )
-# Dashes, slashes and dots in place of the ASCII ones. Quotes and operators stay: to a shell, those are letters.
+# Dashes, slashes and dots in place of the ASCII ones. Quotes and operators stay as they are: a shell reads letters.
 _PUNCTUATION = {
     "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "―": "-", "−": "-", "﹘": "-", "﹣": "-", "－": "-",
     "⁄": "/", "∕": "/", "⧸": "/", "／": "/", "․": ".", "．": ".", "ꓸ": ".", "∗": "*", "＊": "*", "∼": "~", "～": "~",
@@ -525,7 +524,7 @@ def _unxz(words: Sequence[str], data: bytes) -> bytes | None:
 
 
 def _decompressing(change: Callable[[Sequence[str], bytes], bytes | None]) -> Callable[..., bytes | None]:
-    """Makes a filter that only acts with the option for decompression."""
+    """Creates a filter that only acts with the option for decompression."""
 
     def filtered(words: Sequence[str], data: bytes) -> bytes | None:
         return change(words, data) if "--decompress" in words or "d" in _letters_of(words) else None

@@ -455,7 +455,7 @@ def _turned_on(device: Thing | None, state: _State) -> Iterator[str]:
 
 
 def _source_of_heat(words: str) -> str:
-    """Returns one name for a stove, which also has those of its burners and knobs."""
+    """Returns one name for a stove, whose burners and knobs have names of their own."""
     return "stove" if words.startswith(("stove", "burner")) else words
 
 
@@ -477,7 +477,7 @@ def _heated(thing: Thing, device: Thing) -> Iterator[str]:
 
 
 def _hazards_of_manner(tokens: Sequence[Token], deeds: Sequence[Deed]) -> Iterator[tuple[str, Deed]]:
-    """Yields hazards in the way that something is done: left alone, left open, near the edge, for eating."""
+    """Yields hazards from the way in which something is done: left alone, left open, near the edge, for eating."""
     manners = {hit.name for hit in _tables().manners.hits(tokens)}
     things = [thing for thing, _ in _things_of(tokens).values()]
     verbs = {deed.verb for deed in deeds}

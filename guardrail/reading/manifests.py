@@ -1,5 +1,5 @@
-"""Reads YAML that a tool puts into effect: objects of Kubernetes, services of Compose, and playbooks and tasks of
-Ansible. Finds the commands in them, and what their containers and roles may do."""
+"""Reads YAML that a tool puts into effect: Kubernetes objects, Compose services, and Ansible playbooks and tasks. Finds
+the commands in them, and what their containers and roles may do."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ MAX_VALUES = 20_000
 MAX_COMMANDS = 500
 
 _TEMPLATE = re.compile(r"(?<!\$)\{\{")
-"""An expression of a template, which is spelled as one of a workflow: the shell's reader knows that these are never
+"""A template expression, which is rewritten as a workflow expression: the shell's reader knows that those are never
 empty."""
 _BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
 def read(text: str, *, offset: int = 0) -> Reading:
-    """Returns the commands that run and the rights that are given once the text is applied."""
+    """Returns the commands that run and the rights that are granted once the text is applied."""
     whole = Span(offset, offset + len(text))
     found = Found(Language.MANIFEST)
     try:
@@ -41,7 +41,7 @@ def read(text: str, *, offset: int = 0) -> Reading:
 
 
 class _Budget:
-    """Counts values and commands, since an alias of YAML repeats what it names."""
+    """Counts values and commands, since a YAML alias repeats what it names."""
 
     def __init__(self) -> None:
         self.values = 0
@@ -105,7 +105,7 @@ def _commands(value: Any, depth: int) -> Iterator[tuple[str, list[str]]]:
 
 
 def _pod_of_services(services: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns services of Compose as the pod that has the same rights."""
+    """Returns Compose services as the pod that has the same rights."""
     containers, host = [], dict[str, Any]()
     for name, service in services.items():
         if not isinstance(service, Mapping):
@@ -195,7 +195,7 @@ def _lines_of_module(module: str, fields: Mapping[str, Any]) -> Iterator[list[st
     absent = state == "absent"
     match module:
         case "file" if absent and path:
-            # Only a directory's name has no ending, as a rule.
+            # As a rule, only a directory's name has no suffix.
             yield ["rm", "-f" if "." in path.rpartition("/")[2].lstrip(".") else "-rf", path]
         case "service" | "systemd" | "systemd_service":
             if state == "stopped":
@@ -210,7 +210,7 @@ def _lines_of_module(module: str, fields: Mapping[str, Any]) -> Iterator[list[st
             yield ["curl", "-o", path, str(fields.get("url", ""))]
         case "lineinfile" | "copy" | "blockinfile" if path:
             content = str(fields.get("line", fields.get("content", fields.get("block", ""))))
-            # An assignment of a redirection, so that the shell's reader sees what is written where.
+            # Spelled as a redirection, so that the shell's reader sees what is written where.
             yield [
                 "sh",
                 "-c",
@@ -246,7 +246,7 @@ def _add_command(found: Found, words: list[str], span: Span, host: str) -> None:
 
 
 def is_manifest(text: str) -> bool:
-    """Decides whether a text is YAML for Kubernetes, Compose or Ansible, by the keys that each of them has to have."""
+    """Decides whether a text is YAML for Kubernetes, Compose or Ansible, by the keys that each of them requires."""
     if _OBJECT.search(text) and _KIND.search(text):
         return True
     if _SERVICES.search(text):

@@ -1,4 +1,4 @@
-"""Lists the marks of languages, by whose points the language of a text is decided."""
+"""Lists the marks of languages, whose points decide the language of a text."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from guardrail.record import record
 
 
 class Mark(NamedTuple):
-    """A mark of a language and its points. It starts at the beginning of the text or after one of the signs `behind`,
-    or anywhere if that is None. A text with the mark contains one of `needs` in lower case, if there are any."""
+    """A mark of a language and its points. It starts at the beginning of the text or after one of the signs in
+    `behind`, or anywhere if that is None. A text with the mark contains one of `needs` in lower case, unless empty."""
 
     points: int
     behind: str | None
@@ -35,7 +35,7 @@ class Marks:
             return 0
         lowered = text.lower() if text.isascii() else ""  # other letters may have several lower-case spellings
         found = 0
-        # Loops, since each text is searched for about forty marks.
+        # Plain loops, since each text is searched for about forty marks.
         for points, behind, needs, expression in self.rows:
             if needs and lowered:
                 for needed in needs:

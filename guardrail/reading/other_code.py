@@ -1,5 +1,5 @@
-"""Reads programs in languages that have no reader of their own: looks at their quoted commands, statements and paths as
-at those of code that a tool runs."""
+"""Reads programs in languages without a reader: treats their quoted commands, statements and paths like those in code
+that a tool runs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from guardrail.vocabulary import Language
 
 
 def read(text: str, *, offset: int = 0) -> Reading:
-    """Returns the running of the program as one call, and the lines that only a shell would understand: to a shell, the
-    first line of a program is a mistake or a comment, and the rest runs."""
+    """Returns the run of the program as one call, and the lines that only a shell would understand: to a shell, the
+    first line of a program is a mistake or a comment, and it runs the rest."""
     from guardrail.reading.shell import read as read_shell  # imports the grammar, which most programs don't need
 
     programs = default_catalogue()
@@ -26,5 +26,5 @@ def read(text: str, *, offset: int = 0) -> Reading:
 
 
 _OPERANDS = frozenset("-/~.*$")
-"""The first characters of an operand as it is typed."""
+"""The first characters of an operand as people type it."""
 _OF_LANGUAGES = frozenset(("print", "printf", "return", "exit", "sort", "open", "split", "join", "go", "case", "test"))

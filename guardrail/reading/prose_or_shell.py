@@ -1,4 +1,4 @@
-"""Tells sentences from lines of a shell, which share most of their words: by points for the shapes of both."""
+"""Distinguishes sentences from shell lines, which share most of their words, by points for the shapes of both."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def is_sentence(text: str, programs: Container[str]) -> bool:
 
 
 def could_be_said(text: str, programs: Container[str]) -> bool:
-    """Decides whether a text, where actions are stated in words, has no sign of a command: no program with operands as
-    one types them, no form of shell or code."""
+    """Decides whether a text, where actions are stated in words, has no sign of a command: no program with typed
+    operands, no form of shell or code."""
     line = text.partition("\n")[0]
     words = line.split()
     if len(words) < 2 or _SHELL_SHAPES.search(text) is not None or PYTHON.points(text) or JAVASCRIPT.points(text):
@@ -92,19 +92,19 @@ _SHELL_SHAPES = re.compile(
 )
 _PATH_SHAPES = re.compile(r"(?:^|\s)(?:\.{0,2}/|~/?|[A-Za-z]:\\)\S*|\*\.\w+|\S+/\S+")
 _TYPED_PATH = re.compile(r"\s*(?:\.{0,2}|~)/\S{1,200}\s--?[A-Za-z]")
-"""A program by its path, with an option: whatever words follow, nobody says that."""
+"""A program by its path, with an option: whatever words follow, it is not a sentence."""
 _SENTENCE_END = re.compile(r"[a-z0-9)'\"’]{2}[.!?](?:\s+[A-Z]|\s*$)|\w, \w|\w[’']s? ")
 _TICKED = re.compile(r"`[^`]{1,500}`")
 _WORD = re.compile(r"^[\"'(]?[A-Za-zÀ-ÿ]+(?:['’-][A-Za-zÀ-ÿ]+)?[.,:;!?)\"']*$")
 
 
 _LONGEST_KNOWN = 30
-"""The most characters of a word that is remembered."""
+"""Maximum length of a cached word."""
 
 
 @lru_cache(maxsize=20_000)
 def _seen(word: str) -> tuple[bool, bool]:
-    """Returns whether a word, with the signs around it, is plain, and whether it is a common one."""
+    """Returns whether a word, with its punctuation, is plain, and whether it is a common one."""
     return _WORD.match(word) is not None, word.lower().strip(".,:;!?'\"") in _COMMON_WORDS
 
 

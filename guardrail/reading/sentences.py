@@ -32,7 +32,7 @@ _QUOTED = re.compile(r"\"[^\"\n]{0,400}\"|“[^”\n]{0,400}”|`[^`\n]{0,400}`|
 _SOURCES = re.compile(
     r"(?<![\w/.~-])(?:src|lib|app|apps|pkg|packages|internal|cmd|components|modules|tests?|docs|scripts)(?:/[\w.-]+)+"
 )
-"""Paths of source code, whose names say what the code is about: `src/payments`."""
+"""Paths of source code, whose names describe what the code is about: `src/payments`."""
 _NAMED = re.compile(
     r"(?P<quoted>\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|`[^`\n]{1,200}`|(?<!\w)'[^'\n]{1,200}'(?!\w))"
     r"|(?P<word>(?:https?://|www\.)[^\s,;'\"<>]{1,200}|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}|~?/[\w./*-]{1,200}"
@@ -66,8 +66,8 @@ _LONGEST_WORD = 40
 
 
 def _without_names(text: str) -> str:
-    """Returns the text with the names of people and places blanked that may be verbs: "add Cook to the list", "Mrs.
-    Grant". A capitalised word where a verb can stand stays one, and so do all words of a title."""
+    """Returns the text without names of people and places that could be read as verbs: "add Cook to the list", "Mrs.
+    Grant". A capitalised word in a verb's position is left, and so are all words of a title."""
     titles, before_verbs = _words()["titles"], words_before_verbs()
     parts, at = [], 0
     for name in _CAPITALISED.finditer(text):
@@ -87,7 +87,7 @@ def _is_title(text: str) -> bool:
 
 
 def _without(tokens: Sequence[Token], quoted: Sequence[tuple[int, int]]) -> Iterator[Token]:
-    """Yields the tokens outside of quotations, in one pass over both."""
+    """Yields the tokens outside quotations, in one pass over both."""
     number = 0
     for token in tokens:
         while number < len(quoted) and quoted[number][1] <= token.start:
@@ -145,8 +145,8 @@ def _effects(text: str, tokens: Sequence[Token], offset: int) -> Iterator[Effect
 
 
 def _guarded(text: str, tokens: Sequence[Token], meaning: Meaning, hits: Sequence[Hit]) -> EffectKind | None:
-    """Returns what becomes of the things that guard a home: a way in is unlocked or opened, or what watches it is
-    switched off. None for any other deed, and where the talk is of code or of files."""
+    """Returns the effect on things that guard a home: an entrance is unlocked or opened, or a device that watches it is
+    switched off. None for any other action, and if the text is about code or files."""
     if meaning.verb not in ("disable", "actuate") or meaning.object not in (None, ObjectKind.DEVICE):
         return None
     if any(hit.name == "code" for hit in hits):
@@ -166,7 +166,7 @@ def _guarded(text: str, tokens: Sequence[Token], meaning: Meaning, hits: Sequenc
 
 
 def _stands_alone(text: str, tokens: Sequence[Token], number: int) -> bool:
-    """Decides whether the thing that ends before token `number` is no part of a longer name: "the front door page",
+    """Decides whether the thing that ends before token `number` is not part of a longer name: "the front door page",
     `garage.txt`."""
     if _JOINED.match(text, tokens[number - 1].end) is not None:
         return False
@@ -177,7 +177,7 @@ def _stands_alone(text: str, tokens: Sequence[Token], number: int) -> bool:
 
 
 _JOINED = re.compile(r"[_/-]|\.\w")
-"""Matches what makes the word before it a part of a name: `garage.txt`."""
+"""Matches signs that make the word before them part of a name: `garage.txt`."""
 
 
 def _reaches_pronoun(tokens: Sequence[Token], meaning: Meaning) -> bool:
@@ -203,7 +203,7 @@ def _numbered(text: str) -> ObjectKind | None:
 
 
 def _is_participle(tokens: Sequence[Token], meaning: Meaning) -> bool:
-    """Decides whether a word is no order to act: "Files modified yesterday", "the deleted rows", "the cancellation"."""
+    """Decides whether a word is not an order: "Files modified yesterday", "the deleted rows", "the cancellation"."""
     word = tokens[meaning.first].text
     ordered = meaning.first > 0 and tokens[meaning.first - 1].text in ("be", "get", "gets")
     past = word.endswith("ed") and word not in _words()["base_forms"]
@@ -226,7 +226,7 @@ def _is_spoken_of(tokens: Sequence[Token], meaning: Meaning, hits: Sequence[Hit]
 
 
 def _is_left_to_the_person(tokens: Sequence[Token], meaning: Meaning) -> bool:
-    """Decides whether the person says that they do it: "I will send it myself"."""
+    """Decides whether the person says that they will do it: "I will send it myself"."""
     clause = tokens[meaning.first].clause
     return any(
         token.clause == clause and token.text in _words()["themselves"]
@@ -239,13 +239,13 @@ _RUNS = frozenset((EffectKind.EXECUTE, EffectKind.PUBLISH, EffectKind.INSTALL))
 
 
 def _is_told(tokens: Sequence[Token], meaning: Meaning) -> bool:
-    """Decides whether the verb tells what something does: "a function that deletes", "and removes"."""
+    """Decides whether the verb describes what something does: "a function that deletes", "and removes"."""
     word = tokens[meaning.first].text
     return word.endswith("s") and not word.endswith("ss")
 
 
 def _is_done_by_code(tokens: Sequence[Token], meaning: Meaning, hits: Sequence[Hit]) -> bool:
-    """Decides whether the verb says what code does that somebody asks to write."""
+    """Decides whether the verb describes what requested code does: "write a script that deletes"."""
     written = [
         code
         for code in hits
@@ -263,7 +263,7 @@ def _is_done_by_code(tokens: Sequence[Token], meaning: Meaning, hits: Sequence[H
 
 
 _BETWEEN = 6
-"""The most words between "write" and the code that is written."""
+"""Maximum number of words between "write" and the code that is written."""
 
 
 def _is_question(text: str, end: int, first: int, hits: Sequence[Hit]) -> bool:
@@ -328,7 +328,7 @@ def _effect(
 
 
 _LONGEST_GENITIVE = 3
-"""The most words after a thing, "of" included, that say what it contains."""
+"""Maximum number of words after a thing, including "of", that describe its content."""
 
 
 def _object_words(text: str, tokens: Sequence[Token], meaning: Meaning, end: int) -> str:

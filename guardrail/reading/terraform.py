@@ -17,7 +17,7 @@ MAX_DEPTH = 24
 _PIECE = re.compile(
     r"(?P<comment>#[^\n]*|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z))"
     r"|(?P<here><<-?\s*\"?(?P<mark>\w+)\"?[^\n]*\n)"
-    r"|(?P<text>\"(?:[^\"\\\n]|\\.)*+\"?)"  # closed or not: then no part of it is searched for an end again
+    r"|(?P<text>\"(?:[^\"\\\n]|\\.)*+\"?)"  # closed or not, so that no part of it is searched for an end again
     r"|(?P<block>(?<![\w.\"])[A-Za-z_][\w-]{0,80}(?:[ \t]{1,40}(?:\"[^\"\n]{0,200}\"|[\w-]{1,80})){0,3}[ \t]{0,40}\{)"
     r"|(?P<name>(?<![\w.])[A-Za-z_][\w-]{0,80})[ \t]{0,80}=(?![=>])"
     r"|(?P<sign>[{}\[\]()\n])|(?P<other>[^\s{}\[\]()\"#/<]+|.)",
@@ -49,7 +49,7 @@ def read(text: str, *, offset: int = 0) -> Reading:
     found = Found(Language.HCL)
     root = _Block("", ())
     if not _parse(text, root):
-        found.uncovered.append(Uncovered(span, "more blocks than are read of one file", stopped=True))
+        found.uncovered.append(Uncovered(span, "more blocks than are read from one file", stopped=True))
     for resource in root.blocks:
         if resource.type == "resource":
             found.effects += _effects(resource, span)
@@ -147,7 +147,7 @@ _DISABLES: Mapping[str, str] = {
     "point_in_time_recovery_enabled": "false",
 }
 """Attributes that switch off logs and backups, with the value by which they do. A missing protection against deletion
-is not among them: it is the default, and of use where environments come and go."""
+is not among them: it is the default, and useful if environments come and go."""
 
 
 def _effects(resource: _Block, span: Span) -> Iterator[Effect]:
@@ -209,7 +209,7 @@ def _ports(block: _Block, resource: _Block) -> frozenset[int]:
 
 
 def _add_commands(block: _Block, resource: _Block, found: Found, span: Span) -> None:
-    """Adds the commands of provisioners, on this machine or on the one that is made, and its first script."""
+    """Adds the commands of provisioners, on this machine or on the one that is created, and its first script."""
     host = "ssh:" + ".".join(resource.labels)
     scripts: list[tuple[str, str | None]] = []
     if block.type == "provisioner":

@@ -49,7 +49,7 @@ def program(*lines: str) -> str:
         (program("style: poxis"), "x.yaml:3: 'poxis' is no style; do you mean 'posix'?"),
         (program("values: [-e]", "values: [-f]"), "x.yaml:4: 'values' stands here twice"),
         ("- {program: X, source: x}\n", "x.yaml:1: 'X' has capital letters: programs are named in lower case"),
-        ("- {program: bin/x, source: x}\n", "x.yaml:1: 'bin/x' is no base name of a program"),
+        ("- {program: bin/x, source: x}\n", "x.yaml:1: 'bin/x' is not the base name of a program"),
         (program("prefixes: yes"), "x.yaml:3: 'yes' is neither true nor false"),
         ("- a\n- b: ]\n", "x.yaml:2: this is not valid YAML: "),
         (program("inner: [{from: rest}]"), "x.yaml:3: an inner action needs `language`"),
@@ -68,7 +68,7 @@ def test_a_mistake_is_named_with_file_and_line(text: str, fault: str) -> None:
         ("kind: delete", "an effect needs `object`"),
         ("kind: delete, object: path, revrsible: no", "an effect has no key 'revrsible'; do you mean 'reversible'?"),
         ("kind: delete, object: path, targets: [operand:0]", "'operand:0' names no part of a call"),
-        ("kind: delete, object: path, when: {operand: '('}", "'(' is no regular expression of RE2"),
+        ("kind: delete, object: path, when: {operand: '('}", "'(' is not an RE2 expression"),
         ("kind: delete, object: path, when: {}", "a condition is empty"),
         ("kind: delete, object: path, when: {operands: two}", "'two' is no number"),
         ("kind: delete, object: path, broader: {options: [-r]}", "`broader` needs `options` and `scope`"),
@@ -127,7 +127,7 @@ def test_a_name_belongs_to_one_entry() -> None:
     sources = {"a.yaml": RIGHT, "b.yaml": b"- {program: neat, source: x}\n"}
     with pytest.raises(CatalogueInvalid) as raised:
         plain_catalogue(sources)
-    assert str(raised.value) == "b.yaml:1: the name 'neat' is taken already (a.yaml:2)"
+    assert str(raised.value) == "b.yaml:1: the name 'neat' is already taken (a.yaml:2)"
 
 
 def test_mistakes_of_all_files_are_raised_together() -> None:

@@ -67,10 +67,10 @@ def test_an_environment_is_understood_by_its_first_or_last_word(name: str, envir
         ({"limits": {"max_usd": 5}}, "/context/limits/max_usd", "did you mean max_amount_usd?"),
         ({"limits": {"recipents": ["Anna"]}}, "/context/limits/recipents", "did you mean recipients?"),
         ({"limits": [5]}, "/context/limits", "an object with the keys max_amount"),
-        ({"limits": {"max_amount": -1}}, "/context/limits/max_amount", "number from 0"),
-        ({"limits": {"max_amount": True}}, "/context/limits/max_amount", "number from 0"),
-        ({"limits": {"max_amount": float("nan")}}, "/context/limits/max_amount", "number from 0"),
-        ({"limits": {"max_amount": 10**5000}}, "/context/limits/max_amount", "number from 0"),
+        ({"limits": {"max_amount": -1}}, "/context/limits/max_amount", "number of at least 0"),
+        ({"limits": {"max_amount": True}}, "/context/limits/max_amount", "number of at least 0"),
+        ({"limits": {"max_amount": float("nan")}}, "/context/limits/max_amount", "number of at least 0"),
+        ({"limits": {"max_amount": 10**5000}}, "/context/limits/max_amount", "number of at least 0"),
         ({"limits": {"max_amount": {"currency": "EUR"}}}, "/context/limits/max_amount/amount", "amount"),
         ({"limits": {"max_amount": 5, "currency": "€"}}, "/context/limits/currency", "EUR"),
         ({"limits": {"max_amount": 5, "amount": 6}}, "/context/limits/amount", "one of them"),
@@ -83,7 +83,7 @@ def test_an_environment_is_understood_by_its_first_or_last_word(name: str, envir
         ({"untrusted_content": [1]}, "/context/untrusted_content", "list of texts"),
         ({"manifest": "kind: Pod"}, "/context/manifest", "object"),
         ({"suite": {1: 2}}, "/context", "text"),
-        ({"suite": {"a", "b"}}, "/context", "no JSON value"),
+        ({"suite": {"a", "b"}}, "/context", "not a JSON value"),
     ],
 )
 def test_what_is_wrong_is_refused_with_its_place_and_the_nearest_right_word(

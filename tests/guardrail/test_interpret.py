@@ -409,7 +409,7 @@ def test_depth_is_limited() -> None:
     result = done(action)
     assert result.effects == ()
     (uncovered,) = result.uncovered
-    assert (uncovered.reason, uncovered.stopped) == ("actions inside of actions, too deep to follow", True)
+    assert (uncovered.reason, uncovered.stopped) == ("nested actions, too deep to follow", True)
     many = done("rm x;" * (MAX_CALLS + 1))
     assert len(many.calls) == MAX_CALLS
     assert [uncovered.stopped for uncovered in many.uncovered] == [True]

@@ -45,7 +45,7 @@ def test_calls_of_javascript_are_read(text: str, calls: list[str]) -> None:
 
 
 def test_half_a_statement_is_uncovered() -> None:
-    assert [part.reason for part in read("const x = {\n a: ").uncovered] == ["JavaScript with an error of syntax"]
+    assert [part.reason for part in read("const x = {\n a: ").uncovered] == ["JavaScript with a syntax error"]
 
 
 def test_spans_are_of_the_text_as_it_was_sent() -> None:

@@ -69,7 +69,7 @@ def test_calls_of_python_are_read(text: str, calls: list[str]) -> None:
 
 def test_code_behind_an_error_of_syntax_is_uncovered() -> None:
     reading = read("import os\nx = (", offset=10)
-    assert [(part.span.start, part.reason) for part in reading.uncovered] == [(20, "Python behind an error of syntax")]
+    assert [(part.span.start, part.reason) for part in reading.uncovered] == [(20, "Python after a syntax error")]
 
 
 def test_spans_are_of_the_text_as_it_was_sent() -> None:

@@ -116,7 +116,7 @@ def test_data_and_variables_have_no_effect() -> None:
 
 def test_more_blocks_than_are_read_are_named() -> None:
     text = 'resource "a" "b" {\n' * (terraform.MAX_DEPTH + 2)
-    assert [part.reason for part in terraform.read(text).uncovered] == ["more blocks than are read of one file"]
+    assert [part.reason for part in terraform.read(text).uncovered] == ["more blocks than are read from one file"]
 
 
 _PIECES = st.sampled_from(

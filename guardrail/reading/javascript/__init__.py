@@ -4,7 +4,7 @@ function's effects.
 The grammar is tree-sitter-javascript. It is slow for texts that are not JavaScript, so long texts are parsed in parts,
 and parsing stops when too much of them was broken.
 
-One object reads a text. Its class is made in steps, one a module, each of which uses those before it: `reader.py`
+One object reads a text. Its class is built in steps, one per module, each of which uses the previous ones: `reader.py`
 (state and bounds), `values.py`, `calls.py`, `statements.py`.
 """
 

@@ -144,7 +144,7 @@ class Calls(Values):
         return None, value.names, ""
 
     def _tagged(self, function: Node, given: Node, node: Node) -> Value:
-        """Reads a tagged template: `` $`rm -rf ${x}` `` runs a command; most other tags only make text."""
+        """Reads a tagged template: `` $`rm -rf ${x}` `` runs a command; most other tags only produce text."""
         text = self._value(given)
         tag = self._chain(function)
         if tag in ("$", "execa", "sh", "Bun.$", "zx.$", "$.sync", "execaSync", "shell") or tag.endswith(".$"):
@@ -233,7 +233,7 @@ class Calls(Values):
         )
 
     def _callbacks(self, value: Value, method: str, arguments: Sequence[Value]) -> None:
-        """Calls the functions that are passed to a call, which is assumed to call them."""
+        """Follows the functions that are passed to a call, which is assumed to call them."""
         turns = turns_of(value) if method in _CALLBACKS else [value]
         for argument in arguments:
             if not argument.names or self.full:
@@ -302,13 +302,13 @@ class Calls(Values):
 
 
 def reference_to(name: str) -> Value:
-    """Returns a module, or something of one, by its full name."""
+    """Returns a module, or a member of one, by its full name."""
     short = name.rpartition(".")[2]
     return Value(f"${{{short if short.isidentifier() else 'module'}:?}}", known=False, names=name)
 
 
 def module_of(name: str) -> str:
-    """Returns the name that the catalogue has for a module that is imported by this one."""
+    """Returns the catalogue's name for a module that is imported under this name."""
     name = name.removeprefix("node:").removesuffix("/index.js")
     return _SAME_MODULES.get(name, name)
 
@@ -318,7 +318,7 @@ def _is_module(name: str) -> bool:
 
 
 def turns_of(value: Value) -> list[Value]:
-    """Returns the values that a loop over this one takes, one after the other, as far as they are known."""
+    """Returns the values that a loop over this one goes through, as far as they are known."""
     if value.items:
         return list(value.items[:MAX_TURNS])
     return [value]

@@ -1,4 +1,4 @@
-"""Holds what every part of the reader works with: bounds, positions, and what was found so far."""
+"""The state that every part of the reader uses: bounds, positions, and the findings so far."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "f": "\f", "v
 
 
 class Reader(ABC):
-    """One pass over a text. Classes of other modules add how expressions, calls and statements are read."""
+    """One pass over a text. Classes of other modules add the reading of expressions, calls and statements."""
 
     def __init__(self, source: Normalised, offset: int) -> None:
         self.source = source
@@ -44,7 +44,7 @@ class Reader(ABC):
         self.work = 0
         self.depth = 0
         self.sure = True
-        self.loops = 0  # loops around the statement whose things are not listed in the text
+        self.loops = 0  # enclosing loops over things that the text does not list
         self.full = False
 
     def _errors(self, root: Node) -> None:
@@ -54,7 +54,7 @@ class Reader(ABC):
                 return
             node = waiting.pop()
             if node.type == "ERROR" or node.is_missing:
-                self.uncovered.append(Uncovered(self._span(node), "JavaScript with an error of syntax"))
+                self.uncovered.append(Uncovered(self._span(node), "JavaScript with a syntax error"))
                 return
             waiting += [child for child in node.children if child.has_error or child.is_missing]
 
@@ -123,7 +123,7 @@ class Reader(ABC):
 
     @abstractmethod
     def _local(self, name: str, arguments: Sequence[Value]) -> Value:
-        """Returns the value of a call of a function of the code."""
+        """Returns the value of a call of a function that the text defines."""
 
     @abstractmethod
     def _statement(self, node: Node) -> None:

@@ -1,4 +1,4 @@
-"""Works out the values of expressions, as far as the text tells them."""
+"""Evaluates expressions, as far as the text determines their values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _FS_EXTRA_OWN = frozenset(
         *("readJson", "readFile", "move", "moveSync", "copy", "copySync", "ensureDir", "ensureDirSync"),
     )
 )
-# Methods of the language's own types and of responses: they change nothing outside of the program.
+# Methods of the language's own types and of responses: they change nothing outside the program.
 QUIET = frozenset(
     (
         *("push", "pop", "shift", "unshift", "map", "filter", "forEach", "reduce", "join", "split", "slice", "splice"),

@@ -4,7 +4,7 @@ cmdlet's effects.
 The reader goes through the text once and needs no grammar tree: the existing grammar takes seconds for hostile texts of
 64 KiB, and loses arguments of native programs that it can't parse.
 
-One object reads a text. Its class is made in steps, one a module, each of which uses those before it: `reader.py`
+One object reads a text. Its class is built in steps, one per module, each of which uses the previous ones: `reader.py`
 (state and bounds), `calls.py`, `expressions.py`, `pipelines.py`, `statements.py`.
 """
 

@@ -1,4 +1,4 @@
-"""Follows calls of cmdlets, functions and methods of .NET, as far as their results are known."""
+"""Follows calls of cmdlets, functions and .NET methods, as far as their results are known."""
 
 from __future__ import annotations
 
@@ -331,7 +331,7 @@ class Calls(Reader):
         return unknown(name)
 
     def _as_cmdlet(self, cmdlet: str, words: tuple[Word, ...], span: Span, arguments: list[Value]) -> Value:
-        """Emits a method of .NET as the cmdlet with the same effect."""
+        """Emits a .NET method as the cmdlet with the same effect."""
         name, *parameters = cmdlet.split()
         if name == "remove-item" and len(words) > 1 and "true" in words[1].text.lower():
             parameters.append("-Recurse")

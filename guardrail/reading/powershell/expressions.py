@@ -1,4 +1,4 @@
-"""Reads expressions, strings and arguments, and works out those that are constant."""
+"""Reads expressions, strings and arguments, and evaluates those that are constant."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Expressions(Calls):
         return char in ";|)}\n\r" or (char == "&" and not self.text.startswith("&1", self.at))
 
     def _argument(self) -> Value:
-        """Reads a value as an argument: adjacent words and quoted parts are one value, commas make a list."""
+        """Reads a value as an argument: adjacent words and quoted parts are one value, commas separate a list."""
         items = [self._single_argument()]
         while True:
             at = self.at
@@ -384,7 +384,7 @@ class Expressions(Calls):
         return constant(body) if quote == "'" else self._expanded(body, start + 1 if len(parts) == 1 else -1)
 
     def _expanded(self, body: str, start: int) -> Value:
-        """Returns the text of an expandable string. `start` is its position, if it is there unchanged."""
+        """Returns the text of an expandable string. `start` is its position, if the text there is unchanged."""
         if "$" not in body and "`" not in body:
             return constant(body)
         parts: list[Value] = []

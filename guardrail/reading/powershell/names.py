@@ -1,4 +1,4 @@
-"""PowerShell's own names: aliases, approved verbs, short names of types, and methods of .NET with the effect of a
+"""PowerShell's own names: aliases, approved verbs, short names of types, and .NET methods with the effect of a
 cmdlet."""
 
 from __future__ import annotations

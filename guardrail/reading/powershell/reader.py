@@ -1,4 +1,4 @@
-"""Holds what every part of the reader works with: state, bounds, positions, and what was found so far."""
+"""The state that every part of the reader uses: bounds, positions, and the findings so far."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Block:
 
 
 class Reader(ABC):
-    """One pass over a text. Classes of other modules add how the parts of the grammar are read."""
+    """One pass over a text. Classes of other modules add the reading of each part of the grammar."""
 
     def __init__(self, source: Normalised, offset: int) -> None:
         self.source = source
@@ -63,7 +63,7 @@ class Reader(ABC):
         if self.work > MAX_WORK or len(self.calls) >= MAX_CALLS:
             self.full = True
             self.uncovered.append(
-                Uncovered(self._span(self.at, self.end), "more commands than are read of one text", stopped=True)
+                Uncovered(self._span(self.at, self.end), "more commands than are read from one text", stopped=True)
             )
             return False
         return True

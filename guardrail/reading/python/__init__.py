@@ -3,8 +3,8 @@
 Statements are followed in order with the values of their variables. A function of the code is followed where it is
 called; functions that nothing calls are read at the end as code that may never run.
 
-One object reads a text. Its class is made in steps, one a module, each of which uses those before it: `reader.py`
-(state and bounds), `values.py`, `calls.py`, `statements.py`. `text.py` has what texts' own functions return.
+One object reads a text. Its class is built in steps, one per module, each of which uses the previous ones: `reader.py`
+(state and bounds), `values.py`, `calls.py`, `statements.py`. `text.py` computes the results of text functions.
 """
 
 from __future__ import annotations

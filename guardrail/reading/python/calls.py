@@ -28,7 +28,7 @@ from guardrail.vocabulary import Language
 
 MAX_FOLLOWED = 6  # nested calls of functions
 MAX_TURNS = 64  # turns of a loop over known values
-# Methods of Python's own types, files and responses: they change nothing outside of the program.
+# Methods of Python's own types, files and responses: they change nothing outside the program.
 _QUIET = frozenset(
     name
     for kind in (str, bytes, list, dict, set, tuple, int, float, bytearray)
@@ -375,8 +375,8 @@ class Calls(Values):
 
 
 def _method_name(function: ast.expr) -> str:
-    """Returns a method's name with its receiver; if that is the result of a call, with the name of the called function
-    only."""
+    """Returns a method's name with its receiver; if the receiver is the result of a call, with only the name of the
+    called function."""
     if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Call):
         made = function.value.func
         return f"*.{made.attr}.{function.attr}" if isinstance(made, ast.Attribute) else f"*.{function.attr}"

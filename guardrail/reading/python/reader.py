@@ -1,4 +1,4 @@
-"""Holds what every part of the reader works with: the syntax tree, bounds, positions, and what was found so far."""
+"""The state that every part of the reader uses: the syntax tree, bounds, positions, and the findings so far."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Bound:
 
 
 class Reader(ABC):
-    """One pass over a text. Classes of other modules add how expressions, calls and statements are read."""
+    """One pass over a text. Classes of other modules add the reading of expressions, calls and statements."""
 
     def __init__(self, source: Normalised, offset: int) -> None:
         self.source = source
@@ -57,7 +57,7 @@ class Reader(ABC):
         self.work = 0
         self.depth = 0
         self.sure = True
-        self.loops = 0  # loops around the statement whose things are not listed in the text
+        self.loops = 0  # enclosing loops over things that the text does not list
         self.full = False
         self.shift = 0  # characters that were inserted before the text to make it parse
         self.starts: list[int] = []
@@ -102,7 +102,7 @@ class Reader(ABC):
                 if tree.body:
                     span = self._span_of(stop, len(text))
                     if self.text[stop - self.shift :].strip():
-                        self.uncovered.append(Uncovered(span, "Python behind an error of syntax"))
+                        self.uncovered.append(Uncovered(span, "Python after a syntax error"))
                     return tree
                 break
             end = min(end - 1, found)
@@ -118,7 +118,7 @@ class Reader(ABC):
                 return None
             tree, _ = _parsed(line[:end])
             if tree is not None:
-                self.uncovered.append(Uncovered(self._whole(), "Python behind an error of syntax"))
+                self.uncovered.append(Uncovered(self._whole(), "Python after a syntax error"))
                 return tree
         return None
 

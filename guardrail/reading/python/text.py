@@ -91,7 +91,7 @@ _DECODERS = {
 
 
 def _by(function: object, value: Value) -> Value | None:
-    """Returns the bytes that a function makes of a known value, or None if it can't."""
+    """Returns the bytes that a function produces from a known value, or None if it can't."""
     if not value.known or not callable(function):
         return None
     data = value.data if value.data is not None else value.text.encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Works out the values of expressions, as far as the text tells them."""
+"""Evaluates expressions, as far as the text determines their values."""
 
 from __future__ import annotations
 
@@ -306,7 +306,7 @@ class Values(Reader):
         return constant(value.text[cut]) if value.known else value
 
     def _comprehension(self, generators: Sequence[ast.comprehension], element: ast.expr) -> Value:
-        """Returns the elements that a comprehension over known values makes; only the first generator is followed."""
+        """Returns the elements of a comprehension over known values; only the first generator is followed."""
         first = generators[0]
         values = self._value(first.iter)
         turns = values.items[:64] if values.items else tuple(self._turns(values, first.iter))
@@ -402,7 +402,7 @@ def path_of(parts: Sequence[Value]) -> Value:
 
 
 def part_of_path(path: Value, name: str) -> Value:
-    """Returns an attribute of a path of `pathlib`, such as its parent."""
+    """Returns an attribute of a `pathlib` path, such as its parent."""
     text = path.text
     if name == "parent":
         head, slash, _ = text.rstrip("/").rpartition("/")

@@ -1,11 +1,11 @@
 """Reads POSIX shell and bash into calls, with knowledge of the shell's grammar and expansions but of no program.
 
 The grammar is tree-sitter-bash. It parses a copy of the text in which here-documents and a few forms that it doesn't
-know are blanked, character for character; every text is taken from the original.
+know are blanked, character for character; every extracted text comes from the original.
 
-One object reads a text. Its class is made in steps, one a module, each of which uses those before it: `reader.py`
+One object reads a text. Its class is built in steps, one per module, each of which uses the previous ones: `reader.py`
 (state and bounds), `expansions.py` (words), `variables.py`, `redirections.py`, `functions.py`, `commands.py`,
-`statements.py`. `text.py` and `words.py` are what they work on.
+`statements.py`. They work on the types of `text.py` and `words.py`.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ class Commands(Functions):
         return printed
 
     def _alias(self, node: Node, name: Node, stdin: Call | Word | None) -> list[Call]:
-        """Reads a command with its alias replaced. Inside of it, the alias is not replaced again."""
+        """Reads a command with its alias replaced. In the replacement, the alias is not replaced again."""
         alias = self._text(name)
         text = self.aliases.pop(alias)
         printed = self.read_inner(text + self.source.text[self._end(name) : self._end(node)], self._span(node), stdin)

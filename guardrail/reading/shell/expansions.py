@@ -59,8 +59,8 @@ class Expansions(Reader):
         self.state.variables[name] = self._followed(values)
 
     def _followed(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
-        """Returns the values of a variable that are followed. Of too many, plain names are dropped first: a loop over
-        packages is long, and its turns are alike."""
+        """Returns the values of a variable that are followed. If there are too many, plain names are dropped first: a
+        loop over packages is long, and its turns are alike."""
         if len(values) <= MAX_ALTERNATIVES:
             return values
         more = [value for value in values if _NAME_OF_THING.fullmatch(constant_text(value.fields) or "") is None]
@@ -402,7 +402,7 @@ class Expansions(Reader):
         return [Piece(spelling, known=False, quoted=True)]
 
     def _substitutions(self, node: Node) -> None:
-        """Reads the commands inside of parts that are not commands: arithmetic, tests, patterns."""
+        """Reads the commands inside parts that are not commands: arithmetic, tests, patterns."""
         if self.choice > 0 or self.full:
             return
         waiting = [node]

@@ -27,7 +27,7 @@ class Functions(Redirections):
             return [Call("echo", tuple(words), span)]
         if len(self.active) > MAX_ACTIVE or (name in self.called and self.budget.work > MAX_WORK * 14 // 15):
             if key not in self.read_calls:
-                self._stop(span, "more calls of functions than are followed")
+                self._stop(span, "more function calls than are followed")
             return []
         circumstances = self._circumstances(name, words) if stdin is None and len(self.calls) > MANY_CALLS else None
         outcome = self.outcomes.get(circumstances) if circumstances is not None else None

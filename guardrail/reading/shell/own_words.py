@@ -8,7 +8,7 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Builtins that change nothing outside of the shell. Their changes of variables and the directory are followed here.
+# Builtins that change nothing outside the shell. Their changes of variables and the directory are followed here.
 SILENT = words_of(
     "true false : test [ [[ cd pushd popd dirs break continue return exit shift read mapfile readarray getopts "
     "let wait local declare typeset readonly type hash times jobs bg fg caller shopt alias unalias trap disown"

@@ -1,4 +1,4 @@
-"""Holds what every part of the reader works with: state, bounds, positions, and what was found so far."""
+"""The state that every part of the reader uses: bounds, positions, and the findings so far."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class State:
 
 
 class Reader(ABC):
-    """One pass over a text. Classes of other modules add how the parts of the grammar are read."""
+    """One pass over a text. Classes of other modules add the reading of each part of the grammar."""
 
     def __init__(self, directory: Word | None, given: Mapping[str, str], budget: Budget) -> None:
         self.given = given
@@ -77,13 +77,13 @@ class Reader(ABC):
         self.checked: set[str] = set()
         self.nounset = False
         self.sure = True
-        self.loops = 0  # loops around the statement whose things are not listed in the text
+        self.loops = 0  # enclosing loops over things that the text does not list
         self.depth = 0
         self.texts = 0
         self.scripts = 0  # the number of enclosing scripts that the action itself wrote and runs
         self.full = False
         self.choice = 0  # the index of the variable's value that is being followed
-        self.width = 1  # the most values of any variable in the command
+        self.width = 1  # the largest number of values of a variable in the command
         self.substituted: Call | Word | None = None  # the output of the last $(…)
         self.input: Call | Word | None = None  # the input from <(…) for the current command
         self.receivers: list[Node] = []  # >(…) of the current command, read when their input is known
@@ -142,7 +142,7 @@ class Reader(ABC):
     def _exhausted(self, span: Span) -> None:
         if not self.full:
             self.full = True
-            self._stop(span, "more commands than are read of one text")
+            self._stop(span, "more commands than are read from one text")
 
     def _stop(self, span: Span, reason: str) -> None:
         """Records that a bound was reached, so that some part was not examined."""
@@ -199,7 +199,7 @@ class Reader(ABC):
 
     @abstractmethod
     def _broken(self, node: Node, stdin: Call | Word | None) -> list[Call]:
-        """Reads the commands that the grammar found inside of text that it could not parse, then tries the rest line by
+        """Reads the commands that the grammar found inside text that it could not parse, then tries the rest line by
         line."""
 
     @abstractmethod

@@ -303,7 +303,7 @@ class Statements(Commands):
         self.state = State(merged, moved[0] if moved else ends[0].directory)
 
     def _broken(self, node: Node, stdin: Call | Word | None) -> list[Call]:
-        """Reads the commands that the grammar found inside of text that it could not parse, then tries the rest line by
+        """Reads the commands that the grammar found inside text that it could not parse, then tries the rest line by
         line."""
         printed: list[Call] = []
         start = self._start(node)

@@ -34,10 +34,10 @@ _COMMAND_IN_BRACES = re.compile(r"((?:^|[;&|(\n])[ \t]*)\{([\w./\\-]+,[^\s{}();&
 _NOT_IN_GRAMMAR = re.compile(
     r"\{[A-Za-z_]\w*\}(?=[<>])|\b(?:coproc[ \t]+(?:[A-Za-z_]\w*[ \t]+)?|time[ \t]+(?:-p[ \t]+)?)(?=[{(])"
 )
-# The grammar reads names of commands with these signs as names of variables, and takes quadratic time to find out that
+# The grammar reads command names with these signs as variable names, and takes quadratic time to find out that
 # they name commands.
 _LIKE_VARIABLE = re.compile(r"(?:^|[;&|\n]|(?<!\()\()[ \t]*[\w@?]++(?!\()")
-# So it does for signs in a pattern that is removed from a variable.
+# The same applies to signs in a pattern that is removed from a variable.
 _REMOVED = re.compile(r"\$\{[\w!]*[#/][^{}$`\"'\\]*")
 _SIGNS_REMOVED = str.maketrans("-~+", "xxx")
 _MARK = re.compile(rb"[()|<>;&=\[\]{}$\"'`!]")
@@ -253,7 +253,7 @@ def _after(text: str, document: HereDocument) -> int:
 
 
 def _scan(source: Source, quotes: list[tuple[int, int]]) -> list[int]:
-    """Finds the here-documents and the quoted texts without an expansion; returns the starts of lines outside of quotes
+    """Finds the here-documents and the quoted texts without an expansion; returns the starts of lines outside quotes
     and brackets."""
     text = source.text
     contexts = ["("]  # the enclosing constructs: ( commands, " double quotes, + arithmetic

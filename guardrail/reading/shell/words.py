@@ -1,4 +1,4 @@
-"""Makes words of a shell out of their pieces: splits, expands and cuts text, and parses no syntax."""
+"""Builds shell words from their pieces: splits, expands and cuts text. Parses no syntax."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from guardrail.model import Span, Word
 
-MAX_BRACES = 256  # words that braces make out of one
+MAX_BRACES = 256  # words that braces expand one word to
 MAX_RANGE = 64  # numbers or letters of `{1..1000}`, which are alike
 MAX_BRACE_DEPTH = 12
 MAX_TEXT = 64 * 1024  # characters of a word
@@ -93,8 +93,8 @@ def added(first: Value, second: Value, array: bool) -> Value:
 
 
 _LONGEST_JOINED = 4_096
-"""The most characters of a piece that another one is joined to: many short additions make few pieces, and long texts
-are not copied for each."""
+"""Maximum length of a piece that another one is joined to: many short additions yield few pieces, and long texts are
+not copied for each."""
 
 
 def without_key(word: Word) -> Word:
@@ -114,7 +114,7 @@ def fields_of(pieces: Sequence[Piece], separators: str) -> Iterator[list[Piece]]
             yield list(pieces)
         return
     current: list[Piece] = []
-    whole = False  # a quoted or literal part makes a word even if it is empty
+    whole = False  # a quoted or literal part is a word even if it is empty
     for piece in pieces:
         if piece is BREAK:
             if current or whole:
@@ -137,8 +137,8 @@ def fields_of(pieces: Sequence[Piece], separators: str) -> Iterator[list[Piece]]
 
 
 def braced(pieces: list[Piece]) -> list[list[Piece]]:
-    """Expands the braces `{a,b}` and `{1..3}` outside of quotes. More words than `MAX_BRACES` mean that there would be
-    still more."""
+    """Expands the braces `{a,b}` and `{1..3}` outside quotes. More words than `MAX_BRACES` mean that the result is
+    incomplete."""
     written = [piece for piece in pieces if not piece.quoted and not piece.split and piece.known and "{" in piece.text]
     if not written or not any("}" in piece.text for piece in pieces):
         return [pieces]
@@ -171,7 +171,7 @@ def _expanded(atoms: list[Piece], depth: int) -> list[list[Piece]]:
 
 
 def _joined(atoms: Sequence[Piece]) -> list[Piece]:
-    """Returns atoms with plain ones that follow one another as one."""
+    """Returns the atoms, with consecutive plain ones joined."""
     joined: list[Piece] = []
     for is_plain, together in groupby(atoms, lambda atom: atom is not BREAK and atom == Piece(atom.text)):
         run = list(together)
@@ -181,7 +181,7 @@ def _joined(atoms: Sequence[Piece]) -> list[Piece]:
 
 def _groups_in_braces(atoms: Sequence[Piece]) -> Iterator[tuple[int, int, list[int]]]:
     """Yields the positions of braces and of their commas, in the order in which the braces open. It reads only as far
-    as the outermost braces that are asked for: each of a row of groups is expanded with the rest of the row."""
+    as the outermost braces that the caller consumes: each group in a row is expanded with the rest of the row."""
     groups: list[tuple[int, int, list[int]]] = []
     opened: list[tuple[int, list[int]]] = []
     for index, atom in enumerate(atoms):

@@ -1,12 +1,11 @@
 """Reads SQL into effects, with knowledge of the statements of common databases and of the commands of their shells.
 
-Statements are read token by token, so that dialects' own statements, half statements and hostile lengths are treated
-alike: loading a parser and making its tree takes longer than a whole check may, and provides no more than is needed
-here.
+Statements are read token by token, so that statements of any dialect, half statements and hostile lengths are treated
+alike: loading a parser and building its tree takes longer than a whole check may, and provides nothing more that is
+needed here.
 
-One object reads a text. Its class is made in steps, one a module, each of which uses those before it: `reader.py`
-(state and bounds), `rows.py`, `things.py`, `sessions.py`, `statements.py`. `tokens.py` and `conditions.py` are what
-they work on.
+One object reads a text. Its class is built in steps, one per module, each of which uses the previous ones: `reader.py`
+(state and bounds), `rows.py`, `things.py`, `sessions.py`, `statements.py`. They use `tokens.py` and `conditions.py`.
 """
 
 from __future__ import annotations

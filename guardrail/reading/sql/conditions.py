@@ -1,4 +1,4 @@
-"""Judges which share of the rows the condition of a statement leaves."""
+"""Judges which share of the rows the condition of a statement selects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from guardrail.vocabulary import Scope
 
 
 def reach_of(condition: Sequence[Token]) -> Scope:
-    """Returns the share of the rows that a condition leaves: all if it always holds, one if a column equals a value,
+    """Returns the share of the rows that a condition selects: all if it always holds, one if a column equals a value,
     else unknown."""
     plain = [token for token in condition if not (token.kind == "p" and token.text in "()")]
     parts: list[list[Token]] = [[]]

@@ -1,4 +1,4 @@
-"""Holds what every part of the reader works with: bounds, positions, and the effects that were found so far."""
+"""The state that every part of the reader uses: bounds, positions, and the effects found so far."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_PASSAGES = 100
 
 
 class Reader(ABC):
-    """One pass over a text. Classes of other modules add how its statements are read."""
+    """One pass over a text. Classes of other modules add the reading of its statements."""
 
     def __init__(self, source: Normalised, offset: int) -> None:
         self.source = source
@@ -115,7 +115,7 @@ class Reader(ABC):
     def _inner(self, text: str, span: Span) -> None:
         """Reads statements in a string."""
         if self.depth >= MAX_DEPTH:
-            self.uncovered.append(Uncovered(span, "statements inside of statements, too deep to follow", stopped=True))
+            self.uncovered.append(Uncovered(span, "nested statements, too deep to follow", stopped=True))
             return
         before, carrier, outer = len(self.passages), self.carrier, getattr(self, "text", "")
         self.depth += 1

@@ -21,7 +21,7 @@ from guardrail.vocabulary import EffectKind, ObjectKind, Reversible, Scope
 MAX_CONDITION = 400
 _NONE = {"where": "none"}
 _AUDIT = re.compile(r"audit_?(?:logs?|trails?|events?|records?|entries|history)?")
-"""Tables that record what was done, to which rows are only added."""
+"""Tables that record what was done, and to which rows are normally only added."""
 
 
 class Rows(Reader):
@@ -55,7 +55,7 @@ class Rows(Reader):
             self._add(EffectKind.DISABLE, ObjectKind.DATABASE, [name], span, detail=says)
 
     def _reach(self, statement: Statement, joined: bool) -> Scope:
-        """Returns the share of the rows that the condition leaves."""
+        """Returns the share of the rows that the condition selects."""
         where = statement.find(1, "WHERE")
         if where < 0:
             return Scope.UNKNOWN if joined or statement.find(1, "LIMIT", "TOP") > 0 else Scope.ALL

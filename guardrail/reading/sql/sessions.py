@@ -1,4 +1,4 @@
-"""Reads statements that run others, transactions, settings, and functions that reach out of the database."""
+"""Reads statements that run others, transactions, settings, and functions that reach outside the database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from guardrail.reading.sql.tokens import (
 from guardrail.vocabulary import EffectKind, ObjectKind, Place, Scope
 
 _COMPUTED = "computed"
-"""Stands for a name that a statement computes, in the statement that it is composed into."""
+"""Placeholder for a computed name in the statement that is composed with it."""
 _FORMATTED = re.compile(r"%(?:\d+\$)?-?\d*[IsL]")
 _TRANSACTIONAL = frozenset((ObjectKind.ROWS, ObjectKind.TABLE, ObjectKind.SCHEMA, ObjectKind.INDEX))
 _REACHING = {
@@ -94,7 +94,7 @@ class Sessions(Things):
             for text in [composed] if composed is not None else given[:2]:
                 self._inner(text, span)
             if not given:
-                self.uncovered.append(Uncovered(span, "a statement of SQL that is computed"))
+                self.uncovered.append(Uncovered(span, "an SQL statement that is computed"))
         elif not member.startswith(("sp_help", "sp_who", "sp_columns", "sp_tables", "sp_spaceused")):
             self.uncovered.append(Uncovered(span, f"what the procedure {name} does"))
 
@@ -161,7 +161,7 @@ class Sessions(Things):
                 return
 
     def _functions(self, statement: Statement, span: Span) -> None:
-        """Adds the effects of functions that reach out of the database, wherever they are called."""
+        """Adds the effects of functions that reach outside the database, wherever they are called."""
         for at, token in enumerate(statement.tokens):
             if token.kind != "w" or statement.sign(at + 1) != "(":
                 continue

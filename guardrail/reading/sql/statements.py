@@ -1,4 +1,4 @@
-"""Cuts a text into statements, with the commands of the shells of databases, and reads each by its first word."""
+"""Splits a text into statements and commands of database shells, and reads each statement by its first word."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ _SILENT = frozenset(
 
 
 class Statements(Sessions):
-    """Adds how a text is cut into statements, and reads it."""
+    """Adds the splitting of a text into statements, and reads it."""
 
     def run(self) -> None:
         self.text_of(self.source.text)
@@ -192,7 +192,7 @@ class Statements(Sessions):
         if self.count > MAX_STATEMENTS:
             if self.count == MAX_STATEMENTS + 1:
                 span = self._span(tokens[0].start, tokens[-1].end)
-                self.uncovered.append(Uncovered(span, "more statements than are read of one text", stopped=True))
+                self.uncovered.append(Uncovered(span, "more statements than are read from one text", stopped=True))
             return
         start = 0
         while start < len(tokens) and tokens[start].kind == "p" and tokens[start].text in "({":
@@ -207,9 +207,9 @@ class Statements(Sessions):
         if handler is not None:
             handler(self, statement, span)
         elif verb not in _SILENT and verb:
-            self.uncovered.append(Uncovered(span, f"a statement of SQL that is not known: {verb.lower()[:40]}"))
+            self.uncovered.append(Uncovered(span, f"an unknown SQL statement: {verb.lower()[:40]}"))
         elif not verb:
-            self.uncovered.append(Uncovered(span, "what is no statement of SQL", executable=False))
+            self.uncovered.append(Uncovered(span, "text that is not an SQL statement", executable=False))
         if verb not in ("DO", "EXPLAIN"):
             self._functions(statement, span)
 
@@ -230,8 +230,8 @@ class Statements(Sessions):
 
 
 def _without_condition(text: str) -> str:
-    """Returns the text with blanks in place of the signs of comments that MySQL runs: `/*!50000 drop table a */`."""
-    end = text.rfind("*/") + 2  # behind the last end, a search from each beginning would reach the end of the text
+    """Returns the text with blanks in place of the marks of comments that MySQL runs: `/*!50000 drop table a */`."""
+    end = text.rfind("*/") + 2  # after the last end, a search from each beginning would reach the end of the text
     return _CONDITIONAL.sub(lambda match: match[1].rjust(len(match[0])), text[:end]) + text[end:]
 
 

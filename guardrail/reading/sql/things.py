@@ -1,4 +1,4 @@
-"""Reads statements that make, change, give away and drop things of a database."""
+"""Reads statements that create, change, grant and drop objects of a database."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ADJECTIVES = frozenset(
 _LOOSE = frozenset(
     ("CONSTRAINT", "INDEX", "KEY", "FOREIGN", "PRIMARY", "DEFAULT", "NOT", "EXPRESSION", "IDENTITY", "CHECK")
 )
-# The objects that DROP names, and whether they can be made again.
+# The objects that DROP names, and whether they can be recreated.
 _THINGS: dict[str, tuple[ObjectKind, Reversible]] = {
     "TABLE": (ObjectKind.TABLE, Reversible.NO),
     "TABLES": (ObjectKind.TABLE, Reversible.NO),
@@ -63,11 +63,11 @@ _THINGS: dict[str, tuple[ObjectKind, Reversible]] = {
     "SUBSCRIPTION": (ObjectKind.RESOURCE, Reversible.YES),
 }
 _DEFENCES = ("POLICY", "AUDIT")
-"""Things of a database that guard it or record what is done; to drop or alter one switches it off."""
+"""Objects that protect a database or record what is done; dropping or altering one switches it off."""
 
 
 class Things(Rows):
-    """Adds statements about tables, schemas, accounts and other things of a database."""
+    """Adds statements about tables, schemas, accounts and other objects of a database."""
 
     def _drop(self, statement: Statement, span: Span) -> None:
         at = statement.skip(
@@ -181,7 +181,7 @@ class Things(Rows):
             self._add(effect, kind, [name], span)
 
     def _parameter(self, statement: Statement, at: int, span: Span) -> None:
-        """Adds what setting a parameter of the server does; its name is the word at `at`."""
+        """Adds the effects of setting a parameter of the server; its name is the word at `at`."""
         name, at = name_at(statement, at)
         off = statement.text(at + 1).upper().strip("'") in ("OFF", "0", "FALSE", "NONE")
         if off and any(part in name.lower() for part in ("log", "audit", "ssl", "secure", "safe")):

@@ -1,4 +1,4 @@
-"""Holds the tokens of a statement of SQL, and reads names among them."""
+"""The tokens of an SQL statement, and the reading of names among them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Statement:
         return self.tokens[at].text if at < len(self.tokens) and self.tokens[at].kind == "p" else ""
 
     def text(self, at: int) -> str:
-        """Returns what is at a position, or "" behind the end."""
+        """Returns the text at a position, or "" after the end."""
         return self.tokens[at].text if at < len(self.tokens) else ""
 
     def begins(self, at: int, words: str) -> bool:
@@ -50,7 +50,7 @@ class Statement:
         return at
 
     def find(self, at: int, *words: str) -> int:
-        """Returns the position of the first of these words outside of brackets, or -1."""
+        """Returns the position of the first of these words outside brackets, or -1."""
         depth = 0
         for number in range(at, len(self.tokens)):
             token = self.tokens[number]

@@ -2,9 +2,9 @@
 of verbs and things determines a tool's effects from its name and arguments; commands, code, SQL and requests inside an
 argument are read by the readers of their languages.
 
-`written.py` finds the calls in a text, `arguments.py` reads their arguments. What a tool is given to run is read by
-`inner.py`, with `programs.py` and `screen.py`; the effects of any other tool by `by_name.py`, with `effects.py`.
-`tables.py` has the names of tools and arguments.
+`written.py` finds the calls in a text, `arguments.py` reads their arguments. `inner.py`, with `programs.py` and
+`screen.py`, reads what a tool is given to run; `by_name.py`, with `effects.py`, determines the effects of any other
+tool. `tables.py` lists the names of tools and arguments.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def read(text: str, *, offset: int = 0) -> Reading:
     try:
         calls = list(islice(calls_in(text, offset), MAX_CALLS + 1))
         if len(calls) > MAX_CALLS:
-            raise Stopped("more calls of tools than are read of one text")
+            raise Stopped("more tool calls than are read from one text")
         readings = [_read_call(call, text, offset) for call in calls]
     except Stopped as stop:
         return Reading(Language.TOOL_CALL, uncovered=(Uncovered(whole, stop.reason, stopped=True),))
     if not calls:
-        return Reading(Language.TOOL_CALL, uncovered=(Uncovered(whole, "no call of a tool"),))
+        return Reading(Language.TOOL_CALL, uncovered=(Uncovered(whole, "not a tool call"),))
     return Reading(
         Language.TOOL_CALL,
         tuple(call for reading in readings for call in reading.calls),

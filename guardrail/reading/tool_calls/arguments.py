@@ -1,4 +1,4 @@
-"""Reads the arguments of a call: their values at any depth, and where these stand in the text."""
+"""Reads the arguments of a call: their values at any depth, and the positions of these in the text."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def leaves_of(value: Any, name: str = "", path: str = "", depth: int = 0) -> Ite
     while pending:
         item, name, path, depth = pending.pop()
         if count >= MAX_VALUES or depth > MAX_DEPTH:
-            raise Stopped("more values than are read of one call")
+            raise Stopped("more values than are read from one call")
         if isinstance(item, Mapping):
             children = [(child, str(key), f"{path}.{key}" if path else str(key)) for key, child in item.items()]
         elif isinstance(item, list | tuple | set):
@@ -92,5 +92,5 @@ def span_of(value: str, call: ToolCall, text: str, offset: int) -> Span:
 
 
 def plain_name(name: str) -> str:
-    """Returns a name in lower case without the signs between its parts: `deleteFile` and `delete_file` are one."""
+    """Returns a name in lower case without the signs between its parts: `deleteFile` and `delete_file` are the same."""
     return "".join(match[0].lower() for match in PARTS_OF_NAMES.finditer(name))

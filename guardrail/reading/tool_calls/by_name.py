@@ -24,7 +24,7 @@ def reading_by_name(
     text: str,
     offset: int,
 ) -> Reading:
-    """Returns the effects that the tool has by its name, and the tool itself as a call that the catalogue may know."""
+    """Returns the effects that the tool's name implies, and the tool itself as a call that the catalogue may know."""
     if _is_in_memory(call):
         unknown = Uncovered(call.span, f"a method of {call.name.rpartition('.')[0][:40]}", executable=False)
         return Reading(Language.TOOL_CALL, passages=passages, uncovered=(unknown,))
@@ -60,8 +60,8 @@ def _is_in_memory(call: ToolCall) -> bool:
 
 
 def _passed_on(tokens: tuple[Token, ...], leaves: list[Leaf]) -> tuple[Token, ...]:
-    """Returns the words of the deed that an argument names, if the tool only passes it on to something that another one
-    names: `call_service(domain="lock", service="unlock")`."""
+    """Returns the words of the action that one argument names, if the tool only passes it on to the thing that another
+    argument names: `call_service(domain="lock", service="unlock")`."""
     if not any(token.text in ("call", "invoke", "perform", "trigger") for token in tokens):
         return ()
     deed = next((leaf.value for leaf in leaves if leaf.name in ("service", "action", "operation", "method")), None)

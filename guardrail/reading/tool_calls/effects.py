@@ -32,9 +32,9 @@ _NAMES_ALL = re.compile(r"(?i)\*|@?(?:all|everyone|everybody|everything)(?:[_-][
 """Values that stand for every recipient or thing: `all`, `all_contacts`, `all-customers@example.com`."""
 _MASS_MAIL = frozenset(("campaign", "campaigns", "newsletter", "newsletters"))
 _TRIALS = frozenset(("test", "preview", "draft", "proof", "sample"))
-"""Words of a tool that sends a campaign to its author alone."""
+"""Words of a tool that sends a campaign only to its author."""
 _CALLS_ALL = re.compile(r"<!(?:channel|everyone)>|(?<![\w@/.])@(?:channel|everyone)(?![\w/.-])")
-"""Mentions in a message that call on all members of a channel."""
+"""Mentions in a message that notify all members of a channel."""
 _PLURAL = re.compile(r"(?i)^(?:all|bulk|batch|every|everything|mass|many|recursive)$")
 _IRREVERSIBLE = frozenset((EffectKind.DELETE, EffectKind.PAY, EffectKind.SEND))
 
@@ -62,7 +62,7 @@ def request_effects(call: ToolCall, tail: str, leaves: list[Leaf]) -> tuple[Effe
 def effects_of_tool(
     call: ToolCall, meaning: Meaning, tokens: tuple[Token, ...], leaves: list[Leaf]
 ) -> tuple[Effect, ...]:
-    """Returns what a tool does by the meaning of its name, and what its arguments add to that."""
+    """Returns what a tool does, judging by its name, and what its arguments add to that."""
     return (
         _tool_effect(call, meaning, tokens, leaves),
         *_role_given(call, meaning, leaves),
@@ -113,7 +113,7 @@ def _tool_effect(call: ToolCall, meaning: Meaning, tokens: tuple[Token, ...], le
 
 def signed_permit(call: ToolCall, leaves: list[Leaf]) -> tuple[Effect, ...]:
     """Returns the allowance that a signature under typed data gives: `sign_typed_data(primaryType="Permit", ...)`.
-    Whoever has the signature can spend by it, and no transaction of the account shows that."""
+    The holder of the signature can spend with it, and no transaction of the account shows that."""
     if not any(token.text in ("sign", "signature") for token in tokens_of_name(call.name)):
         return ()
     if not any(
@@ -142,14 +142,14 @@ _ALL_OF_A_TOKEN = re.compile(r"(?i)true$|max|unlimited|0x[f]{40,64}$|\d{49,}$")
 
 
 def _is_of_notes(call: ToolCall, kind: EffectKind) -> bool:
-    """Decides whether a tool deletes from the notes that an agent keeps for itself, which it can write again."""
+    """Decides whether a tool deletes some of an agent's own notes, which the agent can write again."""
     return kind is EffectKind.DELETE and _NOTES.search(call.name) is not None
 
 
 _NOTES = re.compile(
     r"(?i)(?:^|__|[./:])(?:agent[_-]?)?(?:memory|notes|scratchpad|todos?)(?:__|[./:])(?!.*(?:all|clear|reset|wipe))"
 )
-"""Servers that keep an agent's notes, unless all of them go."""
+"""Servers that store an agent's notes, unless the tool removes all of them."""
 
 
 def _switched_off(tokens: tuple[Token, ...], leaves: list[Leaf]) -> tuple[EffectKind, ObjectKind] | None:
@@ -169,7 +169,7 @@ _LONGEST_DEVICE = 80
 
 
 def _role_given(call: ToolCall, meaning: Meaning, leaves: list[Leaf]) -> Iterator[Effect]:
-    """Adds a grant if a call that makes or changes something names an administrator's role."""
+    """Adds a grant if a call that creates or changes something names an administrator's role."""
     if meaning.kind not in _GIVES:
         return
     role = next((leaf for leaf in leaves if _ROLE.search(leaf.name) and _RAISED.fullmatch(str(leaf.value))), None)
@@ -243,7 +243,7 @@ _OF_VERSION_CONTROL = frozenset(
 
 
 def _mail_rule(call: ToolCall, meaning: Meaning, tokens: tuple[Token, ...], leaves: list[Leaf]) -> Iterator[Effect]:
-    """Adds that messages are deleted as they come in if a rule for a mailbox says so: nobody ever sees them."""
+    """Adds that messages are deleted on arrival if a mailbox rule says so: nobody ever sees them."""
     words = {token.text for token in tokens}
     if meaning.kind not in _GIVES or words.isdisjoint(_RULES) or words.isdisjoint(_MAILBOXES):
         return
@@ -293,12 +293,12 @@ _ALLOWS_ALL = re.compile(
 )
 """A statement of a policy that lets everybody in without a condition."""
 _MADE_PUBLIC = frozenset((ObjectKind.REPOSITORY, ObjectKind.MESSAGE, ObjectKind.EVENT, ObjectKind.ISSUE))
-"""Things that are made for everybody as a matter of course."""
+"""Things that are normally created for everybody."""
 
 
 def _by_flags(call: ToolCall, leaves: list[Leaf]) -> Iterator[Effect]:
-    """Adds what an argument asks for beside the tool's own deed: `apply(destroy=true)`, `scale(replicas=0)`, an address
-    to which all mail is passed on."""
+    """Adds what an argument requests in addition to the tool's own action: `apply(destroy=true)`, `scale(replicas=0)`,
+    an address to which all mail is forwarded."""
     for leaf in leaves:
         source = f"tool {call.name}"
         if leaf.value is True and leaf.name.lower() in _DESTROYS:

@@ -1,4 +1,4 @@
-"""Reads what a tool for commands, code, SQL, clicks or a whole screen is told to run."""
+"""Reads what a tool for commands, code, SQL, clicks or a whole screen is given to run."""
 
 from __future__ import annotations
 

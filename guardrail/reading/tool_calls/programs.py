@@ -1,4 +1,4 @@
-"""Reads the commands and the code among the arguments of a tool that runs them, in whatever language they are."""
+"""Reads the commands and the code among the arguments of a tool that runs them, in any language."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from guardrail.vocabulary import EffectKind, Language
 
 @record
 class Runs:
-    """The programs that tools run whose names have one of these words. The table explains the fields."""
+    """The programs that a tool runs if its name contains one of these words. The table explains the fields."""
 
     words: tuple[str, ...]
     inside: tuple[str, ...]
@@ -80,7 +80,7 @@ def _runs_its_argument(tokens: tuple[Token, ...]) -> bool:
 
 
 _ONE_NAME = re.compile(r"[\w./:@-]*")
-"""A word without blanks and signs, which may as well name a program that lies elsewhere."""
+"""A word without blanks and signs, which may also name a program that is stored elsewhere."""
 _CALLING = {
     EffectKind.READ: ("query", "queries", "exec", "execute", "run"),
     EffectKind.SEND: ("call", "send", "terminal", "shell", "console"),
@@ -90,8 +90,8 @@ _CALLING = {
 
 
 def programs_of_arguments(tokens: tuple[Token, ...], call: ToolCall, text: str, offset: int) -> Reading | None:
-    """Returns the reading of the commands and code that the tool runs, in whatever language they are. What no reader
-    knows is uncovered. None if the tool runs nothing that it is given."""
+    """Returns the reading of the commands and code that the tool runs, in any language. Parts that no reader knows are
+    uncovered. None if the tool runs nothing that it is given."""
     spoken = spoken_language(call.arguments)
     row = row_of(call, spoken)
     if row is not None and "mongosh" in row.code and (statement := _operation_on_documents(call)) is not None:
@@ -183,7 +183,7 @@ def _program_of_argument(row: Runs | None, spoken: str, name: str, code: str, ca
 
 
 def _subcommand_of(name: str, row: Runs) -> Iterator[str]:
-    """Yields the words behind the program's in a tool's name: `clean` in `git_clean {"args": ["-fdx"]}`."""
+    """Yields the words after the program's in a tool's name: `clean` in `git_clean {"args": ["-fdx"]}`."""
     words = [token.text for token in tokens_of_name(name)]
     at = next((at for at, word in enumerate(words) if word in row.words), len(words))
     said = ("run", "execute", "command", "cmd", "cli", *(() if row.inside else ("exec",)))
@@ -191,7 +191,7 @@ def _subcommand_of(name: str, row: Runs) -> Iterator[str]:
 
 
 def run_later(tokens: tuple[Token, ...], call: ToolCall, text: str, offset: int) -> Iterator[Call]:
-    """Yields the calls of a command that the tool only notes down, for a schedule, a container or a hook."""
+    """Yields the calls of a command that the tool only records, for a schedule, a container or a hook."""
     meaning = meaning_of_name(tokens)
     if meaning is None or meaning.kind not in _NOTES:
         return
@@ -229,13 +229,13 @@ def spoken_language(arguments: Mapping[str, Any]) -> str:
 
 
 def _same_name(key: str) -> str:
-    """Returns an argument's name without case, signs and words that say no more: `cmdString`, `script_content`."""
+    """Returns an argument's name without case, signs and words that add nothing: `cmdString`, `script_content`."""
     return re.sub(r"[\W_]|(?<=.)(?:string|str|text|content|body)$", "", key.lower())
 
 
 def _programs(arguments: Mapping[str, Any], names: Sequence[str], *, of_documents: bool) -> Iterator[tuple[str, str]]:
-    """Yields the programs among the arguments, each with the name of its argument: texts, at any depth, and what is
-    told to a database of documents as data."""
+    """Yields the programs among the arguments, each with the name of its argument: texts, at any depth, and commands
+    that a document database receives as data."""
     if of_documents:
         collection = arguments.get("collection", "collection")
         for key, value in arguments.items():
@@ -262,7 +262,7 @@ def _called(before: tuple[str, ...], code: str, call: ToolCall, span: Span) -> R
 
 
 def _line(line: str, span: Span) -> Reading:
-    """Returns the reading of a command line whose first word may stand nowhere in the text."""
+    """Returns the reading of a command line whose first word may not occur in the text."""
     reading = reader_of(Language.BASH)(line)
     return replace(
         reading,
@@ -279,9 +279,9 @@ _PROGRAM_NAMES = (
     *("sql", "sqlquery", "statement", "statements", "program"),
     *("applescript", "jxa", "cypher", "pipeline", "lua", "ruby"),
 )
-"""Names of arguments that hold a program, as `_same_name` spells them."""
+"""Names of arguments that contain a program, as `_same_name` spells them."""
 _COMMANDS = frozenset(_PROGRAM_NAMES[: _PROGRAM_NAMES.index("code")]) - {"script"}
-"""Names of arguments that hold a command line, if nothing says otherwise."""
+"""Names of arguments that contain a command line, unless something else is stated."""
 _OF_CODE = (Language.PYTHON, Language.JAVASCRIPT)
 _LINE_NAMES = ("args", "arguments", "argv")
 _WHERE_NAMES = (

@@ -1,4 +1,4 @@
-"""Reads calls of tools that click on a page or steer a whole computer."""
+"""Reads calls of tools that click on a page or control a whole computer."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from guardrail.vocabulary import Language, Place
 
 
 def click_reading(call: ToolCall, text: str, offset: int) -> Reading | None:
-    """Returns what a button or link says that it does: "Delete account permanently". What quotes in it name is only the
-    page around it. None if the words say nothing."""
+    """Returns the effects that a button or link announces: "Delete account permanently". Quoted words only name the
+    page around it. None if the words announce nothing."""
     label = first_text(call.arguments, _LABELS)
     if label is None or len(label) > _LONGEST_LABEL:
         return None
@@ -33,7 +33,7 @@ def click_reading(call: ToolCall, text: str, offset: int) -> Reading | None:
 
 
 def _on_the_page(effect: Effect, span: Span) -> Effect:
-    """Returns the effect of a button: what it names lies with the page's service."""
+    """Returns the effect of a button, whose target is at the page's service."""
     near = (Place.UNKNOWN, Place.WORKSPACE)
     targets = tuple(
         replace(target, place=Place.REMOTE) if target.place in near else target for target in effect.targets
@@ -49,14 +49,14 @@ _CONFIRMS = {
 _CONFIRMED = re.compile(
     rf"(?i)^(?:button\s+)?confirm\s+(?:the\s+|and\s+)?(?:permanent\s+)?({'|'.join(_CONFIRMS)})\b(?:\s+of)?"
 )
-"""What the noun after "confirm" on a button does."""
+"""The effects of the noun after "confirm" on a button."""
 _LABELS = ("element", "text", "label", "name", "description", "selector")
 _LONGEST_LABEL = 200
 
 
 def screen_reading(call: ToolCall, text: str, offset: int) -> Reading:
-    """Reads a call of a tool that steers a whole computer. The effect of a click or key depends on the screen; a typed
-    text may be a command."""
+    """Reads a call of a tool that controls a whole computer. The effect of a click or key depends on the screen; a
+    typed text may be a command."""
     action = str(call.arguments.get("action", "")).lower()
     if action in _ONLY_LOOKS:
         return Reading(Language.TOOL_CALL)

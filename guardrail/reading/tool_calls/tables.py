@@ -1,4 +1,4 @@
-"""Lists the names of tools, of their arguments, and of values in memory that are no tools."""
+"""Lists the names of tools, of their arguments, and of values in memory that are not tools."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ def device_words() -> dict[str, frozenset[str]]:
 
 @cache
 def memory_words() -> dict[str, frozenset[str]]:
-    """Returns words, by their kind, that tell values in memory and their methods from tools."""
+    """Returns words, by their kind, that distinguish values in memory and their methods from tools."""
     return {kind: frozenset(words) for kind, words in data_of(TABLE)["memory"].items()}

@@ -34,7 +34,7 @@ _PIECES = {
     )
     for unclosed in (frozenset[str](), frozenset("'"), frozenset('"'), frozenset("'\""))
 }
-"""The pieces of arguments, by the kinds of quotes that nothing closes."""
+"""The pieces of arguments, by the kinds of quotes that are never closed."""
 _UNKNOWN_ESCAPE = re.compile(r"""\\[^\\'"abfnrtvxuU0-7\n]""")
 _NAME_KEYS = (
     "tool",
@@ -80,7 +80,7 @@ def is_call(text: str) -> bool:
 
 
 def calls_in(text: str, offset: int) -> Iterator[ToolCall]:
-    """Yields the calls of which a text consists, or none. `offset` is where the text begins. Raises `Stopped`."""
+    """Yields the calls if a text consists of calls. `offset` is where the text begins. Raises `Stopped`."""
     stripped = text.strip()
     whole = Span(offset, offset + len(text))
     if stripped[:1] in ("{", "["):
@@ -259,7 +259,7 @@ def _split_arguments(text: str, at: int) -> tuple[dict[str, Any], int] | None:
             if piece == ")":
                 return arguments, match.end()
             if len(arguments) > MAX_VALUES:
-                raise Stopped("more arguments than are read of one call")
+                raise Stopped("more arguments than are read from one call")
             start = match.end()
         elif piece in "[({":
             depth += 1
