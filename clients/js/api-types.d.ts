@@ -2112,13 +2112,13 @@ export interface components {
             action: string;
             /** @description Circumstances that the verdict may rely on. A name that is not listed is ignored and named in `ignored_context`; an unknown name inside a listed object, and an unknown value, are refused. */
             context?: ({
-                /** @description What the agent is there for */
+                /** @description Purpose of the agent */
                 agent_role?: string | null;
-                /** @description Hosts that data may go to; *.example.com for all below */
+                /** @description Hosts that data may be sent to; *.example.com for all subdomains */
                 allowed_hosts?: components["schemas"]["Data"] | components["schemas"]["Links_2"];
-                /** @description Whether this action was already taken once */
+                /** @description Whether this action was already carried out once */
                 already_done?: boolean | null;
-                /** @description A token that a person with the right to approve has made */
+                /** @description Token that a person with the right to approve has created */
                 approval_token?: string | null;
                 /** @description A claim that somebody approved the action; most effects need a token */
                 approved?: boolean | null;
@@ -2130,7 +2130,7 @@ export interface components {
                 destination?: string | null;
                 /** @description production, staging, development, test or ci, or a name that starts or ends with one of production, prod, prd, live, canary, staging, stage, stg, preprod, preproduction, uat, preview, demo, nonprod, development, develop, dev, local, sandbox, playground, test, testing, tests, qa, ci, build, pipeline */
                 environment?: string | null;
-                /** @description Whom the person expects to be reached or paid */
+                /** @description Recipients that the person expects to be contacted or paid */
                 expected_recipient?: components["schemas"]["Data"] | components["schemas"]["Links_2"];
                 /** @description The home directory of the account */
                 home?: string | null;
@@ -2138,21 +2138,21 @@ export interface components {
                 instruction_origin?: ("user" | "agent" | "untrusted_content" | "unknown") | components["schemas"]["Links_2"];
                 /** @description Limits that a person set on payments */
                 limits?: {
-                    /** @description The same as max_amount */
+                    /** @description Alias of max_amount */
                     amount?: components["schemas"]["Max_amount"] | components["schemas"]["Links_2"];
-                    /** @description The currency of limits that name none */
+                    /** @description Currency of the limits that do not state one */
                     currency?: string | null;
-                    /** @description The most that may be paid: a number or {amount, currency} */
+                    /** @description Maximum payment: a number or {amount, currency} */
                     max_amount?: components["schemas"]["Max_amount"] | components["schemas"]["Links_2"];
-                    /** @description The most that may be paid, in US dollars */
+                    /** @description Maximum payment in US dollars */
                     max_amount_usd?: (number | string) | components["schemas"]["Links_2"];
-                    /** @description The most that one action may pay */
+                    /** @description Maximum payment per action */
                     max_per_action?: components["schemas"]["Max_amount"] | components["schemas"]["Links_2"];
-                    /** @description Networks on which may be paid */
+                    /** @description Networks on which payments are permitted */
                     networks?: components["schemas"]["Data"] | components["schemas"]["Links_2"];
-                    /** @description Who may be paid */
+                    /** @description Permitted recipients */
                     recipients?: components["schemas"]["Data"] | components["schemas"]["Links_2"];
-                    /** @description Who may be allowed to spend */
+                    /** @description Permitted spenders */
                     spenders?: components["schemas"]["Data"] | components["schemas"]["Links_2"];
                 } | null;
                 /** @description Kubernetes objects that the action applies */
@@ -2165,9 +2165,9 @@ export interface components {
                 planned_steps?: components["schemas"]["Data"] | components["schemas"]["Links_2"];
                 /** @description The account that runs the action */
                 run_as?: string | null;
-                /** @description The place that a robot acts in */
+                /** @description Place in which a robot acts */
                 scene?: string | null;
-                /** @description The tool that takes the action, such as shell or http_post */
+                /** @description Tool that performs the action, such as shell or http_post */
                 tool?: string | null;
                 /** @description Texts that the agent read and that anybody could have written */
                 untrusted_content?: components["schemas"]["Data"] | components["schemas"]["Links_2"];
@@ -2188,13 +2188,13 @@ export interface components {
                         /** @description Whether all its commits are on a remote */
                         pushed?: boolean | null;
                     } | null;
-                    /** @description What becomes of the commits of the branches, tags and stashes that the action would delete or move */
+                    /** @description Whether anything else reaches the commits of branches, tags and stashes that the action would delete or move */
                     commits?: {
                         [key: string]: "kept" | "only_here" | "missing";
                     } | null;
                     /** @description Whether it is under version control */
                     is_repository?: boolean | null;
-                    /** @description What version control knows of the paths that the action names; tracked means also as committed */
+                    /** @description State in version control of the paths that the action names; tracked means committed and unchanged */
                     paths?: {
                         [key: string]: "tracked" | "staged" | "ignored" | "ignored_work" | "dirty" | "untracked" | "missing";
                     } | null;
@@ -2938,7 +2938,7 @@ export interface components {
             volumeUsd: string | null;
         };
         Max_amount: number | string | {
-            /** @description How much */
+            /** @description The amount */
             amount?: (number | string) | components["schemas"]["Links_2"];
             /** @description Code of the currency or token, such as EUR or USDC */
             currency?: string | null;
