@@ -20,7 +20,7 @@ _PRINTERS = {
 }
 _PRINTED = re.compile(
     r"(?:\$\(|`)\s*(?:env|printenv|set|export -p|declare -p?x)\s*(?:[|)`;]|$)"
-    r"|^(?i:env:[/\\]\*)$"  # all entries of the drive of variables, as the PowerShell reader spells them
+    r"|^(?i:env:[/\\]\*)$"  # all entries of the variable drive, as the PowerShell reader spells them
     r"|(?i:(?:get-childitem|gci|dir|ls)\s+[\"']?env:\\?[\"']?\s*(?:[|)]|$))"
 )
 _VARIABLE = re.compile(r"\$(?:\{!?([A-Za-z]\w{2,60})[}:]|\$?([A-Za-z]\w{2,60}))")
@@ -65,7 +65,7 @@ _OWNERS = {
 
 
 def prints_everything(program: str, words: Sequence[str]) -> bool:
-    """Decides whether a call prints every variable with its value, keys and passwords included."""
+    """Decides whether a call prints every variable with its value, including keys and passwords."""
     if program == "ps:get-childitem":
         return [word.lower().rstrip("\\") for word in words] == ["env:"]
     options = _PRINTERS.get(program)

@@ -146,7 +146,7 @@ class Branch:
 @record
 class Workspace:
     """The working copy. `paths` are normalised: relative to `root` if they are inside it, else absolute, with `/`.
-    `commits` has the names that the action uses as keys, "" if it names none."""
+    `commits` uses the names in the action as keys, "" if it names none."""
 
     root: str | None = None
     is_repository: bool | None = None

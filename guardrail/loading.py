@@ -86,7 +86,7 @@ def with_intent(effects: Sequence[Effect], passages: Sequence[Passage], facts: F
 
 
 def effects_of_steps(steps: Sequence[str], span: Span) -> Sequence[Effect]:
-    """Returns the effects of the plan in the context that an action in plain words belongs to."""
+    """Returns the effects of the planned steps in the context, to which an action in plain words belongs."""
     if not steps:
         return ()
     from guardrail.reading import household

@@ -1,5 +1,5 @@
-"""Reads Kubernetes manifests (the privileges and host files that their containers get) and AWS policies (whom their
-statements permit what)."""
+"""Reads Kubernetes manifests (the privileges and host files that their containers get) and AWS policies (who may do
+what according to their statements)."""
 
 from __future__ import annotations
 

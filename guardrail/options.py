@@ -53,7 +53,7 @@ class Parsed:
         return self.levels[-1]
 
     def without_effect(self) -> bool:
-        """Decides whether the call only prints help or only says what it would do."""
+        """Decides whether the call only prints help or only reports what it would do."""
         return self.only_shows_help or (
             bool(self.options) and any(self.has(option) for level in self.levels for option in level.without_effect)
         )

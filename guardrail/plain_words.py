@@ -90,7 +90,7 @@ class PlainWords:
         commands = found & _COMMANDS or self._meaning(words[0]) & _PROGRAM
         if not acts and not commands:
             return False
-        # whether it would be read as a sentence decides which of the two counts
+        # the text is read either as a sentence or as a command, so only one of the two counts
         if is_sentence(text, self._programs):
             return bool(acts and sentences.read(text).effects)
         return bool(commands)

@@ -1,5 +1,5 @@
-"""Recognises harmless lines in a shell's startup file: they add a program directory to the path,
-set a variable, define a short name for a command or start a known tool's completion, and run nothing else."""
+"""Recognises harmless lines in a shell's startup file: they add a program directory to the path, set a variable, define
+a short name for a command or start a known tool's completion, and run nothing else."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class EffectKind(StrEnum):
     DELETE = "delete"
     DISCARD = "discard"  # work that exists nowhere else, such as uncommitted changes
     CREATE = "create"
-    ALTER = "alter"  # a record, an order or a setting of somebody
+    ALTER = "alter"  # somebody's record, order or setting
     CANCEL = "cancel"
     SEND = "send"  # also post, invite, share
     DOWNLOAD = "download"
@@ -110,7 +110,7 @@ class Place(StrEnum):
     """The place where the object of an effect is."""
 
     WORKSPACE = "workspace"
-    REBUILDABLE = "rebuildable"  # a lock or build file in the workspace makes it again
+    REBUILDABLE = "rebuildable"  # a lock or build file in the workspace can recreate it
     IGNORED = "ignored"
     TEMPORARY = "temporary"
     HOME = "home"

@@ -194,7 +194,7 @@ def _gone_with(
     *,
     unknown_is_lost: bool = False,
 ) -> CommitState | None:
-    """Decides whether some commits of the tips are reached by none of the keepers."""
+    """Decides whether the tips have commits that none of the keepers reaches."""
     verify = [(*common, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{tip}^{{commit}}") for tip in tips]
     left = deadline - time.monotonic()
     if left <= 0:

@@ -172,7 +172,7 @@ _REMOVING = ("git rm", "git worktree remove", "git submodule deinit", "git submo
 
 
 def _is_gone(effect: Effect) -> bool:
-    """Decides whether a named path is deleted with everything inside it, other repositories included."""
+    """Decides whether a named path is deleted with everything inside it, including other repositories."""
     if effect.kind is EffectKind.DISCARD and effect.source.startswith("git "):
         return effect.source in _REMOVING
     return effect.kind in (EffectKind.DELETE, EffectKind.DISCARD)

@@ -40,7 +40,7 @@ def read_private(path: Path) -> bytes | None:
 
 
 def read_private_json(path: Path) -> dict[str, Any]:
-    """Returns the object in a private file; empty if there is none that can be read."""
+    """Returns the object in a private file; an empty one if the file is missing or can't be used."""
     try:
         value = json.loads(read_private(path) or b"{}")
     except ValueError:

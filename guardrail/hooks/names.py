@@ -319,7 +319,7 @@ def _has_glob(path: str) -> bool:
 
 
 def leaving_of(root: Path, path: str, is_link_itself: bool) -> Leaving | None:
-    """Returns the path and its target if it leads out of the workspace through a link: in a directory on its way, or
+    """Returns the path and its target if a link leads out of the workspace: one of the path's directories, or the path
     itself."""
     named = Path(os.path.realpath((root / path).parent), posixpath.basename(path)) if is_link_itself else None
     real, real_root = str(named or os.path.realpath(root / path)), os.path.realpath(root)

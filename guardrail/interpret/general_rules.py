@@ -270,7 +270,7 @@ class GeneralRules(Part):
             self.findings.add_generic(EffectKind.READ, ObjectKind.NETWORK, targets, call, {"url": urls[0]}, True)
 
     def by_verb(self, words: Sequence[str], call: Call, place: Place) -> None:
-        """Adds a deletion for a command line of the common form thing and verb, in either order:
+        """Adds a deletion for a command line of the common form `PROGRAM THING VERB` or `PROGRAM VERB THING`:
         `x project delete 7`."""
         at = next((at for at, word in enumerate(words[:4]) if destroys(word)), None)
         if (

@@ -21,7 +21,7 @@ class Saved(NamedTuple):
 
 
 class GitMemory:
-    """The state of git that the calls so far lead to."""
+    """The state of git after the calls so far."""
 
     def __init__(self) -> None:
         self.has_staged = False

@@ -110,7 +110,7 @@ def written_text(call: Call) -> str | None:
 
 
 def prints_environment(source: Call | Word | None) -> bool:
-    """Decides whether a pipe begins with the whole environment, keys and passwords included."""
+    """Decides whether a pipe begins with the whole environment, including keys and passwords."""
     while isinstance(source, Call) and isinstance(source.stdin, Call):
         source = source.stdin
     return isinstance(source, Call) and environment.prints_everything(

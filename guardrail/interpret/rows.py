@@ -211,7 +211,7 @@ class Rows(Part):
         )
 
     def request(self, request: Request, parsed: Parsed, call: Call, frame: Frame) -> None:
-        """Adds the effects of the HTTP requests that a call makes."""
+        """Adds the effects of the HTTP requests that a call sends."""
         from guardrail.catalogue.http import effects_of_request
 
         methods = [word.text for part in request.method for word in parsed.part(part)]

@@ -1,4 +1,4 @@
-"""Finds where the targets of effects lie, and the care that they deserve."""
+"""Determines the places of the targets of effects, and the care that they deserve."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class Targets:
         )
 
     def _in_new_container(self, text: str, call: Call) -> Place | None:
-        """Returns the place of a path in a container that the action makes: on this machine if the path is mounted;
+        """Returns the place of a path in a container that the action creates: on this machine if the path is mounted;
         otherwise temporary, since it disappears with the container."""
         mounts = self._memory.mounts.get(call.host) if call.host is not None else None
         if mounts is None:

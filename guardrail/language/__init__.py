@@ -41,8 +41,8 @@ class Request(Protocol):
 
 class Family(NamedTuple):
     """An intent of language. `place` names the texts that are searched for it: `prose` is an action in plain words,
-    `message` also includes the texts for people in a tool's arguments, `text` every text, also code. `stage` is the
-    stage of the answer that it belongs to. `examples` must match, `look_alikes` must not."""
+    `message` also includes the texts for people in a tool's arguments, `text` every text, including code. `stage` is
+    the stage of the answer that it belongs to. `examples` must match, `look_alikes` must not."""
 
     id: str
     place: Literal["prose", "message", "text"]

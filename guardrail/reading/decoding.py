@@ -72,7 +72,7 @@ _LOOK_ALIKES = str.maketrans(
     "АВЕЅІЈКМНОРСТУХЗаеѕіјорсухһԁԛԝґѵкмтгвΑΒΕΖΗΙΚΜΝΟΡΤΥΧαοινκρυτγχεɑɡɩʟʀɴʜᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢՕՍԼհոսօցզ",
     "ABESIJKMHOPCTYX3aesijopcyxhdqwrvkmtrbABEZHIKMNOPTYXaoivkputyxeagilrnhacdejkmoptuvwzOULhnuogq",
 )
-# Dashes, slashes and dots in place of the ASCII ones. Quotes and operators stay as they are: a shell reads letters.
+# Dashes, slashes and dots in place of the ASCII ones. Quotes and operators stay: a shell reads these as letters.
 _PUNCTUATION = {
     "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "―": "-", "−": "-", "﹘": "-", "﹣": "-", "－": "-",
     "⁄": "/", "∕": "/", "⧸": "/", "／": "/", "․": ".", "．": ".", "ꓸ": ".", "∗": "*", "＊": "*", "∼": "~", "～": "~",

@@ -455,7 +455,7 @@ def _turned_on(device: Thing | None, state: _State) -> Iterator[str]:
 
 
 def _source_of_heat(words: str) -> str:
-    """Returns one name for a stove, whose burners and knobs have names of their own."""
+    """Returns the same name for a stove, its burners and its knobs."""
     return "stove" if words.startswith(("stove", "burner")) else words
 
 

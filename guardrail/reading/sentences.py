@@ -1,5 +1,5 @@
-"""Reads actions in plain words: the request of a sentence, by verb and thing. Denied, asked, quoted and explained
-actions don't count."""
+"""Reads actions in plain words: the request of a sentence, by verb and thing. Actions that are only denied, asked
+about, quoted or explained don't count."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _LONGEST_WORD = 40
 
 def _without_names(text: str) -> str:
     """Returns the text without names of people and places that could be read as verbs: "add Cook to the list", "Mrs.
-    Grant". A capitalised word in a verb's position is left, and so are all words of a title."""
+    Grant". A capitalised word in a verb's position remains, and so do all words of a title."""
     titles, before_verbs = _words()["titles"], words_before_verbs()
     parts, at = [], 0
     for name in _CAPITALISED.finditer(text):

@@ -245,7 +245,7 @@ class Calls(Values):
             self._emit(f"{last.program.removeprefix('python:')}.unused", last.words, last.span)
 
     def _handed_over(self, name: str, arguments: Sequence[Value], named: Sequence[tuple[str, Value]]) -> None:
-        """Calls a function that is passed to another one, which calls it: `map(os.remove, files)`,
+        """Follows a function that is passed to another one, which calls it: `map(os.remove, files)`,
         `Thread(target=f)`."""
         member = name.rpartition(".")[2]
         if member not in _CALLERS:

@@ -1,4 +1,4 @@
-"""Reads statements in order, with loops over known values and both ways of a condition."""
+"""Reads statements in order, with loops over known values and both branches of a condition."""
 
 from __future__ import annotations
 

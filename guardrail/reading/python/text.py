@@ -1,4 +1,4 @@
-"""Python's functions from text to text, on known values: decoding, formatting, methods of str and bytes."""
+"""Python's text functions, applied to known values: decoding, formatting, methods of str and bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls functions that the text defines."""
+"""Follows calls of functions that the text defines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from guardrail.reading.shell.variables import POSITIONAL
 from guardrail.vocabulary import EffectKind, ObjectKind, Place, Scope
 
 MANY_CALLS = 60  # from this many calls on, repeated ones are read once
-MAX_ACTIVE = 12  # nested calls of functions
+MAX_ACTIVE = 12  # nested function calls
 _PRINTING = SILENT | {"echo", "printf", "cat", "exit", "basename", "dirname"}  # builtins and programs that only print
 _STREAMS = words_of("/dev/null /dev/stdout /dev/stderr /dev/tty &1 &2 1 2")
 

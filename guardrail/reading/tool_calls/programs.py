@@ -86,7 +86,7 @@ _CALLING = {
     EffectKind.SEND: ("call", "send", "terminal", "shell", "console"),
     EffectKind.OVERWRITE: ("terminal", "shell", "console"),
 }
-"""Words of names whose verb has another kind, and which run their argument nevertheless."""
+"""Words of tool names that make the tool run its argument, although its verb has this kind."""
 
 
 def programs_of_arguments(tokens: tuple[Token, ...], call: ToolCall, text: str, offset: int) -> Reading | None:

@@ -33,7 +33,7 @@ def click_reading(call: ToolCall, text: str, offset: int) -> Reading | None:
 
 
 def _on_the_page(effect: Effect, span: Span) -> Effect:
-    """Returns the effect of a button, whose target is at the page's service."""
+    """Returns the effect of a button, with its target in the page's service."""
     near = (Place.UNKNOWN, Place.WORKSPACE)
     targets = tuple(
         replace(target, place=Place.REMOTE) if target.place in near else target for target in effect.targets
