@@ -41,7 +41,7 @@ def plain_policy(source: str, file: str) -> Plain:
     for node, family in zip(nodes, families, strict=True):
         for row in family["rows"]:
             if row["id"] in seen:
-                raise reader.invalid(node, f"the row {row['id']} stands twice")
+                raise reader.invalid(node, f"the row {row['id']} occurs twice")
             seen.add(row["id"])
     return {"digest": hashlib.sha256(source.encode()).hexdigest(), "families": families}
 
@@ -137,7 +137,7 @@ class Reader:
         for key, value in node.value:
             name = self.text(key)
             if name in found:
-                raise self.invalid(key, f"the key {name} stands here twice")
+                raise self.invalid(key, f"the key {name} occurs twice")
             found[name] = value
         return list(found.items())
 

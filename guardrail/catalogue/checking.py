@@ -174,19 +174,19 @@ class Checker:
     def items(self, node: Any, what: str) -> list[Any]:
         if node.id == "sequence":
             return list(node.value)
-        self.fault(node, f"here belongs {what}")
+        self.fault(node, f"expected {what}")
         return []
 
     def pairs(self, node: Any, what: str) -> list[tuple[str, Any, Any]]:
         if node.id != "mapping":
-            self.fault(node, f"here belongs {what} as `key: value`")
+            self.fault(node, f"expected {what} as `key: value`")
             return []
         pairs = []
         seen: set[str] = set()
         for key, value in node.value:
             name = self.string(key)
             if name in seen:
-                self.fault(key, f"{name!r} stands here twice")
+                self.fault(key, f"{name!r} occurs twice")
             seen.add(name)
             pairs.append((name, key, value))
         return pairs
@@ -220,7 +220,7 @@ class Checker:
     def number(self, node: Any) -> int:
         text = self.string(node)
         if not text.isdecimal():
-            self.fault(node, f"{text!r} is no number")
+            self.fault(node, f"{text!r} is not a number")
             return 0
         return int(text)
 
@@ -228,7 +228,7 @@ class Checker:
         text = self.string(node)
         allowed = tuple(str(choice) for choice in choices)
         if text not in allowed:
-            self.fault(node, f"{text!r} is no {what}{_nearest(text, allowed)}")
+            self.fault(node, f"{text!r} is not a valid {what}{_nearest(text, allowed)}")
         return text
 
     def expression(self, node: Any) -> str:
@@ -323,7 +323,7 @@ class Checker:
                 level["aliases"] = self.strings(found["aliases"])
             for spelling in (name, *level.get("aliases", ())):
                 if spelling in homes:
-                    self.fault(key, f"the subcommand {spelling!r} belongs to {homes[spelling]!r} already")
+                    self.fault(key, f"the subcommand {spelling!r} already belongs to {homes[spelling]!r}")
                 homes[spelling] = name
             subcommands[name] = level
         return subcommands
@@ -517,7 +517,7 @@ class Checker:
         allowed += [((*Scope, *Place), word, "scope or place") for word in rest]
         for choices, word, what in allowed:
             if word not in choices:
-                self.fault(node, f"{text!r} is no effect: {word!r} is no {what}{_nearest(word, choices)}")
+                self.fault(node, f"{text!r} is not an effect: {word!r} is not a valid {what}{_nearest(word, choices)}")
         return text
 
 

@@ -113,7 +113,7 @@ def _parsed(text: str | None, path: Path) -> dict[str, Any]:
     try:
         settings = json.loads(text)
     except ValueError as error:
-        raise SettingsInvalid(f"{path} is no JSON: {error}") from None
+        raise SettingsInvalid(f"{path} is not JSON: {error}") from None
     if not isinstance(settings, dict):
         raise SettingsInvalid(f"{path} is not a JSON object")
     return settings

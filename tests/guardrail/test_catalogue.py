@@ -46,8 +46,8 @@ def program(*lines: str) -> str:
         ("- program: x\n", "x.yaml:1: an entry needs `source`, where its behaviour is documented"),
         ("- source: x\n", "x.yaml:1: an entry has either `program` or `programs`"),
         (program("valus: [-e]"), "x.yaml:3: a program has no key 'valus'; do you mean 'values'?"),
-        (program("style: poxis"), "x.yaml:3: 'poxis' is no style; do you mean 'posix'?"),
-        (program("values: [-e]", "values: [-f]"), "x.yaml:4: 'values' stands here twice"),
+        (program("style: poxis"), "x.yaml:3: 'poxis' is not a valid style; do you mean 'posix'?"),
+        (program("values: [-e]", "values: [-f]"), "x.yaml:4: 'values' occurs twice"),
         ("- {program: X, source: x}\n", "x.yaml:1: 'X' has capital letters: programs are named in lower case"),
         ("- {program: bin/x, source: x}\n", "x.yaml:1: 'bin/x' is not the base name of a program"),
         (program("prefixes: yes"), "x.yaml:3: 'yes' is neither true nor false"),
@@ -63,14 +63,14 @@ def test_a_mistake_is_named_with_file_and_line(text: str, fault: str) -> None:
 @pytest.mark.parametrize(
     ("row", "fault"),
     [
-        ("kind: delet, object: path", "'delet' is no kind; do you mean 'delete'?"),
-        ("kind: delete, object: pth", "'pth' is no object; do you mean 'path'?"),
+        ("kind: delet, object: path", "'delet' is not a valid kind; do you mean 'delete'?"),
+        ("kind: delete, object: pth", "'pth' is not a valid object; do you mean 'path'?"),
         ("kind: delete", "an effect needs `object`"),
         ("kind: delete, object: path, revrsible: no", "an effect has no key 'revrsible'; do you mean 'reversible'?"),
         ("kind: delete, object: path, targets: [operand:0]", "'operand:0' names no part of a call"),
         ("kind: delete, object: path, when: {operand: '('}", "'(' is not an RE2 expression"),
         ("kind: delete, object: path, when: {}", "a condition is empty"),
-        ("kind: delete, object: path, when: {operands: two}", "'two' is no number"),
+        ("kind: delete, object: path, when: {operands: two}", "'two' is not a number"),
         ("kind: delete, object: path, broader: {options: [-r]}", "`broader` needs `options` and `scope`"),
     ],
 )

@@ -353,7 +353,7 @@ FAMILY = """
         ("reason: It deletes.", "", 7, "the key reason is missing"),
         ("remediation: Do less.", "", 7, "neither the row nor its family has a remediation"),
         ("stage: alignment", "stage: [alignment]", 4, "expected a text"),
-        ("stage: alignment", "stage: alignment\n  stage: alignment", 5, "stands here twice"),
+        ("stage: alignment", "stage: alignment\n  stage: alignment", 5, "occurs twice"),
         ("severity: high", "severity: high\n      lowered_by: {approved: hgih}", 10, "did you mean high?"),
         ("rows:", "rows: [", 7, "not valid YAML"),
     ],
