@@ -28,9 +28,9 @@ class KeyMeaning:
     reason: str
 
 
-_STARTS = KeyMeaning(EffectKind.PERSIST, ObjectKind.PROCESS, "makes Windows start a program or library by itself")
+_STARTS = KeyMeaning(EffectKind.PERSIST, ObjectKind.PROCESS, "makes Windows start a program or library automatically")
 _DEFENCE = KeyMeaning(EffectKind.DISABLE, ObjectKind.SERVICE, "changes a defence or a policy of the system")
-_PASSWORDS = KeyMeaning(EffectKind.READ, ObjectKind.CREDENTIAL, "reads where passwords are kept")
+_PASSWORDS = KeyMeaning(EffectKind.READ, ObjectKind.CREDENTIAL, "reads stored passwords")
 
 
 def _any(*expressions: str) -> re.Pattern[str]:

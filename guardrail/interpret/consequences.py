@@ -68,7 +68,7 @@ def _of_the_guard(effect: Effect, facts: Facts, call: Call) -> Iterator[Effect]:
             continue
         if is_of_guard(target.text) or (directory and is_of_guard(located(target.text, facts, directory))):
             changed = replace(effect, kind=EffectKind.CONFIGURE, object=ObjectKind.GUARD, targets=(target,))
-            yield replace(changed, detail={"says": "takes away what checks or steers the agent"})
+            yield replace(changed, detail={"says": "removes what checks or steers the agent"})
 
 
 def _of_hooks(effect: Effect) -> Iterator[Effect]:

@@ -189,7 +189,7 @@ FRAGMENTS: tuple[tuple[str, Care], ...] = (
     ("windows/system32/config/security", _secret("passwords of the system")),
     ("windows/system32/config/system", _secret("passwords of the system")),
     ("var/db/dslocal/nodes/default/users", _secret("passwords of the system")),
-    ("application support/com.apple.tcc/tcc.db", Care(Sensitivity.SYSTEM, "what programs may see and steer")),
+    ("application support/com.apple.tcc/tcc.db", Care(Sensitivity.SYSTEM, "what programs may see and control")),
     ("windows/repair/sam", _secret("passwords of the system")),
     ("hklm/sam", _secret("passwords of the system")),
     ("hklm/security", _secret("passwords of the system")),

@@ -21,16 +21,16 @@ class Consequence:
 
 
 STARTS_WITH_SHELL = Consequence(EffectKind.PERSIST, ObjectKind.PATH, "a file that runs when a shell starts")
-_TIMED = Consequence(EffectKind.PERSIST, ObjectKind.SCHEDULED_TASK, "a task that runs by the clock")
+_TIMED = Consequence(EffectKind.PERSIST, ObjectKind.SCHEDULED_TASK, "a task that runs on a schedule")
 _SERVICE = Consequence(EffectKind.PERSIST, ObjectKind.SERVICE, "a service that starts with the system or the user")
 _RIGHTS = Consequence(EffectKind.GRANT, ObjectKind.PERMISSION, "who may do what on this machine")
 _LOGIN = Consequence(EffectKind.GRANT, ObjectKind.CREDENTIAL, "who may log in")
 _LOADED = Consequence(EffectKind.INJECT, ObjectKind.PROCESS, "code that every process loads")
 _GUARD = Consequence(EffectKind.CONFIGURE, ObjectKind.GUARD, "what checks or steers the agent")
-_HOOK = Consequence(EffectKind.PERSIST, ObjectKind.REPOSITORY, "code that git runs by itself")
+_HOOK = Consequence(EffectKind.PERSIST, ObjectKind.REPOSITORY, "code that git runs automatically")
 _NETWORK = Consequence(EffectKind.CONFIGURE, ObjectKind.NETWORK, "how this machine finds and reaches others")
 _BOOT = Consequence(EffectKind.CONFIGURE, ObjectKind.DEVICE, "how the system boots or what it mounts")
-_CRASH = Consequence(EffectKind.DISRUPT, ObjectKind.DEVICE, "whether the machine runs on")
+_CRASH = Consequence(EffectKind.DISRUPT, ObjectKind.DEVICE, "whether the machine keeps running")
 _DEVICE = Consequence(EffectKind.OVERWRITE, ObjectKind.DEVICE, "a disk or the memory itself")
 WRITE_NAMES: Mapping[str, Consequence] = {
     **dict.fromkeys(

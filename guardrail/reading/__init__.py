@@ -127,8 +127,8 @@ _FAR = 400
 
 
 def _fences(text: str) -> Iterator[tuple[str, int, str]]:
-    """Yields the text between fences, with its start and the language that the opening fence names. It ends at the next
-    fence or with the whole text. A regular expression would search to the end of the line from each sign of a row."""
+    """Yields each text between fences, with its start and the language that the opening fence names. The last may end
+    with the whole text. A regular expression would search to the end of the line from each sign of a row."""
     at = text.find(_FENCE)
     while at >= 0 and (end_of_line := text.find("\n", at)) >= 0:
         named = _LANGUAGE_OF_FENCE.match(text, at + len(_FENCE))

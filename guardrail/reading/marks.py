@@ -11,7 +11,8 @@ from guardrail.record import record
 
 class Mark(NamedTuple):
     """A mark of a language and its points. It starts at the beginning of the text or after one of the signs in
-    `behind`, or anywhere if that is None. A text with the mark contains one of `needs` in lower case, unless empty."""
+    `behind`, or anywhere if that is None. A text with the mark contains one of `needs`, if there are any, in lower
+    case."""
 
     points: int
     behind: str | None

@@ -66,8 +66,8 @@ _LONGEST_WORD = 40
 
 
 def _without_names(text: str) -> str:
-    """Returns the text without names of people and places that could be read as verbs: "add Cook to the list", "Mrs.
-    Grant". A capitalised word in a verb's position remains, and so do all words of a title."""
+    """Returns the text with names of people and places blanked if they could be read as verbs: "add Cook to the list",
+    "Mrs. Grant". A capitalised word in a verb's position remains, and so do all words of a title."""
     titles, before_verbs = _words()["titles"], words_before_verbs()
     parts, at = [], 0
     for name in _CAPITALISED.finditer(text):

@@ -75,7 +75,7 @@ class Sessions(Things):
             )
             self._add(EffectKind.CONFIGURE, ObjectKind.DATABASE, given[:1], span)
             if dangerous and statement.text(len(statement.tokens) - 1) != "0":
-                says = {"says": "lets the database run commands of the system"}
+                says = {"says": "lets the database run system commands"}
                 self._add(EffectKind.ESCALATE, ObjectKind.DATABASE, given[:1], span, detail=says)
         elif member in ("sp_addsrvrolemember", "sp_addrolemember"):
             self._add(EffectKind.GRANT, ObjectKind.PERMISSION, given[1:2] or given[:1], span, Scope.ALL)

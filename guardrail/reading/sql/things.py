@@ -196,7 +196,7 @@ class Things(Rows):
             word = statement.word(number)
             following = statement.word(number + 1)
             if word == "DROP" and following not in _LOOSE:
-                reversible, detail = Reversible.NO, {"says": "drops a column with what it holds"}
+                reversible, detail = Reversible.NO, {"says": "drops a column with its data"}
                 if following in ("PARTITION", "SUBPARTITION"):
                     self._rows(EffectKind.DELETE, [f"{name} ({statement.text(number + 2)})"], span, Scope.MANY)
             elif word in ("DELETE", "UPDATE") and statement.find(number, "WHERE") > 0:  # mutations of ClickHouse

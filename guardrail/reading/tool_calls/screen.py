@@ -49,7 +49,7 @@ _CONFIRMS = {
 _CONFIRMED = re.compile(
     rf"(?i)^(?:button\s+)?confirm\s+(?:the\s+|and\s+)?(?:permanent\s+)?({'|'.join(_CONFIRMS)})\b(?:\s+of)?"
 )
-"""The effects of the noun after "confirm" on a button."""
+"""The verbs for nouns after "confirm" on a button."""
 _LABELS = ("element", "text", "label", "name", "description", "selector")
 _LONGEST_LABEL = 200
 

@@ -80,7 +80,7 @@ def is_call(text: str) -> bool:
 
 
 def calls_in(text: str, offset: int) -> Iterator[ToolCall]:
-    """Yields the calls if a text consists of calls. `offset` is where the text begins. Raises `Stopped`."""
+    """Yields the calls in a text. `offset` is the position at which the text begins. Raises `Stopped`."""
     stripped = text.strip()
     whole = Span(offset, offset + len(text))
     if stripped[:1] in ("{", "["):
