@@ -1,8 +1,9 @@
-"""Makes the pictures and tables of the documentation from the code: `make contracts` runs it.
+"""Generates the tables and pictures of the documentation from the code; `make contracts` runs it.
 
-`docs/data.md` and `contracts/site/lineage.json` come from the asset graph. With the address of a running service,
-`python docs/pictures.py http://127.0.0.1:8000` also takes a picture of every page with Chromium for the sheet in
-README.md, and the one that other sites show beside a link. Browser tests make the same sheet of the pages they open.
+`docs/data.md` and `contracts/site/lineage.json` are generated from the asset graph. With the address of a running
+service, `python docs/pictures.py http://127.0.0.1:8000` also takes a screenshot of every page with Chromium for the
+sheet in README.md, and renders the picture that other sites show with a link. Browser tests build the same sheet from
+the pages they open.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ WINDOW_WIDTH, WINDOW_HEIGHT = 1440, 1080
 SMALL_WIDTH, SMALL_HEIGHT, COLUMNS, GAP = 432, 324, 4, 8
 SOCIAL_DRAWING = ROOT / "site" / "social.svg"
 SOCIAL_PICTURE = ROOT / "site" / "assets" / "social.png"
-"""What other sites show beside a link to a page. It has no live number, so it never lies."""
+"""The picture that other sites show with a link to a page. It has no live number, so it is never out of date."""
 
 TABLE = re.compile(r"(raw|core|out)_\w+")
 _PARAMETER = re.compile(r"\$[a-z_]+")
@@ -56,30 +57,31 @@ _WRITTEN_BY = {
     "out_holders__daily": _PRICED_BY,
     "out_holders__hourly": _PRICED_BY,
 }
-"""The statements whose queries write columns of tables that declare no query of their rows."""
+"""For tables that declare no query of their rows: the statements that write their columns."""
 
 DATA_OPENING = """# Data
 
-This page is made by `docs/pictures.py` from the asset graph and the document registry.
+`docs/pictures.py` generates this page from the asset graph and the document registry.
 
-A table's name says its stage: `raw_` as a source gave it, `core_` after the rules, `out_` what documents are made of.
-Units end a column's name (`_wei`, `_usd`, `_s`), times are UTC. Dagster describes every table and column beside
-the lineage, and published databases (`svc.duckdb`) have the same as comments (`select * from duckdb_columns()`).
+The prefix of a table's name is its stage: `raw_` as a source delivered it, `core_` after the rules were applied, `out_`
+from which documents are built. The suffix of a column's name is its unit (`_wei`, `_usd`, `_s`); times are UTC. Dagster
+shows the descriptions of every table and column with the lineage, and published databases (`svc.duckdb`) contain them
+as comments (`select * from duckdb_columns()`).
 
-Amounts of tokens are exact over all of uint256: integer limbs in tables, decimal strings in JSON. A document states in
-its freshness block its `source`, `observedAt`, `quality` and `staleAfter`. The models in `contracts/` are the
-reference, and `/openapi.json` of a running service is made from them. [Open data](open-data.md) shows which tables are
-public, and how to read them.
+Amounts of tokens are exact over all of uint256: integer limbs in tables, decimal strings in JSON. A document states its
+`source`, `observedAt`, `quality` and `staleAfter` in its freshness block. The models in `contracts/` are the reference,
+and `/openapi.json` of a running service is generated from them. [Open data](open-data.md) shows which tables are public
+and how to read them.
 """
 
 
 def asset_graph() -> dg.AssetGraph:
-    """Returns the assets of the service as they are without any setting."""
+    """Returns the assets of the service with no setting set."""
     return build_definitions(Settings(_env_file=None)).resolve_asset_graph()
 
 
 def lineage(graph: dg.AssetGraph) -> str:
-    """Draws the groups of assets and the arrows between them as a Mermaid chart, without the checks of all groups."""
+    """Draws the groups of assets and the arrows between them as a Mermaid chart, without the group of all checks."""
     group_of = {asset.key: asset.group_name for asset in graph.asset_nodes}
     arrows = {
         (group_of[parent], group_of[asset.key])
@@ -96,7 +98,7 @@ def lineage(graph: dg.AssetGraph) -> str:
 
 
 def data_page(graph: dg.AssetGraph) -> str:
-    """Lists every table and every published document, with the descriptions that the code gives them."""
+    """Renders `docs/data.md`: every table and every published document with its description in the code."""
     described = {asset.key.path[-1]: (asset.group_name, asset.description or "") for asset in graph.asset_nodes}
     tables = [
         f"| `{name}` | {group} | {_cell(text)} |"
@@ -109,13 +111,13 @@ def data_page(graph: dg.AssetGraph) -> str:
         if row.collection is None
     ]
     collections = sorted({row.collection for row in PROJECTIONS if row.collection is not None})
-    whole = "One page each, and the same in Markdown"
+    whole = "One page each, also in Markdown"
     documents += [f"| `/{name}/…/` | {whole} | as fresh as what it shows |" for name in collections]
     return "\n".join(
         [
             DATA_OPENING,
             "## What flows where\n",
-            "The groups of assets, as Dagster shows them in full; checks of all groups are left out.\n",
+            "The groups of assets, without the checks of all groups; Dagster shows the whole graph.\n",
             lineage(graph),
             "## Tables of the warehouse\n",
             "| table | group | content and grain |",
@@ -131,7 +133,7 @@ def data_page(graph: dg.AssetGraph) -> str:
 
 
 def lineage_record(graph: dg.AssetGraph) -> bytes:
-    """Returns what every table and every document with numbers is made of, for the pages for people."""
+    """Returns, for the pages for people, what every table and every document with numbers is built from."""
     numbers = {document_key(row): row for row in PROJECTIONS if row.freshness is not None}
     assets = [
         _document_record(asset, numbers[asset.key]) if asset.key in numbers else _asset_record(asset)
@@ -145,8 +147,10 @@ def lineage_record(graph: dg.AssetGraph) -> bytes:
 
 
 def followed_columns(table: str, statement: str) -> dict[str, tuple[str, ...]]:
-    """Returns the columns, `table.column`, that the columns of a table follow from by a query, or by an `insert` or
-    `update` with one. Empty for a statement in no form that is surely understood."""
+    """Returns, for each column of a table, the columns (`table.column`) from which a statement derives it.
+
+    The statement is a query, or an `insert` or `update` with one. Returns nothing for any other form.
+    """
     declared = {name: dict.fromkeys((column.name for column in columns_of(name)), "varchar") for name in tables()}
     parsed = sqlglot.parse_one(_PARAMETER.sub("null", statement.replace("$table", table)), dialect="duckdb")
     query, columns = _query_of(parsed)
@@ -160,7 +164,7 @@ def followed_columns(table: str, statement: str) -> dict[str, tuple[str, ...]]:
 
 
 def _query_of(parsed: exp.Expr) -> tuple[exp.Query | None, dict[str, set[str]]]:
-    """Returns the query within a statement, and by column that it writes the names of the query's columns."""
+    """Returns the query within a statement, and for each column that it writes the names of the query's columns."""
     if isinstance(parsed, exp.Insert) and isinstance(parsed.expression, exp.Query):
         query = parsed.expression
         if parsed.ctes:
@@ -171,7 +175,7 @@ def _query_of(parsed: exp.Expr) -> tuple[exp.Query | None, dict[str, set[str]]]:
         updating = subquery.unnest()
         assert isinstance(updating, exp.Query)
         assigned = {part.this.name: part.expression.find_all(exp.Column) for part in parsed.expressions}
-        # A value of the row itself that the update keeps follows from what that row's columns follow from already.
+        # A value that the update keeps from the row itself is already covered by the lineage of that row's column.
         kept = parsed.this.alias_or_name
         return updating, {
             name: {column.name for column in columns if column.table != kept} for name, columns in assigned.items()
@@ -184,13 +188,13 @@ def _query_of(parsed: exp.Expr) -> tuple[exp.Query | None, dict[str, set[str]]]:
 
 
 def _ends(table: str, node: Node) -> set[str]:
-    """Returns the columns of other tables at the ends of a column's lineage."""
+    """Returns the columns of other tables at which a column's lineage ends."""
     ends = [end for end in node.walk() if not end.downstream and isinstance(end.source, exp.Table)]
     return {f"{end.source.name}.{exp.to_column(end.name).name}" for end in ends if end.source.name != table}
 
 
 def column_lineage(table: str) -> dict[str, tuple[str, ...]]:
-    """Returns what the columns of a table follow from: by its declared rows, or by the statements that write them."""
+    """Returns the column lineage of a table, from its declared rows or from the statements that write its columns."""
     rows = tables()[table].rows
     texts = [read_sql(name) for name in _WRITTEN_BY.get(table, ())] + ([] if rows is None else [rows.query])
     found: dict[str, set[str]] = {}
@@ -244,7 +248,7 @@ def _document_record(asset: dg.AssetNode, row: Projection) -> AssetRecord:
 
 
 def take_picture(address: str, target: Path, width: int, height: int) -> None:
-    """Writes what Chromium shows of an address into a file."""
+    """Writes a screenshot of the page at an address, taken with Chromium."""
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
         raise SystemExit("Chromium is not installed.")
@@ -255,7 +259,7 @@ def take_picture(address: str, target: Path, width: int, height: int) -> None:
 
 
 def contact_sheet(pictures: Sequence[Path], target: Path) -> None:
-    """Writes the upper part of every picture, small and in order, into one picture."""
+    """Combines the upper parts of all pictures, reduced and in order, into one picture."""
     rows = -(-len(pictures) // COLUMNS)
     size = (COLUMNS * (SMALL_WIDTH + GAP) - GAP, rows * (SMALL_HEIGHT + GAP) - GAP)
     with Image.new("RGB", size, "#d9d5c9") as sheet:
