@@ -149,7 +149,7 @@ function begin () {
       if (!answer.ok) throw new Error(`answered ${answer.status}`)
       lists.push(...records(await answer.text()).sort((a, b) => b.block - a.block))
     } catch (error) {
-      said.textContent = `The lists to choose from can’t be shown now (${error.message}).`
+      said.textContent = `The list of blocks can’t be shown now (${error.message}).`
       return
     }
     for (const side of [from, to]) {
@@ -160,7 +160,7 @@ function begin () {
     for (const button of form.querySelectorAll('[data-days]')) {
       const list = listBefore(Number(button.dataset.days))
       button.disabled = !list
-      if (!list) button.title = 'The lists don’t reach back that far'
+      if (!list) button.title = 'The lists don’t go back that far'
       button.addEventListener('click', () => {
         [from.value, to.value] = [list.block, lists[0].block]
         choose()

@@ -32,7 +32,7 @@ async function check(form, outcome) {
   const rows = [["Quote", said.quoteId], ["Amount", `${said.price.exactAmount} ${said.data.next.pay.assetSymbol}`], ["Pay to", said.data.paymentRequirement.payTo], ["Expires", said.expiresAt], ...quote.rows, ...requirement.rows];
   const list = document.createElement("dl");
   for (const [name, text] of rows) list.append(element("dt", name), element("dd", text));
-  const verdict = equal ? "Both hashes are equal: a claim will be held to exactly these terms." : "The hashes differ: don’t pay this quote.";
+  const verdict = equal ? "Both hashes are equal: a claim is bound to exactly these terms." : "The hashes differ: don’t pay this quote.";
   outcome.replaceChildren(element("p", verdict, equal ? "verdict" : "verdict wrong"), list);
 }
 
@@ -56,7 +56,7 @@ function begin() {
     try {
       await check(form, outcome);
     } catch (error) {
-      outcome.replaceChildren(element("p", `No answer that can be read (${error.message}). Try again in a minute.`, "verdict wrong"));
+      outcome.replaceChildren(element("p", `The answer can’t be read (${error.message}). Try again in a minute.`, "verdict wrong"));
     } finally {
       button.disabled = false;
     }
@@ -104,7 +104,7 @@ async function connected(provider, chainId) {
   const wanted = `0x${chainId.toString(16)}`;
   if (BigInt(await provider.request({ method: "eth_chainId" })) !== BigInt(chainId)) {
     await provider.request({ method: "wallet_switchEthereumChain", params: [{ chainId: wanted }] });
-    if (BigInt(await provider.request({ method: "eth_chainId" })) !== BigInt(chainId)) throw new Stopped(`The wallet stays on another chain than ${chainId}.`);
+    if (BigInt(await provider.request({ method: "eth_chainId" })) !== BigInt(chainId)) throw new Stopped(`The wallet is still on another chain than ${chainId}.`);
   }
   return account.toLowerCase();
 }
@@ -122,7 +122,7 @@ async function quoted(form, account) {
   const terms = said.data.paymentRequirement;
   const equal = (await compared("", said.quoteHash, said.data.quote)).equal && (await compared("", said.paymentRequirementHash, terms)).equal;
   const isOurs = terms.network === `eip155:${chain}` && terms.asset.toLowerCase() === asset && terms.payTo.toLowerCase() === treasury && terms.amount === said.price.exactAmountUnits;
-  if (!equal || !isOurs) throw new Stopped("The quote does not fit its hashes or this page. Nothing was paid.");
+  if (!equal || !isOurs) throw new Stopped("The quote does not match its hashes or this page. Nothing was paid.");
   const { quoteId, quoteHash, paymentRequirementHash, price, expiresAt } = said;
   const { proofRequired, proof } = said.data.next.claim;
   const kept = { quoteId, quoteHash, paymentRequirementHash, planId, from: account, amount: price.exactAmount, data: transferCall(terms.payTo, terms.amount), notAfter: expiresAt, typedData: proofRequired ? proof : null };
@@ -157,14 +157,14 @@ async function claimed(form, kept, say) {
       answer = await fetch(form.dataset.claim, { method: "POST", headers: { "Content-Type": "application/json" }, body });
       said = await answer.json();
     } catch {
-      say("The service does not answer. The claim goes on by itself; the payment is safe.");
+      say("The service does not answer. The claim continues by itself; the payment is safe.");
       await pause(5);
       continue;
     }
     if (answer.status === 201) return said.data.activationPacket;
     const wait = Number(answer.headers.get("Retry-After") ?? said.retryAfter) || 5;
-    if (answer.status === 202) say("Paid. The chain has to bury the transfer deeper; nothing need be paid again.");
-    else if (answer.status === 429 || answer.status >= 500 || said.code === "claim_in_progress") say(`${said.detail} The claim goes on in ${wait} s.`);
+    if (answer.status === 202) say("Paid. The transfer needs more confirmations; don’t pay again.");
+    else if (answer.status === 429 || answer.status >= 500 || said.code === "claim_in_progress") say(`${said.detail} The claim continues in ${wait} s.`);
     else throw new Stopped(`${said.detail} (${said.code}) Don’t pay again: the transfer is ${transactionHash}.`);
     await pause(wait);
   }
@@ -256,7 +256,7 @@ async function beginBuying() {
     if (target.dataset.act === "forget") {
       payment.forget();
       recover.hidden = true;
-      say("Forgotten. Nothing is open.");
+      say("Forgotten. No payment is open.");
     } else if (target.dataset.act === "claim" && form.hash.value && form.hash.reportValidity()) {
       const { isSending, ...kept } = { ...payment.read(), transactionHash: form.hash.value.toLowerCase() };
       payment.keep(kept);
@@ -267,7 +267,7 @@ async function beginBuying() {
   if (open?.transactionHash) goOn(() => claim(open));
   else if (open?.isSending) {
     reached("pay");
-    say("This page was left while the wallet was asked to pay. If it paid, give the transaction’s hash.");
+    say("This page was closed while the wallet was asked to pay. If it paid, enter the transaction’s hash.");
     recover.hidden = false;
   }
 }

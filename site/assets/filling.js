@@ -77,5 +77,5 @@ export async function read (path) {
 export function unanswered (error) {
   // What stands between here and the service answers in HTML where the service doesn't.
   const isUnreadable = error instanceof TypeError || error instanceof SyntaxError
-  return `No answer: ${isUnreadable ? 'nothing came that can be read. Try again in a minute.' : error.message}`
+  return isUnreadable ? 'The answer can’t be read. Try again in a minute.' : `No answer: ${error.message}`
 }

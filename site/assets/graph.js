@@ -265,7 +265,7 @@ class Explorer extends Plane {
     this.chosen = node
     const card = document.getElementById('graph-card')
     card.className = node ? `card ${node.domain}` : 'card'
-    card.replaceChildren(...(node ? this.card(node) : [element('p', 'help', 'Choose a node in the picture or by the search.')]))
+    card.replaceChildren(...(node ? this.card(node) : [element('p', 'help', 'Choose a node in the picture or with the search.')]))
     if (node && tell) history.replaceState(null, '', `#node:${encodeURIComponent(node.id).replaceAll('%3A', ':')}`)
     if (node && this.size) {
       const [x, y] = this.place(node)
@@ -309,8 +309,8 @@ class Explorer extends Plane {
     card.replaceChildren(
       element('h2', '', 'From ', element('bdi', '', start.title), ' to ', element('bdi', '', end.title)),
       this.path.length
-        ? element('p', 'help', `The shortest way has ${count} ${count === 1 ? 'step' : 'steps'}. An arrow points as the relation does.`)
-        : element('p', '', 'No way leads between ', ...names, ' over the domains that are shown.'),
+        ? element('p', 'help', `The shortest path has ${count} ${count === 1 ? 'step' : 'steps'}. Arrows point in the direction of the relation.`)
+        : element('p', '', 'There is no path between ', ...names, ' over the domains that are shown.'),
       element('ol', 'path', ...steps))
     if (tell) history.replaceState(null, '', `#path:${encodeURIComponent(start.id)}/${encodeURIComponent(end.id)}`)
     this.draw()
@@ -327,7 +327,7 @@ class Explorer extends Plane {
     made.type = 'button'
     made.addEventListener('click', () => {
       this.start = node
-      made.replaceWith(element('p', 'note', 'Now choose the other node, in the picture, by the search or below.'))
+      made.replaceWith(element('p', 'note', 'Now choose the other node, in the picture, with the search or below.'))
     })
     return made
   }
@@ -392,7 +392,7 @@ async function begin () {
   try {
     all = new Explorer(await fetched(explorer.dataset.graph))
   } catch (error) {
-    document.getElementById('graph-found').textContent = `The search can’t be offered now (${error.message}); the picture and the lists are complete.`
+    document.getElementById('graph-found').textContent = `The search is not available now (${error.message}); the picture and the lists are complete.`
     return
   }
   const figure = explorer.querySelector('figure')

@@ -70,7 +70,7 @@ function reading (verdict, blocks) {
   })
   const groups = [
     group('What it would do', verdict.effects.length ? list('effects', verdict.effects.map(effectInWords)) : element('p', 'help', 'No effect was found.')),
-    group('Which rule', rules.length ? list('rules', rules) : element('p', 'help', `None of ${verdict.rules_checked} holds.`)),
+    group('Which rule', rules.length ? list('rules', rules) : element('p', 'help', `None of ${verdict.rules_checked} applies.`)),
     group('How it was read', element('p', '', words[`coverage.${verdict.coverage}`], ...uncovered)),
   ]
   if (!verdict.passed && verdict.remediation.length) {
@@ -120,7 +120,7 @@ function begin (form) {
 
   async function judge () {
     const action = form.action.value.trim()
-    if (!action) return failure('Nothing is there to be judged: type an action.')
+    if (!action) return failure('There is nothing to judge: type an action.')
     const data = { action, severity: form.severity.value }
     const answer = await fetch(form.dataset.judge, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ account: '-', data }) })
     const said = await answer.json()
@@ -138,7 +138,7 @@ function begin (form) {
       parts = await judge()
       if (!left.textContent.startsWith('The next')) button.disabled = false
     } catch (error) {
-      parts = failure(`The service does not answer (${error instanceof SyntaxError ? 'nothing came that can be read' : error.message}).`)
+      parts = failure(`The service does not answer (${error instanceof SyntaxError ? 'unreadable reply' : error.message}).`)
       button.disabled = false
     }
     outcome.replaceChildren(...parts)

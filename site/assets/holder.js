@@ -88,7 +88,7 @@ function told (time, x, ...cells) {
 }
 
 const NOTES = {
-  unknown_address: 'No transfer up to this block names the address, so it holds nothing.',
+  unknown_address: 'No transfer up to this block involves the address, so it holds nothing.',
   no_balance: 'The address holds nothing at this block.'
 }
 
@@ -107,9 +107,9 @@ function showTrust (found, address, score) {
     verdict.append(`Weighted score ${score.weightedScore} of 100 from ${count}, the newest of `, time(score.lastAttestedAt), '.')
     if (score.stale) verdict.append(` Stale since ${minutes(score.staleAfter)} UTC.`)
   } else if (score?.registered === false) {
-    verdict.append('Nobody attested it, so it has no score. That speaks neither for it nor against it.')
+    verdict.append('It has no attestation and therefore no score. That is evidence neither for it nor against it.')
   } else {
-    verdict.append(NO_SCORE[score ? score.reason : 'unanswered'] ?? 'Scores are not counted yet.')
+    verdict.append(NO_SCORE[score ? score.reason : 'unanswered'] ?? 'Scores are not computed yet.')
   }
   fill(found, {
     verdict,

@@ -218,7 +218,7 @@ function tellSizes (holders, all) {
   const others = all - holders.length
   const share = Math.max(1 - holders.reduce((sum, holder) => sum + holder.share, 0), 0)
   const held = (100 * share).toLocaleString('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
-  document.getElementById('map-others').textContent = others > 0 ? `Beside them ${others.toLocaleString('en')} others hold ${held}\u202f%.` : ''
+  document.getElementById('map-others').textContent = others > 0 ? `The other ${others.toLocaleString('en')} hold ${held}\u202f%.` : ''
 }
 
 async function begin () {

@@ -79,7 +79,7 @@ class Rows {
       this.said.textContent = found.length ? `Rows ${this.from + 1} to ${this.from + shown.length} of the ${words}` : `None of the ${all.length} newest`
     } catch (error) {
       this.all = undefined
-      this.said.textContent = `The file does not answer (${error.message}). These are the first rows.`
+      this.said.textContent = `The file can’t be read (${error.message}). These are the first rows.`
     }
   }
 

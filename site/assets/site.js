@@ -221,7 +221,7 @@ async function look () {
     if (own !== shown) offerReload()
   } catch {
     showHealth('unknown', 'No answer')
-    line.textContent = 'The service does not answer now. The numbers are of the times given beside them.'
+    line.textContent = 'The service does not answer now. The numbers are as of the times shown next to them.'
   }
   line.hidden = false
   tick()

@@ -59,13 +59,13 @@ const first = await kept()
 seen.afterRejection = { quote: Boolean(first.quoteId), sending: Boolean(first.isSending) }
 
 await page.click('#buy button[type=submit]')
-await until('deeper')
+await until('more confirmations')
 seen.pending = await outcome()
 seen.sameQuote = (await kept()).quoteId === first.quoteId
 seen.transaction = (await kept()).transactionHash
 
 await page.reload({ waitUntil: 'domcontentloaded' })
-await until('deeper')
+await until('more confirmations')
 seen.afterReload = { hash: (await kept()).transactionHash, step: await page.$eval('#buy [aria-current]', (found) => found.dataset.step) }
 for (let block = 0; block < 4; block++) await rpc('evm_mine')
 await until('shown once')

@@ -62,7 +62,7 @@ def test_a_rejected_transfer_costs_nothing_and_its_quote_is_used_again(bought: d
 
 
 def test_a_reload_in_the_middle_goes_on_with_the_claim_and_pays_nothing_again(bought: dict[str, Any]):
-    assert "nothing need be paid again" in bought["pending"]
+    assert "needs more confirmations; don’t pay again" in bought["pending"]
     assert bought["afterReload"] == {"hash": bought["transaction"], "step": "claim"}
     assert bought["calls"].count("eth_sendTransaction") == 2  # of which the first was rejected
     assert bought["posts"].count(CLAIM) >= 3
@@ -86,7 +86,7 @@ def test_a_page_that_was_left_while_the_wallet_was_asked_takes_the_hash_rather_t
     bought: dict[str, Any],
 ):
     assert not bought["asksForHash"]
-    assert "give the transaction’s hash" in bought["left"]
+    assert "enter the transaction’s hash" in bought["left"]
     assert bought["forgotten"] is None
 
 

@@ -71,9 +71,9 @@ def test_the_map_goes_back_to_every_published_list_and_asks_no_counted_route(map
 
 def test_the_legend_of_the_map_counts_the_holders_that_are_drawn(mapped: Seen):
     assert mapped["legends"] == [
-        "Area is share. whale 1 dolphin 99 contract Beside them 1,965 others hold 90.7 %.",
+        "Area is share. whale 1 dolphin 99 contract The other 1,965 hold 90.7 %.",
         "Area is share. whale 64 contract",
-        "Area is share. whale 1 dolphin 1,999 contract Beside them 65 others hold 1.6 %.",
+        "Area is share. whale 1 dolphin 1,999 contract The other 65 hold 1.6 %.",
     ]
 
 
@@ -181,9 +181,9 @@ def test_a_comparison_that_is_not_answered_is_told_with_the_reason_and_the_wait(
     assert compared["refused"] == [
         "No answer: Too many requests. Try again in 7 s.",
         "No answer: The newest list is of block 60.",
-        "No answer: nothing came that can be read. Try again in a minute.",
+        "The answer can’t be read. Try again in a minute.",
     ]
-    assert compared["withoutFile"] == "The lists to choose from can’t be shown now (answered 404)."
+    assert compared["withoutFile"] == "The list of blocks can’t be shown now (answered 404)."
     assert compared["complaints"] == []
 
 
@@ -241,7 +241,7 @@ def test_rows_are_paged_sorted_and_filtered_over_the_whole_file(paged: Seen):
 
 def test_without_the_file_the_first_rows_stay(paged: Seen):
     assert paged["withoutFile"]["rows"] == 20
-    assert "does not answer" in paged["withoutFile"]["said"]
+    assert "can’t be read" in paged["withoutFile"]["said"]
 
 
 def test_a_path_is_found_by_choice_and_by_address_with_the_fewest_steps(
@@ -252,11 +252,11 @@ def test_a_path_is_found_by_choice_and_by_address_with_the_fewest_steps(
         END_TITLE="Thing 10",
     )  # fmt: skip
     for way in (found["byAddress"], found["chosen"]):
-        assert way["said"].startswith("The shortest way has 7 steps.")
+        assert way["said"].startswith("The shortest path has 7 steps.")
         assert len(way["steps"]) == 8
         assert (way["steps"][0], way["steps"][-4:]) == ("Thing 0", [f"Thing {at}" for at in (4, 8, 9, 10)])
     assert found["chosen"]["hash"] == "#path:x0/x10"
-    assert "No way leads between" in found["none"]
+    assert "There is no path between" in found["none"]
     assert found["complaints"] == []
 
 

@@ -84,10 +84,10 @@ def test_an_action_that_is_too_long_and_a_silent_service_are_no_pass(judged: dic
 
 def test_a_blank_action_costs_no_try_and_an_answer_that_is_no_json_is_none(judged: dict[str, Any]):
     assert (judged["blank"]["because"], judged["blank"]["asked"]) == (
-        "Nothing is there to be judged: type an action.",
+        "There is nothing to judge: type an action.",
         0,
     )
-    assert judged["unreadable"]["because"] == "The service does not answer (nothing came that can be read)."
+    assert judged["unreadable"]["because"] == "The service does not answer (unreadable reply)."
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +141,7 @@ def test_dragging_two_thousand_nodes_costs_less_than_a_twentieth_of_a_second_a_f
 
 
 def test_without_its_file_the_page_still_shows_the_picture(explored: dict[str, Any]):
-    assert "can’t be offered now" in explored["withoutFile"]["said"]
+    assert "is not available now" in explored["withoutFile"]["said"]
     assert explored["withoutFile"]["drawn"] == 300
 
 

@@ -115,13 +115,12 @@ def test_without_a_script_a_page_says_the_same(views: Views, path: str):
 
 _BUYING = (
     "Plan Agent runtime activation, 5.00 USD API Basic, 9.00 USD API Pro, 49.00 USD The wallet shows the transfer "
-    "before it sends it. This page recomputes both hashes of the quote first, and pays only what they cover. "
+    "before it sends it. This page recomputes both hashes of the quote first, and pays only the terms that they cover. "
     "Wallet No wallet found in this browser Pay with the wallet Wallet connected, on eip155:8453 Quote checked "
     "Transfer sent Transfer deep enough in the chain Key issued"
 )
 _NOT_BUYING = (
-    "With a script, this page pays with a wallet of the browser. Without one, svc quote, svc pay and svc claim do "
-    "the same."
+    "With a script, this page can pay with a browser wallet. Without one, svc quote, svc pay and svc claim do the same."
 )
 _CALCULATED = (
     "At your number of calls Calls a day API Basic is enough: 9.00 USD for 30 days, which is 0.0006 USD a call."
@@ -133,30 +132,30 @@ SCRIPTED = {
     "/graph/": "+ − ◻",
     "/holders/": "+ − ◻ The newest list, block 40, 2026-01-01 00:40 UTC: 65 holders",
     "/docs/pricing/": f"{_BUYING} {_CALCULATED}",
-    "/connect/": "Ask this service for a real quote now, and let this browser recompute both hashes. Nothing is paid, "
-    "and no key or wallet is asked for. Payer 0x and 40 hex digits. This page has drawn one at random, which nobody "
-    f"can pay from; your own will do as well. Ask and check {_BUYING}",
+    "/connect/": "Request a real quote from this service now, and let this browser recompute both hashes. Nothing is "
+    "paid, and no key or wallet is needed. Payer 0x and 40 hex digits. This page has filled in a random one, from "
+    f"which nobody can pay; your own works as well. Ask and check {_BUYING}",
 }
 """What scripts add to the text of a page."""
 NOSCRIPT = {
     "/holders/": "The list of block 40",
-    "/": "Nothing was when this page was made. Each number says until when it holds.",
-    "/status/": "Nothing was stale when this page was made.",
-    "/holders/one/": "A script asks for the address and shows the answer here. Without one, the same numbers are at "
+    "/": "Nothing was stale when this page was built.",
+    "/status/": "Nothing was stale when this page was built.",
+    "/holders/one/": "Looking up an address here needs a script. Without one, the same numbers are at "
     "/api/token/holders/0x…, /api/token/holders/0x…/transfers and /api/v2/trust/score/0x…, and those of the largest "
-    "holders in the list.",
+    "holders are in the list.",
     "/data/": "Checking in the browser needs a script. The command below does the same, and more.",
     "/guardrail/": "Judging a text of your own here needs a script. The examples below were judged when this page was "
-    "made, and the command at the end of this page asks the same.",
+    "built, and the command at the end of this page judges any text.",
     "/docs/pricing/": _NOT_BUYING,
-    "/connect/": "With a script, this page asks for a quote and recomputes both hashes here. Any program that has "
+    "/connect/": "With a script, this page requests a quote and recomputes both hashes here. Any program that has "
     f"SHA-256 and RFC 8785 can do the same. {_NOT_BUYING}",
 }
 
 
 def test_hashes_are_recomputed_in_the_browser(used: dict[str, Any]):
     checked = used["checked"]
-    assert checked["verdict"] == "Both hashes are equal: a claim will be held to exactly these terms."
+    assert checked["verdict"] == "Both hashes are equal: a claim is bound to exactly these terms."
     assert len(checked["hashes"]) == 4
     assert used["tampered"]["verdict"] == "The hashes differ: don’t pay this quote."
 
@@ -220,7 +219,7 @@ def test_a_holder_without_a_history_of_ranks_is_told_why_beside_its_balance(site
 
 
 def test_an_address_that_holds_nothing_and_one_that_is_none_are_told_so(site_used: dict[str, Any]):
-    assert "No transfer up to this block names the address" in site_used["stranger"]
+    assert "No transfer up to this block involves the address" in site_used["stranger"]
     assert "This installation has no trust registry." in site_used["stranger"]
     assert site_used["nonsense"] == "“nonsense <b>” is no address. An address is 0x and 40 hexadecimal digits."
     assert site_used["complaintsOfNonsense"] == 0  # nothing is asked
@@ -234,7 +233,7 @@ def test_a_holder_that_is_not_answered_is_told_with_the_reason_and_the_wait(site
     assert site_used["refused"] == [
         "No answer: Too many requests. Try again in 7 s.",
         "No answer: The store is locked. Try again in 9 s.",
-        "No answer: nothing came that can be read. Try again in a minute.",
+        "The answer can’t be read. Try again in a minute.",
     ]
 
 

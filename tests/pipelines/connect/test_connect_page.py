@@ -90,7 +90,7 @@ def test_the_page_and_its_twin_say_the_same(here):
     facts += [fact for each in capability_states(here).values() for fact in (each.capability.title, *each.missing)]
     facts += [f"{usd_of(plan.price)} USD" for plan in plans.load_plans().values()]
     facts += ["nothing can be bought"] if here.rail.missing else ["in one transfer of exactly the quoted amount"]
-    facts += [here.contact_email or "has named no address"]
+    facts += [here.contact_email or "has given no address"]
     for fact in facts:
         assert fact in page, fact
         assert fact in twin, fact

@@ -266,7 +266,7 @@ def test_a_number_leads_to_the_sources_and_tables_that_it_is_made_of(bodies: dic
         for source in re.findall(r'<details class="source .*?</details>', html, re.DOTALL):
             ((document,), found) = (
                 re.findall(rf'<dt>Document</dt><dd><a href="{PREFIX}([^"]+)', source),
-                re.findall(rf'<dt>Made of</dt><dd><a href="{PREFIX}/data/lineage/#([^"]+)"', source),
+                re.findall(rf'<dt>Built from</dt><dd><a href="{PREFIX}/data/lineage/#([^"]+)"', source),
             )
             assert set(found) <= lineage
             led[document] = found
@@ -496,7 +496,7 @@ def two_days(bodies: Mapping[str, bytes]) -> bytes:
 
 def test_the_front_page_answers_what_changed_and_who_holds_most(bodies: dict[str, bytes]):
     text = " ".join(Read(page_of("/", bodies).fresh.decode()).text.split())
-    assert "That is told when a whole day has been read." in text
+    assert "Shown once a whole day has been read." in text
     told = page_of("/", {**bodies, "/api/token/series/daily": two_days(bodies)})
     text = " ".join(Read(told.fresh.decode()).text.split())
     assert "7 came (6 new, 1 returned) and 2 left: 70 holders at the end of 2026-01-01, 75 now. 9 transfers." in text
@@ -697,8 +697,8 @@ def test_each_state_of_a_figure_has_its_meaning_in_the_legend(bodies: dict[str, 
 def test_a_demo_says_on_every_page_that_its_numbers_are_made_up(bodies: dict[str, bytes]):
     demo = installation_of(SETTINGS.model_copy(update={"demo": True}))
     text = " ".join(Read(page_of("/token/", bodies, demo).fresh.decode()).text.split())
-    assert "the chain id of Base (8453), but its tokens, holders and prices are made up" in text
-    assert "made up" not in Read(page_of("/token/", bodies).fresh.decode()).text
+    assert "the chain id of Base (8453), but its tokens, holders and prices are invented" in text
+    assert "invented" not in Read(page_of("/token/", bodies).fresh.decode()).text
 
 
 def test_every_address_of_trust_and_of_the_wall_leads_to_what_it_holds(bodies: dict[str, bytes]):
