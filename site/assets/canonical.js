@@ -1,7 +1,7 @@
-// Hashes of JSON as the service makes them, for the pages that check one. A page that needs them loads this script, and
-// its own script imports it by the address that it was loaded from.
+// Computes hashes of JSON as the service does, for pages that check one. Such a page loads this script, and the page's own
+// script imports it by the address from which it was loaded.
 
-/** JSON as RFC 8785 has it: members in the order of their names' UTF-16 code units, numbers and strings as JavaScript writes them. */
+/** Returns canonical JSON (RFC 8785): members ordered by their names' UTF-16 code units, numbers and strings as JavaScript writes them. */
 export function canonical (value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
@@ -13,7 +13,7 @@ export function hex (bytes) {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** The SHA-256 of a text or of bytes, as 64 hex digits. */
+/** Returns the SHA-256 of a text or of bytes, as 64 hex digits. */
 export async function sha256 (content) {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
   return hex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))

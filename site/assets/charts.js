@@ -1,4 +1,4 @@
-// Hover and keys of charts: a cursor, and the numbers of its point above the drawing. The table is the data.
+// Hover and keys for charts: shows a cursor, and the numbers at its point above the drawing. The data come from the table.
 function follow (chart) {
   const drawing = chart.querySelector('svg:has(.cursor)')
   const cursor = drawing.querySelector('.cursor')
@@ -51,6 +51,6 @@ function followAll (root) {
   for (const chart of root.querySelectorAll('.chart:has(.cursor)')) follow(chart)
 }
 
-// `content` is dispatched by a script that has filled a part of the page.
+// Scripts dispatch `content` after they have filled a part of the page.
 document.addEventListener('content', (event) => followAll(event.detail))
 followAll(document)

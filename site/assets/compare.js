@@ -1,5 +1,5 @@
-// Two lists of one's own choice: asks the service to compare them, and fills the page's template with the answer. The
-// choice stands in the page's address. The lists to choose from are a file, which is read when it is first needed.
+// Compares two lists that the reader chooses: requests the comparison and fills the page's template with the answer. The
+// choice is part of the page's address. The available lists are in a file, which is fetched when it is first needed.
 const { addressLink, capitalized, decimal, element, fill, minutes, percent, read, row, short, time, unanswered } = await import(document.querySelector('script[src*="/filling."]').src)
 const { records } = await import(document.querySelector('script[src*="/csv."]').src)
 const choice = document.getElementById('choose')
@@ -92,7 +92,7 @@ function begin () {
     room.replaceChildren(element('p', words, { class: 'note', role: 'alert' }))
   }
 
-  /** Compares what the page's address names. Of several that were asked for, the last one counts. */
+  /** Compares the lists in the page's address. If several comparisons were requested, the last one counts. */
   async function compare () {
     const own = asked += 1
     const named = new URLSearchParams(location.search)
@@ -118,7 +118,7 @@ function begin () {
     }
   }
 
-  /** Puts a choice into the page's address, the earlier list first. */
+  /** Writes a choice into the page's address, the earlier list first. */
   function choose () {
     const [earlier, later] = [from.value, to.value].sort((a, b) => a - b);
     [from.value, to.value] = [earlier, later]
@@ -126,13 +126,13 @@ function begin () {
     compare()
   }
 
-  /** The newest list that is at least so many days older than the newest of all; the oldest one for none. */
+  /** Returns the newest list that is at least `days` older than the newest of all; without `days` the oldest one. */
   function listBefore (days) {
     const newest = Date.parse(lists[0].block_time)
     return days ? lists.find(({ block_time: at }) => newest - Date.parse(at) >= days * DAY_MS) : lists.at(-1)
   }
 
-  /** Has the fields say which blocks are shown, also one that has no list of its own. */
+  /** Sets the fields to the blocks that are shown, including a block without a list. */
   function select (blocks) {
     shown = blocks
     if (!lists.length) return

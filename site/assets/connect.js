@@ -1,6 +1,6 @@
-// A quote whose hashes this browser recomputes, and a key that is bought with a wallet. Without it pages say the same.
+// Recomputes the hashes of a quote in the browser, and buys a key with a wallet. Without this script pages have the same content.
 
-const page = globalThis.document; // a test without a page imports this too
+const page = globalThis.document; // tests import this script without a page
 const { canonical, hex, sha256 } = page ? await import(page.querySelector('script[src*="/canonical."]').src) : {};
 
 function element(name, text, className) {
@@ -36,7 +36,7 @@ async function check(form, outcome) {
   outcome.replaceChildren(element("p", verdict, equal ? "verdict" : "verdict wrong"), list);
 }
 
-/** An address that nobody has the key of: open quotes are counted by payer, and a shared one would run out. */
+/** Returns an address whose key nobody has: open quotes are counted per payer, and a shared address would run out of them. */
 function anyAddress() {
   const bytes = crypto.getRandomValues(new Uint8Array(20));
   return `0x${hex(bytes)}`;
@@ -65,14 +65,14 @@ function begin() {
 
 // Buying with a wallet (EIP-1193)
 
-/** What is kept of a payment until its key is shown, so that a reload in the middle loses nothing. */
+/** The state of a payment, stored until its key is shown, so that a reload loses nothing. */
 const payment = {
   read: () => JSON.parse(sessionStorage.getItem("svc.payment") ?? "null"),
   keep: (value) => sessionStorage.setItem("svc.payment", JSON.stringify(value)),
   forget: () => sessionStorage.removeItem("svc.payment"),
 };
 
-/** A problem whose message is for the reader. */
+/** An error whose message is shown to the reader. */
 class Stopped extends Error {}
 
 const REJECTED = 4001;
@@ -81,12 +81,12 @@ const SENT_BEFORE_MS = 60_000;
 const pause = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 const word = (digits) => digits.replace(/^0x/, "").toLowerCase().padStart(64, "0");
 
-/** The call data of an ERC-20 transfer. */
+/** Returns the call data of an ERC-20 transfer. */
 export function transferCall(to, units) {
   return `0xa9059cbb${word(to)}${word(BigInt(units).toString(16))}`;
 }
 
-/** The wallets that announce themselves (EIP-6963), else the one that older ones put into the page. */
+/** Returns the wallets that announce themselves (EIP-6963), or else the one that older wallets inject into the page. */
 async function wallets() {
   const announced = new Map();
   const listen = ({ detail }) => announced.set(detail.info.uuid, { name: detail.info.name, provider: detail.provider });
@@ -109,7 +109,7 @@ async function connected(provider, chainId) {
   return account.toLowerCase();
 }
 
-/** A checked quote for this account and plan: the one that is open from before, else a new one. */
+/** Returns a checked quote for this account and plan: the open one from before, or else a new one. */
 async function quoted(form, account) {
   const { chain, asset, treasury, quote } = form.dataset;
   const planId = form.plan.value;
@@ -130,7 +130,7 @@ async function quoted(form, account) {
   return kept;
 }
 
-/** Sends the transfer, and keeps its hash before anything else happens. */
+/** Sends the transfer, and stores its hash before anything else happens. */
 async function paid(form, provider, kept) {
   if (kept.typedData && !kept.integrity) {
     const signature = await provider.request({ method: "eth_signTypedData_v4", params: [kept.from, JSON.stringify(kept.typedData)] });
@@ -147,7 +147,7 @@ async function paid(form, provider, kept) {
   payment.keep(kept);
 }
 
-/** Claims until the key is issued. Answers that mean waiting are waited for. */
+/** Repeats the claim until the key is issued, waiting as long as the answers require. */
 async function claimed(form, kept, say) {
   const { quoteId, quoteHash, paymentRequirementHash, transactionHash, integrity } = kept;
   const body = JSON.stringify({ quoteId, quoteHash, paymentRequirementHash, transactionHash, ...(integrity ? { integrity } : {}) });
@@ -170,7 +170,7 @@ async function claimed(form, kept, say) {
   }
 }
 
-/** Shows the key, once: nothing keeps it after this page. */
+/** Shows the key once: it is stored nowhere outside of this page. */
 function showKey(outcome, packet) {
   const key = element("code", packet.apiKey);
   key.id = "new-key";

@@ -1,7 +1,7 @@
-// Reads CSV, for the pages that show rows of a published file. Their scripts import it by the address that it was loaded
-// from.
+// Parses CSV, for pages that show rows of a published file. Their scripts import it by the address from which it was
+// loaded.
 
-/** The rows of a text as arrays of texts. A quoted field may hold commas, line breaks and doubled quotes. */
+/** Returns the rows of a text as arrays of texts. A quoted field may contain commas, line breaks and doubled quotes. */
 export function parsed (text) {
   const rows = []
   let row = []
@@ -14,7 +14,7 @@ export function parsed (text) {
   return rows
 }
 
-/** The rows of a text with a head, as objects. */
+/** Returns the rows of a text with a header line, as objects. */
 export function records (text) {
   const [names, ...rows] = parsed(text)
   return rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]])))

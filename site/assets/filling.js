@@ -1,8 +1,8 @@
-// For scripts that ask the counted API and fill a template with the answer. They import it by the address that it was
-// loaded from.
+// Helpers for scripts that query the rate-limited API and fill a template with the answer. They import it by the address
+// from which it was loaded.
 const SHORTENED = [[1e12, 'T'], [1e9, 'B'], [1e6, 'M']]
 
-/** A number with about four significant digits and a scale. */
+/** Formats a number with about four significant digits and a scale. */
 export function short (value) {
   const number = Number(value)
   if (Math.abs(number) >= 1e18) {
@@ -27,17 +27,17 @@ export function time (at) {
   return at ? element('time', `${minutes(at)} UTC`, { datetime: at }) : document.createTextNode('–')
 }
 
-/** A share in per cent. */
+/** Formats a share in per cent. */
 export function percent (share) {
   return `${(100 * share).toLocaleString('en', { maximumSignificantDigits: 4 })}\u202f%`
 }
 
-/** Smallest units as whole tokens, near enough to be drawn. */
+/** Converts smallest units to whole tokens, accurately enough for drawing. */
 export function decimal (raw, decimals) {
   return Number(raw) / 10 ** (decimals ?? 0)
 }
 
-/** Leads to what an address holds; `page` is the page that shows it, by default this one. */
+/** Returns a link to what an address holds; `page` is the page that shows it, by default this one. */
 export function addressLink (address, page = '') {
   const link = element('a', '', { href: `${page}?address=${address}` })
   link.append(element('code', `${address.slice(0, 6)}…${address.slice(-4)}`, { title: address }))
@@ -63,7 +63,7 @@ export function fill (found, values) {
 
 export const capitalized = (word) => word[0].toUpperCase() + word.slice(1)
 
-/** Asks for an answer. Whatever else comes is thrown, with its reason and how long to wait. */
+/** Fetches an answer. Any other outcome is thrown, with its reason and how long to wait. */
 export async function read (path) {
   const answer = await fetch(path)
   const body = await answer.json()
@@ -73,9 +73,9 @@ export async function read (path) {
   throw new Error(wait ? `${reason} Try again in ${wait} s.` : reason)
 }
 
-/** Why there is no answer, from what was thrown. */
+/** Explains in words why there is no answer, from the error that was thrown. */
 export function unanswered (error) {
-  // What stands between here and the service answers in HTML where the service doesn't.
+  // A proxy between the browser and the service answers in HTML when the service does not answer.
   const isUnreadable = error instanceof TypeError || error instanceof SyntaxError
   return isUnreadable ? 'The answer can’t be read. Try again in a minute.' : `No answer: ${error.message}`
 }

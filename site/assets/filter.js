@@ -1,7 +1,7 @@
-// Fields over rows of this page: they hide what one of them does not fit, open what has all words, and say how many are
-// left. A field to type in looks for words; one to choose from compares what the row has under the field's name. A field
-// with a pattern asks for one row as a whole: what the row says of itself is told, or `none`, and `half` before that.
-// What is chosen in fields with a name stays in the address, so that it survives a reload and can be sent on.
+// Filter fields for rows of this page: they hide rows that don't match all fields, open rows that contain all words, and
+// show how many are left. A text field searches for words; a select field compares the row's data under the field's name.
+// A field with a pattern looks for exactly one row: it shows the text of that row, or `none`, and `half` until the input
+// fits the pattern. Choices in named fields are kept in the address, so that they survive a reload and can be shared.
 const { decoded } = await import(document.querySelector('script[src*="/site."]').src)
 
 const fields = [...document.querySelectorAll('[data-filter]')]
@@ -65,7 +65,7 @@ function said (field, left, all) {
   return (half && left[0].dataset.said) || `${left.length} of ${all}`
 }
 
-/** A link to something within closed details opens them. */
+/** Opens the closed details that contain the target of a link. */
 function openAround () {
   const target = document.getElementById(decoded(location.hash.slice(1)))
   for (let around = target?.closest('details'); around; around = around.parentElement.closest('details')) around.open = true

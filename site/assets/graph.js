@@ -1,5 +1,5 @@
 // The explorer of the world model: search, filter, zoom and drag over the published nodes. It draws on a canvas above the
-// page's own picture, which stays for those who print or have no script.
+// page's own picture, which remains for printing and for readers without scripts.
 const { Plane } = await import(document.querySelector('script[src*="/plane."]').src)
 const { decoded } = await import(document.querySelector('script[src*="/site."]').src)
 const explorer = document.querySelector('[data-graph]')
@@ -22,7 +22,7 @@ async function fetched (address) {
   return new Response(plain).json()
 }
 
-/** How well a node fits words: a title that begins so counts most, a description least; 0 if a word is missing. */
+/** Scores how well a node matches words: the beginning of a title counts most, a description least; 0 if a word is missing. */
 function fit (node, words) {
   let sum = 0
   for (const word of words) {
@@ -34,7 +34,7 @@ function fit (node, words) {
   return sum + Math.min(node.weight, 50) / 100
 }
 
-/** The corners of the smallest convex outline around points. */
+/** Returns the corners of the convex hull of points. */
 function outline (points) {
   const ordered = [...points].sort((a, b) => a[0] - b[0] || a[1] - b[1])
   if (ordered.length < 3) return ordered
@@ -173,7 +173,7 @@ class Explorer extends Plane {
     pen.stroke()
   }
 
-  /** An outline around each domain; returns their names with their places. */
+  /** Draws an outline around each domain; returns their names with their places. */
   outlines (grown) {
     const { pen } = this
     pen.lineJoin = 'round'
@@ -277,7 +277,7 @@ class Explorer extends Plane {
     this.draw()
   }
 
-  /** The fewest steps between two nodes over the domains that are shown, whatever way the edges point; empty if none. */
+  /** Returns a shortest path between two nodes over the shown domains, ignoring the direction of edges; empty if there is none. */
   pathBetween (start, end) {
     const reached = new Map([[start, { node: start }]])
     const next = [start]
@@ -321,7 +321,7 @@ class Explorer extends Plane {
     document.getElementById('graph-card').replaceChildren(element('p', '', 'No public node has the id ', element('bdi', '', id), '.'))
   }
 
-  /** A button that makes a node the start of a path, whose end is chosen next. */
+  /** Returns a button that makes a node the start of a path, whose end is chosen next. */
   pathButton (node) {
     const made = element('button', 'button quiet', 'Show the path to another node')
     made.type = 'button'
@@ -380,7 +380,7 @@ class Explorer extends Plane {
   }
 }
 
-/** The ids that the address names: of a node, of both ends of a path, or none. */
+/** Returns the ids in the page's address: of a node, of both ends of a path, or none. */
 function named () {
   const [, ...ids] = /^#node:(.+)$/.exec(location.hash) ?? /^#path:([^/]+)\/([^/]+)$/.exec(location.hash) ?? []
   return ids.map(decoded)
@@ -419,7 +419,7 @@ async function begin () {
   follow()
 }
 
-/** A link to a node opens the list that it is in. */
+/** Opens the list that contains the target of a link to a node. */
 function openAround () {
   const target = document.getElementById(location.hash.slice(1))
   const around = target?.closest('details')

@@ -1,5 +1,5 @@
-// The playground of the guardrail: has a text judged and shows the verdict as the examples show theirs. The words are
-// those of the page's own list.
+// The guardrail's playground: has a text judged and shows the verdict in the same way as the examples. The wording comes
+// from the page's own list.
 const words = Object.fromEntries([...document.querySelectorAll('[data-word]')].map((each) => [each.dataset.word, each.textContent]))
 const RANKS = ['none', 'low', 'medium', 'high', 'critical']
 const GRAVEST_FIRST = ['blocks', 'unread', 'noticed']
@@ -15,12 +15,12 @@ const code = (text) => element('code', '', text)
 const level = (severity) => element('span', `level level-${severity}`, severity)
 const unique = (values) => [...new Set(values)]
 
-/** Puts something between the parts of a list. */
+/** Inserts a separator between the parts of a list. */
 function between (parts, separator) {
   return parts.flatMap((part, at) => at ? [separator, part] : [part])
 }
 
-/** The action with its marked parts. Places are in characters, of which some are two units of JavaScript's strings. */
+/** Returns the action with its marked parts. Positions count characters, some of which are two units of JavaScript's strings. */
 function marked (action, verdict, blocks) {
   const characters = [...action]
   const marks = [
@@ -102,7 +102,7 @@ function begin (form) {
   const button = form.querySelector('button[type=submit]')
   let timer
 
-  /** Says how many tries are left; with none, counts the seconds until there are more. */
+  /** Shows how many tries are left; without any, counts down the seconds until the next one. */
   function count (answer) {
     const [, remaining, reset] = /;r=(\d+);t=(\d+)/.exec(answer.headers.get('RateLimit') ?? '') ?? []
     const [, all] = /;q=(\d+)/.exec(answer.headers.get('RateLimit-Policy') ?? '') ?? []

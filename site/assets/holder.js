@@ -1,19 +1,19 @@
-// One holder: asks the service for the address in this page's address, and fills the page's template with the answer.
+// One holder: requests the holder named in the page's URL and fills the page's template with the answer.
 const { addressLink, capitalized, decimal, element, fill, minutes, percent, read, row, short, time, unanswered } = await import(document.querySelector('script[src*="/filling."]').src)
 const room = document.getElementById('holder')
 
-/** An amount in whole tokens, with the exact number as its title; in the smallest units where there are no decimals. */
+/** Formats an amount in whole tokens, with the exact number as its title; in smallest units if the decimals are not known. */
 function amount (whole, raw) {
   return element('data', short(whole ?? raw), { value: raw, title: whole ?? raw })
 }
 
-/** Where a time lies in a drawing that reaches from one time to another. */
+/** Returns the position of a time in a drawing that spans two times. */
 function across (time, from, to) {
   const first = Date.parse(from)
   return Math.round(10 * (62 + (Date.parse(time) - first) / (Date.parse(to) - first || 1) * 578)) / 10
 }
 
-/** Points of a line that keeps its value until the next change, in units of the drawing. Oldest first. */
+/** Returns the points of a step line, which keeps its value until the next change, in drawing units, oldest first. */
 function steps (points, from, to) {
   const greatest = Math.max(...points.map(({ balanceRaw }) => Number(balanceRaw)), 1)
   return points.map(({ time, balanceRaw }) => [
@@ -22,7 +22,7 @@ function steps (points, from, to) {
   ])
 }
 
-/** Draws the balance, and writes its changes as a table. */
+/** Draws the balance, and lists its changes in a table. */
 function drawBalance (found, answer) {
   const chart = found.querySelector('[data-chart="balance"]')
   if (!answer.history.length) return chart.remove()
@@ -46,7 +46,7 @@ function drawBalance (found, answer) {
   })
 }
 
-/** Draws the ranks, the first on top; the line breaks where the address held nothing. Says why there is no line. */
+/** Draws the ranks, the first on top; the line is interrupted where the address held nothing. Explains a missing line. */
 function drawRanks (found, { ranks }) {
   const chart = found.querySelector('[data-chart="rank"]')
   const points = [...ranks].reverse()
@@ -72,14 +72,14 @@ function drawRanks (found, { ranks }) {
   points.forEach(({ time, rank, block }, at) => table.prepend(told(time, places[at][0], [whole(rank), 'number'], [String(block), 'number'])))
 }
 
-/** Why ranks are not drawn, from the number of snapshots at which they were asked for. */
+/** Explains why ranks are not drawn, from the number of snapshots for which they were requested. */
 function withoutRanks (snapshots) {
   return snapshots < 2
     ? `They are drawn from the second snapshot on; there is ${snapshots ? 'one so far' : 'none yet'}.`
     : `It held nothing at any of the newest ${snapshots} snapshots.`
 }
 
-/** A row of a chart's table: its time, where it lies, and its cells. */
+/** Returns a row of a chart's table: its time, its position, and its cells. */
 function told (time, x, ...cells) {
   const made = row(...cells)
   made.prepend(element('th', minutes(time), { scope: 'row' }))
@@ -97,7 +97,7 @@ const NO_SCORE = {
   unanswered: 'The score could not be read now. Try again in a minute.'
 }
 
-/** Says whether an address is trusted. `score` is null where the service did not answer. */
+/** Shows whether an address is trusted. `score` is null if the service did not answer. */
 function showTrust (found, address, score) {
   const level = score?.registered ? score.level : null
   for (const word of found.querySelectorAll('[data-level]')) if (word.dataset.level !== level) word.remove()
@@ -196,7 +196,7 @@ async function begin () {
     const path = encodeURIComponent(address)
     const holder = `${room.dataset.api}/${path}`
     const [answer, moves] = await Promise.all([read(`${holder}?limit=500&ranks=60`), read(`${holder}/transfers?limit=25`)])
-    // What it holds is shown even where its score can't be read.
+    // The holdings are shown even if the score can't be read.
     const score = await read(`${room.dataset.trustApi}/${answer.address}`).catch(() => null)
     show(answer.address, answer, moves, score)
   } catch (error) {

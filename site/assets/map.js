@@ -1,5 +1,5 @@
-// The map of holders, drawn on a canvas above the page's own picture: moved, zoomed, with up to two thousand holders, and
-// at any list that is published. The lists are files; nothing is asked of the counted API.
+// The map of holders, drawn on a canvas above the page's own picture: it can be moved and zoomed, and shows up to two
+// thousand holders of any published list. The lists are files, so no request goes to the rate-limited API.
 const { Plane } = await import(document.querySelector('script[src*="/plane."]').src)
 const { records } = await import(document.querySelector('script[src*="/csv."]').src)
 const figure = document.querySelector('[data-lists]')
@@ -8,7 +8,7 @@ const GAP = 0.004
 const MOVING_MS = 400
 const NAMED = 5
 
-/** The transfers among the largest holders of one list, by their ranks in it: who sent, who got, how often, how much. */
+/** Returns the transfers among the largest holders of one list, by their ranks in it: sender, recipient, number and amount. */
 const links = [...document.querySelectorAll('#links tr')].map((row) => {
   const [from, to] = row.dataset.ranks.split(' ').map(Number)
   const [, , transfers, amount] = row.cells
@@ -16,7 +16,7 @@ const links = [...document.querySelectorAll('#links tr')].map((row) => {
 })
 const widest = links.reduce((most, { width }) => Math.max(most, width), 0) || 1
 
-/** The first rows of a published list, which has the largest holder first. The rest is not read. */
+/** Returns the first rows of a published list, largest holder first. The rest is not read. */
 async function largest (block, most) {
   const answer = await fetch(`${figure.dataset.files}holders-${block}.csv.gz`)
   if (!answer.ok) throw new Error(`the list of block ${block} is not here`)
@@ -52,7 +52,7 @@ class HolderMap extends Plane {
     this.colours = Object.fromEntries(['ink', 'focus', 'on-whale', ...COHORTS.map(([name]) => name)].map((name) => [name, colour(name)]))
   }
 
-  /** Takes the list of a block: rows of address and balance, largest first, and the sum of all balances. */
+  /** Shows the list of a block, given as rows of address and balance, largest first, and the sum of all balances. */
   take (rows, sum, block) {
     this.isLinked = block === figure.dataset.edges
     const before = new Map(this.holders.map((holder) => [holder.address, holder]))
@@ -74,7 +74,7 @@ class HolderMap extends Plane {
     this.choose(this.holders.find(({ address }) => address === this.chosen))
   }
 
-  /** Moves every circle from where it was to where it is now. */
+  /** Moves every circle from its former place to its new one. */
   travel (slowly) {
     cancelAnimationFrame(this.moving)
     const start = performance.now()
@@ -156,7 +156,7 @@ class HolderMap extends Plane {
     }
   }
 
-  /** The holder at a place, or the nearest one a few pixels beside it. */
+  /** Returns the holder at a place, or the nearest one within a few pixels. */
   under (x, y) {
     let best = null
     let least = 8
@@ -170,7 +170,7 @@ class HolderMap extends Plane {
 
   title (holder) { return holder ? `${holder.rank}. ${short(holder.address)}: ${percent(holder.share)}` : '' }
 
-  /** The transfers to and from a holder whose other side is drawn too. */
+  /** Returns the transfers between a holder and other drawn holders. */
   linksOf (holder) {
     if (!holder || !this.isLinked) return []
     return links.filter(({ from, to }) => [from, to].includes(holder.rank) && Math.max(from, to) <= this.holders.length)
@@ -185,7 +185,7 @@ class HolderMap extends Plane {
     this.draw()
   }
 
-  /** Says who sent to a holder and to whom it sent. */
+  /** Lists who sent to a holder and to whom it sent. */
   sayLinks (holder) {
     if (!figure.dataset.edges) return []
     if (!this.isLinked) return [` Transfers are drawn in the list of block ${figure.dataset.edges}.`]
@@ -209,7 +209,7 @@ function linkTo ({ address }) {
 const short = (address) => `${address.slice(0, 6)}…${address.slice(-4)}`
 const percent = (share) => `${(100 * share).toLocaleString('en', { maximumSignificantDigits: 3 })}\u202f%`
 
-/** Counts the drawn holders by size in the legend, and says what the others of `all` hold. */
+/** Counts the drawn holders by size in the legend, and states what the others of `all` hold. */
 function tellSizes (holders, all) {
   for (const count of figure.querySelectorAll('[data-cohort]')) {
     count.textContent = holders.filter(({ cohort }) => cohort === count.dataset.cohort).length.toLocaleString('en')
@@ -229,7 +229,7 @@ async function begin () {
   let map
   let asked = 0
 
-  /** Shows the list that the slider is at. Of several that were asked for, the last one counts. */
+  /** Shows the list that the slider selects. If several were requested, the last one counts. */
   async function show () {
     const own = asked += 1
     const list = lists[Number(slider.value)]

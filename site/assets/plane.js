@@ -1,9 +1,9 @@
-// A drawing on a canvas that is moved and zoomed by pointer, fingers, wheel, keys and buttons. A page that has one loads
-// this script, and its own script imports it by the address that it was loaded from.
+// A drawing on a canvas that can be moved and zoomed by pointer, fingers, wheel, keys and buttons. A page that has one
+// loads this script, and the page's own script imports it by the address from which it was loaded.
 
 /**
- * What is drawn is the business of the class that extends this: `paint`, `fitAll`, `readColours`, `under` a place, `choose`
- * what is there, its `title`, and, where it can be dragged, `move`.
+ * A subclass defines what is drawn: `paint`, `fitAll`, `readColours`, `under` (what is at a place), `choose`, `title`, and,
+ * if things can be dragged, `move`.
  */
 export class Plane {
   constructor (label) {
@@ -15,7 +15,7 @@ export class Plane {
     this.view = { x: 0, y: 0, zoom: 1 }
   }
 
-  /** Draws from now on, in the place that the style gives the canvas; `buttons` zoom. */
+  /** Starts drawing, where the style places the canvas; `buttons` zoom. */
   begin (buttons) {
     new ResizeObserver(() => this.resize()).observe(this.canvas)
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { this.readColours(); this.draw() })

@@ -1,4 +1,4 @@
-// Which plan is enough for a number of calls a day, and what a call then costs: from the plans and prices of this page.
+// Computes, from the plans and prices of this page, which plan covers a number of calls per day and what a call then costs.
 const form = document.getElementById('calculator')
 const said = document.getElementById('calculated')
 const plans = [...document.querySelectorAll('[data-plan]')].map(({ dataset: { plan, usd, days, most } }) => ({ name: plan, usd: Number(usd), days: Number(days), most: Number(most || Infinity) }))
@@ -9,7 +9,7 @@ const whole = (number) => number.toLocaleString('en')
 const unitPrice = (usd) => usd.toLocaleString('en', { maximumSignificantDigits: 3 })
 const total = (usd) => usd.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
-/** The cheapest plan that allows so many calls a day, in a sentence. */
+/** Describes in a sentence the cheapest plan that allows a number of calls per day. */
 function byPlan (calls) {
   const enough = plans.filter(({ most }) => most >= calls).sort((a, b) => a.usd - b.usd)[0]
   if (!enough) return `No plan allows ${whole(calls)} calls a day.`

@@ -1,15 +1,15 @@
-// The rows of public tables: sorts, filters and pages through the newest ones of a file, which is fetched when somebody
-// begins to. Until then, and without it, the page shows what it was published with.
+// The rows of public tables: sorts, filters and pages through the newest rows of a file, which is fetched at the first
+// use. Until then, and if it can't be fetched, the page shows the rows with which it was published.
 const { records } = await import(document.querySelector('script[src*="/csv."]').src)
 const LONGEST = 24
 
-/** The beginning of a long text, of an address or a hash also the end. */
+/** Shortens a long text to its beginning, an address or a hash to its beginning and end. */
 function shortened (text) {
   if (text.length <= LONGEST) return text
   return text.startsWith('0x') ? `${text.slice(0, 8)}…${text.slice(-4)}` : `${text.slice(0, LONGEST - 1)}…`
 }
 
-/** Times as the page has them: without the letters of ISO 8601. */
+/** Formats a time as on the page: without the letters of ISO 8601. */
 const readable = (text) => text.replace(/^(\d{4}-\d\d-\d\d)T([\d:.]+)Z$/, '$1 $2')
 
 class Rows {
@@ -55,7 +55,7 @@ class Rows {
     this.show()
   }
 
-  /** The rows that have every word of the filter, in the chosen order. Exact amounts exceed what a number holds. */
+  /** Returns the rows that contain every word of the filter, in the chosen order. Exact amounts exceed JavaScript's numbers. */
   chosen (all) {
     const words = this.field.value.toLowerCase().split(/\s+/).filter(Boolean)
     const found = all.filter((row) => {

@@ -1,7 +1,7 @@
-// What the shell adds to every page: copying, ages that go on, the drawer of a number, and what is served now.
+// What the shell adds to every page: copying, live ages, the source drawer of a number, and what is served now.
 const CLIPBOARD = Boolean(navigator.clipboard)
 
-/** Shows the buttons for copying that only a script can use. */
+/** Shows the copy buttons, which need a script. */
 function showCopying (root) {
   for (const button of root.querySelectorAll('[data-copy], [data-text]')) button.hidden = !CLIPBOARD
 }
@@ -35,7 +35,7 @@ const now = () => Date.now() + ahead
 const UNITS = [['day', 86_400], ['hour', 3_600], ['minute', 60], ['second', 1]]
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
 
-/** Says how far a time is from the present by the service's clock. */
+/** Describes the distance of a time from now, by the service's clock. */
 function age (at) {
   const seconds = Math.round((at - now()) / 1000)
   const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? UNITS.at(-1)
@@ -55,8 +55,8 @@ function tick () {
 }
 
 /**
- * Marks what a source gave as stale, numbers and drawings: this page was loaded before that, and nothing newer has come.
- * `since` is a time in words, and `reason` why it is stale before its time.
+ * Marks the numbers and drawings of a source as stale after this page was loaded and nothing newer has arrived. `since` is
+ * a time in words, and `reason` explains why they are stale early.
  */
 function expire (source, since, reason = '') {
   const title = source.dataset.title
@@ -83,7 +83,7 @@ function expire (source, since, reason = '') {
   notices().prepend(line)
 }
 
-/** What happens while the page is open is told at the edge of the window, where it moves nothing. */
+/** Announces events while the page is open at the edge of the window, where this moves no content. */
 function notices () {
   let box = document.getElementById('notices')
   if (!box) {
@@ -99,7 +99,7 @@ function notices () {
   return box
 }
 
-// The drawer of a number: where it is from, how far to trust it, and how to prove it again
+// The source drawer of a number: where it comes from, how far to trust it, and how to prove it again
 
 const drawer = element('dialog', '', 'drawer')
 drawer.setAttribute('aria-labelledby', 'drawer-title')
@@ -150,7 +150,7 @@ document.addEventListener('click', (event) => {
   openDrawer(mark)
 })
 
-/** A part of an address as a text; as it is where it can't be decoded. */
+/** Decodes a part of an address; returns it unchanged if it can't be decoded. */
 export function decoded (part) {
   try {
     return decodeURIComponent(part)
@@ -159,7 +159,7 @@ export function decoded (part) {
   }
 }
 
-/** A link to a source in the address opens it. */
+/** Opens the source that the page's address links to. */
 function openSource () {
   const target = document.getElementById(decoded(location.hash.slice(1)))
   if (target instanceof HTMLDetailsElement) target.open = true
@@ -170,7 +170,7 @@ addEventListener('hashchange', openSource)
 
 let shown
 
-/** Says whether any number is past its time, by the service's clock: state, short and long words. */
+/** Returns whether any number is stale by the service's clock: the state, a short and a long text. */
 function stateOf ({ documents }) {
   const all = Object.values(documents)
   const stale = all.filter(({ staleAfter, staleReason }) => staleReason || (staleAfter && Date.parse(staleAfter) <= now()))
@@ -180,19 +180,19 @@ function stateOf ({ documents }) {
   return ['stale', `${stale.length} stale`, `Stale, ${stale.length} of ${all.length} documents: ${names}${others}.`]
 }
 
-/** Shows the state beside the name of the service, on every page at the same place. */
+/** Shows the state next to the name of the service, at the same place on every page. */
 function showHealth (state, words) {
   const [mark, text] = document.querySelectorAll('#health span')
   mark.className = `mark ${state}`
   text.textContent = words
 }
 
-/** Says the same in a sentence, where a page has a place for that. */
+/** Shows the same as a sentence, if the page has a place for it. */
 function tellHealth (words) {
   for (const place of document.querySelectorAll('[data-health]')) place.textContent = words
 }
 
-/** Expires what the service calls stale before its time: a check failed, or a source can't be read. */
+/** Marks what the service reports as stale early because a check failed or a source can't be read. */
 function expireNamed ({ documents }) {
   for (const source of document.querySelectorAll('.source[data-stale-after]')) {
     const reason = documents[source.dataset.document]?.staleReason
@@ -205,7 +205,7 @@ async function look () {
   try {
     const answer = await fetch(document.body.dataset.now, { cache: 'no-cache' })
     const served = await answer.json()
-    // A cache between here and the service sends the Date of its copy, and that copy's age.
+    // A cache between the browser and the service sends the Date of its copy, and the copy's age.
     const date = Date.parse(answer.headers.get('date')) + 1000 * (Number(answer.headers.get('age')) || 0)
     if (date) ahead = date - Date.now()
     const [state, short, words] = stateOf(served)
@@ -238,7 +238,7 @@ function offerReload () {
   notices().append(offer)
 }
 
-// `content` is dispatched by a script that has filled a part of the page.
+// Scripts dispatch `content` after they have filled a part of the page.
 document.addEventListener('content', (event) => {
   showCopying(event.detail)
   tick()
@@ -249,5 +249,5 @@ tick()
 look()
 setInterval(tick, 10_000)
 setInterval(look, 60_000)
-// A page that was hidden for long tells at once how things stand.
+// A page that was hidden for long updates its state at once.
 document.addEventListener('visibilitychange', () => { if (!document.hidden) look() })

@@ -1,4 +1,4 @@
-// Checks open data in this browser: the manifest's signature by the published keys, and a chosen file by the manifest.
+// Checks open data in the browser: the manifest's signature against the published keys, and a chosen file against the manifest.
 const { canonical, sha256 } = await import(document.querySelector('script[src*="/canonical."]').src)
 
 const form = document.getElementById('check-file')
@@ -20,7 +20,7 @@ function say (step, state, text) {
   line.querySelector('span').textContent = text
 }
 
-/** Whether this browser knows Ed25519. */
+/** Returns whether this browser supports Ed25519. */
 async function hasEd25519 () {
   try {
     return Boolean(await crypto.subtle.generateKey({ name: 'Ed25519' }, false, ['sign', 'verify']))
@@ -29,7 +29,7 @@ async function hasEd25519 () {
   }
 }
 
-/** Decides by a published key whether the signature covers the manifest: a compact JWS over its hash's hex digits. */
+/** Verifies with a published key that the signature, a compact JWS over the hash's hex digits, covers the manifest. */
 async function verifies (manifest, keys) {
   const { signature, ...signed } = manifest
   const jwk = keys.keys.find(({ kid, x }) => kid === signature.kid && x)
