@@ -1,4 +1,4 @@
-"""Keeps Python from looking for cycles where it would walk very many objects and find nothing to free."""
+"""Restrains the garbage collector where it would walk millions of objects and find no cycle to free."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 COLLECTED_AFTER = (20_000, 20, 20)
-"""Thresholds of the garbage collector of a process that holds Dagster. By Python's own it took a third of the CPU of
-the first run of the chain, and walked again and again what that run makes to stay."""
+"""Thresholds of the garbage collector in a process that has loaded Dagster. With Python's defaults the collector took
+a third of the CPU time of the first run of the chain: it repeatedly walked objects that live as long as the process."""
 
 
 @contextmanager
 def without_cycles() -> Iterator[None]:
-    """Lets Python look for no cycles: records have none, and a search through millions of them takes up to a third of
-    the time. It also decorates functions."""
+    """Turns the garbage collector off. Records have no cycles, and walking millions of them takes up to a third of the
+    time. Also usable as a decorator."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -26,10 +26,11 @@ def without_cycles() -> Iterator[None]:
 
 @contextmanager
 def while_importing() -> Iterator[None]:
-    """Lets Python look for no cycles while modules are imported, nor ever again in what they make: it stays as long as
-    the process, and the search takes a fifth of the time of importing Dagster and the pipelines.
+    """Turns the garbage collector off while modules are imported, and exempts the objects that they create for good:
+    they live as long as the process, and walking them takes a fifth of the time of importing Dagster and the pipelines.
 
-    For processes that end at once, as `svc` does: one that is taken down says that DuckDB leaks.
+    Only for processes that exit without tearing the interpreter down, as `svc` does: a teardown would report that
+    DuckDB leaks.
     """
     with without_cycles():
         yield
@@ -37,5 +38,5 @@ def while_importing() -> Iterator[None]:
 
 
 def collect_rarely() -> None:
-    """Lets Python look for cycles at the pace of a process that holds Dagster."""
+    """Sets the garbage collector's thresholds to `COLLECTED_AFTER`."""
     gc.set_threshold(*COLLECTED_AFTER)

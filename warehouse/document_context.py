@@ -1,4 +1,4 @@
-"""The inputs from which a room reads a document. Publishing and the API make them."""
+"""The inputs from which a room reads a document. Publishing and the API create them."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ _Value = TypeVar("_Value")
 
 
 class NeedsWorker(Exception):
-    """Reading takes more time than the serving process has; a context that `computes_lists` can read it."""
+    """Reading the document takes too long for the serving process; a context that `computes_lists` can read it."""
 
 
 @dataclass(frozen=True)
@@ -26,17 +26,18 @@ class DocumentContext:
     holders_dir: Path
     installation: Installation
     bodies: Bodies = field(default_factory=dict)
-    """Published bodies by path, for documents that show others (`Projection.describe`) or keep a part of their last
-    one, and for variants that show a document which is published more often than their tables (`SHOWN_IN_VARIANTS`)."""
+    """Published bodies by path, for documents that show others (`Projection.describe`) or reuse a part of their
+    previous body, and for variants that show a document that is published more often than their tables
+    (`SHOWN_IN_VARIANTS`)."""
     moved_tables: Collection[str] | None = None
     """The tables that may have changed since `bodies` were published; None where any may."""
     computes_lists: bool = True
     """True if a missing list may be computed here, which takes a second for half a million addresses."""
     memo: dict[str, Any] | None = None
-    """A cache of an unchanging generation for readers; None where the tables may change between two readings."""
+    """The readers' cache for a generation, which never changes; None where the tables may change between two reads."""
 
     def remembered(self, name: str, make: Callable[[], _Value]) -> _Value:
-        """Returns what `make` returned first in this generation, or returns now."""
+        """Returns the value that `make` returned the first time in this generation; calls it if there is none."""
         if self.memo is None:
             return make()
         if name not in self.memo:

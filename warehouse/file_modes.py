@@ -72,7 +72,7 @@ def wanted_mode(parts: tuple[str, ...], mode: int) -> int:
 def write_private_file(path: Path, content: str | bytes, *, replace: bool) -> None:
     """Writes the file completely and privately under another name, then moves it into place.
 
-    Nobody sees half of it. Without `replace` an existing file stays: of two processes that create it, one wins.
+    No reader sees a partial file. Without `replace` an existing file stays: of two processes that create it, one wins.
     Raises `OSError`.
     """
     draft = path.with_name(f".{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
@@ -106,7 +106,10 @@ def set_mode(data_dir: Path, path: Path) -> None:
 
 
 def set_open_mode(descriptor: int, inside: tuple[str, ...]) -> None:
-    """Does the same for what is open, with the parts of its path within the data directory. Raises `OSError`."""
+    """Does the same for an open file or directory; `inside` is its path within the data directory, in parts.
+
+    Raises `OSError`.
+    """
     mode = os.fstat(descriptor).st_mode
     wanted = wanted_mode(inside, mode)
     if stat.S_IMODE(mode) != wanted:

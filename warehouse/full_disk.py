@@ -1,4 +1,4 @@
-"""Decides whether a store failed because its disk is full: then space cures it, and its files are as they were."""
+"""Decides whether a store failed because its disk is full: free space then cures it, and its files are undamaged."""
 
 import errno
 import shutil
@@ -7,15 +7,15 @@ from pathlib import Path
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 LEAST_FREE_BYTES = 8_000_000
-"""With less than this a disk counts as full for an error that says nothing of it. One run writes more."""
+"""With fewer free bytes than this a disk counts as full for errors that name no cause. One run writes more."""
 
 
 def is_full(place: Path, error: BaseException) -> bool:
-    """Decides whether an operating system's or SQLite's error at `place` comes of a full disk.
+    """Decides whether an error of the operating system or of SQLite at `place` was caused by a full disk.
 
-    SQLite says "disk I/O error" where it can't enlarge the memory that its processes share, and "unable to open
-    database file" where it can't make a file, so the free bytes decide. They are not zero then: what did not fit whole
-    is given back.
+    SQLite reports "disk I/O error" where it can't enlarge the memory that its processes share, and "unable to open
+    database file" where it can't create a file, so the number of free bytes decides. It isn't zero then: the space of
+    a write that did not fit completely is released again.
     """
     if isinstance(error, OSError):
         return error.errno in _FULL
@@ -26,11 +26,11 @@ def is_full(place: Path, error: BaseException) -> bool:
 
 
 def has_no_room(place: Path) -> bool:
-    """Decides whether hardly anything is free now on the disk of `place`, which need not exist."""
+    """Decides whether the disk of `place`, which need not exist, has hardly any space left now."""
     there = next((path for path in (place, *place.absolute().parents) if path.exists()), None)
     return there is not None and shutil.disk_usage(there).free < LEAST_FREE_BYTES
 
 
 def free_space(place: Path | str) -> str:
-    """Returns the cure."""
+    """Returns the cure that error texts give for a full disk."""
     return f"Free space on the disk of {place}, and try again; nothing has to be moved."

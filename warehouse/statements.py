@@ -1,4 +1,5 @@
-"""Loads SQL text from beside the room that runs it: short statements are named blocks of one file, a long one a file.
+"""Loads SQL text from the folder of the room that runs it: short statements are named blocks of one file, and each long
+statement has its own file.
 
 `-- name: head` opens a block; `-- name: head (postgresql)` opens its form for one dialect. In a statement of the ledger
 `{head}` is replaced by the text of that block. Names of the warehouse's statements (`read_sql`) are unique over all
@@ -20,7 +21,7 @@ _OPENING = re.compile(r"^-- name: (\w+)(?: \((\w+)\))?\n", re.MULTILINE)
 def read_sql(name: str) -> str:
     """Returns the text of a DuckDB statement: a block of a room's `statements.sql`, or `<room>/<name>.sql`.
 
-    Raises `LookupError` where no room, or more than one, has it.
+    Raises `LookupError` if no room, or more than one, has such a statement.
     """
     block = _statements().get((name, None))
     if block is not None:
@@ -33,19 +34,19 @@ def read_sql(name: str) -> str:
 
 @cache
 def dialect_statement(files: tuple[Path, ...], name: str, dialect: str) -> str:
-    """Returns a block of `files` in its form for `dialect`, else in its common form, without comment lines."""
+    """Returns a block of `files` without comment lines: its form for `dialect` if it has one, else its common form."""
     blocks = _blocks_of(files)
     text = blocks.get((name, dialect)) or blocks[name, None]
     return without_comments(_FRAGMENT.sub(lambda named: dialect_statement(files, named[1], dialect).strip(), text))
 
 
 def literal(value: object) -> str:
-    """Returns a text or a path as a literal of SQL, where a statement takes no parameter."""
+    """Returns a text or a path as an SQL literal, for statements that accept no parameter."""
     return "'" + str(value).replace("'", "''") + "'"
 
 
 def without_comments(text: str) -> str:
-    """Returns SQL without its comment lines, in which a `:name` would be taken for a parameter."""
+    """Returns SQL without its comment lines: a `:name` in one would be read as a parameter."""
     return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("--"))
 
 

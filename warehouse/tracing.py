@@ -1,6 +1,6 @@
-"""Sends spans and figures of this process to an OpenTelemetry collector, where `SVC_OTLP_URL` names one.
+"""Sends spans and metrics of this process to an OpenTelemetry collector, if `SVC_OTLP_URL` names one.
 
-A span names a route, a job, a step or a host, and never a path, an address or a text: those may hold a key or name a
+A span names a route, a job, a step or a host, and never a path, an address or a text: those may contain a key or name a
 person. Without the setting nothing of OpenTelemetry is imported.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
 Part = Literal["api", "worker", "follower", "publisher"]
-"""A kind of process. A collector knows it as the service `svc-<part>`."""
+"""A kind of process. The collector receives it as the service `svc-<part>`."""
 
 Attribute = str | int | float | bool
 
@@ -27,7 +27,7 @@ Counts = Mapping[tuple[tuple[str, Attribute], ...], int]
 """The counts of a process since its start, by attributes."""
 
 EXPORT_TIMEOUT_S = 3.0
-"""A collector that is away must not hold the end of a process."""
+"""An unreachable collector must not delay the end of a process."""
 
 FIGURES = {
     "process.cpu.time": ["user", "system"],
@@ -35,11 +35,11 @@ FIGURES = {
     "process.open_file_descriptor.count": None,
     "process.thread.count": None,
 }
-"""The figures of each process, by the names of OpenTelemetry's conventions."""
+"""The metrics of each process, named by OpenTelemetry's conventions."""
 
 
 class Span(Protocol):
-    """The part of an open span that callers use."""
+    """The subset of an open span's interface that callers use."""
 
     def update_name(self, name: str) -> None: ...
 
@@ -65,9 +65,9 @@ def span(
     attributes: Mapping[str, Attribute] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Iterator[Span]:
-    """Opens a span around what happens within, and names its trace in the log. Does nothing without a collector.
+    """Opens a span around the block and adds its trace id to the block's log lines. Does nothing without a collector.
 
-    `headers`: fields of a request; a span of its sender (W3C `traceparent`) becomes the parent.
+    `headers`: fields of a request; its sender's span (W3C `traceparent`) becomes the parent.
     """
     if _tracer is None:
         yield _NO_SPAN
@@ -88,7 +88,7 @@ def span(
         try:
             yield current
         except BaseException as error:
-            # Its text may hold an address, so the class alone is sent.
+            # Its text may contain an address, so only the class is sent.
             current.set_attribute("error.type", type(error).__name__)
             current.set_status(StatusCode.ERROR)
             raise
@@ -97,9 +97,9 @@ def span(
 def trace_process(
     settings: Settings, part: Part, counts: Mapping[str, Callable[[], Counts]] | None = None
 ) -> Callable[[], None]:
-    """Begins to send the spans and figures of this process, if a collector is set. Returns what ends that.
+    """Starts sending the spans and metrics of this process, if a collector is set. Returns the function that ends it.
 
-    `counts`: counters of the process by name, such as `svc.answers`, which are read once a minute.
+    `counts`: counters of the process by name, such as `svc.answers`; each is read once a minute.
     """
     if settings.otlp_url is None:
         return lambda: None
@@ -133,7 +133,7 @@ def trace_process(
 
 
 def trace_to(exporter: "SpanExporter", part: Part, host: str) -> Callable[[], None]:
-    """Sends the spans of this process to `exporter`. Returns what sends those that wait, and ends it."""
+    """Sends the spans of this process to `exporter`. Returns the function that flushes pending spans and stops."""
     global _tracer
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor

@@ -26,7 +26,7 @@ from warehouse.ledger.records import record_of
 
 @dataclass(frozen=True, slots=True)
 class FamilyKey:
-    """A key of a family, and when it was used last."""
+    """A key of a family, and the time of its last use."""
 
     key: KeyRecord
     last_used_at: datetime | None
@@ -34,7 +34,7 @@ class FamilyKey:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A key with its family: `keys` the newest first, and requests by UTC day (`YYYY-MM-DD`)."""
+    """A key with its family: `keys` newest first, and requests by UTC day (`YYYY-MM-DD`)."""
 
     key: KeyRecord
     plan_id: str | None
@@ -45,7 +45,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """A rotation that a key asked for."""
+    """A rotation that a key requested."""
 
     key: KeyRecord
     """The key that is revoked."""
@@ -53,7 +53,7 @@ class Rotation:
     sealed: str | None
     """The text of the successor, sealed for `request_digest`; None once it was used or is no longer repeated."""
     was_done: bool
-    """True if an earlier request did it."""
+    """True if an earlier request caused it."""
 
 
 def read_account(reader: Reader, key_id: str, since: datetime) -> Account | None:
@@ -114,7 +114,7 @@ def rotate_itself(
 
 
 def revoke_itself(tx: Transaction, key_id: str, *, now: datetime) -> KeyRecord | None:
-    """Revokes a key that asked for it. Returns None if it was revoked before."""
+    """Revokes a key at its own request. Returns None if it was revoked before."""
     if not revoke_key(tx, key_id, now=now):
         return None
     tx.run("add_key_revocation", key_id=key_id, revoked_at=utc_text(now))

@@ -1,4 +1,4 @@
-"""Stores payments by signature in the ledger: authorizations with their answers, and what the relayer sends for them.
+"""Stores payments by signature in the ledger: authorizations with their answers, and the relayer's transactions.
 
 Everything is stored before anything is sent. The claim of a paid authorization is issued by `issue.py`.
 """
@@ -19,26 +19,26 @@ AuthorizationState = Literal["stored", "paid", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class StoredAuthorization:
-    """An authorization as the ledger has it. `answer` is sealed; None before it is made or after it is forgotten."""
+    """An authorization as stored in the ledger. `answer` is sealed; None before it exists and after it is deleted."""
 
     payment_id: str
     quote_id: str
     authorization: Authorization
     request_digest: str
     from_block: int
-    """The head when it came: what was made of it on the chain lies above."""
+    """The chain's head when the authorization arrived: any transaction that uses it is in a later block."""
     state: AuthorizationState
     code: str | None
     answer: str | None = field(repr=False)
     stored_at: datetime
     changed_at: datetime
     closed: bool
-    """True if the chain will say nothing else about it."""
+    """True if nothing more can happen to it on the chain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relay:
-    """A nonce of a relayer. Without `payment_id` it only fills a gap."""
+    """A nonce of a relayer. Without `payment_id`, its transaction only fills a gap between nonces."""
 
     relayer: str
     chain_id: int
@@ -48,8 +48,8 @@ class Relay:
 
 @dataclass(frozen=True, slots=True)
 class RelayedTransaction:
-    """A signed transaction. `raw` is hex; `fee` is the most that it pays for a unit of gas, `tip` the most of that for
-    its block's proposer, both in wei."""
+    """A signed transaction. `raw` is hex; `fee` is the most that it pays per unit of gas, and `tip` the most of that
+    which goes to the block's proposer, both in wei."""
 
     transaction_hash: str
     relayer: str
@@ -89,7 +89,7 @@ def find_authorization(reader: Reader, payment_id: str) -> StoredAuthorization |
 
 
 def authorization_at(reader: Reader, authorization: Authorization) -> StoredAuthorization | None:
-    """Returns what was stored under the nonce of an authorization, or None."""
+    """Returns the authorization that was stored under the same nonce, or None."""
     return authorization_of_nonce(
         reader, authorization.chain_id, authorization.asset, authorization.payer, authorization.nonce
     )
@@ -102,16 +102,16 @@ def authorization_of_nonce(
 
 
 def authorizations_due(reader: Reader, chain_id: int, *, now: datetime, limit: int = 50) -> list[StoredAuthorization]:
-    """Returns authorizations on which the chain has not said its last word, oldest first.
+    """Returns the authorizations whose outcome on the chain is still open, oldest first.
 
-    One that failed is looked at once more when it has ended, because until then somebody else can send it.
+    A failed one is checked once more after its validity has ended, because until then somebody else can send it.
     """
     rows = reader.rows("access_authorizations_due", chain_id=chain_id, now_s=int(now.timestamp()), limit=limit)
     return [stored for stored in map(_stored, rows) if stored is not None]
 
 
 def authorized_amount(reader: Reader, authorization: Authorization) -> int:
-    """Returns what the payer has authorized beside this and the chain has not settled yet."""
+    """Returns the sum of the payer's stored authorizations of the same coin that the chain has not settled yet."""
     row = reader.row(
         "access_authorized_amount",
         payer=authorization.payer,
@@ -122,14 +122,15 @@ def authorized_amount(reader: Reader, authorization: Authorization) -> int:
 
 
 def mark_paid(tx: Transaction, payment_id: str, answer: str | None, *, now: datetime) -> bool:
-    """Says that the money came, with the sealed answer if that is made only now. Returns False if it was known."""
+    """Records that the money arrived, with the sealed answer if it was created only now. Returns False if it was known
+    before."""
     moved = _move(tx, payment_id, "paid", None, answer, now)
     tx.run("access_close_authorization", payment_id=payment_id, closed_at=utc_text(now))
     return moved
 
 
 def mark_failed(tx: Transaction, payment_id: str, code: str, *, for_good: bool, now: datetime) -> bool:
-    """Says that the authorization moves no money, and why. `for_good`: nobody can send it any more."""
+    """Records that the authorization moves no money, and why. `for_good`: nobody can send it any more."""
     moved = _move(tx, payment_id, "failed", code, None, now)
     if for_good:
         tx.run("access_close_authorization", payment_id=payment_id, closed_at=utc_text(now))
@@ -137,7 +138,7 @@ def mark_failed(tx: Transaction, payment_id: str, code: str, *, for_good: bool, 
 
 
 def forget_answers(tx: Transaction, *, now: datetime) -> None:
-    """Forgets the answers whose time is over."""
+    """Deletes the answers whose retention period is over."""
     tx.run("access_forget_answers", changed_before=utc_text(now - ANSWER_KEPT))
 
 
@@ -147,25 +148,25 @@ def relay_of(reader: Reader, payment_id: str) -> Relay | None:
 
 
 def relays_from(reader: Reader, relayer: str, chain_id: int, nonce: int) -> list[Relay]:
-    """Returns a relayer's nonces from `nonce` on, in their order, also those that were lost."""
+    """Returns a relayer's nonces from `nonce` on, in order, including lost ones."""
     rows = reader.rows("access_relays_from", relayer=relayer, chain_id=chain_id, nonce=nonce)
     return [record_of(Relay, row) for row in rows]
 
 
 def next_nonce(reader: Reader, relayer: str, chain_id: int, used_on_chain: int) -> int:
-    """Returns the first nonce that neither the ledger nor the chain has seen."""
+    """Returns the first nonce that neither the ledger nor the chain has used."""
     row = reader.row("access_newest_relay", relayer=relayer, chain_id=chain_id)
     newest = None if row is None else row["nonce"]
     return used_on_chain if newest is None else max(int(newest) + 1, used_on_chain)
 
 
 def keep_relay(tx: Transaction, relay: Relay) -> None:
-    """Gives a nonce to an authorization. It violates a constraint if either has the other already."""
+    """Assigns a nonce to an authorization. Violates a constraint if either is assigned already."""
     tx.run("access_insert_relay", **columns_of(relay))
 
 
 def lose_relay(tx: Transaction, relay: Relay) -> None:
-    """Takes a nonce from its authorization: somebody else's transaction has used it up."""
+    """Marks a nonce as lost to its authorization: somebody else's transaction has used it."""
     tx.run("access_lose_relay", relayer=relay.relayer, chain_id=relay.chain_id, nonce=relay.nonce)
 
 
@@ -174,13 +175,13 @@ def keep_transaction(tx: Transaction, transaction: RelayedTransaction) -> None:
 
 
 def transactions_of_payment(reader: Reader, payment_id: str) -> list[RelayedTransaction]:
-    """Returns the transactions that were signed for an authorization, the newest first."""
+    """Returns the transactions that were signed for an authorization, newest first."""
     rows = reader.rows("access_transactions_of_payment", payment_id=payment_id)
     return [record_of(RelayedTransaction, row) for row in rows]
 
 
 def transactions_of_nonce(reader: Reader, relay: Relay) -> list[RelayedTransaction]:
-    """Returns the transactions that were signed for a nonce, the newest first."""
+    """Returns the transactions that were signed for a nonce, newest first."""
     rows = reader.rows(
         "access_transactions_of_nonce", relayer=relay.relayer, chain_id=relay.chain_id, nonce=relay.nonce
     )

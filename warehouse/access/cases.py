@@ -1,4 +1,4 @@
-"""Stores cases: payments that came with a claim but that no claim uses, and the quotes for the missing amount."""
+"""Stores cases (payments that a claim named but no claim uses) and the quotes for their missing amounts."""
 
 import secrets
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from warehouse.access.claims import KeptQuote, find_quote, keep_quote
 from warehouse.ledger.ledger import Reader, Transaction, utc_text
 
 CASE_CHANGED = "unmatched_payment"
-"""Kind of cases on the change feed; the entity id is the case's id."""
+"""The kind under which cases are on the change feed; the entity id is the case's id."""
 
 
 def record_money(
@@ -103,13 +103,13 @@ def find_case(reader: Reader, case_id: str) -> Case:
 
 
 def case_at(reader: Reader, chain_id: int, transaction_hash: str, position: int) -> Case | None:
-    """Returns the case of the transfer at this position of the chain, or None if none was recorded."""
+    """Returns the case of the transfer at this position of the chain, or None if it has none."""
     row = reader.row("access_case_at", chain_id=chain_id, transaction_hash=transaction_hash, log_position=position)
     return None if row is None else _case(row)
 
 
 def cases_in(reader: Reader, *states: CaseState) -> list[Case]:
-    """Returns every case in one of the states, newest first. Without states: those that wait for somebody."""
+    """Returns every case in one of the states, newest first; without states, the cases that wait for somebody."""
     cases = [_case(row) for state in states or WAITING for row in reader.rows("access_cases_in_state", state=state)]
     return sorted(cases, key=lambda case: case.recorded_at, reverse=True)
 

@@ -12,7 +12,7 @@ CHANGES = {
     "put_keys": "access_changed_keys",
     "put_unmatched_payments": "access_changed_unmatched_payments",
 }
-"""The statement that stores rows in a table, and the ledger's statement that gives them."""
+"""The statement that stores rows in DuckDB, and the ledger's statement that returns them."""
 
 
 def sync_access(connection: Connection, ledger: Ledger) -> int:

@@ -18,17 +18,17 @@ from warehouse.ledger.records import columns_of, record_of
 
 QUOTE_CHANGED = "quote"
 CLAIM_CHANGED = "claim"
-"""Kinds of these entities on the change feed, under their own ids."""
+"""The kinds under which quotes and claims are on the change feed; the entity ids are their ids."""
 
 LEASE_FOR = timedelta(seconds=15)
-"""The longest time that a claim is closed to others by a process that may have been killed."""
+"""The longest time for which a process, which may have been killed, blocks others from a claim."""
 
 QuoteState = Literal["open", "claimed", "expired"]
 
 
 @dataclass(frozen=True, slots=True)
 class KeptQuote:
-    """A quote with the signature under which it was handed out."""
+    """A stored quote with the signature under which it was issued."""
 
     quote: Quote
     signature: dict[str, str]
@@ -37,7 +37,7 @@ class KeptQuote:
 
 @dataclass(frozen=True, slots=True)
 class KeptReceipt:
-    """A receipt: its canonical bytes as text, which are hashed, with the hash and its signature."""
+    """A stored receipt: its canonical text, whose bytes are hashed, with the hash and its signature."""
 
     body_json: str
     receipt_hash: str
@@ -65,7 +65,7 @@ def keep_quote(tx: Transaction, quote: Quote, signature: dict[str, str], *, stat
 
 
 def keep_closed_quote(tx: Transaction, quote: Quote, signature: dict[str, str]) -> None:
-    """Stores a quote that an authorization pays. It is not open to claims by hand, and so reserves no amount."""
+    """Stores a quote that an authorization pays. It can't be claimed by a plain transfer, and so reserves no amount."""
     keep_quote(tx, quote, signature, state="expired")
 
 
@@ -78,12 +78,12 @@ def find_quote(reader: Reader, quote_id: str) -> KeptQuote | None:
 
 
 def owns_key_of_plan(reader: Reader, owner: str, plan_id: str, *, now: datetime) -> bool:
-    """Decides whether an owner has a valid key of a plan whose paid time is not over."""
+    """Decides whether an owner has a valid key of a plan within its paid time."""
     return bool(reader.rows("access_keys_of_plan", owner=owner, plan_id=plan_id, now=utc_text(now)))
 
 
 def close_quote(tx: Transaction, quote_id: str) -> bool:
-    """Marks a quote as claimed. Returns False if it already was; it is put on the feed either way."""
+    """Marks a quote as claimed. Returns False if it already was; the change feed gets an entry either way."""
     moved = tx.run("access_close_quote", quote_id=quote_id) == 1
     tx.changed(QUOTE_CHANGED, quote_id)
     return moved
@@ -122,8 +122,8 @@ def used_positions(reader: Reader, chain_id: int, transaction_hash: str) -> set[
 
 
 def spent_positions(reader: Reader, chain_id: int, transaction_hash: str) -> set[int]:
-    """Returns the log positions of a transaction's transfers that can pay no more: claims use them or they are
-    refunded."""
+    """Returns the log positions of a transaction's transfers that can't pay for anything any more: claims use them, or
+    they are refunded or due to be."""
     rows = reader.rows("access_spent_positions", chain_id=chain_id, transaction_hash=transaction_hash)
     return {int(row["log_position"]) for row in rows}
 
@@ -159,7 +159,8 @@ def reverse_claim(tx: Transaction, claim: Claim, *, now: datetime) -> bool:
 
 
 def reinstate_claim(tx: Transaction, claim: Claim, block_number: int, block_hash: str, *, now: datetime) -> bool:
-    """Reinstates a claim, and its key, whose payment is back in this block. Returns False if it was not reversed."""
+    """Reinstates a claim and its key, because its payment is back in this block. Returns False if the claim was not
+    reversed."""
     return _move(tx, claim, "issued", block_number, block_hash, now)
 
 
@@ -176,7 +177,7 @@ def payments_of_claim(reader: Reader, claim_id: str) -> list[Payment]:
 
 
 def payments_not_final(reader: Reader, limit: int = 500) -> list[Payment]:
-    """Returns payments that may still leave the chain, those of the newest claims first: they are the likeliest to."""
+    """Returns payments that may still leave the chain, those of the newest claims, the likeliest ones, first."""
     return [_payment(row) for row in reader.rows("access_payments_not_final", limit=limit)]
 
 
@@ -197,7 +198,7 @@ def move_payment(
 
 
 def settle_payment(tx: Transaction, payment: Payment, *, now: datetime) -> None:
-    """Marks a payment as settled, because it is final or was looked for long enough: nobody needs to check it again."""
+    """Marks a payment as settled: it is final, or was searched for long enough, and nobody needs to check it again."""
     tx.run(
         "access_settle_payment",
         claim_id=payment.claim_id,

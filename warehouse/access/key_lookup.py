@@ -18,7 +18,7 @@ from warehouse.ledger.raw_store import RawSqlite, RawStore
 
 @dataclass(frozen=True, slots=True)
 class FoundKey:
-    """A valid key: its caller with the current tier, the family that shares its quota, and whether it was used."""
+    """A valid key: its caller with the current tier, the family that shares its quota, and whether it was ever used."""
 
     caller: Caller
     family_id: str
@@ -33,10 +33,10 @@ class KeyLookup:
         self._pepper = pepper
 
     def find(self, presented: str, now_s: float) -> FoundKey | None:
-        """Returns the active key that `presented` is at `now_s` (seconds since 1970), or None for any other text.
+        """Returns the key whose text is `presented` if it is active at `now_s` (seconds since 1970), else None.
 
-        After its paid time a key has the free tier; a trial key is not valid after its end. Raises
-        `StoreBusy`, `StoreUnusable`.
+        After its paid time a key has the free tier; a trial key is invalid after its end. Raises `StoreBusy`,
+        `StoreUnusable`.
         """
         key = parse_key(presented)
         if key is None:
@@ -58,7 +58,7 @@ class KeyLookup:
 
 
 def open_key_lookup(settings: Settings, pepper: bytes, *, wait_s: float = 1.0) -> KeyLookup:
-    """Opens the keys of the configured ledger, which must have been opened, and so created, before.
+    """Opens the keys of the configured ledger, which must have been opened before, and so created.
 
     Raises `SettingsInvalid`, `StoreBusy`, `StoreUnusable`.
     """

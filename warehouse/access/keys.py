@@ -19,14 +19,14 @@ from warehouse.ledger.ledger import Reader, Transaction, utc_text
 from warehouse.ledger.records import columns_of, record_of
 
 KEY_CHANGED = "key"
-"""Kind of keys on the change feed; the entity id is the key's id."""
+"""The kind under which keys are on the change feed; the entity id is the key's id."""
 
 USES_KEPT = timedelta(days=400)
-"""Time for which the ledger holds how often a key was used on a day."""
+"""Time for which the ledger stores the daily use of keys."""
 
 
 class KeyState(StrEnum):
-    """State of a key. A suspended key can become active again; a revoked one never."""
+    """The state of a key. A suspended key can become active again; a revoked one never does."""
 
     ACTIVE = "active"
     SUSPENDED = "suspended"
@@ -57,7 +57,7 @@ class KeyRecord:
 
 @dataclass(frozen=True, slots=True)
 class KeyUsage:
-    """A key with its use: admitted requests on all days that are kept and on the current UTC day."""
+    """A key with its use: admitted requests on all stored days and on the current UTC day."""
 
     key: KeyRecord
     requests: int
@@ -101,8 +101,8 @@ def create_key(
     """Creates an active key of `owner`. A second unrevoked key of the same claim violates a constraint, and so does a
     claim's key of the role `operator`.
 
-    `key` is one that the caller made with `new_key` in order to seal it; `sealed` is its sealed text, which is stored
-    until the key's first use.
+    Pass `key`, created with `new_key`, to be able to seal it before; `sealed` is its sealed text, which is stored until
+    the key's first use.
     """
     return _insert(
         tx,
@@ -154,7 +154,7 @@ def rotate_key(
 
 
 def revoke_key(tx: Transaction, key_id: str, *, now: datetime) -> bool:
-    """Makes a key invalid for ever. Returns False if it already was. Raises `KeyUnknown`."""
+    """Makes a key invalid permanently. Returns False if it was revoked before. Raises `KeyUnknown`."""
     return _move(tx, key_id, (KeyState.ACTIVE, KeyState.SUSPENDED), KeyState.REVOKED, now)
 
 
@@ -175,7 +175,7 @@ def find_key(reader: Reader, key_id: str) -> KeyRecord | None:
 
 
 def active_key(reader: Reader, pepper: bytes, presented: str) -> KeyRecord | None:
-    """Returns the active key that a text is, or None for any other text."""
+    """Returns the active key with this text, or None."""
     key = parse_key(presented)
     row = None if key is None else reader.row("key_by_digest", digest=key.digest(pepper))
     return None if row is None else find_key(reader, row["key_id"])
@@ -188,19 +188,19 @@ def alive_key_of_claim(reader: Reader, claim_id: str) -> KeyRecord | None:
 
 
 def replaceable_key_of_claim(reader: Reader, claim_id: str) -> KeyRecord | None:
-    """Returns the newest key of a claim, alive or revoked by itself; None if an operator revoked it."""
+    """Returns the newest key of a claim, unrevoked or revoked by itself; None if an operator revoked it."""
     row = reader.row("replaceable_key_of_claim", claim_id=claim_id)
     return None if row is None else record_of(KeyRecord, row)
 
 
 def replaced_keys_of_claim(reader: Reader, claim_id: str, *, since: datetime, limit: int) -> list[KeyRecord]:
-    """Returns the keys of a claim that were revoked since a time, the last revoked first."""
+    """Returns the keys of a claim that were revoked since a time, latest revocation first."""
     rows = reader.rows("replaced_keys_of_claim", claim_id=claim_id, revoked_since=utc_text(since), limit=limit)
     return [record_of(KeyRecord, row) for row in rows]
 
 
 def list_keys(reader: Reader, *, now: datetime) -> list[KeyUsage]:
-    """Returns every key with its use, newest first. Requests of the last seconds may not be counted yet."""
+    """Returns every key with its use, newest first. Requests of the last few seconds may not be counted yet."""
     return [record_of(KeyUsage, row, key=row) for row in reader.rows("keys", day=utc_day(now))]
 
 
@@ -221,9 +221,9 @@ def record_first_use(tx: Transaction, key_id: str, *, now: datetime) -> None:
 
 
 def add_uses(tx: Transaction, uses: Iterable[KeyUse]) -> None:
-    """Adds a batch of uses to their days and forgets days older than `USES_KEPT`.
+    """Adds a batch of uses to their days and deletes days older than `USES_KEPT`.
 
-    Uses don't change keys, so they are not put on the change feed.
+    Uses don't change keys, so they don't go on the change feed.
     """
     newest = None
     for use in uses:
@@ -284,4 +284,4 @@ def _move(tx: Transaction, key_id: str, allowed: tuple[KeyState, ...], state: Ke
 
 
 def _unknown(key_id: str) -> KeyUnknown:
-    return KeyUnknown(f"No key {key_id} is alive here.", cure="`svc keys list` shows the ids of all keys.")
+    return KeyUnknown(f"There is no unrevoked key {key_id}.", cure="`svc keys list` shows the ids of all keys.")

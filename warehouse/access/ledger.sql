@@ -3,12 +3,12 @@
 select * from access_authorizations where payment_id = :payment_id
 
 -- name: access_authorization_at
--- The authorization that a payer signed with a nonce, where it was ever stored.
+-- At most one row: the authorization that a payer signed with a nonce.
 select * from access_authorizations
 where chain_id = :chain_id and asset = :asset and payer = :payer and nonce = :nonce
 
 -- name: access_authorizations_due
--- One row per authorization on which the chain has not said its last word, oldest first.
+-- One row per authorization whose outcome on the chain is still open, oldest first.
 select * from access_authorizations
 where
     chain_id = :chain_id and closed_at is null
@@ -17,7 +17,7 @@ order by stored_at, payment_id
 limit :limit
 
 -- name: access_authorized_amount
--- What a payer has authorized and the chain has not settled yet.
+-- The sum of a payer's authorizations that the chain has not settled yet.
 select cast(coalesce(sum(value), 0) as bigint) as amount
 from access_authorizations
 where payer = :payer and asset = :asset and chain_id = :chain_id and state = 'stored'
@@ -27,12 +27,12 @@ where payer = :payer and asset = :asset and chain_id = :chain_id and state = 'st
 select * from access_cases where case_id = :case_id
 
 -- name: access_case_at
--- The case of the transfer at a place of the chain, where there is one.
+-- At most one row: the case of the transfer at a position of the chain.
 select * from access_cases
 where chain_id = :chain_id and transaction_hash = :transaction_hash and log_position = :log_position
 
 -- name: access_case_of_supplement
--- The case that offered a quote, where one did.
+-- At most one row: the case that offered a quote.
 select c.* from access_supplements s join access_cases c on c.case_id = s.case_id where s.quote_id = :quote_id
 
 -- name: access_cases_in_state
@@ -50,7 +50,7 @@ where chain_id = :chain_id and transaction_hash = :transaction_hash
 order by log_position
 
 -- name: access_changed_claims
--- One row per claim that changed above a seq, as it is now; without whose it is and which transaction paid.
+-- One row per claim that changed after a seq, in its current state, without its owner and the transaction that paid.
 select
     c.claim_id, c.quote_id, q.plan_id, c.tier, c.chain_id, c.block_number, c.amount as amount_units, c.state,
     c.issued_at, c.changed_at, c.access_expires_at, c.final_at
@@ -63,14 +63,14 @@ where c.claim_id in (select entity_id from ledger_changes where seq > :seq and k
 select state, count(*) as claims from access_claims group by state order by state
 
 -- name: access_changed_keys
--- One row per key that changed above a seq, as it is now; without whose it is and anything of its text.
+-- One row per key that changed after a seq, in its current state, without its owner and anything of its text.
 select key_id, family_id, claim_id, tier, state, paid_until, created_at, changed_at
 from api_keys
 where key_id in (select entity_id from ledger_changes where seq > :seq and kind = 'key')
 
 -- name: access_changed_quotes
--- One row per quote that changed above a seq, as it is now; without whose it is and what only its payer knows. A quote
--- that brings the rest of another's price is no sale of its own.
+-- One row per quote that changed after a seq, in its current state, without its payer and what only the payer knows. A
+-- quote for the rest of another quote's price is left out, since it is not a separate sale.
 select quote_id, plan_id, amount as amount_units, issued_at, expires_at, state
 from access_quotes
 where
@@ -78,7 +78,7 @@ where
     and quote_id not in (select quote_id from access_supplements)
 
 -- name: access_changed_unmatched_payments
--- One row per case that changed above a seq, as it is now; without who sent the money in which transaction.
+-- One row per case that changed after a seq, in its current state, without the sender of the money and the transaction.
 select
     case_id as payment_id, quote_id, chain_id, asset, amount as amount_units, block_number, block_time_s, code, state,
     recorded_at, changed_at, refund_amount as refund_units
@@ -101,22 +101,22 @@ where c.quote_id = :quote_id
 where c.payer = :payer and c.idempotency_digest = :idempotency_digest
 
 -- name: access_claim_of_transfer
--- The claim that uses the transfer at a place of the chain.
+-- The claim that uses the transfer at a position of the chain.
 {claims_with_terms}
 join access_payments p on p.claim_id = c.claim_id
 where p.chain_id = :chain_id and p.transaction_hash = :transaction_hash and p.log_position = :log_position
 
 -- name: access_close_authorization
--- Says that the chain will say nothing else about an authorization.
+-- Records that nothing more can happen to an authorization on the chain.
 update access_authorizations set closed_at = :closed_at where payment_id = :payment_id and closed_at is null
 
 -- name: access_close_quote
--- Marks one quote as claimed. One that has expired can still be, by its case.
+-- Marks one quote as claimed. An expired quote can still be claimed, through its case.
 update access_quotes set state = 'claimed' where quote_id = :quote_id and state in ('open', 'expired')
 
 -- name: access_edges_of_claim
 -- One row per private edge of :payer that keys of the claim wrote, or that was :operator's before: its newest state as
--- JSON, and whether (1) a key wrote it too that names another operator or none.
+-- JSON, and 1 if a key that names another operator, or none, wrote it too.
 select
     {world_edge_body} as body,
     case
@@ -145,22 +145,22 @@ where s.owner = :payer and exists (
 order by s.id
 
 -- name: access_file_case
--- Files one case that nobody has acted on under another quote of the sender.
+-- Files one case on which nobody has acted under another quote of the sender.
 update access_cases
 set quote_id = :quote_id, proven = :proven, code = :code, changed_at = :changed_at
 where case_id = :case_id and state = 'open'
 
 -- name: access_forget_answers
--- Forgets the answers of authorizations that were paid, or given up, before :changed_before.
+-- Deletes the answers of authorizations that were paid or given up before :changed_before.
 update access_authorizations set answer = null
 where answer is not null and changed_at < :changed_before and state <> 'stored'
 
 -- name: access_forget_answers_of
--- Forgets every answer that a payer bought.
+-- Deletes every answer that a payer bought.
 update access_authorizations set answer = null where payer = :payer and answer is not null
 
 -- name: access_insert_authorization
--- One new authorization, with the sealed answer that it buys if that is made already.
+-- Inserts a new authorization, with the sealed answer that it buys if that exists already.
 insert into access_authorizations (
     payment_id, quote_id, chain_id, asset, payer, nonce, pay_to, value, valid_after, valid_before, signature,
     request_digest, from_block, state, code, answer, stored_at, changed_at, closed_at
@@ -216,19 +216,19 @@ insert into access_relayed_transactions (transaction_hash, relayer, chain_id, no
 values (:transaction_hash, :relayer, :chain_id, :nonce, :raw, :fee, :tip, :signed_at)
 
 -- name: access_insert_supplement
--- One quote that a case offers for the difference.
+-- Inserts a quote that a case offers for the difference.
 insert into access_supplements (quote_id, case_id) values (:quote_id, :case_id)
 
 -- name: access_forget_trial
--- A trial whose graph is gone is forgotten.
+-- Deletes a trial whose graph is gone.
 delete from access_trials where family_id = :family_id
 
 -- name: access_forget_trial_networks
--- Which networks trials of earlier days than :day came from is forgotten.
+-- Forgets the networks from which trials were requested on days before :day.
 update access_trials set network_digest = null where day < :day and network_digest is not null
 
 -- name: access_forget_trial_owner
--- Whose the keys of a trial were is forgotten.
+-- Forgets the owner of a trial's keys.
 update api_keys set owner = :forgotten where family_id = :family_id
 
 -- name: access_keys_of_claim
@@ -236,7 +236,7 @@ update api_keys set owner = :forgotten where family_id = :family_id
 select key_id from api_keys where claim_id = :claim_id order by key_id
 
 -- name: access_keys_of_plan
--- One row if :owner has an active key that a claim of the plan issued and whose paid time is not over.
+-- One row if :owner has an active key, within its paid time, that a claim of the plan issued.
 select 1
 from api_keys k
 join access_claims c on c.claim_id = k.claim_id
@@ -250,21 +250,21 @@ limit 1
 select key_id from api_keys where family_id = :family_id and state <> 'revoked' order by key_id
 
 -- name: access_lose_relay
--- Says that a nonce was used up by a transaction that is none of ours.
+-- Records that a transaction which is not ours used a nonce.
 update access_relays set lost = 1 where relayer = :relayer and chain_id = :chain_id and nonce = :nonce and lost = 0
 
 -- name: access_mark_trial_erased
--- What the owner of a trial wrote is erased.
+-- Records that the graph of a trial's owner is erased.
 update access_trials set erased_at = :erased_at where family_id = :family_id and erased_at is null
 
 -- name: access_move_authorization
--- Moves one authorization on; an answer comes with it where it was not made before.
+-- Moves one authorization to a state, with its answer if that is new.
 update access_authorizations
 set state = :state, code = :code, answer = coalesce(:answer, answer), changed_at = :changed_at
 where payment_id = :payment_id and state <> 'paid'
 
 -- name: access_move_case
--- Moves one case from a state to another; what is to be sent back, and by what it was, stays once it is there.
+-- Moves one case from a state to another. The amount and the transaction of its refund stay once they are set.
 update access_cases
 set
     state = :state,
@@ -274,25 +274,25 @@ set
 where case_id = :case_id and state = :from_state
 
 -- name: access_move_claim
--- Moves one claim from a state to another; where its payment lies now comes with it.
+-- Moves one claim from a state to another, with the block in which its payment is now.
 update access_claims
 set state = :state, block_number = :block_number, block_hash = :block_hash, changed_at = :changed_at
 where claim_id = :claim_id and state = :from_state
 
 -- name: access_move_imports
--- Imports that keys of a claim began are :owner's.
+-- Makes :owner the owner of the imports that keys of a claim began.
 update world_imports
 set owner = :owner
 where key_id in (select key_id from api_keys where claim_id = :claim_id)
 
 -- name: access_move_payloads
--- What was decided of the keys of a claim is :owner's.
+-- Makes :owner the owner of the decisions about what keys of a claim proposed.
 update world_decision_payloads
 set owner = :owner
 where key_id in (select key_id from api_keys where claim_id = :claim_id)
 
 -- name: access_move_payment
--- Says where one transfer of a claim is now.
+-- Records where one transfer of a claim is now.
 update access_payments
 set state = :state, block_number = :block_number, block_hash = :block_hash, changed_at = :changed_at
 where
@@ -300,7 +300,7 @@ where
     and final_at is null
 
 -- name: access_move_pending
--- What keys of a claim proposed and waits for an operator is :owner's.
+-- Makes :owner the owner of proposals by keys of a claim that wait for an operator.
 update world_pending
 set owner = :owner
 where seq in (
@@ -315,7 +315,8 @@ where seq in (
 update access_quotes set state = :state where quote_id = :quote_id and state = 'open'
 
 -- name: access_move_requests
--- Requests that keys of a claim sent as :payer are :owner's, where he sent no other one with the same idempotency key.
+-- Makes :owner the sender of the requests that keys of a claim sent as :payer, except those whose idempotency key :owner
+-- has used itself.
 update world_requests
 set scope = :owner
 where scope = :payer
@@ -328,15 +329,15 @@ where scope = :payer
     and not exists (select 1 from world_requests as known where known.scope = :owner and known.key = world_requests.key)
 
 -- name: access_moved_keys
--- One row per key that the payer owns since a migration, by the operator that had it before and never signed.
+-- One row per key that a migration gave to its payer, ordered by the operator that had it before and never signed.
 select m.key_id, k.claim_id, m.from_owner, m.to_owner, m.nodes, m.edges, m.left_behind, m.moved_at
 from access_moved_keys m
 join api_keys k on k.key_id = m.key_id
 order by m.from_owner, m.to_owner, m.key_id
 
 -- name: access_moves_due
--- One row per operator and payer whose keys were moved and whose graph was not yet looked at; key_id is one of those keys,
--- others how many other keys stood or stand for the operator.
+-- One row per operator and payer whose keys were moved and whose graph is still to be moved: key_id is one of those keys,
+-- and others the number of other keys that the operator had or has.
 select
     m.from_owner, m.to_owner, min(m.key_id) as key_id,
     (select count(*) from access_moved_keys o where o.from_owner = m.from_owner and o.to_owner <> m.to_owner)
@@ -347,12 +348,12 @@ group by m.from_owner, m.to_owner
 order by m.from_owner, m.to_owner
 
 -- name: access_newest_change
--- The newest change above a seq of what paid access is about; null where there is none.
+-- The newest change after a seq of a quote, claim, key or case; null if there is none.
 select max(seq) as seq from ledger_changes
 where seq > :seq and kind in ('quote', 'claim', 'key', 'unmatched_payment')
 
 -- name: access_newest_final_block
--- The newest block with a transfer of a claim that nobody looks at again; no row before there is one.
+-- At most one row: the newest block with a transfer of a claim that is no longer checked.
 select block_number, block_hash
 from access_payments
 where chain_id = :chain_id and state = 'issued' and final_at is not null
@@ -360,7 +361,7 @@ order by block_number desc
 limit 1
 
 -- name: access_newest_relay
--- The highest nonce that a relayer was given; null before the first.
+-- The highest nonce that was assigned to a relayer; null before the first.
 select max(nonce) as nonce from access_relays where relayer = :relayer and chain_id = :chain_id
 
 -- name: access_newest_supplement
@@ -374,7 +375,7 @@ limit 1
 
 -- name: access_nodes_of_claim
 -- One row per private node of :payer that keys of the claim wrote, or that was :operator's before: its newest state as
--- JSON, and whether (1) a key wrote it too that names another operator or none.
+-- JSON, and 1 if a key that names another operator, or none, wrote it too.
 select
     s.body,
     case
@@ -408,11 +409,11 @@ order by s.id
 select amount from access_quotes where payer = :payer and state = 'open'
 
 -- name: access_own_claim
--- The keys of a claim are :owner's.
+-- Makes :owner the owner of a claim.
 update access_claims set owner = :owner where claim_id = :claim_id
 
 -- name: access_own_keys
--- Every key of a claim, revoked ones too, is :owner's.
+-- Makes :owner the owner of every key of a claim, including revoked ones.
 update api_keys set owner = :owner where claim_id = :claim_id
 
 -- name: access_payments_not_final
@@ -434,7 +435,7 @@ select * from access_payments where claim_id = :claim_id order by transaction_ha
 select * from access_quotes where quote_id = :quote_id
 
 -- name: access_quotes_past_grace
--- One row per open quote of a payer whose amount need not be held any longer.
+-- One row per open quote of a payer whose amount is no longer reserved.
 select quote_id from access_quotes where payer = :payer and state = 'open' and amount_held_until < :now
 
 -- name: access_receipt
@@ -442,7 +443,7 @@ select quote_id from access_quotes where payer = :payer and state = 'open' and a
 select body_json, receipt_hash, signature_json from access_receipts where claim_id = :claim_id
 
 -- name: access_record_case
--- One transfer that pays nothing, unless it is known.
+-- Inserts a transfer that pays for nothing, unless it is recorded already.
 insert into access_cases (
     case_id, chain_id, transaction_hash, log_position, asset, sender, recipient, amount, block_number, block_hash,
     block_time_s, code, quote_id, proven, state, refund_amount, refund_transaction_hash, recorded_at, changed_at
@@ -453,43 +454,44 @@ insert into access_cases (
 on conflict (chain_id, transaction_hash, log_position) do nothing
 
 -- name: access_relay_of_payment
--- The nonce that an authorization is sent with.
+-- The nonce under which an authorization is sent.
 select * from access_relays where payment_id = :payment_id and lost = 0
 
 -- name: access_relays_from
--- One row per nonce of a relayer from :nonce on, in their order.
+-- One row per nonce of a relayer from :nonce on, in order.
 select * from access_relays where relayer = :relayer and chain_id = :chain_id and nonce >= :nonce order by nonce
 
 -- name: access_release_lease
--- Gives one quote's lease back.
+-- Releases one quote's lease.
 delete from access_leases where quote_id = :quote_id and owner = :owner
 
 -- name: access_settle_claim
--- Marks one claim as final: nobody need look at its payment again.
+-- Marks one claim as final: nobody needs to check its payment again.
 update access_claims set final_at = :final_at where claim_id = :claim_id and final_at is null
 
 -- name: access_settle_move
--- What became of an operator's graph when its keys became a payer's.
+-- Records the outcome of moving an operator's graph to a payer.
 update access_moved_keys
 set nodes = :nodes, edges = :edges, left_behind = :left_behind, moved_at = :moved_at
 where from_owner = :from_owner and to_owner = :to_owner and moved_at is null
 
 -- name: access_settle_payment
--- Marks one transfer of a claim as final: nobody need look at it again.
+-- Marks one transfer of a claim as final: nobody needs to check it again.
 update access_payments set final_at = :final_at
 where
     claim_id = :claim_id and transaction_hash = :transaction_hash and log_position = :log_position
     and final_at is null
 
 -- name: access_spent_positions
--- Places of the transfers of a transaction that pay nothing any more: claims use them, or they go back to their sender.
+-- Positions of a transaction's transfers that can't pay for anything any more: claims use them, or they are refunded or
+-- due to be.
 select log_position from access_payments where chain_id = :chain_id and transaction_hash = :transaction_hash
 union
 select log_position from access_cases
 where chain_id = :chain_id and transaction_hash = :transaction_hash and state in ('refund_due', 'refunded')
 
 -- name: access_take_lease
--- Takes the lease of one quote where nobody holds it any more and no claim has redeemed it.
+-- Takes the lease of one quote if nobody holds it and no claim has redeemed the quote.
 insert into access_leases (quote_id, owner, expires_at)
 select :quote_id, :owner, :expires_at
 where not exists (select 1 from access_claims where quote_id = :quote_id)
@@ -497,7 +499,7 @@ on conflict (quote_id) do update set owner = excluded.owner, expires_at = exclud
 where access_leases.expires_at <= :now
 
 -- name: access_take_trial
--- One trial, where one is left for its wallet, its network and its day, and its challenge was not answered before.
+-- Inserts a trial if one is left for its wallet, network and day, and its challenge was not answered before.
 insert into access_trials (
     family_id, challenge_sha256, wallet_digest, network_digest, day, issued_at, ends_at, erased_at
 )
@@ -509,13 +511,13 @@ where room.of_wallet = 1 and room.of_network = 1 and room.of_day = 1
 on conflict (challenge_sha256) do nothing
 
 -- name: access_transactions_of_nonce
--- One row per transaction that was signed for a nonce, the newest first.
+-- One row per transaction that was signed for a nonce, newest first.
 select * from access_relayed_transactions
 where relayer = :relayer and chain_id = :chain_id and nonce = :nonce
 order by signed_at desc, fee desc
 
 -- name: access_transactions_of_payment
--- One row per transaction that was signed for an authorization, the newest first.
+-- One row per transaction that was signed for an authorization, newest first.
 select t.*
 from access_relayed_transactions t
 join access_relays r on r.relayer = t.relayer and r.chain_id = t.chain_id and r.nonce = t.nonce
@@ -527,19 +529,19 @@ order by t.signed_at desc, t.fee desc
 select family_id, issued_at, ends_at from access_trials where challenge_sha256 = :challenge_sha256
 
 -- name: access_trial_nodes
--- At most one row, for the key of a trial: how many nodes its owner has.
+-- At most one row, for the key of a trial: the number of its owner's nodes.
 select (select count(*) from world_nodes n where n.owner = k.owner) as nodes
 from api_keys k
 join access_trials t on t.family_id = k.family_id
 where k.key_id = :key_id
 
 -- name: access_trial_networks
--- At most one row: that a trial of an earlier day than :day still has its network.
+-- One row if a trial of a day before :day still has its network.
 select 1 as there from access_trials where day < :day and network_digest is not null limit 1
 
 -- name: access_trial_room
--- One row: whether a trial is left (1 or 0) for this wallet, for its network and on this day. A wallet has none that had
--- one since :wallet_since, or that owns another key than :family_id.
+-- One row: 1 or 0 each for whether a trial is left for this wallet, for its network and on this day. A wallet has none
+-- left if it had one since :wallet_since, or owns another key than :family_id.
 select
     case
         when exists (
@@ -586,7 +588,7 @@ having max(t.ends_at) < :ended_before
 order by k.owner
 
 -- name: access_used_positions
--- Places of the transfers of a transaction that claims use.
+-- Positions of a transaction's transfers that claims use.
 select log_position from access_payments where chain_id = :chain_id and transaction_hash = :transaction_hash
 
 -- name: add_key_uses
@@ -600,11 +602,11 @@ on conflict (key_id, day) do update set
     end
 
 -- name: add_key_revocation
--- One row: a key that revokes itself; times in UTC.
+-- Inserts the record that a key revoked itself; times in UTC.
 insert into api_key_revocations (key_id, revoked_at) values (:key_id, :revoked_at)
 
 -- name: add_key_rotation
--- One row: a rotation that a key asked for; times in UTC.
+-- Inserts a rotation that a key requested; times in UTC.
 insert into api_key_rotations (request_digest, key_id, successor_id, rotated_at)
 values (:request_digest, :key_id, :successor_id, :rotated_at)
 
@@ -631,7 +633,7 @@ from access_claims c
 join access_quotes q on q.quote_id = c.quote_id
 
 -- name: family_keys
--- One row per key of the family, newest first, at most :most, with when it was used last; times in UTC.
+-- One row per key of the family, newest first, at most :most, with the time of its last use; times in UTC.
 select {key_columns}, max(u.last_used_at) as last_used_at
 from api_keys k
 left join api_key_uses u on u.key_id = k.key_id
@@ -641,11 +643,11 @@ order by k.created_at desc, k.key_id
 limit :most
 
 -- name: family_size
--- One row: how many keys the family has had.
+-- One row: the number of keys that the family has had.
 select count(*) as keys from api_keys where family_id = :family_id
 
 -- name: family_uses
--- One row per UTC day from :since (YYYY-MM-DD) on on which keys of the family were used: their requests that were counted.
+-- One row per UTC day, from :since (YYYY-MM-DD) on, on which keys of the family were used: their counted requests.
 select u.day, cast(sum(u.requests) as bigint) as requests
 from api_key_uses u
 join api_keys k on k.key_id = u.key_id
@@ -654,19 +656,19 @@ group by u.day
 order by u.day
 
 -- name: forget_key_uses_before
--- Forgets the use of days before :day (YYYY-MM-DD).
+-- Deletes the use of keys on days before :day (YYYY-MM-DD).
 delete from api_key_uses where day < :day
 
 -- name: forget_key_uses_of
--- Forgets the use of every key of :owner.
+-- Deletes the use of every key of :owner.
 delete from api_key_uses where key_id in (select key_id from api_keys where owner = :owner)
 
 -- name: forget_sealed_keys
--- Forgets the sealed form of keys made before :created_before.
+-- Deletes the sealed form of keys created before :created_before.
 update api_keys set sealed = null where sealed is not null and created_at < :created_before
 
 -- name: insert_key
--- One row: a key, active and not used yet; times in UTC.
+-- Inserts an active key that was not used yet; times in UTC.
 insert into api_keys (
     key_id, family_id, digest, pepper_version, hint, tier, owner, role, max_class, signer, claim_id, state, paid_until,
     sealed, created_at, changed_at, first_used_at
@@ -681,7 +683,7 @@ select {key_columns}
 from api_keys k where k.key_id = :key_id
 
 -- name: key_by_digest
--- At most one row: who a presented key stands for, what it may use, and whether it was used before; asked by each request.
+-- At most one row: the owner of a presented key, what it may use, and whether it was used before. Each request runs this.
 select
     k.key_id, k.family_id, k.tier, k.owner, k.role, k.max_class, k.signer, k.paid_until,
     (select t.ends_at from access_trials t where t.family_id = k.family_id) as trial_ends_at,
@@ -700,11 +702,11 @@ k.created_at, k.changed_at, k.first_used_at,
 (select t.ends_at from access_trials t where t.family_id = k.family_id) as trial_ends_at
 
 -- name: key_rotation
--- At most one row: the rotation by which a request was answered; times in UTC.
+-- At most one row: the rotation that answered a request; times in UTC.
 select key_id, successor_id, rotated_at from api_key_rotations where request_digest = :request_digest
 
 -- name: keys
--- One row per key, newest first, with the requests of all its days and of :day (YYYY-MM-DD); times in UTC.
+-- One row per key, newest first, with its requests on all days and on :day (YYYY-MM-DD); times in UTC.
 select
     {key_columns},
     max(u.last_used_at) as last_used_at, cast(coalesce(sum(u.requests), 0) as bigint) as requests,
@@ -715,7 +717,7 @@ group by k.key_id
 order by k.created_at desc, k.key_id
 
 -- name: record_first_key_use
--- Says when a key was used first; from then on its sealed form is gone.
+-- Records a key's first use, and deletes its sealed form.
 update api_keys set first_used_at = :first_used_at, sealed = null where key_id = :key_id and first_used_at is null
 
 -- name: replaceable_key_of_claim
@@ -727,7 +729,7 @@ where k.claim_id = :claim_id
     and not exists (select 1 from api_keys n where n.claim_id = k.claim_id and n.created_at > k.created_at)
 
 -- name: replaced_keys_of_claim
--- A row per key of a claim that was revoked since a time, the last revoked first; times in UTC.
+-- One row per key of a claim that was revoked since a time, latest revocation first; times in UTC.
 select {key_columns}
 from api_keys k
 where k.claim_id = :claim_id and k.state = 'revoked' and k.changed_at >= :revoked_since
@@ -743,7 +745,7 @@ select 1 from api_key_revocations where key_id = :key_id
 select sealed from api_keys where key_id = :key_id and sealed is not null
 
 -- name: set_key_state
--- Moves a key that is in :from_state to :state; a revoked key is no longer sealed.
+-- Moves a key from :from_state to :state. Revoking deletes the sealed form.
 update api_keys set
     state = :state,
     changed_at = :changed_at,

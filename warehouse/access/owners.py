@@ -1,5 +1,5 @@
-"""Manages who owns a paid key: the payer, until the operator named by the quote has signed. Also finishes the migration
-that took keys from operators that never signed."""
+"""Manages the owner of a paid key: the payer, until the operator named by the quote has signed. Also finishes the
+migration that took keys away from operators that never signed."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,11 +15,11 @@ from warehouse.world.ownership import Moved, hand_over
 
 @dataclass(frozen=True, slots=True)
 class MovedKey:
-    """A key that belonged to an operator that never signed, and belongs to its payer since `moved_at`.
+    """A key that belonged to an operator that never signed, and has belonged to its payer since `moved_at`.
 
-    `nodes` and `edges` count what moved from the operator to the payer; over all keys of the two they are the same.
-    `left` counts those whose writing key can't be determined: they stay with the operator's address, which gets its
-    key back by signing.
+    `nodes` and `edges` count what moved from the operator to the payer; all keys of the same two have equal counts.
+    `left` counts those whose writing key can't be determined: they stay with the operator's address, which gets its key
+    back by signing.
     """
 
     key_id: str
@@ -33,9 +33,10 @@ class MovedKey:
 
 
 def give_to_operator(tx: Transaction, claim: Claim) -> Moved:
-    """Makes the operator named by the claim's quote the owner of its keys and of what only they wrote.
+    """Makes the operator named by the claim's quote the owner of its keys and of the nodes and edges that only these
+    keys wrote.
 
-    Does nothing if it is the owner already. The operator has to have signed.
+    Does nothing if the operator is the owner already. The operator must have signed.
     """
     if claim.owner == claim.operator:
         return Moved()
@@ -68,10 +69,11 @@ def moved_keys(reader: Reader) -> list[MovedKey]:
 
 
 def settle_moved_keys(tx: Transaction) -> None:
-    """Finishes the migration: after the keys, it moves the graph of each operator that never signed.
+    """Finishes the migration, which has moved the keys: moves the graph of each operator that never signed.
 
     If only one payer's keys named an operator, they wrote everything the operator owns, and it becomes the payer's.
-    Otherwise nobody can tell who wrote what, and it stays with the named address, the only one that can have lost it.
+    Otherwise nobody can tell who wrote what, and the graph stays with the named address, the only one that can have
+    lost it.
     """
     now = utc_text(tx.now())
     for row in tx.rows("access_moves_due"):

@@ -1,6 +1,6 @@
 """Loads the key of the relayer, the address that sends signed payments: `SVC_RELAYER_KEY_FILE`, 64 hex digits.
 
-The file is never created here, because its address has to hold gas.
+The file is never created here, because its address needs money for gas.
 """
 
 import re

@@ -61,7 +61,7 @@ def issue_for_case(
 
 
 def mark_refund(tx: Transaction, case_id: str, *, now: datetime) -> Case:
-    """Notes that the whole amount has to be refunded. Raises `PaymentNotSettled`, `PaymentUnknown`."""
+    """Records that the whole amount is due to be refunded. Raises `PaymentNotSettled`, `PaymentUnknown`."""
     case = find_case(tx, case_id)
     if case.state == "issued" or not move_case(tx, case, "refund_due", now=now, refund_amount=case.transfer.amount):
         raise _settled(case)
@@ -69,7 +69,7 @@ def mark_refund(tx: Transaction, case_id: str, *, now: datetime) -> Case:
 
 
 def mark_refunded(tx: Transaction, case_id: str, transaction_hash: str, *, now: datetime) -> Case:
-    """Notes the transaction that refunded money. Raises `PaymentNotSettled`, `PaymentUnknown`."""
+    """Records the transaction that refunded money. Raises `PaymentNotSettled`, `PaymentUnknown`."""
     case = find_case(tx, case_id)
     amount = case.transfer.amount if case.refund_amount is None else case.refund_amount
     if not move_case(tx, case, "refunded", now=now, refund_amount=amount, refund_transaction_hash=transaction_hash):
@@ -83,14 +83,15 @@ def _require_issuable(standing: CaseStanding, cases: list[Case], rail: PaymentRa
         if not may_move(case.state, "issued"):
             raise _settled(case)
         if case.transfer.asset != rail.asset or case.chain_id != rail.chain_id:
-            raise PaymentNotSettled("It is not the coin that is sold for.", cure="Refund it.")
+            raise PaymentNotSettled("It is not the coin in which prices are paid.", cure="Refund it.")
         if case.transfer.sender != first.transfer.sender or (case is not first and case.case_id == first.case_id):
             raise PaymentNotSettled(
-                f"{case.case_id} is no other payment of {first.transfer.sender}.", cure="Name one of the same sender."
+                f"{case.case_id} is not another payment of {first.transfer.sender}.",
+                cure="Name one of the same sender.",
             )
     if quote is None or terms is None:
         raise PaymentNotSettled(
-            f"No claim of a quote of {first.transfer.sender}, who sent it, names it.",
+            f"{first.transfer.sender}, who sent it, has not named it in a claim of an own quote.",
             cure="Let the sender claim a quote of its own with this transaction, or refund it.",
         )
     if terms.payer != first.transfer.sender or not is_intact(quote):

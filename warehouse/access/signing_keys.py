@@ -1,7 +1,7 @@
 """Manages the file of signing keys: `SVC_SIGNING_KEY_FILE`, or a private file that is created in the data directory on
 first use.
 
-A file named by the settings is never created here: several hosts need the same one.
+A file named by the settings is never created here, since several hosts need the same one.
 """
 
 from datetime import datetime
@@ -26,7 +26,7 @@ class SigningKeys:
         self._cached: tuple[tuple[int, int, int], KeySet] | None = None
 
     def current(self) -> KeySet:
-        """Returns the keys as the file has them now. Raises `SettingsInvalid`, `StoreUnusable`."""
+        """Returns the file's current keys. Raises `SettingsInvalid`, `StoreUnusable`."""
         try:
             if not self._named and not self._path.exists():
                 make_data_directory(self._path.parent)
@@ -44,7 +44,7 @@ class SigningKeys:
         return cached[1]
 
     def rotate(self, now: datetime) -> SigningKey:
-        """Adds a key that is published at once and starts to sign when every cache of the old key set has expired.
+        """Adds a key that is published at once and starts signing when every cache of the old key set has expired.
 
         Raises `SettingsInvalid`, `StoreUnusable`.
         """

@@ -1,10 +1,10 @@
 -- name: access_open_payments
--- One row per payment that waits for the operator, oldest first, for showing; amounts in the token's smallest unit.
+-- One row per payment that waits for the operator, oldest first, for display; amounts in the token's smallest unit.
 select payment_id, code, state, asset, amount_units, paid_at::varchar as paid_at
 from raw_ledger__unmatched_payments where state in ('open', 'supplement_offered', 'refund_due') order by recorded_at, payment_id limit 20
 
 -- name: preview_out_access__revenue_daily
--- One row per UTC day and plan of the newest days, for showing; revenue in whole coins of six decimals.
+-- One row per UTC day and plan of the newest days, for display; revenue in whole coins of six decimals.
 select
     day::varchar as day,
     plan_id,
@@ -14,7 +14,7 @@ select
 from out_access__revenue_daily order by day desc, plan_id limit 20
 
 -- name: put_claims
--- Puts claims as they are now in place of what was held of them; $rows is a JSON array of them.
+-- Replaces claims by their current state; $rows is a JSON array of them.
 insert or replace into raw_ledger__claims
 select
     r.claim_id, r.quote_id, r.plan_id, r.tier, r.chain_id, r.block_number, r.amount_units, r.state,
@@ -29,7 +29,7 @@ from (
 )
 
 -- name: put_keys
--- Puts keys as they are now in place of what was held of them; $rows is a JSON array of them.
+-- Replaces keys by their current state; $rows is a JSON array of them.
 insert or replace into raw_ledger__keys
 select
     r.key_id, r.family_id, r.claim_id, r.tier, r.state, r.paid_until::timestamptz at time zone 'UTC',
@@ -42,7 +42,7 @@ from (
 )
 
 -- name: put_quotes
--- Puts quotes as they are now in place of what was held of them; $rows is a JSON array of them.
+-- Replaces quotes by their current state; $rows is a JSON array of them.
 insert or replace into raw_ledger__quotes
 select
     r.quote_id, r.plan_id, r.amount_units, r.issued_at::timestamptz at time zone 'UTC',
@@ -55,7 +55,7 @@ from (
 )
 
 -- name: put_unmatched_payments
--- Puts unmatched payments as they are now in place of what was held of them; $rows is a JSON array of them.
+-- Replaces unmatched payments by their current state; $rows is a JSON array of them.
 insert or replace into raw_ledger__unmatched_payments
 select
     r.payment_id, r.quote_id, r.chain_id, r.asset, r.amount_units, r.block_number, make_timestamp(r.block_time_s * 1000000),

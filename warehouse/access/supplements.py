@@ -35,13 +35,13 @@ def standing_of(reader: Reader, case: Case, rail: PaymentRail, *, now: datetime)
 
 
 def _on_rail(quote: Quote, rail: PaymentRail) -> bool:
-    """Decides whether the quote's chain, coin and recipient are still those that money is taken with."""
+    """Decides whether the quote's chain, coin and recipient are still those of the payments that we accept."""
     terms = terms_of(quote, rail)
     return (terms.chain_id, terms.asset, terms.pay_to) == (rail.chain_id, rail.asset, rail.treasury)
 
 
 def offer_supplement(tx: Transaction, standing: CaseStanding, signer: SigningKey, *, now: datetime) -> KeptQuote | None:
-    """Returns a quote for the missing amount: the last one if it can still be paid, else a new one.
+    """Returns a quote for the missing amount: the last one offered if it can still be paid, else a new one.
 
     Returns None if nothing is missing or the payer has too many open quotes.
     """

@@ -1,6 +1,6 @@
-"""Stores trial keys: issues them within their limits, gives a lost answer again, and ends them.
+"""Stores trial keys: issues them within their limits, repeats a lost answer, and ends them.
 
-A trial is a row beside the first key of its family, so a key that replaces it is a trial key too.
+A trial is a row for the first key of a family, so a key that replaces that one is a trial key too.
 """
 
 from dataclasses import dataclass, field
@@ -20,15 +20,16 @@ from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction, utc_text
 from warehouse.world.forget import erase_ended_trial
 
 Lacking = Literal["wallet", "network", "day"]
-"""Whose trials are used up."""
+"""The limit that leaves no trial: that of the wallet, of its network or of the day."""
 
 Step = Literal["keep", "erase", "forget"]
-"""The treatment of an owner whose trials are long over: its graph stays, is erased, or is gone from every file."""
+"""What to do about an owner whose trials are long over: keep its graph, erase it, or forget the owner, whose graph is
+gone from every file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Applicant:
-    """A wallet (lower case) that asks for a trial key, the network that it asks from, and its challenge's digest."""
+    """A wallet (lower case) that requests a trial key, the network of the request, and the digest of its challenge."""
 
     wallet: str
     network: str
@@ -46,12 +47,12 @@ class IssuedTrial:
 
 
 def is_answered(reader: Reader, challenge_sha256: str) -> bool:
-    """Decides whether a challenge got a key before, which may be gone."""
+    """Decides whether a challenge was answered with a key before; the key may be gone by now."""
     return reader.row("access_trial", challenge_sha256=challenge_sha256) is not None
 
 
 def answered(reader: Reader, derived: DerivedSecrets, challenge_sha256: str, *, now: datetime) -> IssuedTrial | None:
-    """Returns the key that a challenge got before, or None if that was used or is older than `ANSWER_KEPT`."""
+    """Returns the key that answered a challenge before, or None if it was used or is older than `ANSWER_KEPT`."""
     row = reader.row("access_trial", challenge_sha256=challenge_sha256)
     if row is None or now - instant_of(row["issued_at"]) > ANSWER_KEPT:
         return None
@@ -65,7 +66,7 @@ def answered(reader: Reader, derived: DerivedSecrets, challenge_sha256: str, *, 
 def lacking(
     reader: Reader, derived: DerivedSecrets, applicant: Applicant, most_a_day: int, *, now: datetime
 ) -> Lacking | None:
-    """Returns whose trials are used up, or None if one is left. `most_a_day` is the installation's limit."""
+    """Returns the limit that is used up, or None if a trial is left. `most_a_day` is the installation's daily limit."""
     room = reader.row("access_trial_room", **_limits(derived, applicant, "", most_a_day, now))
     assert room is not None
     if not room["of_wallet"]:
@@ -78,9 +79,10 @@ def lacking(
 def take_trial(
     tx: Transaction, derived: DerivedSecrets, applicant: Applicant, most_a_day: int, *, now: datetime
 ) -> IssuedTrial:
-    """Issues a key to a wallet that has signed. One statement checks all limits and takes of them.
+    """Issues a key to a wallet that has signed. A single statement checks all limits and counts against them.
 
-    In this transaction `lacking` has to be None and the challenge not answered; else an assertion rolls it back.
+    The caller must check in the same transaction that `lacking` is None and the challenge not answered; otherwise an
+    assertion rolls it back.
     """
     plan, ends_at = trial_plan(), trial_end(now)
     key = new_key(plan.tier)
@@ -106,18 +108,18 @@ def take_trial(
 
 
 def trials_to_end(reader: Reader, now: datetime) -> bool:
-    """Decides whether `end_trials` would do something."""
+    """Decides whether `end_trials` would do anything."""
     if reader.row("access_trial_networks", day=utc_day(now)) is not None:
         return True
     return any(_step(reader, row) is not None for row in _over(reader, now))
 
 
 def end_trials(ledger: Ledger, now: datetime) -> int:
-    """Erases what trial keys wrote that ended `erased_after_days` ago, and then forgets whose they were. Returns the
-    number of erased graphs.
+    """Erases the graphs of trial keys that ended `erased_after_days` ago, and later forgets the owners of these keys.
 
-    An erasure is recorded like one that its owner asked for, so the files follow; until they have, the keys' owner is
-    known. An owner that has another key by now keeps its graph. The networks of earlier days are forgotten too.
+    Returns the number of erased graphs. An erasure is recorded like one that its owner requested, so the files are
+    rewritten too; until that is done, the keys' owner stays known. An owner with another key by now keeps its graph.
+    The networks of earlier days are forgotten as well.
     """
     with ledger.transaction() as tx:
         tx.run("access_forget_trial_networks", day=utc_day(now))
@@ -126,7 +128,7 @@ def end_trials(ledger: Ledger, now: datetime) -> int:
     steps = []
     for row in over:
         with ledger.transaction() as tx:
-            # asked again: the owner may have got another key meanwhile
+            # Queried again, since the owner may have got another key meanwhile.
             current = next((each for each in _over(tx, now) if each["owner"] == row["owner"]), None)
             step = None if current is None else _step(tx, current)
             if step is not None:
@@ -142,7 +144,7 @@ def _over(reader: Reader, now: datetime) -> list[Row]:
 
 
 def _step(reader: Reader, over: Row) -> Step | None:
-    """Returns what is to be done with the trials of an owner, or None while the files follow its erasure."""
+    """Returns the next step for the trials of an owner, or None while files that contain its erased graph remain."""
     if over["has_keys"]:
         return "keep"
     if not over["erased"]:

@@ -27,7 +27,8 @@ from warehouse.access.claims import (
 from warehouse.ledger.ledger import Ledger, Reader, Transaction
 
 Outcome = Literal["stands", "final", "reversed", "reinstated", "missing", "given_up", "unclear", "overtaken"]
-"""`missing` is a payment off the chain that has not landed again; the others name the move that was made, or none."""
+"""`missing` is a payment off the chain that has not landed again. `stands`, `unclear` and `overtaken` mean that nothing
+was changed; the others name the change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +59,13 @@ def newest_final_block(reader: Reader, chain_id: int) -> tuple[int, str] | None:
 def apply_sightings(
     ledger: Ledger, watched: Watched, sightings: Sequence[Sighting | Silence], *, now: datetime
 ) -> Outcome:
-    """Judges a payment and, if something changed, moves payment, claim and key in one transaction.
+    """Judges a payment by its sightings and, if something changed, moves payment, claim and key in one transaction.
 
-    Repeating it changes nothing. Returns `overtaken` if somebody else moved the payment since it was read: the
-    sightings may be older than that move.
+    Idempotent. Returns `overtaken` if somebody else moved the payment since it was read: the sightings may be older
+    than that move.
 
-    Example: the payment's block was reorganised away. The first pass reverses payment and claim and suspends the key
-    (`reversed`), later passes find it still gone (`missing`), until it lands again (`reinstated`) or was looked for
+    Example: a reorg removed the payment's block. The first pass reverses payment and claim and suspends the key
+    (`reversed`); later passes find it still gone (`missing`), until it lands again (`reinstated`) or was searched for
     long enough (`given_up`).
     """
     payment, terms = watched.payment, watched.terms

@@ -1,4 +1,4 @@
-"""Stores the contract's balances, and reads the content of the room's documents."""
+"""Stores the contract's balances, and reads the room's documents."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -45,12 +45,12 @@ NODES_DISAGREE = "nodes_disagree"
 
 _WIDTHS = {"day": timedelta(days=1), "hour": timedelta(hours=1)}
 _MOST_POINTS = 90 * 24
-"""Points of a series: hours of 90 days, or days of six years."""
+"""The most points of a series: the hours of 90 days, or the days of six years."""
 
 
 @dataclass(frozen=True)
 class BalanceReading:
-    """One reading of the balance. Without a block it failed, and `reason` is the cause."""
+    """One reading of the balance. If `block` is None, it failed, and `reason` is the cause."""
 
     balance_wei: int | None
     block: int | None
@@ -62,7 +62,7 @@ class BalanceReading:
 
 
 def record_balance(connection: duckdb.DuckDBPyConnection, contract: str, reading: BalanceReading) -> None:
-    """Stores one reading. It replaces an earlier one of the same block, where the balance is the same."""
+    """Stores one reading. It replaces an earlier reading of the same block, which has the same balance."""
     connection.execute(
         "delete from raw_bidwall__balances where contract_address = ? and block_hash = ?",
         [contract, reading.block_hash],
@@ -73,7 +73,7 @@ def record_balance(connection: duckdb.DuckDBPyConnection, contract: str, reading
 
 
 def replace_events(connection: duckdb.DuckDBPyConnection, contract: str | None) -> None:
-    """Rebuilds the newest transfers from the contract's stored ones; no rows where no contract is configured."""
+    """Rebuilds the newest transfers from the contract's stored ones; leaves no rows if no contract is configured."""
     with transaction(connection):
         connection.execute("delete from out_bidwall__events")
         if contract is not None:
@@ -98,7 +98,7 @@ def record_bidwall_status(
     finalized_block: int | None,
     now: datetime,
 ) -> None:
-    """Replaces the status row by the newest balance, and by how far the events of the contract reach."""
+    """Replaces the status row: the newest balance, and the block up to which the contract's events are read."""
     balance: tuple[Any, ...] | None = None
     reach: tuple[Any, ...] | None = None
     reason: str | None = None
@@ -154,7 +154,7 @@ class _Status:
 
     @property
     def missing(self) -> str | None:
-        """Returns why there is no balance at all, or None where there is one."""
+        """Returns the reason why there is no balance at all, or None if there is one."""
         return None if self.balance_wei is not None else self.reason or BACKFILLING
 
     @property
@@ -163,7 +163,7 @@ class _Status:
 
     @property
     def balance_freshness(self) -> dict[str, Any]:
-        """Returns the balance's freshness: the last one that was read is stale where a later reading failed."""
+        """Returns the freshness of the last balance that was read; it is stale if a later reading failed."""
         not_final = "not_final" if self.quality is Quality.ESTIMATED else None
         return unpublished(
             source=None if self.at is None else "chain",
@@ -195,7 +195,7 @@ class _Status:
 
 
 def read_bidwall_balance(context: DocumentContext) -> BidwallBalance:
-    """Reads the balance of the contract from the newest reading."""
+    """Reads the contract's newest balance."""
     status = _status(context.connection)
     return BidwallBalance(
         **status.balance_freshness,
@@ -205,7 +205,7 @@ def read_bidwall_balance(context: DocumentContext) -> BidwallBalance:
 
 
 def read_bidwall_snapshot(context: DocumentContext, parameters: BidwallSnapshotParameters) -> BidwallSnapshot:
-    """Reads `BidwallSnapshot` with the freshness of the balance; `eth_usd` and `events_info` have their own."""
+    """Reads `BidwallSnapshot`, whose freshness is the balance's; `eth_usd` and `events_info` have their own."""
     status = _status(context.connection)
     scope = _scope(parameters.scope, parameters.token, status.service_token)
     return BidwallSnapshot(
@@ -245,7 +245,7 @@ def read_bidwall_events(context: DocumentContext, parameters: BidwallEventsParam
 
 
 def read_balance_series(context: DocumentContext, interval: str) -> ContractBalanceSeries:
-    """Reads the balance by `day`, or by each `hour` of the last 90 days."""
+    """Reads the balance by `day`, or by `hour` over the last 90 days."""
     status = _status(context.connection)
     values = {"contract": status.contract, "width": _WIDTHS[interval], "most": _MOST_POINTS}
     rows = context.connection.execute(read_sql("bidwall_balance_series"), values).fetchall()
@@ -324,7 +324,7 @@ def _events(connection: duckdb.DuckDBPyConnection, scope: ScopeInfo, limit: int)
 
 
 def _eth_usd(context: DocumentContext, balance_wei: int | None) -> UsdValue:
-    """Reads the price from the current generation, or from the row to be served while a generation is made."""
+    """Reads the price from the published document, or if there is none, from the row that it will be built from."""
     published = context.bodies.get(ETH_PRICE_PATH)
     if published is not None:
         price_fields: dict[str, Any] = EthPrice.model_validate_json(published).model_dump(include=_OF_PRICE)

@@ -1,5 +1,5 @@
 -- name: bidwall_balance_history
--- One row per reading of the balance, the newest 500 in order: time of the block (UTC) and balance in ETH.
+-- One row per reading of the balance, the newest 500, oldest first: time of the block (UTC) and balance in ETH.
 select block_time, balance_wei::double / 1e18 as balance_eth
 from (
     select block_time, balance_wei, fetched_at
@@ -12,7 +12,8 @@ order by fetched_at
 
 -- name: bidwall_balance_series
 -- One row per $width of time since the first reading of $contract, at most the newest $most: the last balance of a block
--- in it, its block, the least and the greatest balance (wei as decimal text), readings, and why the last failed one did.
+-- in it, its block, the least and the greatest balance (wei as decimal text), the number of successful readings, and the
+-- reason of the last failed one.
 with buckets as (
     select
         time_bucket($width::interval, coalesce(block_time, fetched_at)) as start,
@@ -48,12 +49,12 @@ left join buckets using (start)
 order by start
 
 -- name: bidwall_eth_usd
--- At most one row: ETH in USD as served. Times are UTC.
+-- At most one row: the served price of ETH in USD. Times are UTC.
 select price, source, quality, stale, reason, observed_at, fetched_at
 from out_market__eth_price
 
 -- name: bidwall_events
--- One row per transfer event of $token (null: of any token), the newest $limit first. Values are u256, times UTC.
+-- One row per transfer event of $token (null: of any token), newest first, at most $limit. Values are u256, times UTC.
 select
     token, block, log_index, transaction_hash, sender, recipient, direction, value_raw, block_time, time_quality,
     finality
@@ -63,21 +64,21 @@ order by block desc, log_index desc
 limit $limit
 
 -- name: bidwall_newest_events
--- One row per transfer event, the newest ten first. Times are UTC.
+-- One row per transfer event, the newest ten, newest first. Times are UTC.
 select block, log_index, token, direction, sender, recipient, block_time, finality
 from out_bidwall__events
 order by block desc, log_index desc
 limit 10
 
 -- name: bidwall_status
--- At most one row: the contract, its newest balance (wei as decimal text), how far its events are read. Times are UTC.
+-- At most one row: the contract, its newest balance (wei as decimal text), how far its events are read; times are UTC.
 select
     chain_id, contract_address, service_token, trigger_wei, balance_wei, block, block_hash, block_time, is_final,
     reason, fetched_at, events_block, events_block_hash, events_block_time, events_complete, events_reason, recorded_at
 from out_bidwall__status
 
 -- name: contract_dispute
--- At most one row: the fact of an open dispute about the contract's transfers, a balance before others.
+-- At most one row: the fact of an open dispute about the contract's transfers; a balance takes precedence over others.
 select fact
 from out_chain__disputes
 where rows_table = 'raw_chain__contract_transfers' and settled_at is null
@@ -85,7 +86,7 @@ order by fact
 limit 1
 
 -- name: events_reach
--- At most one row: the last block up to which the contract's transfers are held, its hash and its time (UTC).
+-- At most one row: the last block up to which the contract's transfers are stored, its hash and its time (UTC).
 select to_block, to_block_hash, to_block_time
 from raw_chain__contract_ranges
 order by to_block desc
@@ -100,7 +101,7 @@ order by fetched_at desc
 limit 1
 
 -- name: last_reading
--- At most one row: why the newest reading of the balance of $contract failed; null where it did not.
+-- At most one row: the reason why the newest reading of $contract's balance failed; null if it succeeded.
 select reason
 from raw_bidwall__balances
 where contract_address = $contract
@@ -108,7 +109,7 @@ order by fetched_at desc
 limit 1
 
 -- name: newest_events
--- One row per transfer from or to $contract (20 bytes), the newest $per_token of each token; pending ones as such.
+-- One row per transfer from or to $contract (20 bytes), the newest $per_token of each token, final and pending ones.
 with touching as (
     select *, 'final' as finality from raw_chain__contract_transfers
     union all by name

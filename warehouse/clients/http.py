@@ -1,8 +1,8 @@
-"""Makes every outbound HTTP client, so that trust, limits and time-outs are decided once.
+"""Creates every outbound HTTP client, so that trust, limits and time-outs are decided in one place.
 
-It lies in the warehouse, beside the other connections: `api`, `pipelines` and `cli` all ask other services, and the
-warehouse is the only layer below them that may open connections. Bulk reads of a chain use aiohttp instead
-(`pipelines/clients/rpc.py`), which takes their large bodies four times faster, with the same trust roots.
+It is in the warehouse because `api`, `pipelines` and `cli` all send requests to other services, and the warehouse is
+the only layer below them that may open connections. Bulk reads of a chain use aiohttp instead
+(`pipelines/clients/rpc.py`), which reads their large bodies four times faster, with the same trust roots.
 """
 
 import asyncio
@@ -19,19 +19,19 @@ import httpx
 from contracts.errors import SettingsInvalid
 from warehouse.tracing import span
 
-for _library in ("httpx", "httpcore"):  # they log addresses, and an address may hold a key
+for _library in ("httpx", "httpcore"):  # they log addresses, and an address may contain a key
     logging.getLogger(_library).setLevel(logging.WARNING)
 
 _HEADERS = {"User-Agent": "svc", "Accept-Encoding": "identity"}
-"""Bodies are requested as they are: a compressed one could unfold to any size within one chunk."""
+"""Bodies are requested uncompressed: a compressed one could expand to any size within one chunk."""
 
 
 class BodyRefused(ValueError):
-    """A body that is not read to its end. Not a fault of the connection: asking again does not help."""
+    """A body that is not read to its end. Not a fault of the connection: a retry does not help."""
 
 
 class ReplyTooLarge(BodyRefused):
-    """A body of more bytes than are allowed."""
+    """A body that exceeds the allowed number of bytes."""
 
 
 class BodyCompressed(BodyRefused):
@@ -50,7 +50,7 @@ class Reply:
 @cache
 def tls_roots() -> ssl.SSLContext:
     """Returns the certificate authorities that every client trusts: those of `SSL_CERT_FILE` or `SSL_CERT_DIR` if one
-    is set, otherwise those of the system and of certifi. Made once: reading them takes longer than most exchanges.
+    is set, otherwise those of the system and of certifi. Cached: reading them takes longer than most exchanges.
 
     Raises `SettingsInvalid` if the variable names nothing that can be read.
     """
@@ -71,8 +71,8 @@ def tls_roots() -> ssl.SSLContext:
 def client(
     timeout_s: float, *, proxied: bool = False, transport: httpx.AsyncBaseTransport | None = None
 ) -> httpx.AsyncClient:
-    """Makes a client that follows no redirects. With `proxied` it goes through the proxies of the environment, which
-    public services may need; chain nodes, companions and this service are asked directly."""
+    """Creates a client that follows no redirects. With `proxied` it uses the proxies of the environment, which public
+    services may need; requests to chain nodes, companions and this service go direct."""
     return httpx.AsyncClient(
         timeout=timeout_s,
         verify=tls_roots(),
@@ -84,7 +84,7 @@ def client(
 
 
 def blocking_client(timeout_s: float, *, proxied: bool = False) -> httpx.Client:
-    """Makes a client for commands, as `client` does."""
+    """Creates a synchronous client for commands, otherwise like `client`."""
     return httpx.Client(
         timeout=timeout_s, verify=tls_roots(), trust_env=proxied, follow_redirects=False, headers=_HEADERS
     )
@@ -100,7 +100,7 @@ async def ask(
     headers: Mapping[str, str] | None = None,
     content: bytes | None = None,
 ) -> Reply:
-    """Sends one request and reads the answer within `timeout_s` in all, from resolving the name to the last byte.
+    """Sends one request and reads the answer, all within `timeout_s`, from resolving the name to the last byte.
 
     Raises `TimeoutError`, `httpx.HTTPError` on a failed connection, `BodyRefused`.
     """

@@ -1,5 +1,5 @@
 -- name: connect_changed
--- One row per session that changed above a seq, as it is now, without profile, operator and token.
+-- One row per session that changed after a seq, in its current state, without profile, operator and token.
 select
     session_id, substr(created_at, 1, 10) as day, assistant, os, runtime_profile, progress_json, intake_id, closed_at
 from connect_sessions
@@ -11,7 +11,7 @@ update connect_sessions set closed_at = :closed_at, revision = revision + 1
 where session_id = :session_id and closed_at is null
 
 -- name: connect_consume_pairing
--- Uses a code up.
+-- Marks a code as used.
 update connect_pairings set consumed_at = :consumed_at where pairing_id = :pairing_id
 
 -- name: connect_delete_pairings
@@ -31,11 +31,11 @@ delete from connect_session_graphs
 where session_id in (select session_id from connect_sessions where expires_at < :expired_before)
 
 -- name: connect_forget_graph
--- Which graph a session opened is forgotten.
+-- Forgets the graph that a session opened.
 delete from connect_session_graphs where session_id = :session_id
 
 -- name: connect_forget_intake
--- Who was behind the sessions of an intake is forgotten, and what they reported; those that go on end.
+-- Forgets the agent and the reports of the sessions of an intake, and closes the open ones.
 update connect_sessions
 set
     agent = null, progress_json = null, intake_id = null, closed_at = coalesce(closed_at, :closed_at),
@@ -43,23 +43,23 @@ set
 where intake_id = :intake_id
 
 -- name: connect_insert_pairing
--- One pairing code; consumed_at is null where it was issued and not used yet.
+-- Inserts a pairing code; consumed_at is null if it was issued and not used yet.
 insert into connect_pairings (pairing_id, code_digest, profile_id, issued_at, expires_at, consumed_at)
 values (:pairing_id, :code_digest, :profile_id, :issued_at, :expires_at, :consumed_at)
 
 -- name: connect_insert_session
--- One session that was just opened.
+-- Inserts a session that was just opened.
 insert into connect_sessions (
     session_id, token_digest, pairing_id, profile_id, agent, created_at, expires_at, revision
 )
 values (:session_id, :token_digest, :pairing_id, :profile_id, :agent, :created_at, :expires_at, 0)
 
 -- name: connect_newest_change
--- The newest change of a session above a seq; null where there is none.
+-- The newest change of a session after a seq; null if there is none.
 select max(seq) as seq from ledger_changes where seq > :seq and kind = 'connect'
 
 -- name: connect_open_graph
--- One row per session that opened a graph: the last one.
+-- Records the graph that a session opened, in place of the one it opened before.
 insert into connect_session_graphs (session_id, owner, key_id, opened_at)
 values (:session_id, :owner, :key_id, :opened_at)
 on conflict (session_id) do update set
@@ -68,7 +68,7 @@ on conflict (session_id) do update set
     opened_at = excluded.opened_at
 
 -- name: connect_opened_graph
--- At most one row: whose graph a session opened, where it was by a signature or its key is still active.
+-- At most one row: the owner of the graph that a session opened, if it was by a signature or its key is still active.
 select g.owner
 from connect_session_graphs g
 left join api_keys k on k.key_id = g.key_id
@@ -79,8 +79,8 @@ where g.session_id = :session_id and (g.key_id is null or k.state = 'active')
 select pairing_id, profile_id, expires_at, consumed_at from connect_pairings where code_digest = :code_digest
 
 -- name: connect_save_session
--- Keeps the plan that an open session chose, how far it is, and the intake that it registered; no row where somebody
--- else was faster.
+-- Saves the plan that an open session chose, its progress, and the intake that it registered; changes no row if another
+-- write came first.
 update connect_sessions
 set
     assistant = :assistant, os = :os, runtime_profile = :runtime_profile, progress_json = :progress_json,
@@ -96,20 +96,20 @@ where session_id = :session_id and revision = :revision and closed_at is null an
 {session} where token_digest = :token_digest
 
 -- name: connect_sessions_of_intake
--- What is kept of the sessions that registered an intake, oldest first.
+-- One row per session that registered an intake, oldest first.
 select
     session_id, profile_id, agent, created_at, expires_at, closed_at, assistant, os, runtime_profile, progress_json
 from connect_sessions where intake_id = :intake_id order by created_at
 
 -- name: connect_to_propose
--- How far a session is, as it is now, and what names its intake in the graph where that is not forgotten.
+-- The current progress of a session, and the key of its intake in the graph unless the intake is forgotten.
 select s.progress_json, i.graph_key
 from connect_sessions s
 left join intakes i on i.intake_id = s.intake_id and i.forgotten_at is null
 where s.session_id = :session_id
 
 -- name: session
--- One row per session, ended ones too.
+-- One row per session, including ended ones.
 select
     session_id, profile_id, agent, created_at, expires_at, closed_at, assistant, os, runtime_profile, progress_json,
     revision, intake_id

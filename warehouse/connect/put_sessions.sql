@@ -1,5 +1,4 @@
--- Puts sessions as they are now in place of what was held of them; $rows is a JSON array of them. Of a forgotten one the
--- counts that were held stay.
+-- Replaces sessions by their current state; $rows is a JSON array of them. A forgotten session keeps its stored counts.
 insert into raw_ledger__connect_sessions
 select
     r.session_key, r.day, r.assistant, r.os, r.runtime_profile, r.steps, r.done, r.skipped, r.failed, r.finished,

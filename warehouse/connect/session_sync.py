@@ -17,9 +17,10 @@ CONNECT = LedgerSync("core_connect__state", "connect_newest_change")
 
 
 def sync_sessions(connection: Connection, ledger: Ledger, *, alignment: Alignment = guardrails) -> SyncResult:
-    """Proposes to the graph the set-ups that were finished since the last sync, and copies sessions to their tables.
+    """Proposes the set-ups that were finished since the last sync to the graph, and copies sessions to their tables.
 
-    A run that was killed at any point is safely repeated: nothing changes twice. Raises `StoreBusy`, `StoreUnusable`.
+    A run that was killed at any point can safely be repeated: nothing changes twice. Raises `StoreBusy`,
+    `StoreUnusable`.
     """
     with ledger.read() as reader:
         head = reader.head()
@@ -36,7 +37,7 @@ def sync_sessions(connection: Connection, ledger: Ledger, *, alignment: Alignmen
 
 
 def _propose(ledger: Ledger, session_id: str, day: str, alignment: Alignment) -> Decision | None:
-    """Proposes a set-up as it is now. Reads it in the same transaction, so a forgotten one is never proposed."""
+    """Proposes the current state of a set-up. Reads it in the same transaction, so never proposes a forgotten one."""
     with ledger.transaction() as tx:
         row = tx.row("connect_to_propose", session_id=session_id)
         if row is None or row["progress_json"] is None:
@@ -58,7 +59,7 @@ def _propose(ledger: Ledger, session_id: str, day: str, alignment: Alignment) ->
 
 
 def _is_in_graph(reader: Reader, intake_key: str | None) -> bool:
-    """Returns True if the graph has the node of an intake that is not erased."""
+    """Returns True if the graph contains the intake's node, and it is not erased."""
     if intake_key is None:
         return False
     nodes = decode_nodes(reader.rows("world_node", id=intake_node_ids(intake_key)[0]))

@@ -1,7 +1,7 @@
 """Stores pairing codes and sessions in the ledger: a code opens one session, once, and the session records its
 progress.
 
-Only digests of codes and tokens are stored. This module knows nothing about plans and how a session moves in them.
+Only digests of codes and tokens are stored. This module knows nothing about plans and how a session moves through them.
 """
 
 import secrets
@@ -15,10 +15,10 @@ from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction, utc_text
 from warehouse.ledger.records import columns_of, record_of
 
 PAIRING_CHANGED = "pairing"
-"""Kind of pairing codes on the change feed; the entity id is the row's id, which opens nothing."""
+"""The kind under which pairing codes are on the change feed; the entity id is the row's id, which opens nothing."""
 
 SESSION_CHANGED = "connect"
-"""Kind of sessions on the change feed; the entity id is `session_id`, which opens nothing."""
+"""The kind under which sessions are on the change feed; the entity id is `session_id`, which opens nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def issue_code(tx: Transaction, pepper: bytes) -> IssuedCode:
 def redeem_issued(ledger: Ledger, digest: str, pepper: bytes, agent: str | None) -> OpenedSession | None:
     """Opens the session of a pairing code issued here, by its digest. Returns None if it is unknown, expired or used.
 
-    The write lock is taken only for a good code, so trying others does not hold up writers.
+    The write lock is taken only for a valid code, so guessing codes does not hold up writers.
     """
     with ledger.read() as reader:
         if _good_pairing(reader, digest, ledger.now()) is None:
@@ -77,13 +77,13 @@ def is_known(reader: Reader, digest: str) -> bool:
 
 
 def find_session(reader: Reader, pepper: bytes, token: str) -> Session | None:
-    """Returns the session of a token, ended or not. Returns None if there is none, or it was deleted."""
+    """Returns the session of a token, even an ended one, or None if there is none or it was deleted."""
     row = reader.row("connect_session_of_token", token_digest=token_digest(pepper, token))
     return None if row is None else record_of(Session, row)
 
 
 def save_session(tx: Transaction, session: Session) -> Session | None:
-    """Saves choice, progress and intake of an open session. Returns None if it changed meanwhile or has ended."""
+    """Saves the choice, progress and intake of an open session. Returns None if it changed meanwhile or has ended."""
     saved = tx.run(
         "connect_save_session",
         **columns_of(session),
@@ -104,13 +104,14 @@ def close_session(tx: Transaction, session_id: str) -> Session:
 
 
 def open_graph(tx: Transaction, session_id: str, owner: str, key_id: str | None) -> None:
-    """Lets a session see the graph of `owner`, by a key of his or, without one, by his signature."""
+    """Lets a session see the graph of `owner`, by one of the owner's keys or, if `key_id` is None, by a signature."""
     opened_at = utc_text(tx.now())
     tx.run("connect_open_graph", session_id=session_id, owner=owner, key_id=key_id, opened_at=opened_at)
 
 
 def opened_graph(reader: Reader, session_id: str) -> str | None:
-    """Returns whose graph a session opened, or None. One that a key opened is closed when the key is."""
+    """Returns the owner of the graph that a session opened, or None. A graph opened by a key is open only while the key
+    is active."""
     row = reader.row("connect_opened_graph", session_id=session_id)
     return None if row is None else str(row["owner"])
 
@@ -123,12 +124,12 @@ def session_of_id(reader: Reader, session_id: str) -> Session:
 
 
 def sessions_of_intake(reader: Reader, intake_id: str) -> list[Row]:
-    """Returns what is stored about the sessions that registered an intake, by column name."""
+    """Returns the rows of the sessions that registered an intake, by column name."""
     return reader.rows("connect_sessions_of_intake", intake_id=intake_id)
 
 
 def forget_sessions_of_intake(tx: Transaction, intake_id: str) -> None:
-    """Deletes who was behind the sessions of an intake and what they reported. Closes those that are still open."""
+    """Deletes the agent and the reports of the sessions of an intake. Closes those that are still open."""
     sessions = sessions_of_intake(tx, intake_id)
     tx.run("connect_forget_intake", intake_id=intake_id, closed_at=utc_text(tx.now()))
     for row in sessions:
@@ -139,7 +140,7 @@ def forget_sessions_of_intake(tx: Transaction, intake_id: str) -> None:
 def delete_ended(tx: Transaction) -> int:
     """Deletes sessions and codes that expired longer ago than the retention period. Returns their number.
 
-    Deleting them is not put on the feed: nobody has to follow it.
+    The deletions don't go on the change feed, since nothing needs to follow them.
     """
     before = utc_text(tx.now() - KEPT)
     tx.run("connect_delete_session_graphs", expired_before=before)

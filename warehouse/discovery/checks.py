@@ -1,4 +1,4 @@
-"""Reads what the checks of tables found, for publishing and for the checks of documents."""
+"""Reads the results of the checks of tables, for publishing and for the checks of documents."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -35,12 +35,12 @@ class CheckResult:
 
 
 def check_results(connection: Connection) -> list[CheckResult]:
-    """Returns every fact that was judged last, by table."""
+    """Returns the facts of each table's latest judgement, by table."""
     return [CheckResult(*row) for row in connection.execute(read_sql("check_results")).fetchall()]
 
 
 def read_checks(context: DocumentContext) -> PublishedChecks:
-    """Returns the results of the checks, and what the columns of the checked tables are like."""
+    """Returns the results of the checks, and statistics of the columns of the checked tables."""
     results = check_results(context.connection)
     columns: dict[str, list[CheckedColumn]] = {}
     for table, name, *facts in context.connection.execute(read_sql("check_columns")).fetchall():
@@ -62,7 +62,7 @@ def read_checks(context: DocumentContext) -> PublishedChecks:
 
 @lru_cache(maxsize=2)
 def published_checks(generation: Path) -> Mapping[str, bool]:
-    """Returns whether the checks of each table passed, as a generation says; none in one of an earlier version."""
+    """Returns whether each table's checks passed, according to a generation; empty for one of an earlier version."""
     try:
         body = (generation / "public" / file_of(CHECKS_PATH)).read_bytes()
     except FileNotFoundError:
@@ -71,7 +71,7 @@ def published_checks(generation: Path) -> Mapping[str, bool]:
 
 
 def failed_tables(generation: Generation | None) -> list[str]:
-    """Returns the tables whose checks did not pass, as a generation says, in order."""
+    """Returns the tables whose checks did not pass according to a generation, in order."""
     checks = {} if generation is None else published_checks(generation.path)
     return sorted(table for table, passed in checks.items() if not passed)
 

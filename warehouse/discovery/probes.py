@@ -21,28 +21,28 @@ from warehouse.statements import read_sql
 
 PROBES = "discovery_probes"
 OWN_ENDPOINTS = "own_endpoints"
-"""The name of our own service among the sources."""
+"""The name of this service in the log of requests to sources."""
 
 _GENERATION = re.compile(r"[A-Za-z0-9-]{1,80}")
 
 
 def read_registry(context: DocumentContext) -> CapabilityRegistry:
-    """Returns every capability's status from the settings and the newest findings."""
+    """Returns every capability's status, according to the settings and the newest findings."""
     return registry(context.installation, read_findings(context.connection))
 
 
 def read_x402_manifest(context: DocumentContext) -> bytes:
-    """Returns the payment manifest, which offers signed payments while the newest probe found that they work."""
+    """Returns the payment manifest, which offers signed payments only while the newest probe found that they work."""
     return document_bytes(x402_manifest(context.installation, read_findings(context.connection)))
 
 
 def read_x402_metadata(context: DocumentContext) -> bytes:
-    """Returns the kinds of payment, by the same findings."""
+    """Returns the kinds of payment, according to the same findings."""
     return document_bytes(x402_metadata(context.installation, read_findings(context.connection)))
 
 
 def read_agent_card(context: DocumentContext) -> bytes:
-    """Returns the agent card, signed with the current key where keys are available."""
+    """Returns the agent card, signed with the current key if keys are available."""
     installation = context.installation
     if installation.keys is None:
         return document_bytes(agent_card(installation))
@@ -67,7 +67,7 @@ def read_findings(connection: Connection) -> dict[str, Finding]:
 
 
 def looked_at(connection: Connection) -> datetime | None:
-    """Returns when the service itself was last probed (UTC), or None before the first probe."""
+    """Returns the time of the last probe of the service itself (UTC), or None before the first."""
     try:
         ((asked_at, _),) = connection.execute(read_sql("last_attempt"), {"source": OWN_ENDPOINTS}).fetchall()
     except duckdb.CatalogException:
@@ -79,7 +79,7 @@ def looked_at(connection: Connection) -> datetime | None:
 def record_findings(connection: Connection, findings: Mapping[str, Finding], known: set[str]) -> int:
     """Stores findings; an unchanged one keeps its time for an hour. Returns the number of changed rows.
 
-    The last finding stays for a capability of `known` without a new one.
+    A capability of `known` without a new finding keeps its last one.
     """
     stored = read_findings(connection)
     current = {id_: finding for id_, finding in stored.items() if id_ in known} | kept_findings(stored, findings)
@@ -91,5 +91,5 @@ def record_findings(connection: Connection, findings: Mapping[str, Finding], kno
 
 
 def is_our_generation(data_dir: Path, generation: str) -> bool:
-    """Returns whether a generation of that id is stored here: a service that shows it is ours."""
+    """Decides whether a generation with that id is stored here: a service that reports it is ours."""
     return _GENERATION.fullmatch(generation) is not None and (data_dir / "generations" / generation).is_dir()

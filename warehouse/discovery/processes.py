@@ -1,5 +1,5 @@
-"""Reads what the processes of this host cost and answer: which there are from the record of their supervisor, costs
-from the system, and answers from files in which workers share what they counted."""
+"""Reads the costs and answers of the processes on this host. The supervisor's record lists the processes, the operating
+system gives their costs, and workers share their counts of answers in files."""
 
 import json
 import os
@@ -17,12 +17,12 @@ CHILDREN_FILE = "children.json"
 
 
 Answered = Mapping[tuple[str, int], int]
-"""Answers of one process by who gave them (`published`, `file`, `rooms`, `front`) and HTTP status."""
+"""Answers of one process, counted by what gave them (`published`, `file`, `rooms`, `front`) and HTTP status."""
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A process that a supervisor has started. A pid counts only with its start time: the system reassigns numbers."""
+    """A process that a supervisor has started. A pid identifies it only with its start time: systems reuse pids."""
 
     name: str
     pid: int
@@ -39,7 +39,7 @@ class Child:
 
 @dataclass(frozen=True, slots=True)
 class ProcessFigures:
-    """The cost of one part of the service, with the processes that it has started. `started_at` is a Unix time."""
+    """The cost of one part of the service, including its child processes. `started_at` is a Unix time."""
 
     name: str
     pid: int
@@ -55,7 +55,7 @@ def read_children(record: Path) -> list[Child]:
 
 
 def process_figures(installation_dir: Path) -> tuple[ProcessFigures, ...]:
-    """Returns the figures of each part that runs, by name. Without a supervisor there is this API alone."""
+    """Returns the figures of each running part, by name. Without a supervisor that is only this API."""
     try:
         children = read_children(installation_dir / CHILDREN_FILE)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -68,8 +68,8 @@ def process_figures(installation_dir: Path) -> tuple[ProcessFigures, ...]:
 class SharedAnswers:
     """The answers of all workers of an API. A worker shares its counts in `answers/<pid>.json` of the data directory.
 
-    A scrape reaches one of them. That shares its counts before it reads those of the others, so none ever falls from
-    one scrape to the next, whichever workers answer.
+    A scrape reaches one worker, which shares its counts before it reads those of the others. So no count falls from one
+    scrape to the next, whichever workers answer.
     """
 
     def __init__(self, data_dir: Path, counted: Callable[[], Answered]) -> None:
@@ -79,21 +79,21 @@ class SharedAnswers:
         self._this = Child("api", os.getpid(), psutil.Process().create_time())
 
     def share(self) -> None:
-        """Writes what this process has answered, if there are other workers and it answered more since."""
+        """Writes the counts of this process, if there are other workers and the counts have changed since."""
         answered = Counter(self._counted())
         if parent_process() is None or answered == self._shared:
             return
         rows = [[by, status, count] for (by, status), count in answered.items()]
         path = self._directory / f"{self._this.pid}.json"
         draft = path.with_suffix(".tmp")
-        with suppress(OSError):  # of a full disk; the next one tries again
+        with suppress(OSError):  # such as a full disk; the next call tries again
             self._directory.mkdir(exist_ok=True)
             draft.write_text(json.dumps({"created_at": self._this.created_at, "answered": rows}))
             draft.replace(path)
             self._shared = answered
 
     def of_all(self) -> dict[str, Answered]:
-        """Returns the answers of each worker that runs by its pid, and forgets those of workers that have ended."""
+        """Returns the answers of each running worker by its pid, and deletes the counts of workers that have ended."""
         self.share()
         answers: dict[str, Answered] = {str(self._this.pid): Counter(self._counted())}
         for path in self._directory.glob("*.json"):

@@ -1,4 +1,4 @@
-"""Stores how the runs of each job went, in a file that the API reads: `<data_dir>/runs.json`. Pipelines write it."""
+"""Stores the outcomes of each job's runs in `<data_dir>/runs.json`. Pipelines write the file, and the API reads it."""
 
 import fcntl
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from warehouse.file_modes import make_data_directory
 FILE_NAME = "runs.json"
 
 COUNTED_RUNS_KEPT = 100
-"""Ids of counted runs that are kept: many more than end between two looks."""
+"""Number of ids of counted runs to store: many more than the runs that end between two polls."""
 
 Outcome = Literal["success", "failure", "canceled"]
 
@@ -23,7 +23,7 @@ Outcome = Literal["success", "failure", "canceled"]
 class JobStatus(msgspec.Struct, frozen=True, rename="camel"):
     """The runs of one job so far. Times are UTC; `reason` is the stable code of the newest failure.
 
-    `failing_since` is when the first of the `consecutive_failures` ended; None after a success.
+    `failing_since` is the end of the first of the `consecutive_failures`; None after a success.
     """
 
     last_outcome: Outcome
@@ -39,14 +39,14 @@ class JobStatus(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class RunStatus(msgspec.Struct, frozen=True, rename="camel"):
-    """Every job that ever ran, by its name. `seen_until` is the end of the newest run that is counted."""
+    """Every job that ever ran, by name. `seen_until` is the end of the newest counted run."""
 
     jobs: dict[str, JobStatus] = {}
     seen_until: datetime | None = None
     alerted: dict[str, datetime] = {}
-    """Jobs whose failing was announced, with its `failing_since`."""
+    """Jobs whose failure was announced, with the `failing_since` of that failure."""
     counted: tuple[str, ...] = ()
-    """Ids of the newest runs that are counted: one that gets a tag after its end looks as if it had ended later."""
+    """Ids of the newest counted runs: a run that gets a tag after its end appears to have ended later."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,8 @@ class EndedRun:
 
 
 def with_run(status: RunStatus, run: EndedRun) -> RunStatus:
-    """Returns the status after one more run, which counts once. A cancelled one neither fails nor mends its job."""
+    """Returns the status after one more run; each run counts once. A cancelled run counts as neither failure nor
+    success of its job."""
     seen_until = run.ended_at if status.seen_until is None else max(status.seen_until, run.ended_at)
     if run.run_id is not None and run.run_id in status.counted:
         return msgspec.structs.replace(status, seen_until=seen_until)
@@ -90,7 +91,8 @@ def with_run(status: RunStatus, run: EndedRun) -> RunStatus:
 
 
 def read_run_status(data_dir: Path) -> RunStatus:
-    """Returns the stored status; an empty one where there is none, or it is damaged: it is a diary, not data."""
+    """Returns the stored status, or an empty one if the file is missing or damaged: it is only a log, nothing depends
+    on it."""
     try:
         return msgspec.json.decode((data_dir / FILE_NAME).read_bytes(), type=RunStatus)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
@@ -98,7 +100,7 @@ def read_run_status(data_dir: Path) -> RunStatus:
 
 
 def update_run_status(data_dir: Path, update: Callable[[RunStatus], RunStatus]) -> RunStatus:
-    """Replaces the stored status by what `update` makes of it, and returns that. Writers wait for one another."""
+    """Replaces the stored status by the result of `update`, and returns that. Writers wait for one another."""
     make_data_directory(data_dir)
     with (data_dir / f"{FILE_NAME}.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -113,7 +115,7 @@ def update_run_status(data_dir: Path, update: Callable[[RunStatus], RunStatus]) 
 
 
 def job_facts(data_dir: Path) -> tuple[JobFacts, ...]:
-    """Returns what `/health` and `/metrics` say of the jobs, by name."""
+    """Returns the facts about the jobs that `/health` and `/metrics` report, by name."""
     return tuple(
         JobFacts(
             name,

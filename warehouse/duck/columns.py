@@ -1,4 +1,4 @@
-"""Builds Arrow columns by their buffers. `pa.array` and `pa.repeat` import pandas, which costs a third of a second."""
+"""Builds Arrow columns from buffers. `pa.array` and `pa.repeat` import pandas, which costs a third of a second."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 
 _BIGNUM = pa.opaque(pa.binary(), "bignum", "DuckDB")
 _ROWS_AT_ONCE = 8192
-"""So many rows of numbers stay in the processor's cache, which makes them in half the time."""
+"""This many rows of numbers fit in the processor's cache, which halves the time of building them."""
 
 
 def plain(values: NDArray[Any], kind: pa.DataType, *, missing: Any = None) -> pa.Array:
-    """Makes a column of numbers or times of one width. Rows whose value is `missing` are null."""
+    """Builds a column of numbers or times of one width. Rows whose value is `missing` are null."""
     known = None if missing is None else pa.py_buffer(np.packbits(values != missing, bitorder="little"))
     return pa.Array.from_buffers(kind, len(values), [known, pa.py_buffer(np.ascontiguousarray(values).data)])
 
 
 def texts(values: Sequence[str]) -> pa.LargeStringArray:
-    """Makes a column of texts."""
+    """Builds a column of texts."""
     whole = "".join(values)
     parts = values if whole.isascii() else [value.encode() for value in values]
     offsets = np.zeros(len(parts) + 1, np.int64)
@@ -28,10 +28,10 @@ def texts(values: Sequence[str]) -> pa.LargeStringArray:
 
 
 def bignums(words: NDArray[np.uint64]) -> pa.ChunkedArray:
-    """Makes a BIGNUM column of signed integers: a row of 64-bit words each, the lowest first, in two's complement.
+    """Builds a BIGNUM column of signed integers, each a row of 64-bit words, lowest first, in two's complement.
 
-    BIGNUM holds three bytes (the sign bit, then the number of bytes that follow) and the magnitude, most significant
-    byte first. A negative number holds the complement of all these bytes:
+    A BIGNUM consists of three bytes (the sign bit, then the number of bytes that follow) and the magnitude, most
+    significant byte first. A negative number is stored as the complement of all these bytes:
 
         258     80 00 02 01 02
         -258    7F FF FD FE FD
@@ -42,7 +42,7 @@ def bignums(words: NDArray[np.uint64]) -> pa.ChunkedArray:
 
 def _stored_bignums(words: NDArray[np.uint64]) -> pa.Array:
     negative = words[:, -1] >> np.uint64(63) == 1
-    # The complement of a magnitude is the number less one: -258 is ...FE FE in two's complement, and holds ...FE FD.
+    # The complement of a magnitude is the number less one: -258 is ...FE FE in two's complement, stored as ...FE FD.
     held, borrow = words.copy(), negative.copy()
     for place in range(words.shape[1]):
         held[:, place] -= borrow

@@ -1,6 +1,6 @@
-"""Opens DuckDB for the pipelines' one writer, with its lock and its schema.
+"""Opens DuckDB for the pipelines' only writer, with its lock and its schema.
 
-Statements and declarations of tables are text beside each room.
+Statements and declarations of tables are text files in each room.
 """
 
 import fcntl
@@ -32,14 +32,14 @@ STORAGE_VERSION = "v1.5.0"
 """Files can be read by DuckDB 1.5 and by 2.x."""
 
 Connection: TypeAlias = duckdb.DuckDBPyConnection
-"""The connection that pipelines pass on to the modules of this package, without knowing the store."""
+"""The connection that pipelines pass on to the modules of this package without importing the store."""
 
 _LOGGED = "64MB"
-"""Size of the log at which it is moved into the file. A chain that is read slowly is committed in small pieces: half of
-their cost was checkpoints at 16 MB."""
+"""Size at which the write-ahead log is checkpointed. A chain that is read slowly is committed in small pieces; with
+checkpoints at 16 MB these were half of the cost."""
 
 SPILL = "spill"
-"""The directory that queries too large for memory write to."""
+"""The directory to which queries too large for memory spill."""
 
 
 @contextmanager
@@ -56,7 +56,7 @@ def transaction(connection: Connection) -> Iterator[None]:
 
 @contextmanager
 def large_commits(connection: Connection) -> Iterator[None]:
-    """Lets a commit of about 1 MB or more write to the file, which is closed soon, and not to the log first."""
+    """Makes commits of about 1 MB or more write to the file, which is closed soon, and not to the log first."""
     connection.execute("set checkpoint_threshold = '1MB'")
     try:
         yield
@@ -75,7 +75,7 @@ class ChainIdentity:
 
 
 class Warehouse:
-    """The file `<data_dir>/warehouse.duckdb`. Open only while a run writes; no other process may hold it open."""
+    """The file `<data_dir>/warehouse.duckdb`. It is open only while a run writes; then no other process can open it."""
 
     def __init__(self, data_dir: Path) -> None:
         self.data_dir = data_dir
@@ -86,9 +86,9 @@ class Warehouse:
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:
-        """Keeps the file open within the block from the first `connect` on: opening it costs 0.1 s of CPU each time.
+        """Keeps the file open within the block from the first `connect` on: each opening costs 0.1 s of CPU time.
 
-        It is checkpointed once, when it is closed. What was committed before is safe in its log.
+        The file is checkpointed once, when it is closed. Until then commits are safe in its log.
         """
         with ExitStack() as self._kept:
             try:
@@ -98,10 +98,10 @@ class Warehouse:
 
     @contextmanager
     def connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Opens a short read-write connection with the schema in place, and closes it at the end. A file that is not
-        kept open is checkpointed then.
+        """Opens a short read-write connection with the schema in place, and closes it at the end. Outside `kept_open`
+        this checkpoints the file.
 
-        Raises `KeyboardInterrupt` where a signal ends a query, `RunBusy` and `StoreUnusable` as `read_only`.
+        Raises `KeyboardInterrupt` if a signal ends a query; `RunBusy` and `StoreUnusable` as `read_only` does.
         """
         with ExitStack() as alone:
             try:
@@ -115,15 +115,16 @@ class Warehouse:
                     connection.execute("use warehouse")
                     yield connection
             except RuntimeError as error:
-                if str(error) == "Query interrupted":  # a signal came, and DuckDB swallowed what its handler raised
+                if str(error) == "Query interrupted":  # DuckDB swallowed the exception of a signal's handler
                     raise KeyboardInterrupt from error
                 raise
 
     def rewrite(self) -> None:
-        """Replaces this file with a new one of the same rows, since its free pages still contain what was deleted.
+        """Replaces this file with a new one that contains the same rows, since its free pages still contain deleted
+        ones.
 
-        The caller holds the run lock. Raises `RunBusy` where another program has the file open, `StoreUnusable`,
-        `DiskFull`; the file is unchanged then.
+        The caller holds the run lock. Raises `RunBusy` if another program has the file open, `StoreUnusable`,
+        `DiskFull`; the file is then unchanged.
         """
         shutil.rmtree(self.data_dir / SPILL, ignore_errors=True)  # what a killed run left
         fresh = self.path.with_name(f"{self.path.name}.rewritten")
@@ -149,7 +150,7 @@ class Warehouse:
         """Opens the file under its own instance, with the schema in place, and checkpoints it at the end."""
         make_data_directory(self.data_dir)
         if not self.path.exists() and not self.path.with_name(f"{self.path.name}.wal").exists():
-            with suppress(OSError, duckdb.Error):  # DuckDB makes the file then, or says why it can't
+            with suppress(OSError, duckdb.Error):  # DuckDB then creates the file, or reports why it can't
                 write_private_file(self.path, _empty_file(), replace=False)
         connection, whole = take_instance(), False
         try:
@@ -159,7 +160,7 @@ class Warehouse:
                 _attach(connection, self.path)
             yield connection
             with _failures_named(self.path), suppress(duckdb.TransactionException):
-                # a thread that is still writing refuses the checkpoint, and makes its own at its end
+                # While another thread writes, the checkpoint is refused; that thread checkpoints at its own end.
                 connection.execute("checkpoint warehouse")
                 whole = not (self.data_dir / SPILL).exists()  # an instance that spilled stays with its directory
         finally:
@@ -170,9 +171,9 @@ class Warehouse:
 
     @contextmanager
     def read_only(self) -> Iterator[duckdb.DuckDBPyConnection | None]:
-        """Opens the file briefly for reading; None where there is nothing yet.
+        """Opens the file briefly for reading; yields None if there is nothing to read yet.
 
-        Raises `RunBusy` while a run writes it, `StoreUnusable` where the file is damaged or not ours.
+        Raises `RunBusy` while a run writes it, `StoreUnusable` if the file is damaged or not ours.
         """
         if not self.path.exists():
             yield None
@@ -183,7 +184,7 @@ class Warehouse:
                 connection.execute(f"attach {literal(self.path)} as warehouse (read_only); use warehouse")
                 tables = {name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()}
                 if tables and not tables >= _OLDEST_TABLES:
-                    raise StoreUnusable(f"{self.path} is a database of something else.", cure=_RESTORE)
+                    raise StoreUnusable(f"{self.path} is the database of another program.", cure=_RESTORE)
                 yield connection if tables else None
             whole = True
         finally:
@@ -207,8 +208,8 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 
 @cache
 def _empty_file() -> bytes:
-    """Returns the content of a warehouse without rows: a process that opens many takes a tenth of the time to copy it
-    that the schema takes."""
+    """Returns the bytes of a warehouse without rows: for a process that opens many, copying them takes a tenth of the
+    time of creating the schema."""
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "empty.duckdb"
         with duckdb.connect(config={"threads": 1}) as connection:
@@ -217,13 +218,13 @@ def _empty_file() -> bytes:
 
 
 def _apply_schema(connection: duckdb.DuckDBPyConnection) -> None:
-    """Runs the schema unless the same one was applied before: its statements take longer than the opening itself."""
+    """Applies the schema unless the same one was applied before: its statements take longer than opening the file."""
     digest = sha256(schema().encode()).hexdigest()
     try:
         if connection.execute(read_sql("schema_applied")).fetchall() == [(digest,)]:
             return
     except duckdb.CatalogException:
-        pass  # a new file, or one from before this was noted
+        pass  # a new file, or one of an earlier version that did not record this
     with transaction(connection):
         columns = connection.execute(read_sql("warehouse_columns")).fetchall()
         connection.execute(missing_columns(columns))
@@ -232,7 +233,7 @@ def _apply_schema(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def stamp(connection: duckdb.DuckDBPyConnection, identity: ChainIdentity) -> None:
-    """Marks an empty warehouse as being of `identity`. Raises `ForeignStore` where it is of another."""
+    """Records `identity` in an empty warehouse. Raises `ForeignStore` if the warehouse has another one."""
     row = connection.execute(read_sql("chain_identity")).fetchone()
     if row is None:
         insert(connection, "raw_chain__identity", asdict(identity) | {"stamped_at": datetime.now(UTC)})
@@ -247,9 +248,10 @@ def stamp(connection: duckdb.DuckDBPyConnection, identity: ChainIdentity) -> Non
 
 @contextmanager
 def publish_lock(data_dir: Path) -> Iterator[None]:
-    """Holds the lock under which a generation is read and built, or rows are written that another thread publishes.
+    """Holds the lock under which a thread reads and builds a generation, or writes rows that another thread publishes.
 
-    Threads of one process share the run lock, so that prices never wait for a slice of the chain; they wait here.
+    Threads of one process share the run lock, so that prices never wait for a slice of the chain. They exclude one
+    another here.
     """
     make_data_directory(data_dir)
     with (data_dir / "publish.lock").open("a") as handle:
@@ -259,9 +261,9 @@ def publish_lock(data_dir: Path) -> Iterator[None]:
 
 @contextmanager
 def run_lock(data_dir: Path, *, wait_s: float, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Holds the one lock under which a run writes warehouse and generations.
+    """Holds the lock under which a run writes the warehouse and generations.
 
-    Waits up to `wait_s` seconds, calling `waiting` once when it has to; then raises `RunBusy`. The kernel drops the
+    Waits up to `wait_s` seconds, calling `waiting` once if it must wait; then raises `RunBusy`. The kernel drops the
     lock with the process, so a killed run never leaves it behind.
     """
     make_data_directory(data_dir)
@@ -286,9 +288,9 @@ def run_lock(data_dir: Path, *, wait_s: float, waiting: Callable[[], None] = lam
 
 @contextmanager
 def _failures_named(path: Path) -> Iterator[None]:
-    """Turns DuckDB's errors for a file that is busy, damaged or out of room into an `OperatorProblem`.
+    """Turns DuckDB's errors about a busy file, a damaged file or a full disk into an `OperatorProblem`.
 
-    Errors that a program makes (bad SQL, a broken constraint) pass unchanged.
+    Errors of the program itself (bad SQL, a violated constraint) pass unchanged.
     """
     try:
         yield
@@ -300,14 +302,14 @@ def _failures_named(path: Path) -> Iterator[None]:
 
 
 def problem_of(path: Path, error: duckdb.Error) -> OperatorProblem | None:
-    """Returns the operator's view of a DuckDB error on the file, or None where it is the program's own fault."""
+    """Returns the operator's view of a DuckDB error on the file, or None if the program itself is at fault."""
     text = " ".join(str(error).split())
     what = f"{path} can't be used: {text.rstrip('.')}."
     if "Could not set lock" in text:
         return RunBusy(what, cure="Wait for the run that writes it, or close the program that holds it open.")
     if "No space left on device" in text:
         return DiskFull(f"The disk filled up while {path} was written.", cure="Free some space and try again.")
-    # what DuckDB finds wrong with a file has no class of its own
+    # DuckDB has no separate class for damaged files.
     damaged = type(error) is duckdb.Error or isinstance(error, duckdb.IOException | duckdb.SerializationException)
     if damaged or isinstance(error, duckdb.FatalException | duckdb.InternalException):
         if has_no_room(path):
@@ -318,7 +320,7 @@ def problem_of(path: Path, error: duckdb.Error) -> OperatorProblem | None:
 
 _RESTORE = "Restore it, or move it away: chain and ledger are read again, and prices begin again."
 _OLDEST_TABLES = {"raw_chain__identity", "raw_chain__ranges"}
-"""The tables that every warehouse has, whichever version made it."""
+"""The tables that every warehouse has, whichever version created it."""
 
 
 def _identity_text(identity: ChainIdentity) -> str:

@@ -1,6 +1,7 @@
-"""Gathers facts: the row that a table's checks query returns, and what each column is like. Records which passed.
+"""Gathers facts about tables: the row that a table's checks query returns, and statistics of each column. Records which
+facts passed.
 
-DuckDB reduces a table to facts; who judges them never sees its rows.
+DuckDB reduces a table to facts; whatever judges them never sees its rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,7 @@ _DECILES = [round(tenth / 10, 1) for tenth in range(1, 10)]
 
 @dataclass(frozen=True)
 class Bounded:
-    """A fact and the bounds within which it passes. `maximum` is None where there is no limit."""
+    """A fact and the bounds within which it passes. `maximum` is None if there is no upper limit."""
 
     fact: str
     value: Any
@@ -30,7 +31,7 @@ class Bounded:
 
     @property
     def within(self) -> bool:
-        """Returns whether the value is a number within its bounds."""
+        """Returns True if the value is a number within its bounds."""
         if type(self.value) not in (int, float):
             return False
         return bool(self.minimum <= self.value and (self.maximum is None or self.value <= self.maximum))
@@ -38,7 +39,7 @@ class Bounded:
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """Statistics of one column. `least`, `greatest` and `deciles` are None where its values are not numbers."""
+    """Statistics of one column. `least`, `greatest` and `deciles` are None if its values are not numbers."""
 
     column_name: str
     rows: int
@@ -50,7 +51,7 @@ class ColumnFacts:
 
 
 def gather_facts(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, Any]:
-    """Returns the row of the checks of `table`: column -> value. Checks with `$after_block` read only new rows."""
+    """Runs the checks of `table` and returns their row, by column. Checks with `$after_block` read only new rows."""
     checks = tables()[table].checks
     assert checks is not None, f"{table} declares checks"
     parameters = {}
@@ -64,7 +65,7 @@ def gather_facts(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str,
 
 
 def gather_columns(connection: duckdb.DuckDBPyConnection, table: str) -> list[ColumnFacts]:
-    """Returns what every column of `table` is like, by one scan."""
+    """Returns statistics of every column of `table`, computed in one scan."""
     columns = columns_of(table)
     parts = ["count(*)"]
     for column in columns:
@@ -84,7 +85,7 @@ def gather_columns(connection: duckdb.DuckDBPyConnection, table: str) -> list[Co
 def record_columns(
     connection: duckdb.DuckDBPyConnection, table: str, facts: Sequence[ColumnFacts], now: datetime
 ) -> None:
-    """Replaces what is recorded of the columns of `table`."""
+    """Replaces the recorded statistics of the columns of `table`."""
     with transaction(connection):
         connection.execute("delete from out_checks__columns where table_name = ?", [table])
         rows = [{"table_name": table, **asdict(column), "gathered_at": now} for column in facts]
@@ -92,7 +93,8 @@ def record_columns(
 
 
 def recorded_columns(connection: duckdb.DuckDBPyConnection, table: str) -> list[ColumnFacts]:
-    """Returns what was recorded of the columns of `table`; of a table that bounds none, nothing is judged by it."""
+    """Returns the recorded statistics of the columns of `table`; none if it bounds no column, since nothing judges them
+    then."""
     if not tables()[table].bounds:
         return []
     rows = connection.execute(
@@ -104,7 +106,8 @@ def recorded_columns(connection: duckdb.DuckDBPyConnection, table: str) -> list[
 
 
 def asserted_facts(table: str, facts: Mapping[str, Any], columns: Sequence[ColumnFacts] = ()) -> list[Bounded]:
-    """Returns the facts that are judged, with their bounds: counts of violations, and columns that declare a range."""
+    """Returns the facts to judge, with their bounds: counts of violations, and the extremes of columns that declare a
+    range."""
     counts = [Bounded(name, value) for name, value in violations_of(facts).items()]
     bounds = tables()[table].bounds
     ranged = [
@@ -117,7 +120,7 @@ def asserted_facts(table: str, facts: Mapping[str, Any], columns: Sequence[Colum
 
 
 def violations_of(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the facts that count violations: 0 is right in each. The others count checked rows."""
+    """Returns the facts that count violations, each of which should be 0. The others count checked rows."""
     return {name: value for name, value in facts.items() if not name.startswith(MEASURE)}
 
 
@@ -127,7 +130,7 @@ def mark_checked(connection: duckdb.DuckDBPyConnection, table: str, block: int) 
 
 
 def last_pass(connection: duckdb.DuckDBPyConnection, table: str, digests: Sequence[str]) -> datetime | None:
-    """Returns the time (UTC) at which facts with one of these digests passed, or None where others passed last."""
+    """Returns the time (UTC) at which facts with one of these digests passed, or None if others passed last."""
     row = connection.execute(
         "select passed_at from core_checks__passed where suite = ? and list_contains(?, asserted_sha256)",
         [table, list(digests)],
@@ -144,7 +147,7 @@ def record_judged(
     *,
     digest: str | None,
 ) -> None:
-    """Replaces the published results of `table`. `digest` is that of facts that passed, None where some did not."""
+    """Replaces the published results of `table`. `digest` is that of the facts if all passed, else None."""
     checks = tables()[table].checks
     assert checks is not None, f"{table} declares checks"
     with transaction(connection):

@@ -1,4 +1,5 @@
-"""Stores every request to another service: when, how long it took, whether it helped; and derives what follows."""
+"""Stores every request to another service with its time, latency and outcome. Derives from them whether a source may be
+queried again, and its health."""
 
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
@@ -14,9 +15,9 @@ KEPT_FOR = timedelta(days=7)
 
 @dataclass(frozen=True)
 class Attempt:
-    """One request to a source. `reason` is why it was unusable, None where it was usable; times are UTC.
+    """One request to a source. `reason` is why the answer was unusable, None if it was usable; times are UTC.
 
-    `source` is one short name for each source everywhere: `dexscreener`, `chainlink`, `blockscout`.
+    `source` is the short name that a source has everywhere: `dexscreener`, `chainlink`, `blockscout`.
     """
 
     source: str
@@ -43,7 +44,8 @@ class SourceHealth:
 
 
 def record_attempt(connection: duckdb.DuckDBPyConnection, attempt: Attempt) -> None:
-    """Stores one attempt, and deletes those of its source older than a week: others may be written at the same time."""
+    """Stores one attempt and deletes its source's attempts older than a week; those of other sources may be written at
+    the same time."""
     oldest = naive_utc(attempt.asked_at) - KEPT_FOR
     connection.execute("delete from raw_feeds__attempts where source = ? and asked_at < ?", [attempt.source, oldest])
     insert(connection, "raw_feeds__attempts", asdict(attempt) | {"ok": attempt.reason is None})
@@ -52,11 +54,11 @@ def record_attempt(connection: duckdb.DuckDBPyConnection, attempt: Attempt) -> N
 def may_ask(
     connection: duckdb.DuckDBPyConnection, source: str, now: datetime, *, every: timedelta = timedelta(minutes=1)
 ) -> bool:
-    """Returns whether `source` may be asked now.
+    """Decides whether `source` may be queried now.
 
-    Forbids a second request in one minute (or hour, as `every` is), and any while the source demands a pause.
-
-    Minutes are those of the clock: a tick that comes a moment early still falls into the next one.
+    Forbids a second request within one minute (or whatever `every` is), and any request while the source demands a
+    pause. Periods are those of the clock, not measured from the last request, so a tick that comes a little less than a
+    period after the last one may still query.
     """
     try:
         rows = connection.execute(read_sql("last_attempt"), {"source": source}).fetchall()
@@ -70,7 +72,7 @@ def may_ask(
 
 
 def source_health(connection: duckdb.DuckDBPyConnection) -> list[SourceHealth]:
-    """Returns one entry per source that was asked in the last week, by name."""
+    """Returns one entry per source that was queried in the last week, by name."""
     try:
         rows = connection.execute(read_sql("source_health")).fetchall()
     except duckdb.CatalogException:

@@ -1,5 +1,5 @@
-"""Inspects the warehouse independently of any room: columns, row counts, previews, tables that a query reads, and the
-order in which derived tables follow from one another."""
+"""Inspects the warehouse independently of any room: columns, row counts, previews, the tables that a query reads, and
+the order in which derived tables depend on one another."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PARAMETER = re.compile(r"\$[a-z_]+")
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table: DuckDB's type, and its meaning."""
+    """One column of a table with its DuckDB type and its meaning."""
 
     name: str
     type: str
@@ -39,31 +39,31 @@ def columns_of(table: str) -> tuple[Column, ...]:
 
 def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
     """Returns the number of rows of a table."""
-    # A relation of DuckDB's asks twice: for its columns, and for its rows.
+    # A DuckDB relation would run two queries: for its columns, and for its rows.
     ((count,),) = connection.execute(f'select count(*) from "{table}"').fetchall()  # noqa: S608 - names of ours
     return int(count)
 
 
 @cache
 def tables_read(statement: str) -> frozenset[str]:
-    """Returns the tables that a SQL query reads, as DuckDB's own parser lists them. It refuses `join ... using`."""
+    """Returns the tables that an SQL query reads, according to DuckDB's parser, which refuses `join ... using` here."""
     with empty_warehouse().cursor() as connection:
         return tables_read_on(connection, statement)
 
 
 def tables_read_on(connection: duckdb.DuckDBPyConnection, statement: str) -> frozenset[str]:
-    """Returns the same for a query that uses what was created on a connection, such as macros."""
+    """Returns the same for a query that uses objects of a connection, such as macros."""
     return frozenset(connection.get_table_names(_PARAMETER.sub("null", statement)))
 
 
 def preview(connection: duckdb.DuckDBPyConnection, question: str) -> pl.DataFrame:
-    """Returns the rows of a statement as a frame for display. The statement has to cast BIGNUM to text."""
+    """Returns the rows of a statement as a frame for display. The statement must cast BIGNUM to text."""
     frame: pl.DataFrame = connection.sql(read_sql(question)).pl()
     return frame
 
 
 def preview_table(connection: duckdb.DuckDBPyConnection, table: str) -> pl.DataFrame:
-    """Returns rows of a table for display: those of the statement `preview_<table>`, else its last ones in order."""
+    """Returns rows of a table for display: those of the statement `preview_<table>`, else its last rows."""
     try:
         statement = read_sql(f"preview_{table}")
     except LookupError:
@@ -74,9 +74,9 @@ def preview_table(connection: duckdb.DuckDBPyConnection, table: str) -> pl.DataF
 
 @cache
 def derived_tables() -> Mapping[str, Rows]:
-    """Returns the declared rows of every derived table by its name; a table comes after those that its rows read.
+    """Returns the declared rows of every derived table by its name; a table comes after the tables that its rows read.
 
-    Raises `CycleError` where tables follow from one another in a circle.
+    Raises `CycleError` if tables depend on one another in a cycle.
     """
     derived = {table.name: table.rows for table in tables().values() if table.rows is not None}
     reads = {name: sorted(tables_read(rows.query)) for name, rows in derived.items()}
@@ -85,7 +85,7 @@ def derived_tables() -> Mapping[str, Rows]:
 
 @cache
 def empty_warehouse() -> duckdb.DuckDBPyConnection:
-    """Returns a warehouse in memory without rows. It stays open: opening one costs far more than the queries to it."""
+    """Returns an in-memory warehouse without rows. It stays open: opening one costs far more than the queries to it."""
     connection = duckdb.connect()
     connection.execute(schema())
     return connection

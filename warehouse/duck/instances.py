@@ -1,7 +1,7 @@
-"""Keeps one idle instance of DuckDB, to which one file after another is attached.
+"""Keeps one idle instance of DuckDB for reuse, to which one file after another is attached.
 
-Making an instance takes 18 ms of CPU, since it registers every function that there is. A file that was detached is
-closed: other processes may open it.
+Creating an instance takes 18 ms of CPU time, since it registers every function. A detached file is closed, so other
+processes may open it.
 """
 
 import atexit
@@ -10,22 +10,22 @@ import os
 import duckdb
 
 QUERY_THREADS = max(2, os.cpu_count() or 2)
-"""Threads of queries; statements that cost less with one set that and come back to this."""
+"""Number of threads for queries. Statements that cost less with one thread set that, and restore this number after."""
 
 _idle: dict[int, duckdb.DuckDBPyConnection] = {}
-"""The idle instance, by the process: a forked one lacks the threads of its parent's."""
+"""The idle instance by process id: in a forked process, the parent's instance would lack its threads."""
 
 
 def take_instance() -> duckdb.DuckDBPyConnection:
-    """Returns an instance without files, which nobody else uses."""
+    """Returns a private instance to which no file is attached."""
     idle = _idle.pop(os.getpid(), None)
     return duckdb.connect(config={"threads": QUERY_THREADS}) if idle is None else idle
 
 
 def give_back(connection: duckdb.DuckDBPyConnection, attached: str) -> None:
-    """Detaches the file of that name and keeps the instance, or closes it where one is kept already.
+    """Detaches the database named `attached` and keeps the instance for reuse, or closes it if one is kept already.
 
-    An instance that failed, or that a thread may still use, is to be closed instead.
+    Close an instance that failed, or that a thread may still use, instead of giving it back.
     """
     try:
         connection.execute(f"use memory; detach {attached}")

@@ -12,7 +12,7 @@ Row = Mapping[str, Any]
 
 
 def insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Row | Iterable[Row]) -> None:
-    """Inserts one row, or several of the same columns. Other columns are null; times with a zone are stored as UTC."""
+    """Inserts one row, or several with equal columns. Other columns are null; times with a zone are stored as UTC."""
     _write(connection, "insert", table, rows)
 
 
@@ -36,13 +36,13 @@ def refill(connection: duckdb.DuckDBPyConnection, table: str) -> None:
 
 
 def _write(connection: duckdb.DuckDBPyConnection, verb: str, table: str, rows: Row | Iterable[Row]) -> None:
-    """Writes all rows with one statement of a parameter per column: one per value takes ten times as long to bind."""
+    """Writes all rows by one statement with a parameter per column: one per value takes ten times as long to bind."""
     batch = [rows] if isinstance(rows, Mapping) else list(rows)
     if batch:
         names = list(batch[0])
         columns, values = ", ".join(f'"{name}"' for name in names), ", ".join(["unnest(?)"] * len(names))
         parameters = [[_stored(row[name]) for row in batch] for name in names]
-        # Fetched to the end: a result that is left open blocks the connection's next use.
+        # Fetched to the end: an open result would block the connection's next use.
         connection.execute(f"{verb} into {table} ({columns}) select {values}", parameters).fetchall()
 
 

@@ -6,20 +6,20 @@ where not internal
 order by table_name, column_index
 
 -- name: empty_synced_tables
--- One row per table that is synced from the ledger, or holds how far one is: the statement that empties it.
+-- One row per table that is synced from the ledger, or records how far a sync has come: the statement that empties it.
 select 'delete from ' || table_name
 from duckdb_tables()
 where starts_with(table_name, 'raw_ledger__')
     or table_name in ('core_access__state', 'core_connect__state', 'core_intake__state')
 
 -- name: last_attempt
--- One row: when a source was last asked, and until when it asked for rest; times are UTC, null where there is none.
+-- One row: the last request to a source, and the time until which it demanded a pause; times are UTC, null if none.
 select max(asked_at) as asked_at, max(ask_again_at) as ask_again_at
 from raw_feeds__attempts
 where source = $source
 
 -- name: last_rows
--- At most 20 rows of $table as texts, for showing: the last ones in the order of its columns, the newest of a table by day.
+-- At most 20 rows of $table as texts, for display: the last ones in the order of its columns, so the newest if by day.
 select columns(*)::varchar from (select * from $table order by all desc limit 20)
 
 -- name: schema_applied
@@ -27,7 +27,7 @@ select columns(*)::varchar from (select * from $table order by all desc limit 20
 select schema_sha256 from schema_applied
 
 -- name: source_health
--- One row per source: its newest attempt, when it last was of use, and how many attempts of the last week failed.
+-- One row per source: its newest attempt, its last usable answer, and the number of failed attempts of the last week.
 select
     source,
     max(asked_at) as last_asked_at,
@@ -43,19 +43,19 @@ group by source
 order by source
 
 -- name: table_digest
--- One row: how many rows $table holds, and a SHA-256 over them in an order of their own.
+-- One row: the number of rows in $table, and a SHA-256 over them in the order of their JSON.
 select
     count(*) as row_count,
     sha256(coalesce(string_agg(to_json(t)::varchar, chr(10) order by to_json(t)::varchar), '')) as rows_sha256
 from $table as t
 
 -- name: check_results
--- Every fact that was judged last.
+-- One row per fact of each table's latest judgement.
 select table_name, check_name, blocking, fact, value, minimum, maximum, passed, judged_by, judged_at
 from out_checks__results order by table_name, fact;
 
 -- name: check_columns
--- What each column of a checked table is like.
+-- One row per column of a checked table: its statistics.
 select table_name, column_name, rows, nulls, distinct_about, least, greatest, deciles
 from out_checks__columns order by table_name, column_name;
 

@@ -1,15 +1,15 @@
 """Reads declarations of the warehouse's tables: `<room>/tables/<table>.sql` is the only description of its table.
 
-A file opens with the table's grain, perhaps with how the table is published, and continues with `create table if not
-exists` and a meaning behind every column. A derived table continues with `-- rows:` and a query of all its rows, whose
-columns are named as the table's. A file may end in `-- checks (blocking) name_of_what_holds:` or `-- checks (warning)
-...:` with a query of one row. In that row a column that begins with `checked_` counts the checked rows; every other
-column counts violations. A meaning that says `0..100` bounds its column. Schema, comments in published databases,
-columns and checks of the asset, the whole asset of a derived table, the Great Expectations suite and the published data
-contract follow from the file.
+A file starts with the table's grain and, optionally, how the table is published, and continues with `create table if
+not exists` and a meaning after every column. A derived table continues with `-- rows:` and a query of all its rows,
+with the table's column names. A file may end with `-- checks (blocking) name_of_what_holds:` or `-- checks (warning)
+...:` and a query of one row. In that row a column that begins with `checked_` counts the checked rows; every other
+column counts violations. A meaning that contains `0..100` bounds its column. The schema, the comments in published
+databases, the columns and checks of the asset, the whole asset of a derived table, the Great Expectations suite and the
+published data contract are all derived from the file.
 
-`-- public: <name>` behind the grain publishes the table under `/data/` with a name of its own: whole, `by block of
-<column>` or `by day of <column>` (files of ranges of blocks, or one a UTC day), `without <columns>` that stay here.
+`-- public: <name>` after the grain publishes the table under `/data/` with its public name: as a whole, `by block of
+<column>` or `by day of <column>` (a file per range of blocks or per UTC day), `without <columns>` that stay private.
 Only rooms that read nothing but the chain and public feeds can publish tables.
 """
 
@@ -24,8 +24,8 @@ from warehouse.statements import ROOMS, literal, without_comments
 MEASURE = "checked_"
 
 PUBLIC_ROOMS = frozenset({"bidwall", "market", "token", "trust"})
-"""Rooms whose tables come from the chain and public feeds only. No other table may be published: keys, registrations,
-sessions and the graph hold what people told the service."""
+"""Rooms whose tables come only from the chain and public feeds. No other table may be published: keys, registrations,
+sessions and the graph contain what people told the service."""
 
 _FILE = re.compile(
     r"(?P<grain>(?:--(?! public:).*\n)+)(?:-- public: (?P<public>.*)\n)?"
@@ -51,9 +51,10 @@ class Rows:
 
 @dataclass(frozen=True)
 class Checks:
-    """The promise of a table in words, and the query that counts its violations; `blocking` ones stop publishing.
+    """The promise of a table in words, and the query that counts its violations. Failed `blocking` checks stop
+    publishing.
 
-    `name` says what holds where they pass.
+    `name` states what is true if they pass.
     """
 
     name: str
@@ -67,9 +68,9 @@ Split = Literal["whole", "block", "day"]
 
 @dataclass(frozen=True)
 class Publication:
-    """The way in which a table is published: its public name, its files, and the columns that are left out.
+    """How a table is published: its public name, its files, and the columns that are left out.
 
-    `split` names the kind of files, and `column` the column that decides which file a row is in.
+    `split` is the kind of files, and `column` the column that decides which file contains a row.
     """
 
     name: str
@@ -81,7 +82,7 @@ class Publication:
 @dataclass(frozen=True)
 class Table:
     """One declared table. `sql` creates it; `meanings` and `types` (without `not null`) have an entry per column, in
-    order; `public` is None where the table stays within the service."""
+    order; `public` is None if the table stays within the service."""
 
     name: str
     grain: str
@@ -99,9 +100,9 @@ class Table:
         return {name: (float(match[1]), float(match[2])) for name, match in found.items() if match}
 
     def comments(self, database: str) -> str:
-        """Returns statements that put grain and meanings on the table in `database`, which is to be published.
+        """Returns statements that add grain and meanings as comments to the table in a `database` to be published.
 
-        The warehouse itself has none: they take three times as long as its tables, at every first opening.
+        The warehouse itself has no comments: they would take three times as long as its tables, at every first opening.
         """
         place = f"{database}.{self.name}"
         columns = (
@@ -134,11 +135,11 @@ def schema() -> str:
 
 
 def missing_columns(columns: Iterable[tuple[str, str]]) -> str:
-    """Returns statements that add the declared columns which tables of a database lack. `columns` are its own, as table
-    and column.
+    """Returns statements that add the declared columns which tables of a database lack. `columns` are the existing
+    ones, as table and column.
 
-    In rows that are there an added column is null until the table's declaration or a run fills it: DuckDB adds none
-    that is `not null`.
+    In existing rows an added column is null until the table's declaration or a run fills it, since DuckDB can't add a
+    `not null` column.
     """
     existing: dict[str, set[str]] = {}
     for table, column in columns:
@@ -158,9 +159,9 @@ def _types() -> str:
 
 
 def read_table(text: str, *, room: str) -> Table:
-    """Reads one declaration of a room.
+    """Parses one declaration of a room.
 
-    Raises `ValueError` where it lacks its grain, a column lacks its meaning, or it must not be public.
+    Raises `ValueError` if the grain or a column's meaning is missing, or the table must not be public.
     """
     declaration, checks_opening, rest = text.partition("\n-- checks ")
     declaration, rows_opening, filling = declaration.partition("\n-- rows:")
@@ -194,11 +195,11 @@ def read_table(text: str, *, room: str) -> Table:
 def _publication(table: str, text: str, columns: Mapping[str, str]) -> Publication:
     parsed = _PUBLIC.fullmatch(text)
     if parsed is None:
-        raise ValueError(f"{table} says in no known form how it is public: {text}")
+        raise ValueError(f"{table} declares how it is public in an unknown form: {text}")
     without = frozenset((parsed["without"] or "").split(", ")) - {""}
     unknown = ({parsed["column"]} - {None} | without) - columns.keys()
     if unknown or parsed["column"] in without:
-        raise ValueError(f"{table} is public by columns that it does not have: {text}")
+        raise ValueError(f"{table} declares how it is public by columns that it does not have: {text}")
     split: Split = "whole" if parsed["split"] is None else "block" if parsed["split"] == "block" else "day"
     return Publication(parsed["name"], split, parsed["column"], without)
 

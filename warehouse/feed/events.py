@@ -49,7 +49,7 @@ def record_events(
     trigger_wei: int | None,
     now: datetime,
 ) -> list[Event]:
-    """Derives and stores the events that are not stored yet. `contract` is the watched one, where there is one."""
+    """Derives the events; stores and returns those that are not stored yet. `contract` is the watched one, if any."""
     known = _rows(connection, "known_feed_events")
     lists = [
         ListSeen(block, aware_utc(time), snapshot, holders, int(sum_raw), quality)
@@ -93,9 +93,9 @@ def read_feed(context: DocumentContext) -> JsonFeed:
 def _movers(
     connection: duckdb.DuckDBPyConnection, lists_dir: Path, lists: Sequence[ListSeen], known: set[str]
 ) -> list[Event]:
-    """Returns movers between neighbouring snapshots.
+    """Returns the large movers between neighbouring snapshots.
 
-    Skips a pair whose later snapshot is in the feed: it was compared then.
+    Skips a pair whose later snapshot is in the feed already: it was compared when that event was recorded.
     """
     token = known_token(connection)
     decimals = None if token is None else token.decimals

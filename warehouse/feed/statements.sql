@@ -21,8 +21,8 @@ order by block desc
 limit 1000
 
 -- name: feed_events
--- One row per event to be shown, newest first; times are UTC, facts is JSON. What names two snapshots leads to the two
--- latest once one of its own is no longer kept.
+-- One row per event to be shown, newest first; times are UTC, facts is JSON. The path of an event that compares two
+-- snapshots leads to the two latest ones if one of its own is no longer stored.
 select
     id, kind, occurred_at, block, title, text,
     case
@@ -40,16 +40,16 @@ order by occurred_at desc, id desc
 limit $shown
 
 -- name: forget_feed_events
--- Forget the events beyond the newest ones that are kept.
+-- Deletes all events except the newest $kept.
 delete from core_feed__events
 where id in (from (from core_feed__events order by occurred_at desc, id desc offset $kept) select id)
 
 -- name: known_feed_events
--- One row per event that is kept: its time (UTC) and id.
+-- One row per stored event: its time (UTC) and id.
 select occurred_at, id from core_feed__events
 
 -- name: listed_holders
--- One row per readable holder list, oldest first, without those of nobody that nothing proves: there may be no token.
+-- One row per readable holder list, oldest first, except unproven lists without holders: the token may not exist yet.
 -- Times are UTC, sum_raw is decimal text in smallest units.
 select block, block_time, snapshot, holders, sum_raw, quality
 from out_holders__lists

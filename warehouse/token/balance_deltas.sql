@@ -1,6 +1,6 @@
--- One row per address that transfers in ($after, $upto] touch, the zero address apart: its net change in smallest units,
--- as 64-bit limbs m0 (lowest) to m2 and a signed rest m3. A limb's sum is exact in HUGEINT for 2^62 rows; then what a
--- sum holds beyond its 64 bits is carried upwards (`&` and `>>` act on two's complement, also of negative numbers).
+-- One row per address, except the zero address, that transfers in ($after, $upto] touch: its net change in smallest
+-- units, as 64-bit limbs m0 (lowest) to m2 and a signed rest m3. A limb's sum is exact in HUGEINT for 2^62 rows; its part
+-- beyond 64 bits is then carried upwards (`&` and `>>` act on two's complement, also of negative numbers).
 with moves as (
     select
         to_address as address,

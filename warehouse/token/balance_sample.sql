@@ -1,5 +1,5 @@
--- Holders to ask the contract about, as 0x text, with their balances as decimal text in smallest units: the $largest ones
--- first, then the first one at or after each point in address order, the first of all where none follows.
+-- Holders whose balances to request from the contract, as 0x text, with their balances as decimal text in smallest units:
+-- the $largest ones, then the first one at or after each point in address order (the very first if none follows).
 with holders as materialized (
     select address, balance_raw
     from core_holders__balances

@@ -1,4 +1,7 @@
-"""Records the chain's head at the last run: the target of reading, and how a tick detects that nothing is new."""
+"""Records the chain's head at the last run: the block to read up to. A tick compares it to see whether anything is new.
+
+This module doesn't read the chain.
+"""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -12,7 +15,7 @@ from warehouse.duck.rows import replace_all
 
 @dataclass(frozen=True)
 class SeenHead:
-    """Newest block and finalized block with their hashes (0x hex), and how the finalized one was chosen."""
+    """The newest and the finalized block with their hashes (0x hex), and how the finalized one was chosen."""
 
     head_block: int
     head_hash: str
@@ -22,7 +25,7 @@ class SeenHead:
 
 
 def record_head(connection: duckdb.DuckDBPyConnection, seen: SeenHead, *, now: datetime) -> None:
-    """Replaces the one row. `now` is when the chain answered (UTC)."""
+    """Replaces the recorded head. `now` is the time at which the chain answered (UTC)."""
     with transaction(connection):
         replace_all(connection, "raw_chain__head", asdict(seen) | {"observed_at": now})
 

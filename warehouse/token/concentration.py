@@ -4,7 +4,8 @@ import polars as pl
 
 
 def concentration_of(balances: pl.Series) -> dict[str, float]:
-    """Returns share of the ten largest, Gini and Herfindahl-Hirschman index of balances; only those above zero count.
+    """Returns the share of the ten largest balances, the Gini and the Herfindahl-Hirschman index. Only balances above
+    zero count.
 
     The formulas are those of `contracts.token.holder_documents.Concentration`.
     """

@@ -28,7 +28,7 @@ def all_open_disputes(connection: duckdb.DuckDBPyConnection) -> list[Dispute]:
 
 
 def decided_by_receipts(connection: duckdb.DuckDBPyConnection, since: datetime) -> list[Dispute]:
-    """Returns the disputes that receipts decided since then, the newest first."""
+    """Returns the disputes that receipts have decided since `since`, newest first."""
     rows = connection.execute(read_sql("decided_disputes"), {"since": naive_utc(since)}).fetchall()
     return [_dispute(*row) for row in rows]
 
@@ -76,8 +76,10 @@ def record_disputes(
     settled_by: str | None = None,
     tables: EventTables = TRANSFERS,
 ) -> None:
-    """Opens a dispute for each disagreement, or writes its newest answers into the open one; settles it at once where
-    `settled_by` says what decided it."""
+    """Opens a dispute for each disagreement, or writes the newest answers into the dispute that is already open.
+
+    With `settled_by`, the name of what decided them, the disputes are settled at once.
+    """
     if not disagreements:
         return
     with transaction(connection):
@@ -128,9 +130,9 @@ def ranges_to_reread(
     blocks: Sequence[tuple[int, int]] = (),
     most_rows: int = 20_000,
 ) -> list[StoredRange]:
-    """Returns `count` stored ranges that follow from `seed`, those with transfers of `addresses` (0x) before others.
+    """Draws `count` stored ranges by `seed`; ranges with transfers of `addresses` (0x) come first.
 
-    With `blocks`, each a first and a last one, only ranges that hold some of them.
+    With `blocks`, pairs of a first and a last block, only ranges that overlap them are drawn.
     """
     values = {
         "firsts": [first for first, _ in blocks],
@@ -145,8 +147,8 @@ def ranges_to_reread(
 
 
 def doubted_blocks(connection: duckdb.DuckDBPyConnection, tables: EventTables) -> list[tuple[int, int]]:
-    """Returns first and last block of each stretch in which rows of `tables` can't be all there or right: the chain's
-    own numbers, other rows or the contract contradict them."""
+    """Returns the first and last block of each stretch in which rows of `tables` must be missing or wrong: the chain's
+    own numbering, other rows or the contract contradict them."""
     question = _DOUBTS.get(tables.rows)
     return [] if question is None else connection.execute(read_sql(question)).fetchall()
 
@@ -159,7 +161,8 @@ _DOUBTS: Final = {
 
 
 def first_unconfirmed(connection: duckdb.DuckDBPyConnection, tables: EventTables, wrong: Sequence[StoredRange]) -> int:
-    """Returns the first block of `wrong` ranges and of those that their nodes delivered and no other one confirmed."""
+    """Returns the lowest first block among the `wrong` ranges and all ranges that the same nodes delivered and no other
+    node confirmed."""
     least = min(stored.from_block for stored in wrong)
     row = connection.execute(
         f"select min(from_block) from {tables.ranges} where not reasked and list_contains(?, rpc_host)",  # noqa: S608
@@ -178,7 +181,7 @@ def stored_range(
 
 
 def stored_rows(connection: duckdb.DuckDBPyConnection, tables: EventTables, stored: StoredRange) -> pa.Table:
-    """Returns the rows of a stored range in the order of their blocks."""
+    """Returns the rows of a stored range, by block and log index."""
     return connection.sql(
         f"from {tables.rows} where block_number between $first and $last order by block_number, log_index",
         params={"first": stored.from_block, "last": stored.to_block},
@@ -195,9 +198,10 @@ def mark_reread(connection: duckdb.DuckDBPyConnection, tables: EventTables, rang
 
 
 def drop_from(connection: duckdb.DuckDBPyConnection, tables: EventTables, block: int) -> None:
-    """Deletes the rows and ranges from `block` on, where a range begins, and what follows from them.
+    """Deletes the rows and ranges from `block` on, which must be the first block of a range, and everything derived
+    from them.
 
-    They are read again by the next slice. Without balances the next fold begins at the first transfer.
+    The next slice reads them again. Without balances the next fold begins at the first transfer.
     """
     with transaction(connection):
         connection.execute(f"delete from {tables.rows} where block_number >= ?", [block])  # noqa: S608

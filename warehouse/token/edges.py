@@ -14,7 +14,7 @@ MOST_EDGES = 2_000
 
 
 def record_edges(connection: duckdb.DuckDBPyConnection, list_path: Path, state: FoldedState) -> None:
-    """Replaces the edges by those among the largest holders of a list, over the days before its block."""
+    """Replaces the edges by those among the largest holders of a list, over the `EDGES_FOR` before its block."""
     rows = connection.execute(
         read_sql("edges_among").replace("$rows", rows_of(list_path)),
         {

@@ -18,7 +18,7 @@ _ZERO = bytes(20)
 
 @dataclass(frozen=True)
 class Folded:
-    """The outcome of one fold: the state it reached, the numbers of transfers read and of addresses touched."""
+    """The outcome of one fold: the state reached, the number of transfers read and the number of addresses touched."""
 
     state: FoldedState
     new_transfers: int
@@ -28,8 +28,8 @@ class Folded:
 def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
     """Adds the transfers between the last fold and the checkpoint to the balances, in one transaction.
 
-    The cost grows with the new rows, plus a scan of the addresses with a balance. Returns None where nothing is read
-    yet.
+    The cost grows with the number of new rows, plus a scan of the addresses with a balance. Returns None if nothing has
+    been read yet.
     """
     checkpoint = first_row(connection, read_sql("fold_checkpoint"))
     if checkpoint is None:
@@ -63,7 +63,7 @@ def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
 def merge_deltas(connection: duckdb.DuckDBPyConnection, deltas: pa.Table) -> None:
     """Adds changes to the balances. `deltas` has the columns of `balance_deltas`.
 
-    The first ones are inserted, which takes a third of the time of looking for balances to add them to.
+    An empty table is filled by an insert, which takes a third of the time of a merge.
     """
     (holds_any,) = one_row(connection, "select exists (from core_holders__balances)")
     connection.register("holder_deltas", deltas.append_column("delta_raw", bignums(_words(deltas))))
@@ -89,14 +89,14 @@ def record_state(connection: duckdb.DuckDBPyConnection, state: FoldedState) -> N
 
 
 def _words(limbs: pa.Table) -> NDArray[np.uint64]:
-    """Returns numbers as rows of 64-bit words, the lowest first, in two's complement.
+    """Returns the numbers as rows of 64-bit words, lowest first, in two's complement.
 
-    The columns are `m0`, `m1`, `m2` (uint64, lowest first) and `m3` (decimal128, signed).
+    `limbs` has the columns `m0`, `m1`, `m2` (uint64, lowest first) and `m3` (decimal128, signed).
     """
     words = np.empty((limbs.num_rows, 5), "<u8")
     for place in range(3):
         words[:, place] = _buffer(limbs, f"m{place}", 1)
-    # Arrow keeps a decimal128 as a little-endian integer of 16 bytes.
+    # Arrow stores a decimal128 as a little-endian integer of 16 bytes.
     words[:, 3:] = _buffer(limbs, "m3", 2).reshape(-1, 2)
     return words
 

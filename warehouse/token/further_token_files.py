@@ -1,4 +1,5 @@
-"""Keeps what is published of further tokens in the data directory: a folder with a warehouse and lists for each."""
+"""Stores the published documents and lists of further tokens in the data directory: each token has a folder with its
+own warehouse and lists."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -21,7 +22,7 @@ from warehouse.token.holder_lists import lists_dir
 
 
 def token_dir(data_dir: Path, address: str) -> Path:
-    """Returns the data directory of a further token: its warehouse and its lists, as the service token has them."""
+    """Returns the data directory of a further token, laid out like that of the service token: warehouse and lists."""
     return data_dir / "tokens" / address
 
 
@@ -31,20 +32,20 @@ def read_published(data_dir: Path, address: str) -> PublishedToken | None:
 
 
 def write_published(data_dir: Path, token: PublishedToken) -> None:
-    """Replaces the token's document, where it differs."""
+    """Replaces the token's document if it changed."""
     make_private_directory(data_dir / "tokens")
     make_private_directory(token_dir(data_dir, token.address))
     _replace(token_dir(data_dir, token.address) / "token.json", token.model_dump_json(by_alias=True))
 
 
 def write_index(data_dir: Path, tokens: Sequence[PublishedToken]) -> None:
-    """Replaces the index of the tokens, where it differs; what it does not name is not published."""
+    """Replaces the index of the tokens if it changed. A token that the index does not name is not published."""
     make_private_directory(data_dir / "tokens")
     _replace(data_dir / "tokens" / "index.json", token_index(tokens).model_dump_json(by_alias=True))
 
 
 def published_files(data_dir: Path) -> Iterator[tuple[str, Path]]:
-    """Yields the paths at which further tokens are published, and their files: none without an index."""
+    """Yields each path at which further tokens are published, with its file. Without an index there are none."""
     index = data_dir / "tokens" / "index.json"
     if not index.is_file():
         return

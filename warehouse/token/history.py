@@ -1,12 +1,12 @@
-"""Answers what any address held at any block, from the history's files. `history_writer` writes them.
+"""Looks up the balance of any address at any block in the history's files. `history_writer` writes them.
 
-Addresses are numbered in the order in which they first appear. Number 0 is no address: its balance is what was minted.
-The zero address's balance is what it received, since a mint takes nothing from it.
+Addresses are numbered in the order in which they first appear. Number 0 is not an address: its balance is the sum of
+all mints. The zero address's balance is the amount that it received, since a mint takes nothing from it.
 
-Three kinds of file make a history. `changes` hold the transfers of contiguous blocks and the balance of each address
-behind each block that touches it. A `state` holds all balances at the end of a block, so that a look-up reads one state
-and the changes after it. `addresses` holds every address up to the newest state. Changes are never read further than
-from the next older state on, except where the changes themselves are asked for.
+A history consists of three kinds of file. A `changes` file contains the transfers of contiguous blocks and the balance
+of each address after each block that touches it. A `state` contains all balances at the end of a block, so that a
+look-up reads one state and the changes after it. `addresses` contains every address up to the newest state. Reading
+changes never goes back beyond the next older state, except where the changes themselves are requested.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Ids = NDArray[np.uint32]
 Times = NDArray[np.int64]
 
 MINTED = 0
-"""The number whose balance is the sum of all mints."""
+"""The number under which the sum of all mints is stored as a balance."""
 
 ZERO = bytes(ADDRESS_BYTES)
 NEVER_S = -1
@@ -53,7 +53,7 @@ ADDRESS = f"S{ADDRESS_BYTES}"
 
 @dataclass(frozen=True)
 class HistoryFile:
-    """One file of a history: its kind, its name, and the blocks that it covers; a state covers its block only."""
+    """One file of a history: its kind, its name, and the blocks that it covers; a state covers only its block."""
 
     kind: Kind
     name: str
@@ -64,7 +64,7 @@ class HistoryFile:
 
 
 class Change(NamedTuple):
-    """The balance of an address behind one block that touched it, in smallest units."""
+    """The balance of an address after one block that touched it, in smallest units."""
 
     block: int
     time_s: int
@@ -86,7 +86,7 @@ class TransferSeen(NamedTuple):
 
 @dataclass(frozen=True)
 class Holdings:
-    """Every address with a balance above zero at one block, the zero address apart, by number. Times in seconds."""
+    """Every address with a balance above zero at one block, except the zero address, by number. Times in seconds."""
 
     ids: Ids
     addresses: Array
@@ -97,7 +97,7 @@ class Holdings:
 
 
 def address_text(address: bytes) -> str:
-    """Writes an address of an array, from which numpy drops trailing zeros."""
+    """Returns the 0x text of an array's address, whose trailing zero bytes numpy drops."""
     return "0x" + bytes(address).ljust(ADDRESS_BYTES, b"\0").hex()
 
 
@@ -130,14 +130,15 @@ class Changes:
         return ends[1:] - ends[:-1]
 
     def rows_of(self, number: int) -> tuple[int, int, int]:
-        """Returns the place of an address among the touched ones, and its first and next row; equal ones for none."""
+        """Returns the place of an address among the touched ones, its first row and the row after its last; the two
+        are equal if the file does not touch it."""
         place = int(self.ids.searchsorted(np.uint32(number)))  # `np.searchsorted` of a scalar takes twice as long
         if place == len(self.ids) or self.ids[place] != number:
             return place, 0, 0
         return place, int(self.offsets[place]), int(self.offsets[place + 1])
 
     def last_rows(self, block: int) -> tuple[Array, Array]:
-        """Returns the places of the addresses that were touched up to `block`, and the last row of each then."""
+        """Returns the places of the addresses that were touched up to `block`, and the last row of each up to then."""
         if block >= self.to_block:
             return np.arange(len(self.ids)), self.offsets[1:].astype(np.int64) - 1
         if not len(self.ids):
@@ -147,12 +148,12 @@ class Changes:
         return places, self.offsets[:-1][places].astype(np.int64) + reached[places] - 1
 
     def risen_before(self, balance: int, address: bytes, block: int, history: History) -> int:
-        """Returns how many more holders stand before an address with this balance at the end of `block` than before
+        """Returns how many more holders rank above an address with this balance at the end of `block` than before
         these changes.
 
-        Each row adds one where it lifts its address before it, and takes one where it drops it behind. Its level, the
-        place of its key among a few thousand keys of the file, decides nearly all of them; keys of the same level are
-        compared.
+        A row that lifts its holder above that balance counts one, and a row that drops it below counts minus one. The
+        level of a row, the place of its key among a few thousand keys of the file, decides nearly all of them; only
+        keys of the same level are compared.
         """
         file = self.file
         end = int(file["r_block"].searchsorted(np.uint32(min(block, self.to_block) - self.from_block), "right"))
@@ -167,7 +168,7 @@ class Changes:
         rows, places = file["r_row"][near].astype(np.int64), file["r_place"][near]
         is_first = self.offsets[places] == rows
         is_first[: len(near_after)] = False
-        rows[len(near_after) :] -= 1  # the number before a row is that of the row above it
+        rows[len(near_after) :] -= 1  # the balance before a row is in the row above it
         numbers = self.balance[rows]
         numbers[is_first] = self.before[places[is_first]]
         is_before = rank_keys(numbers, history.addresses_of(self.ids[places])) > wanted
@@ -176,7 +177,7 @@ class Changes:
 
 
 class State:
-    """A `state` file: balance and last change of every address at the end of a block, and the holders by rank."""
+    """A `state` file: the balance and last change of every address at the end of a block, and the holders by rank."""
 
     def __init__(self, file: ArrayFile) -> None:
         self.block = file.facts["block"]
@@ -191,9 +192,9 @@ class State:
         return int.from_bytes(self._content[begin : begin + self._width], "big", signed=True)
 
     def holders_before(self, balance: int, place: int, places: Array) -> int:
-        """Returns the number of holders with a larger balance, or the same and an address before `place`.
+        """Returns the number of holders with a larger balance, or with the same balance and an address before `place`.
 
-        `places` are those of addresses in the order of all of them, by number from 1 on.
+        `places` contains, by address number from 1 on, the place of each address in the sorted order of all.
         """
         low, high, number_at, place_at = 0, len(self.by_rank), self.by_rank.item, places.item
         while low < high:
@@ -208,7 +209,7 @@ class State:
 
 
 class History:
-    """The history up to `to_block`. Threads may share it; files are opened when they are needed first."""
+    """The history up to `to_block`. Threads may share it. A file is opened when it is first needed."""
 
     def __init__(self, directory: Path, files: Sequence[HistoryFile]) -> None:
         self._directory = directory
@@ -225,17 +226,17 @@ class History:
     # Files
 
     def _changes_between(self, after: int, block: int) -> Iterator[Changes]:
-        """Yields the changes behind block `after` up to the one that covers `block`, newest first."""
+        """Yields the changes files after block `after`, up to the one that covers `block`, newest first."""
         for index in range(bisect_right(self._first_blocks, block) - 1, -1, -1):
             if self._changes[index].to_block <= after:
                 return
             yield self._opened_changes(index)
 
     def _changes_of(self, number: int, block: int) -> Iterator[tuple[Changes, int, int, int]]:
-        """Yields the changes files that touch an address up to the one that covers `block`, newest first.
+        """Yields the changes files that touch an address, up to the one that covers `block`, newest first.
 
-        Beside each are the address's place among the touched ones, its first and its next row. States and files say
-        where the change before them is, so that files without any are passed over.
+        Each comes with the result of its `rows_of`. States and files record the block of the previous change, so that
+        files without one are skipped.
         """
         index = bisect_right(self._first_blocks, block) - 1
         while index >= 0:
@@ -260,7 +261,7 @@ class History:
         return opened
 
     def changes(self, file: HistoryFile) -> Changes:
-        """Returns an opened file of this history's changes."""
+        """Returns a changes file of this history, opened."""
         return self._opened_changes(self._changes.index(file))
 
     def _state_at(self, block: int) -> State | None:
@@ -276,7 +277,7 @@ class History:
 
     @cached_property
     def _tail(self) -> list[Changes]:
-        """Changes behind the newest state, oldest first: addresses that are new in them are in no other file."""
+        """The changes after the newest state, oldest first: addresses that are new in them are in no other file."""
         newest = self._state_blocks[-1] if self._states else -1
         return [self._opened_changes(index) for index, file in enumerate(self._changes) if file.to_block > newest]
 
@@ -289,7 +290,7 @@ class History:
 
     @cached_property
     def count(self) -> int:
-        """The next number that a new address gets."""
+        """The number of the next new address."""
         known = 1 if self._addresses is None else len(self._addresses["ids"]) + 1
         return known + sum(len(changes.file["new_ids"]) for changes in self._tail)
 
@@ -310,7 +311,7 @@ class History:
 
     @cached_property
     def _address_tables(self) -> list[tuple[Array, Array]]:
-        """Sorted addresses and their numbers, of all addresses up to the newest state and of those new behind it."""
+        """Sorted addresses and their numbers: of all addresses up to the newest state, and of the new ones after it."""
         tables = [] if self._addresses is None else [(self._addresses["sorted"], self._addresses["ids"])]
         tables += [(changes.file["new_sorted"], changes.file["new_ids"]) for changes in self._tail]
         return [(ordered, ids) for ordered, ids in tables if len(ordered)]
@@ -325,7 +326,7 @@ class History:
         return found
 
     def addresses_of(self, ids: Array) -> Array:
-        """Returns the addresses of numbers from 1 on."""
+        """Returns the addresses with these numbers, each at least 1."""
         listed = self._addresses
         if listed is not None and len(ids) and ids.max() <= len(listed["place"]):
             known: Array = listed["sorted"][listed["place"][ids - np.uint32(1)]]
@@ -341,7 +342,7 @@ class History:
         return addresses
 
     def _of_addresses(self, ids: Array, known: str, new: str) -> Times:
-        """Returns a column of the addresses' files by number."""
+        """Returns the values of these addresses in a column: `known` in the `addresses` file, `new` in changes."""
         values = np.full(len(ids), NEVER_S, np.int64)
         if self._addresses is not None:
             column = self._addresses[known]
@@ -354,14 +355,14 @@ class History:
         return values
 
     def first_seen(self, ids: Array) -> tuple[Times, Times]:
-        """Returns block and time (s) of the first transfer of each address."""
+        """Returns the block and time (s) of the first transfer of each address."""
         return (
             self._of_addresses(ids, "seen_block", "new_seen_block"),
             self._of_addresses(ids, "seen_time_s", "new_seen_time_s"),
         )
 
     def first_held(self, ids: Array) -> tuple[Times, Times]:
-        """Returns block and time (s) of the first balance above zero of each address; -1 where it never had one."""
+        """Returns the block and time (s) of the first balance above zero of each address; -1 if it never had one."""
         blocks, times = np.full(len(ids), NEVER_S, np.int64), np.full(len(ids), NEVER_S, np.int64)
         if self._addresses is not None:
             old = ids <= len(self._addresses["held_block"])
@@ -377,7 +378,7 @@ class History:
         return blocks, times
 
     def first_seen_of(self, number: int) -> tuple[int, int]:
-        """Returns block and time (s) of an address's first transfer."""
+        """Returns the block and time (s) of an address's first transfer."""
         known = self._addresses
         if known is not None and number <= len(known["seen_block"]):
             return int(known["seen_block"][number - 1]), int(known["seen_time_s"][number - 1])
@@ -385,7 +386,7 @@ class History:
         return int(blocks[0]), int(times[0])
 
     def first_held_of(self, number: int) -> tuple[int, int]:
-        """Returns block and time (s) of an address's first balance above zero; -1 where it never had one."""
+        """Returns the block and time (s) of an address's first balance above zero; -1 if it never had one."""
         known = self._addresses
         if known is not None and number <= len(known["held_block"]) and known["held_block"][number - 1] != NEVER_S:
             return int(known["held_block"][number - 1]), int(known["held_time_s"][number - 1])
@@ -417,9 +418,9 @@ class History:
         return state.balance_of(number)
 
     def _touched(self, ids: Array, block: int) -> Iterator[tuple[NDArray[np.bool_], Changes, Array]]:
-        """Yields the changes behind the newest state up to `block`, oldest first.
+        """Yields the changes between the newest state at or below `block` and `block`, oldest first.
 
-        Beside them: which of the addresses they touch up to then, and the last row of each of these.
+        Each comes with a mask of the addresses that it touches up to `block`, and the last row of each of these.
         """
         state = self._state_at(block)
         for changes in reversed(list(self._changes_between(-1 if state is None else state.block, block))):
@@ -442,7 +443,7 @@ class History:
         return balances
 
     def last_changes_at(self, ids: Array, block: int) -> tuple[Times, Times]:
-        """Returns block and time (s) of the last change of each address at or below `block`; -1 without any."""
+        """Returns the block and time (s) of the last change of each address at or below `block`; -1 without any."""
         blocks, times = np.full(len(ids), NEVER_S, np.int64), np.full(len(ids), NEVER_S, np.int64)
         state = self._state_at(block)
         if state is not None:
@@ -480,7 +481,7 @@ class History:
     def rank_at(self, address: bytes, balance: int, block: int, zero_held: int) -> int:
         """Returns the rank of an address with this balance above zero: by balance, largest first, then by address.
 
-        `zero_held` is the balance of the zero address then.
+        `zero_held` is the balance of the zero address at the end of `block`.
         """
         state, listed = self._state_at(block), self._addresses
         above = 0
@@ -490,15 +491,15 @@ class History:
         for changes in self._changes_between(-1 if state is None else state.block, block):
             above += changes.risen_before(balance, address, block, self)
         if address != ZERO and zero_held >= balance:
-            above += 1  # the zero address is the smallest
+            above += 1  # the zero address sorts before all others
         return above + 1
 
     def supply_at(self, block: int) -> tuple[int, int]:
-        """Returns what was minted and what was sent to the zero address up to `block`, in smallest units."""
+        """Returns the amounts minted and sent to the zero address up to `block`, in smallest units."""
         return self.balance_at(MINTED, block), self.balance_at(self.zero_id, block) if self.zero_id else 0
 
     def holdings_at(self, block: int) -> Holdings:
-        """Returns every holder at the end of `block`. Costs time for every address of the history."""
+        """Returns every holder at the end of `block`. Its time grows with the number of addresses in the history."""
         everybody = np.arange(self.count, dtype=np.uint32)
         balances = self.balances_at(everybody, block)
         holding = is_positive(balances)
@@ -538,9 +539,9 @@ class History:
         self, after: int, upto: int, *, limit: int, at_most: int | None = None
     ) -> tuple[list[tuple[int, int, int]], bool]:
         """Returns block, time (s) and amount of the transfers to the zero address in (`after`, `upto`], oldest first,
-        and whether they are all: reading ends with `limit` of them.
+        and False as the second value if there are more than `limit`, where reading ends.
 
-        Those of an amount of zero, or above `at_most`, are left out.
+        Transfers of zero, or of more than `at_most`, are left out.
         """
         found: list[tuple[int, int, int]] = []
         number = self.zero_id
@@ -553,7 +554,7 @@ class History:
             blocks = file["t_block"][rows]
             rows = rows[(blocks > after) & (blocks <= upto) & (file["t_to"][rows] == number)]
             rows = rows[is_positive(file["t_value"][rows])]
-            if at_most is not None:  # nearly, and exactly below: most transfers become no integers
+            if at_most is not None:  # roughly here and exactly below, so that most are never converted to integers
                 rows = rows[doubles(file["t_value"][rows]) <= at_most * 1.000001]
             some = rows[: limit - len(found)]
             found += [
@@ -571,8 +572,8 @@ class History:
         return found, True
 
     def _files_of_transfers(self, number: int, block: int) -> Iterator[Changes]:
-        """Yields the changes that may have transfers of an address, newest first."""
-        if number == self.zero_id:  # a mint does not change what the zero address holds
+        """Yields the changes that may contain transfers of an address, newest first."""
+        if number == self.zero_id:  # a mint does not change the zero address's balance
             yield from self._changes_between(-1, block)
         else:
             yield from (changes for changes, *_ in self._changes_of(number, block))
@@ -606,7 +607,7 @@ class History:
         return None
 
     def known_before(self, time_s: int) -> tuple[int, int] | None:
-        """Returns the newest block before a time whose own time is known, and that time (s); None where none is."""
+        """Returns the newest block of known time before `time_s`, and its time (s); None if there is none."""
         index = bisect_left(self._last_times, time_s)
         if index < len(self._changes):
             file = self._opened_changes(index).file
@@ -616,7 +617,7 @@ class History:
         return (self._changes[index - 1].to_block, self._changes[index - 1].to_time_s) if index else None
 
     def known_at(self, block: int) -> tuple[int, int] | None:
-        """Returns the newest block at or below `block` whose time is known, and that time (s); None where none is."""
+        """Returns the newest block of known time at or below `block`, and its time (s); None if there is none."""
         for index in range(bisect_right(self._first_blocks, block) - 1, -1, -1):
             recorded = self._changes[index]
             if recorded.to_block <= block:

@@ -1,4 +1,5 @@
-"""Reads what is known of one address at any block, the series of the holders, and the edges among the largest."""
+"""Reads the documents about one address at any block, the time series of the holders, and the edges among the largest
+holders."""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ UNKNOWN_ADDRESS, NO_BALANCE = "unknown_address", "no_balance"
 class _Account:
     """An address in the history; `number` is None where no transfer up to the block names it. Times in seconds.
 
-    `balance` is None where it is unknown, which only the zero address's can be.
+    `balance` is None if unknown, which only the zero address's balance can be.
     """
 
     number: int | None
@@ -50,7 +51,7 @@ class _Account:
 
 
 def read_token_holder(context: DocumentContext, address: str, parameters: TokenHolderParameters) -> Fields:
-    """Reads the fields of `TokenHolder`. Raises `CursorInvalid`, and as `TokenView.block_of`."""
+    """Reads the fields of `TokenHolder`. Raises `CursorInvalid`, and what `TokenView.block_of` raises."""
     view = token_view(context)
     block = view.block_of(parameters)
     position = None if parameters.cursor is None else decode_position(parameters.cursor)
@@ -106,7 +107,7 @@ _NOTHING_KNOWN: Fields = {
 
 
 def read_address_transfers(context: DocumentContext, address: str, parameters: AddressTransfersParameters) -> Fields:
-    """Reads the fields of `AddressTransfers`. Raises `CursorInvalid`, and as `TokenView.block_of`."""
+    """Reads the fields of `AddressTransfers`. Raises `CursorInvalid`, and what `TokenView.block_of` raises."""
     view = token_view(context)
     block = view.block_of(parameters)
     position = None if parameters.cursor is None else decode_position(parameters.cursor)
@@ -132,7 +133,7 @@ def read_address_transfers(context: DocumentContext, address: str, parameters: A
 
 
 def read_token_series(context: DocumentContext, interval: str) -> TokenSeries:
-    """Reads a series: every `day`, or each `hour` of the last 90 days."""
+    """Reads a series: by `day` over the whole history, or by `hour` over the last 90 days."""
     table = "out_holders__daily" if interval == "day" else "out_holders__hourly"
     measures = "1 as is_day" if interval == "day" else "null as top10_share, null as gini, null as hhi"
     statement = read_sql("series_points").replace("$table", table).replace("$measures", measures)
@@ -202,7 +203,8 @@ def _balance(view: TokenView, address: bytes, number: int, block: int) -> int | 
 
 
 def _kept_by_zero(view: TokenView, changes: Sequence[Change]) -> list[Change]:
-    """Returns the changes of what the zero address holds, from those of what it received; unknown ones are left out."""
+    """Turns the changes of the amount that the zero address received into changes of its balance; leaves unknown ones
+    out."""
     kept = []
     for change in changes:
         before, after = (view.zero_address.bounds_at(block) for block in (change.block - 1, change.block))
@@ -226,7 +228,7 @@ def _ranked(view: TokenView, address: bytes, account: _Account, block: int) -> d
 
 
 def _rank(view: TokenView, address: bytes, balance: int, block: int) -> int | None:
-    """Returns the rank of a balance; None where it depends on what the zero address holds, which is unknown."""
+    """Returns the rank of a balance; None if it depends on an unknown balance of the zero address."""
     least, most = view.zero_bounds(block)
     rank = view.history.rank_at(address, balance, block, least)
     return rank if least == most or rank == view.history.rank_at(address, balance, block, most) else None

@@ -1,8 +1,8 @@
-"""Stores what the history of balances consists of: immutable files of numeric arrays, and exact integers in them.
+"""The file format of the history of balances: immutable files of numeric arrays, with exact integers in them.
 
-A file holds named arrays behind a header and is read through a memory map: a look-up touches a few pages of it.
-Balances are rows of bytes, big-endian in two's complement, as wide as the file's largest one needs. `history_writer`
-decides what the arrays are, `history` answers from them.
+A file contains a header and then named arrays, and is read through a memory map: a look-up touches a few pages of it.
+Balances are rows of bytes, big-endian in two's complement, as wide as the largest one in the file needs.
+`history_writer` decides what the arrays are, and `history` reads them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _MAGIC = b"svchist2"
 _ALIGNED = 64
 ADDRESS_BYTES = 20
 _LIMBS = 9
-"""32-bit places of a running balance: uint256 and a signed place above it, since a contract may emit more than that."""
+"""32-bit places of a running balance: uint256 and a signed place above it, since the sum of a contract's events may
+exceed uint256."""
 
 WIDE = 4 * _LIMBS
 """Bytes of a number of full width."""
@@ -46,7 +47,7 @@ class _Header(msgspec.Struct):
 
 
 def write_arrays(path: Path, facts: Mapping[str, int], arrays: Mapping[str, Array]) -> None:
-    """Writes a file of arrays under another name, syncs it and moves it into place. Raises `OSError`."""
+    """Writes a file of arrays under a temporary name, syncs it and moves it into place. Raises `OSError`."""
     entries: dict[str, _Entry] = {}
     end = 0
     for name, array in arrays.items():
@@ -67,7 +68,7 @@ def write_arrays(path: Path, facts: Mapping[str, int], arrays: Mapping[str, Arra
 
 
 def is_readable(path: Path) -> bool:
-    """Decides whether there is a file at a path, in the format that is written now."""
+    """Decides whether a file exists at this path and has the current format."""
     try:
         with path.open("rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC
@@ -76,7 +77,7 @@ def is_readable(path: Path) -> bool:
 
 
 class ArrayFile:
-    """The facts and arrays of one file, mapped into memory. Raises `StoreUnusable` where it is not such a file."""
+    """The facts and arrays of one file, mapped into memory. Raises `StoreUnusable` if the file can't be read as one."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -125,7 +126,7 @@ def places_of_numbers(numbers: Bytes) -> NDArray[np.int64]:
 
 
 def numbers_of(places: NDArray[np.int64]) -> Bytes:
-    """Carries rows of 32-bit places, which may be sums and negative, into numbers of full width.
+    """Carries rows of 32-bit places, which may be unnormalised sums or negative, into numbers of full width.
 
     Raises `OverflowError` above 2^287, which 2^31 transfers can't reach.
     """
@@ -143,13 +144,13 @@ def numbers_of(places: NDArray[np.int64]) -> Bytes:
 
 
 def narrowed(*numbers: Bytes) -> list[Bytes]:
-    """Drops leading bytes that only repeat the sign, the same number of them from all."""
+    """Drops leading bytes that only repeat the sign, the same number of them from every argument."""
     spare = min((_spare_bytes(rows) for rows in numbers if len(rows)), default=WIDE - 1)
     return [np.ascontiguousarray(rows[:, spare:]) for rows in numbers]
 
 
 def _spare_bytes(rows: Bytes) -> int:
-    """Returns the number of leading bytes that every number can do without: the next bit tells its sign."""
+    """Returns the number of leading bytes that every number can do without: the bit after them gives its sign."""
     negative = rows[:, :1] >= 128
     differs = (rows != np.where(negative, np.uint8(255), np.uint8(0))).any(axis=0)
     used = int(differs.argmax()) if differs.any() else rows.shape[1] - 1
@@ -182,13 +183,13 @@ def is_positive(numbers: Bytes) -> NDArray[np.bool_]:
 
 
 def doubles(numbers: Bytes) -> NDArray[np.float64]:
-    """Returns the nearest doubles of numbers above zero, for shares and indices; 0 for others."""
+    """Returns the nearest double of each number above zero, for shares and indices; 0 for the others."""
     nearest = places_of_numbers(numbers).astype(np.float64) @ (2.0 ** (32 * np.arange(_LIMBS)))
     return np.where(is_positive(numbers), nearest, 0.0)
 
 
 def rank_keys(numbers: Bytes, addresses: Array) -> Array:
-    """Returns texts of bytes in the order of ranks: a larger key stands for a larger number, then a smaller address."""
+    """Returns byte strings that sort by rank: a larger key means a larger number, then a smaller address."""
     width = numbers.shape[1]
     rows = np.empty((len(numbers), width + ADDRESS_BYTES), np.uint8)
     rows[:, :width] = numbers
@@ -198,9 +199,9 @@ def rank_keys(numbers: Bytes, addresses: Array) -> Array:
 
 
 def rank_key(number: int, address: bytes, width: int) -> Array:
-    """Returns the key of a number and an address among keys of numbers of `width` bytes.
+    """Returns the key of a number and an address, comparable with keys of numbers of `width` bytes.
 
-    One beyond their range stands before or behind all of them.
+    A number beyond their range sorts above or below all of them.
     """
     limit = 1 << (8 * width - 1)
     if not -limit <= number < limit:

@@ -1,7 +1,7 @@
-"""Extends the history of balances by new blocks. `warehouse.token.history` says what its files are and reads them.
+"""Extends the history of balances by new blocks. `warehouse.token.history` describes its files and reads them.
 
-Changes of new blocks go into small files, the last of which is written again until it is full. Once they are many, one
-file takes the place of all of them, and a state of all balances closes it. So a run costs what its new blocks cost.
+Changes of new blocks go into small files; the last of them is rewritten until it is full. Once there are many, one file
+replaces them all, followed by a state of all balances. So the cost of a run depends on its new blocks.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from warehouse.token.zero_address import Moment
 
 @dataclass(frozen=True)
 class Sizes:
-    """Transfers of one file of changes, and transfers behind a state until the next one.
+    """The number of transfers per changes file, and the least number between two states.
 
-    A state has a row for each address, so that a quarter as many transfers as addresses come before the next one.
+    A state has a row for each address, so the next one is due after at least a quarter as many transfers as addresses.
     """
 
     changes: int = 4_096
@@ -56,7 +56,7 @@ class Sizes:
 SIZES = Sizes()
 
 _LEVELS = 4_096
-"""Keys that divide those of a file for ranks: some ten rows of a full one are then left to compare."""
+"""Keys that divide the rank keys of a file into levels: some ten rows of a full file are then left to compare."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ def history_dir(data_dir: Path) -> Path:
 def extend_history(
     connection: duckdb.DuckDBPyConnection, data_dir: Path, state: FoldedState, sizes: Sizes = SIZES
 ) -> History:
-    """Brings history and series up to the block of the last fold, and returns the history.
+    """Extends history and series to the block of the last fold, and returns the history.
 
-    A history whose files are not all there, or are of another format, is made again.
+    A history with missing files, or files of another format, is rebuilt.
     """
     directory = history_dir(data_dir)
     make_private_directory(directory)
@@ -111,7 +111,7 @@ def extend_history(
 def first_held_table(history: History, zero: Moment | None) -> pa.Table:
     """Returns the time of the first balance above zero of every address that ever had one.
 
-    `zero` is that of the zero address, None where it held nothing or the time is unknown.
+    `zero` is the zero address's; None if it never held anything or the time is unknown.
     """
     ids = np.arange(1, history.count, dtype=np.uint32)
     times = history.first_held(ids)[1]
@@ -132,7 +132,7 @@ def first_held_table(history: History, zero: Moment | None) -> pa.Table:
 def _next_history(
     connection: duckdb.DuckDBPyConnection, history: History, directory: Path, state: FoldedState, sizes: Sizes
 ) -> History:
-    """Adds one file of changes, or closes those behind the newest state by one file and a state."""
+    """Adds one changes file, or replaces those after the newest state by a single file and a new state."""
     closed = [file for file in history.files if file.kind == "state"]
     open_files = [file for file in history.files if file.kind == "changes" and file.to_block > _end(closed)]
     size = sizes.before_state(history.count)
@@ -177,7 +177,7 @@ def _end(states: Sequence[HistoryFile]) -> int:
 
 
 def _block_of_transfer(connection: duckdb.DuckDBPyConnection, after: int, upto: int, position: int) -> int | None:
-    """Returns the block of the transfer at `position`, counted from 1 behind block `after`, or None."""
+    """Returns the block of the transfer at `position`, counted from 1 after block `after`, or None."""
     row = first_row(connection, read_sql("block_of_transfer"), {"after": after, "upto": upto, "position": position - 1})
     return None if row is None else int(row[0])
 
@@ -200,7 +200,7 @@ def _window(connection: duckdb.DuckDBPyConnection, after: int, upto: int, state:
 
 
 def changes_of_window(base: History, window: Window) -> tuple[dict[str, int], dict[str, Array]]:
-    """Returns facts and arrays of the file of a window that follows the history `base`. Writes nothing."""
+    """Returns the facts and arrays of the changes file of a window that follows the history `base`. Writes nothing."""
     party, new = _numbered(base, window)
     zero = np.array(ZERO, ADDRESS)
     zero_id = base.zero_id or next((new.first_id + at for at in np.flatnonzero(new.addresses == zero)), 0)
@@ -278,7 +278,8 @@ def changes_of_window(base: History, window: Window) -> tuple[dict[str, int], di
 
 @dataclass(frozen=True)
 class _New:
-    """Addresses that appear for the first time, in that order; `order` sorts them, `first_row` is their transfer."""
+    """Addresses that appear for the first time, in the order of their first transfers (`first_row`). `order` sorts them
+    by address."""
 
     first_id: int
     addresses: Array
@@ -300,7 +301,7 @@ def _numbered(base: History, window: Window) -> tuple[Array, _New]:
 
 
 def _addresses_of(base: History, new: _New, ids: Array) -> Array:
-    """Returns the addresses of numbers, also of new ones; nothing for the number of the mints."""
+    """Returns the addresses with these numbers, including new ones; empty bytes for `MINTED`."""
     addresses = np.zeros(len(ids), ADDRESS)
     is_new, is_old = ids >= new.first_id, (ids < new.first_id) & (ids != MINTED)
     addresses[is_new] = new.addresses[ids[is_new].astype(np.int64) - new.first_id]
@@ -309,7 +310,7 @@ def _addresses_of(base: History, new: _New, ids: Array) -> Array:
 
 
 def _levels(after: Array, before: Array) -> tuple[Array, Array, Array]:
-    """Returns keys out of all keys of a file, in order, and the place of every key among them."""
+    """Returns a sample of all keys of a file, in order, and the place of every key in it: of `after`, then `before`."""
     keys = np.concatenate([after, before])
     levels = np.unique(keys[:: max(1, len(keys) // _LEVELS)])
     return levels, levels.searchsorted(after).astype("<u2"), levels.searchsorted(before).astype("<u2")
@@ -318,10 +319,11 @@ def _levels(after: Array, before: Array) -> tuple[Array, Array, Array]:
 def _running(
     base: History, window: Window, party: Array, zero_id: int
 ) -> tuple[Array, Array, Array, NDArray[np.int64], Bytes]:
-    """Returns balances behind each move, by address and then in the order of the chain.
+    """Computes the balance after each move, by address and then in the order of the chain.
 
-    They are the addresses, the moves (a transfer's number twice, one more for the recipient), the first move of each
-    address, the balances in places, and those before each first move.
+    A transfer is two moves: move 2n is that of transfer n's sender, move 2n + 1 that of its recipient. Returns the
+    address number of each move, the move's own number, the first move of each address, the balances as 32-bit places,
+    and the balance before each first move.
     """
     moved = party.copy()
     minted = moved[0::2] == zero_id if zero_id else np.zeros(len(window), np.bool_)

@@ -1,4 +1,4 @@
-"""Reads the content of the three holder documents, for publishing and for the API's variants."""
+"""Reads the three holder documents, for publishing and for the API's variants."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,9 +34,9 @@ MAP_PATH = "/api/token/holders-map"
 
 
 def read_token_holders(context: DocumentContext, parameters: MomentParameters) -> TokenHolders:
-    """Reads the holder count at a block with its proof, by default that of the newest list.
+    """Reads the holder count at a block with its proof; the default is the newest list's block.
 
-    Raises as `TokenView.block_of`.
+    Raises what `TokenView.block_of` raises.
     """
     view = token_view(context)
     status = view.status
@@ -81,8 +81,8 @@ def read_token_holders(context: DocumentContext, parameters: MomentParameters) -
 def read_holders_map(context: DocumentContext, parameters: HoldersMapParameters) -> Fields:
     """Reads the fields of `TokenHoldersMap`: one page of the list of a block, or of the cursor's list.
 
-    Raises `CursorInvalid` where the cursor is not ours, its list is no longer readable or the request names another
-    block, and as `TokenView.block_of`.
+    Raises `CursorInvalid` if the cursor is not ours, its list is no longer readable or the request names another block;
+    also raises what `TokenView.block_of` raises.
     """
     view = token_view(context)
     shared = {
@@ -142,8 +142,8 @@ def read_holders_map(context: DocumentContext, parameters: HoldersMapParameters)
 
 
 def read_holders_temporal(context: DocumentContext, parameters: HoldersTemporalParameters) -> TokenHoldersTemporal:
-    """Compares two lists. Raises `SnapshotUnknown` where a requested snapshot is not readable, and as
-    `TokenView.block_of`."""
+    """Compares two lists. Raises `SnapshotUnknown` if a requested snapshot is not readable, and what
+    `TokenView.block_of` raises."""
     view = token_view(context)
     shared = {"token": view.status.token, "chain_id": view.status.chain_id, "snapshots": _snapshots(view.lists)}
     sides = _sides(view, parameters)
@@ -166,7 +166,7 @@ def read_holders_temporal(context: DocumentContext, parameters: HoldersTemporalP
         after_time=after.block_time,
     )
     weaker = max(before, after, key=lambda side: list(Quality).index(side.quality))
-    # the newest snapshot has a successor some day, and what was asked for has none
+    # The newest snapshot will have a successor; a requested one never goes stale.
     freshness = view.freshness(after.block) if parameters.names_later_side else after.freshness
     return TokenHoldersTemporal(
         **freshness | {"quality": weaker.quality, "reason": weaker.freshness["reason"]},
@@ -180,12 +180,12 @@ def read_holders_temporal(context: DocumentContext, parameters: HoldersTemporalP
 
 
 def _sides(view: TokenView, parameters: HoldersTemporalParameters) -> tuple[int, int] | None:
-    """Returns the blocks of the two lists to compare, or None where there are too few."""
+    """Returns the blocks of the two lists to compare, or None if there are too few."""
     if view.newest is None:
         return None
     asked_to = (parameters.to, parameters.to_block, parameters.to_date)
     asked_from = (parameters.from_, parameters.from_block, parameters.from_date)
-    # Until there are two snapshots, lists of the last hours serve as well.
+    # Until there are two snapshots, lists of the last hours also serve as sides.
     lists = view.snapshots if len(view.snapshots) > 1 else view.lists
     to = _side(view, "to", *asked_to)
     if to is None:
@@ -200,10 +200,10 @@ def _sides(view: TokenView, parameters: HoldersTemporalParameters) -> tuple[int,
 
 
 def _side(view: TokenView, name: str, snapshot: str | None, block: int | None, day: str | None) -> int | None:
-    """Returns the block of one side, None where the request leaves it open. Raises as `TokenView.block_of`, and
-    `SnapshotUnknown`."""
+    """Returns the block of one side, or None if the request leaves it open. Raises `SnapshotUnknown`, and what
+    `TokenView.block_of` raises."""
     if snapshot is not None:
-        # An answer may show the id of a list that is no snapshot, and what it shows can be asked for.
+        # An answer may show the id of a list that is not a snapshot, and every shown id can be requested.
         if all(str(taken.block) != snapshot for taken in view.lists):
             raise SnapshotUnknown(
                 f"No readable snapshot has the id {snapshot}.", errors=[(f"/query/{name}", "is not among `snapshots`")]

@@ -1,4 +1,5 @@
-"""Stores holder lists: the state at one block as a pair of immutable files, its recorded proof, and their retention."""
+"""Stores holder lists: each is a pair of immutable files of the state at one block, with a recorded proof. Also applies
+their retention rule."""
 
 from __future__ import annotations
 
@@ -38,12 +39,12 @@ if TYPE_CHECKING:  # the API imports this module, and must not pay for pyarrow
     import pyarrow as pa
 
 _ROWS_PER_GROUP = 6144
-"""Parquet row group: whole vectors, and a page of 5,000 touches two groups at most."""
+"""Rows per Parquet row group: a multiple of DuckDB's vector size, and a page of 5,000 touches at most two groups."""
 
 
 @dataclass(frozen=True)
 class HolderList:
-    """A taken list: its block, the proof that names the CSV file, and whether it is persisted as a snapshot."""
+    """A stored list: its block, the proof that names its CSV file, and whether it is persisted as a snapshot."""
 
     block: int
     block_hash: str
@@ -79,9 +80,9 @@ def write_list_files(
 ) -> ListFiles:
     """Ranks the folded balances and writes both files.
 
-    `zero_held`, in smallest units, gives the zero address a row. `first_held` has the time of the first balance above
-    zero by address, of the zero address too where it is known. The CSV has the same bytes for the same balances. A
-    reader sees whole files or none.
+    `zero_held` is the zero address's balance in smallest units; above zero, it gets a row. `first_held` contains the
+    time of the first balance above zero by address, including the zero address if known. Equal balances give a CSV with
+    equal bytes. A reader sees a complete file or none.
     """
     target = lists_dir(data_dir)
     make_private_directory(target)
@@ -120,7 +121,7 @@ def write_list_files(
 
 
 def write_storage_proof(data_dir: Path, block: int, data: bytes) -> StorageProofFile:
-    """Writes the storage proof beside the list of `block`. A reader sees the whole file or none."""
+    """Writes the storage proof next to the list of `block`. A reader sees the complete file or none."""
     final = lists_dir(data_dir) / storage_file_name(block)
     partial = final.with_name(final.name + ".partial")
     partial.write_bytes(data)
@@ -136,7 +137,7 @@ def rank(
     parameters: Mapping[str, object],
     kinds: str = "core_holders__kinds",
 ) -> None:
-    """Ranks the rows of a query of holders into the temporary table `holder_list`. `total` is the sum of all."""
+    """Ranks the rows of the query `holders` into the temporary table `holder_list`; `total` is their summed balance."""
     connection.execute(
         read_sql("rank_holders").replace("$holders", holders).replace("$kinds", kinds),
         {
@@ -158,7 +159,7 @@ def record_list(
     reason: SnapshotReason | None,
     now: datetime,
 ) -> HolderList:
-    """Records a written list with its proof. With a `reason` the same transaction persists it as a snapshot."""
+    """Records a written list with its proof. With a `reason`, the same transaction persists it as a snapshot."""
     proof = proof.model_copy(update={"holder_list": files.named})
     measured = concentration(connection, files.parquet)
     with transaction(connection):
@@ -189,7 +190,7 @@ def record_list(
 
 
 def known_zero_balances(connection: duckdb.DuckDBPyConnection) -> list[KnownBalance]:
-    """Returns what the zero address holds by every proven list, oldest first."""
+    """Returns the zero address's balance according to each proven list, oldest first."""
     rows = connection.execute(read_sql("known_zero_balances")).fetchall()
     return [KnownBalance(block, int(held)) for block, held in rows]
 
@@ -197,12 +198,12 @@ def known_zero_balances(connection: duckdb.DuckDBPyConnection) -> list[KnownBala
 def promote_list(
     connection: duckdb.DuckDBPyConnection, data_dir: Path, block: int, reason: SnapshotReason, now: datetime
 ) -> HolderList:
-    """Persists the recorded list of `block` as a snapshot; the same block twice stays one snapshot.
+    """Persists the recorded list of `block` as a snapshot. A block has at most one snapshot.
 
-    That one is renewed: while a chain stands still, the next snapshot is due an hour later and not at once.
+    An existing snapshot is renewed instead: while a chain stands still, the next one is due an hour later, not at once.
     """
     recorded = recorded_list(connection, block)
-    assert recorded is not None  # callers ask first
+    assert recorded is not None  # callers check first
     if recorded.snapshot:
         connection.execute("update core_holders__snapshots set recorded_at = ? where block = ?", [now, block])
         return recorded
@@ -224,7 +225,7 @@ def recorded_list(connection: duckdb.DuckDBPyConnection, block: int) -> HolderLi
 
 
 def latest_snapshot_taken_at(connection: duckdb.DuckDBPyConnection) -> datetime | None:
-    """Returns when the newest persisted snapshot was taken or renewed (UTC), or None."""
+    """Returns the time at which the newest snapshot was persisted or renewed (UTC), or None."""
     row = first_row(connection, "select max(recorded_at) from core_holders__snapshots")
     return None if row is None or row[0] is None else aware_utc(row[0])
 
@@ -252,7 +253,7 @@ def prune_lists(connection: duckdb.DuckDBPyConnection, data_dir: Path, now: date
 
 
 def unknown_kinds(connection: duckdb.DuckDBPyConnection, largest: int) -> list[str]:
-    """Returns addresses among the `largest` holders whose kind was never looked up."""
+    """Returns the addresses among the `largest` holders whose kind was never looked up."""
     return [row[0] for row in connection.execute(read_sql("unknown_kinds"), {"largest": largest}).fetchall()]
 
 

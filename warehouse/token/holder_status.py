@@ -1,4 +1,5 @@
-"""Stores the small rows beside the holder lists: the token, how far the chain is read, and other sources' counts."""
+"""Stores the small rows that accompany the holder lists: the token, how far the chain is read, and the holder counts of
+other sources."""
 
 from datetime import datetime
 
@@ -12,7 +13,7 @@ from warehouse.token.holders import first_row, read_state
 
 
 def known_token(connection: duckdb.DuckDBPyConnection) -> Token | None:
-    """Returns the token as recorded by the last run, or None."""
+    """Returns the token that the last run recorded, or None."""
     row = first_row(connection, read_sql("holder_status"))
     if row is None or row[1] is None:
         return None
@@ -33,7 +34,7 @@ def record_status(
     finalized_block: int | None,
     now: datetime,
 ) -> None:
-    """Replaces the status row. `token` is None if none is configured; `finalized_block` is the target of reading."""
+    """Replaces the status row. `token` is None if none is configured; `finalized_block` is the block to read up to."""
     state = read_state(connection)
     block = None if state is None else state.block
     with transaction(connection):
@@ -55,7 +56,7 @@ def record_status(
 
 
 def backfill_percent(start_block: int, block: int | None, finalized_block: int | None) -> float:
-    """Returns how much of [start_block, finalized_block] is read up to `block`, 0..100; 100 only when all of it is."""
+    """Returns the percentage of [start_block, finalized_block] that is read with `block`; 100 only if all of it is."""
     if block is None or finalized_block is None:
         return 0.0
     if block >= finalized_block:
@@ -72,7 +73,7 @@ def record_source(
     reason: str | None,
     fetched_at: datetime,
 ) -> None:
-    """Stores a source's answer and makes it the latest one. A failed answer has a `reason` and no counts."""
+    """Stores a source's answer as its latest one. A failed answer has a `reason` and no counts."""
     answer = {"source": source, "reason": reason, "fetched_at": fetched_at}
     theirs = counters_holders if counters_holders is not None else token_holders
     with transaction(connection):

@@ -17,7 +17,8 @@ from warehouse.statements import literal, read_sql
 
 @dataclass(frozen=True)
 class FoldedState:
-    """The block up to which balances are folded (time UTC, naive), and smallest units that passed through zero."""
+    """The block up to which balances are folded (time UTC, naive), and the amounts in smallest units that moved from
+    the zero address, to it, and from it to itself."""
 
     block: int
     block_hash: str
@@ -29,7 +30,7 @@ class FoldedState:
 
 
 def combined(limbs: Sequence[int | None]) -> int:
-    """Returns the number with these limbs of 64 bits, the highest first; one that is null is zero."""
+    """Returns the number with these 64-bit limbs, highest first; a null limb counts as zero."""
     value = 0
     for limb in limbs:
         value = (value << 64) + (limb or 0)
@@ -39,7 +40,7 @@ def combined(limbs: Sequence[int | None]) -> int:
 def first_row(
     connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, Any] | Sequence[Any] = ()
 ) -> tuple[Any, ...] | None:
-    """Returns the first row, or None. Fetches to the end: an open result blocks other work on the connection."""
+    """Returns the first row, or None. Fetches all rows: an open result would block other work on the connection."""
     rows: list[tuple[Any, ...]] = connection.execute(sql, parameters).fetchall()
     return rows[0] if rows else None
 
@@ -73,7 +74,7 @@ def folded_supply(connection: duckdb.DuckDBPyConnection, state: FoldedState) -> 
 
 
 def balances_of(connection: duckdb.DuckDBPyConnection, addresses: Sequence[str]) -> dict[str, int]:
-    """Returns balances in smallest units of these addresses (0x text); 0 for unknown ones."""
+    """Returns the balances of these addresses (0x text) in smallest units; 0 for unknown addresses."""
     rows = connection.execute(
         read_sql("balances_of"), {"addresses": [bytes.fromhex(address[2:]) for address in addresses]}
     ).fetchall()
@@ -82,8 +83,8 @@ def balances_of(connection: duckdb.DuckDBPyConnection, addresses: Sequence[str])
 
 
 def sampled_balances(connection: duckdb.DuckDBPyConnection, points: Sequence[str], largest: int) -> dict[str, int]:
-    """Returns the `largest` holders, then the holder at or after each point (0x addresses), cyclic: their balances
-    in smallest units, in this order."""
+    """Returns the balances in smallest units of the `largest` holders, then of the holder at or after each point (a 0x
+    address), wrapping around at the end of the address space."""
     rows = connection.execute(
         read_sql("balance_sample"), {"points": [bytes.fromhex(point[2:]) for point in points], "largest": largest}
     ).fetchall()
@@ -91,9 +92,9 @@ def sampled_balances(connection: duckdb.DuckDBPyConnection, points: Sequence[str
 
 
 def rows_of(holder_list: Path | str) -> str:
-    """Returns a list as SQL reads it: a file, or the table of a computed list.
+    """Returns the SQL expression for the rows of a list: a query of its file, or the table of a computed list.
 
-    Files of earlier versions lack `first_held_at`, which is null then.
+    Files of earlier versions lack `first_held_at`; it is then null.
     """
     if isinstance(holder_list, str):
         return holder_list
@@ -103,14 +104,14 @@ def rows_of(holder_list: Path | str) -> str:
 
 def concentration(connection: duckdb.DuckDBPyConnection, holder_list: Path | str) -> dict[str, float]:
     """Computes `top10_share`, `gini` and `hhi` of a list."""
-    from warehouse.token.concentration import concentration_of  # the API imports this module, and computes no list
+    from warehouse.token.concentration import concentration_of  # the API imports this module, but computes no list
 
     shares = connection.sql(f"select share from {rows_of(holder_list)}").pl()  # noqa: S608 - a name of ours
     return concentration_of(shares["share"])
 
 
 def held_by_largest(connection: duckdb.DuckDBPyConnection, holder_list: Path | str) -> list[HeldByLargest]:
-    """Returns what the largest holders of a list hold together, in steps that grow with their number."""
+    """Returns the combined share of the N largest holders of a list, for growing N."""
     rows = connection.execute(read_sql("held_by_largest").replace("$rows", rows_of(holder_list))).fetchall()
     return [HeldByLargest(holders=holders, share=share) for holders, share in rows]
 
@@ -125,8 +126,8 @@ def compare(
 ) -> dict[str, Any]:
     """Compares two lists, each a file or a table: `churn`, `movers` (20 each way) and `cohorts`.
 
-    The fields are as in `TokenHoldersTemporal`. The times are those of the lists' blocks; the age of an address is
-    computed at the time of its own list.
+    The fields are those of `TokenHoldersTemporal`. The times are those of the lists' blocks; each list computes the age
+    of its addresses at its own time.
     """
     row = one_row(
         connection,

@@ -1,5 +1,5 @@
-"""Reads what is known of the token at any block: its status, the lists that were taken, and lists computed from the
-history. The readers of documents are in `holder_documents` and `history_documents`."""
+"""Reads the token at any block: its status, the stored lists, and lists computed from the history. The readers of
+documents are in `holder_documents` and `history_documents`."""
 
 from __future__ import annotations
 
@@ -40,24 +40,25 @@ from warehouse.token.holders import concentration, first_row, rows_of
 from warehouse.token.zero_address import Bounds, KnownBalance, Moment, ZeroAddress
 
 REPLAYED = "replayed"
-"""Reason of numbers that follow from the transfers up to a block at which no list was taken."""
+"""The reason given for numbers that are computed from the transfers up to a block at which no list was taken."""
 
 ZERO_UNKNOWN = "zero_balance_unknown"
-"""Reason of numbers at a block at which lists and transfers do not tell what the zero address holds."""
+"""The reason given for numbers at a block at which lists and transfers don't determine the zero address's balance."""
 
 REMEMBERED_VIEW = "token_view"
-"""The name under which readers remember the `TokenView` of a generation."""
+"""The name under which readers cache the `TokenView` of a generation."""
 
 _UNTIL_NEXT_LIST = {"Retry-After": "120"}
-"""The chain is looked at every two minutes."""
+"""The chain is polled every two minutes."""
 
 COMPUTED_LISTS = 3
-"""Computed lists that a process remembers of a generation: the pages of a walk, and both sides of a comparison."""
+"""Number of computed lists that a process caches per generation: the one that a client pages through, and both sides
+of a comparison."""
 
 
 @dataclass(frozen=True)
 class TokenStatus:
-    """The token and how far its chain is read; `reason` is why there is no list to serve."""
+    """The token and how far its chain is read; `reason` is given where there is no list to serve."""
 
     chain_id: int | None
     token: Token | None
@@ -71,7 +72,7 @@ class TokenStatus:
 
 @dataclass(frozen=True)
 class TakenList:
-    """One readable list, without its rows. Times are aware UTC."""
+    """One readable stored list, without its rows. Times are aware UTC."""
 
     block: int
     block_hash: str
@@ -88,7 +89,7 @@ class TakenList:
 
     @property
     def has_token(self) -> bool:
-        """Returns whether transfers or the contract's answers show that there is a token at its block."""
+        """Returns True if transfers or the contract's answers show that the token exists at the list's block."""
         return self.holders > 0 or self.proof.verdict is not Verdict.UNPROVEN
 
     @property
@@ -112,7 +113,7 @@ class TakenList:
 class ComputedList:
     """A list that was computed from the transfers up to its block; `rows` is an Arrow table.
 
-    It `is_whole` unless the zero address's balance is unknown, which is then left out.
+    It `is_whole` unless the zero address's balance is unknown and so left out.
     """
 
     rows: Any
@@ -128,13 +129,13 @@ class ComputedList:
 
 
 class TokenView:
-    """The token as one generation, or the warehouse, has it."""
+    """The token according to one generation, or to the warehouse."""
 
     def __init__(self, context: DocumentContext) -> None:
         connection = context.connection
         recorded = _lists(connection)
         self.lists = [taken for taken in recorded if taken.has_token]
-        """The lists, newest first, without those at whose blocks nothing shows that there is a token."""
+        """The lists, newest first, without those at whose block nothing shows that the token exists."""
         why_none = "backfilling" if self.lists or not recorded else recorded[0].proof.reason or "backfilling"
         self.status = _status(connection, why_none)
         self._files = history_files(connection)
@@ -163,7 +164,7 @@ class TokenView:
     # Moments
 
     def block_of(self, asked: MomentParameters) -> int | None:
-        """Returns the block that a request asks for, that of the newest list by default, or None before any list.
+        """Returns the requested block, by default the newest list's; None before the first list.
 
         Raises `BeforeToken`, `BlockNotProven`, `DateInFuture`; each names the nearest block and day.
         """
@@ -177,7 +178,7 @@ class TokenView:
         return self.newest.block if asked.block is None else self.checked_block(asked.block)
 
     def checked_block(self, block: int, pointer: str = "/query/block") -> int:
-        """Returns a block at which balances are known. Raises `BeforeToken`, `BlockNotProven`."""
+        """Returns `block` if balances are known at it. Raises `BeforeToken`, `BlockNotProven`."""
         assert self.newest is not None
         if block > self.newest.block:
             raise BlockNotProven(
@@ -196,9 +197,9 @@ class TokenView:
         return block
 
     def block_of_day(self, text: str, pointer: str = "/query/date") -> int:
-        """Returns the last block before 24:00 UTC of a day, by the blocks whose time is known.
+        """Returns the last block of known time before 24:00 UTC of a day.
 
-        Nothing changes between it and the day's end. The newest list's day goes on, and stands for that list's block.
+        Nothing changes between it and the day's end. The newest list's day is not over yet and gives that list's block.
         Raises `BeforeToken`, `BlockNotProven`, `DateInFuture`.
         """
         assert self.newest is not None
@@ -227,16 +228,16 @@ class TokenView:
         return block
 
     def end_of_day_before(self, block: int) -> int:
-        """Returns the last block of the day before that of `block`. Raises as `block_of_day`."""
+        """Returns the last block of the day before that of `block`. Raises what `block_of_day` raises."""
         time = self.time_at(block)
         assert time is not None, "the time of a block with balances is known"
         return self.block_of_day(str(time.date() - timedelta(days=1)), "/query/from_date")
 
     def time_at(self, block: int) -> datetime | None:
-        """Returns the time of the newest block at or below `block` whose time is known."""
+        """Returns the time of the newest block of known time at or below `block`."""
         below = bisect_right(self._list_blocks, block)
         taken = self.lists[-below] if below else None
-        if taken is not None and taken.block == block:  # spares a look into the history
+        if taken is not None and taken.block == block:  # saves a look-up in the history
             return taken.block_time
         known = self.history.known_at(block)
         if taken is not None and (known is None or known[0] <= taken.block):
@@ -257,9 +258,9 @@ class TokenView:
     # Evidence
 
     def basis(self, block: int, *, of_transfers: bool = False) -> Basis:
-        """Returns what numbers at `block` follow from.
+        """Returns the evidence for numbers at `block`.
 
-        A proof does not cover them where the zero address's balance is unknown, except `of_transfers`.
+        If the zero address's balance is unknown, a proof does not cover them, unless they are only `of_transfers`.
         """
         proven = self._proving(block)
         verdict = proven.proof.verdict
@@ -275,9 +276,9 @@ class TokenView:
         )
 
     def freshness(self, block: int, *, of_transfers: bool = False) -> dict[str, Any]:
-        """Returns the freshness block of numbers at `block`, without origin. Those below the newest list do not age.
+        """Returns the freshness fields of numbers at `block`, without origin. Below the newest list they never age.
 
-        They are estimated where the zero address's balance is unknown, except `of_transfers`.
+        If the zero address's balance is unknown, their quality is `estimated`, unless they are only `of_transfers`.
         """
         proven = self._proving(block)
         own = proven.freshness if proven.block == block else self._replayed(block, proven)
@@ -296,7 +297,7 @@ class TokenView:
         )
 
     def unavailable(self, reason: str | None = None) -> dict[str, Any]:
-        """Returns the freshness block of a document without any list."""
+        """Returns the freshness fields of a document without any list."""
         return unpublished(
             source=None,
             quality=Quality.UNAVAILABLE,
@@ -306,26 +307,26 @@ class TokenView:
         )
 
     def zero_bounds(self, block: int) -> Bounds:
-        """Returns the least and the most that the zero address can hold at a block, in smallest units."""
+        """Returns the bounds of the zero address's balance at a block, in smallest units."""
         taken = self.taken_at(block)
         if taken is not None:
             return Bounds(int(taken.zero_held_raw), int(taken.zero_held_raw))
         return self.zero_address.bounds_at(block)
 
     def zero_held(self, block: int) -> int | None:
-        """Returns what the zero address holds at a block, in smallest units; None where that is unknown."""
+        """Returns the zero address's balance at a block, in smallest units; None if unknown."""
         least, most = self.zero_bounds(block)
         return least if least == most else None
 
     @cached_property
     def zero_address(self) -> ZeroAddress:
-        """The zero address by the lists that are proven, and by the newest one."""
+        """The zero address according to the proven lists and the newest one."""
         knowing = [taken for taken in self.lists if taken is self.newest or taken.proof.verdict is Verdict.PROVEN]
         known = [KnownBalance(taken.block, int(taken.zero_held_raw)) for taken in reversed(knowing)]
         return ZeroAddress(self.history, known)
 
     def sum_at(self, block: int) -> int | None:
-        """Returns the sum of all balances at a block by the events, in smallest units; None where it is unknown."""
+        """Returns the sum of all balances at a block according to the events, in smallest units; None if unknown."""
         zero_held = self.zero_held(block)
         if zero_held is None:
             return None
@@ -344,9 +345,9 @@ class TokenView:
     # Lists
 
     def list_at(self, context: DocumentContext, block: int) -> TakenList | ComputedList:
-        """Returns the list of a block: one that was taken, else a computed one.
+        """Returns the list of a block: the stored one, else a computed one.
 
-        Raises `NeedsWorker` where it has to be computed and the context does not do that.
+        Raises `NeedsWorker` if it must be computed and the context does not compute lists.
         """
         taken = self.taken_at(block)
         if taken is not None:
@@ -390,7 +391,8 @@ class TokenView:
         )
 
     def source(self, connection: duckdb.DuckDBPyConnection, holder_list: TakenList | ComputedList) -> Path | str:
-        """Returns where a connection finds the rows of a list: its file, or a name for the computed ones."""
+        """Returns the relation from which a connection reads the rows of a list: its file, or for a computed list the
+        name under which they are registered."""
         if isinstance(holder_list, ComputedList):
             name = f"holders_at_{holder_list.block}"
             connection.register(name, holder_list.rows)
@@ -399,16 +401,16 @@ class TokenView:
 
 
 def token_view(context: DocumentContext) -> TokenView:
-    """Returns the token as this context has it."""
+    """Returns the view of the token in this context, from its cache if it has one."""
     return context.remembered(REMEMBERED_VIEW, lambda: TokenView(context))
 
 
 def _rows(history: History, block: int, zero_held: int, zero_first_held: Moment | None) -> tuple[Any, int]:
     """Returns the holders at a block as an Arrow table, unordered, and the sum of their balances.
 
-    A zero address that holds something has a row, whose first holding is null where it is unknown.
+    The zero address gets a row if its balance is above zero; `first_held_at` is null in it if unknown.
     """
-    import pyarrow as pa  # only a worker computes lists, and the API imports this module
+    import pyarrow as pa  # the API imports this module, but only a worker computes lists
 
     from warehouse.duck.columns import plain, texts
 
@@ -419,7 +421,7 @@ def _rows(history: History, block: int, zero_held: int, zero_first_held: Moment 
     if zero_held:
         first = history.first_change_of(history.zero_id)
         (last,) = history.changes_of(history.zero_id, block, 1)
-        assert first is not None, "it holds what it received"
+        assert first is not None, "its balance comes from transfers to it"
         balances.append(zero_held)
         addresses += ZERO
         held_s = NEVER_S if zero_first_held is None else zero_first_held.time_s

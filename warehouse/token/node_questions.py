@@ -1,4 +1,4 @@
-"""Chooses from the stored rows what nodes are asked about a holder list, by a seed that no node knows."""
+"""Draws from the stored rows what to ask nodes about a holder list, by a seed that no node knows."""
 
 from dataclasses import dataclass
 
@@ -11,10 +11,10 @@ from warehouse.token.holders import FoldedState, one_row
 
 @dataclass(frozen=True)
 class BalancesToCompare:
-    """Balances by address (0x text, smallest units), in an order by chance.
+    """Balances by address (0x text, smallest units), in random order.
 
-    They are those that changed since `since`, the block of the last list whose balances were all compared (None: every
-    balance), and some others. `cut` means that there are more than may be asked at once.
+    They are the balances that changed since `since`, the block of the last list whose balances were all compared (None:
+    every balance), and some others. `cut` means that there are more than may be requested at once.
     """
 
     balances: dict[str, int]
@@ -24,8 +24,8 @@ class BalancesToCompare:
 
 @dataclass(frozen=True)
 class RangeTotals:
-    """The stored ranges of transfers: how many, how many of them were read twice to catch silent gaps, and the nodes
-    that delivered their rows."""
+    """The number of stored ranges of transfers, the number of those that were read twice to catch silent gaps, and the
+    nodes that delivered their rows."""
 
     count: int
     reasked: int
@@ -34,7 +34,7 @@ class RangeTotals:
 
 @dataclass(frozen=True)
 class DrawnBlock:
-    """The transfers of one block, the range that they were read in, and the node that delivered it."""
+    """The transfers of one block, the range in which they were read, and the node that delivered it."""
 
     number: int
     rows: pa.Table
@@ -46,7 +46,7 @@ class DrawnBlock:
 def balances_to_compare(
     connection: duckdb.DuckDBPyConnection, seed: str, *, most: int, others: int
 ) -> BalancesToCompare:
-    """Returns at most `most` balances: changed ones, and beside them at most `others` that did not change."""
+    """Returns at most `most` balances: changed ones, then at most `others` that did not change."""
     since = one_row(connection, read_sql("last_compared_block"))[0]
     rows = connection.execute(
         read_sql("balances_to_compare"),
@@ -56,13 +56,13 @@ def balances_to_compare(
 
 
 def range_totals(connection: duckdb.DuckDBPyConnection) -> RangeTotals:
-    """Returns what is known of all stored ranges of transfers."""
+    """Counts the stored ranges of transfers."""
     count, reasked, hosts = one_row(connection, read_sql("range_totals"))
     return RangeTotals(count, reasked, frozenset(hosts))
 
 
 def drawn_blocks(connection: duckdb.DuckDBPyConnection, state: FoldedState, seed: str, count: int) -> list[DrawnBlock]:
-    """Returns `count` blocks with transfers: the newest one, and others by chance."""
+    """Returns up to `count` blocks with transfers: the newest one, and others at random."""
     ranges = connection.execute(
         read_sql("drawn_ranges"), {"upto": state.block, "seed": seed, "count": count}
     ).fetchall()

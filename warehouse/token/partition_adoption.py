@@ -1,7 +1,7 @@
-"""Takes finished partitions over into a warehouse: rows, ranges and balances, in one transaction for several of them.
+"""Imports finished partitions into a warehouse: rows, ranges and balances, several partitions per transaction.
 
-What is held afterwards is what ingestion on one machine would hold. The balances follow from the partitions' own
-changes, added up by SQL over their files, and not from the rows again.
+The warehouse then contains what ingestion on one machine would have stored. Balances are summed by SQL from the changes
+in the partitions' files, not computed from the rows again.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,16 +21,16 @@ from warehouse.token.partition_store import PartitionStore
 from warehouse.token.transfers import last_checkpoint
 
 _ROWS_AT_ONCE = 2_000_000
-"""Rows of the partitions of one transaction: their files are on local disk together."""
+"""Number of rows at which a transaction's batch of partitions ends: their files are on local disk together."""
 
 
 @dataclass(frozen=True)
 class Ahead:
     """The progress of a token's history against its partitions.
 
-    `next_block` is the first that is not held. `ready` are whole partitions that follow it and are stored. `waiting` is
-    the first whole partition that is not, and `broken` why the one that follows can't be used. With `read_to`, blocks
-    up to it are to be read here: they end where the first whole partition begins.
+    `next_block` is the first block that the warehouse lacks. `ready` are the whole partitions from there on that the
+    store has. `waiting` is the first whole partition that it lacks, and `broken` the reason why the next one can't be
+    used. With `read_to`, this process must read the blocks up to it, which end where the first whole partition begins.
     """
 
     next_block: int
@@ -43,7 +43,7 @@ class Ahead:
 def look_ahead(
     connection: duckdb.DuckDBPyConnection, store: PartitionStore, token: ReadToken, *, final_block: int, blocks: int
 ) -> Ahead:
-    """Finds the partitions that follow what is held, up to the final block. Raises `ObjectStoreAway`."""
+    """Finds the partitions that follow the warehouse's last block, up to the final block. Raises `ObjectStoreAway`."""
     checkpoint = last_checkpoint(connection)
     next_block = token.first_block if checkpoint is None else checkpoint.to_block + 1
     begins = checkpoint is None
@@ -76,12 +76,13 @@ def adopt(
     ready: Sequence[PartitionManifest],
     directory: Path,
 ) -> int:
-    """Takes over partitions that follow what is held, by files in `directory`. Returns the number of new transfers.
+    """Imports partitions that follow the warehouse's last block, by files fetched to `directory`.
 
-    Raises `ObjectStoreAway` and `PartitionBroken`; what was committed until then stays.
+    Returns the number of new transfers. Raises `ObjectStoreAway` and `PartitionBroken`; batches that were committed
+    before remain.
     """
     if ready:
-        fold_balances(connection)  # the changes of partitions follow those of all rows that are held
+        fold_balances(connection)  # the partitions' changes come after those of all stored rows
     transfers = 0
     for together in _batches(ready, token.address):
         parts = [manifest for manifest in together if manifest.tokens[token.address].rows]
@@ -105,7 +106,7 @@ def _append(
     rows: list[str],
     deltas: list[str],
 ) -> None:
-    """Appends rows, ranges and balances of partitions that follow what is held, within the caller's transaction."""
+    """Appends rows, ranges and balances of the next partitions, within the caller's transaction."""
     insert(connection, "raw_chain__ranges", _range_rows(token, manifests))
     if rows:
         connection.execute(read_sql("append_partition_rows"), {"files": rows, "token": token}).fetchall()

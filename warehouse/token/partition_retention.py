@@ -1,9 +1,9 @@
-"""Deletes what nobody needs of the partitions in the object store: files of attempts that came to nothing, and
-partitions of another size that those of the present one replace.
+"""Deletes partitions that nobody needs any more from the object store: files of failed attempts, and partitions of
+another size that partitions of the current size replace.
 
-It is safe while workers write. Every attempt has files of its own, so nothing that was left behind is ever used again,
-and only what is a day older than the newest object counts as left behind. All times are the store's: a host's clock
-plays no part.
+This is safe while workers write. Every attempt has its own files, so an abandoned file is never used again, and a file
+counts as abandoned only when it is a day older than the newest object. All times are the store's: no host's clock plays
+a part.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class Pruned:
 def prune_partitions(store: PartitionStore, tokens: Sequence[ReadToken], blocks: int) -> Pruned:
     """Deletes replaced partitions, and the files that no manifest names. Raises `ObjectStoreAway`.
 
-    `blocks` is the present size. A partition of another size is replaced when those of the present size that hold its
-    blocks are stored for all tokens, for a day.
+    `blocks` is the current size. A partition of another size counts as replaced once partitions of the current size
+    with all of its blocks have been stored for all tokens for a day.
     """
-    files = store.listed(FILES)  # before the manifests, so that none which names one of them is missed
+    files = store.listed(FILES)  # before the manifests, so that no manifest that names one of them is missed
     manifests = {stored.name: stored.written_at for stored in store.listed(MANIFESTS)}
     before = max([*manifests.values(), *(file.written_at for file in files)], default=None)
     if before is None:
@@ -88,7 +88,7 @@ def _left_behind(
 
 
 def _named_attempt(store: PartitionStore, name: str) -> str | None:
-    """Returns the attempt whose files a manifest names; None for one that counts for nothing, which a person judges."""
+    """Returns the attempt whose files a manifest names; None if the manifest is invalid, which is left to a person."""
     try:
         (manifest,) = store.manifests([name])
     except (PartitionBroken, PartitionNotSigned):

@@ -1,7 +1,7 @@
 """Partitions in the object store: files that are never replaced, and manifests under names that are created once.
 
-A manifest is signed by the service's key, and counts only so. A partition that is written twice stays the first one:
-the second writer reads that, and compares.
+A manifest is valid only if the service's key signed it. If two workers write the same partition, the first manifest
+stays; the second writer reads it and compares.
 """
 
 from __future__ import annotations
@@ -47,20 +47,20 @@ from warehouse.token.holders import combined
 
 MANIFESTS, FILES = "manifests", "files"
 WRITTEN_WITHIN = timedelta(hours=1)
-"""Limit of the time between the first file of an attempt and its manifest: what is much older came to nothing."""
+"""Longest time between the first file of an attempt and its manifest: a much older attempt without one has failed."""
 
 _ROWS_PER_GROUP = 10_240
-"""Few, so that a reader of one token skips the rows of all others."""
+"""Rows per Parquet row group: few, so that a reader of one token skips the rows of all others."""
 
 _KEPT_BYTES = 4 << 30
-"""Limit of the fetched files that are kept for the next token."""
+"""Total size up to which fetched files stay on disk for the next token."""
 
 _ZERO = bytes(20)
 
 
 @dataclass(frozen=True)
 class ThroughZero:
-    """Smallest units that one token moved from the zero address, to it, and from it to itself."""
+    """Amounts of one token, in smallest units, that moved from the zero address, to it, and from it to itself."""
 
     minted: int = 0
     sent_to_zero: int = 0
@@ -69,7 +69,7 @@ class ThroughZero:
 
 @dataclass(frozen=True)
 class PartitionFiles:
-    """The files of a partition on local disk, by their SHA-256, and what each token moved through zero."""
+    """The files of a partition on local disk by their SHA-256, and each token's amounts through the zero address."""
 
     transfers: StoredFile
     deltas: StoredFile
@@ -78,7 +78,7 @@ class PartitionFiles:
 
 
 class PartitionStore:
-    """The partitions of one chain. Everything raises `ObjectStoreAway` where the store can't be used."""
+    """The partitions of one chain. Every method raises `ObjectStoreAway` if the store can't be used."""
 
     def __init__(
         self,
@@ -102,12 +102,12 @@ class PartitionStore:
         return by_partition(stored.name for stored in self.listed(MANIFESTS))
 
     def listed(self, folder: str) -> list[StoredObject]:
-        """Returns the objects of a folder, by their names within it, in order."""
+        """Returns the objects of a folder, sorted by name; names are relative to the folder."""
         stored = (replace(found, name=found.name.partition(f"{folder}/")[2]) for found in self._store.listed(folder))
         return sorted(stored, key=lambda found: found.name)
 
     def delete(self, folder: str, names: Iterable[str]) -> None:
-        """Deletes objects of a folder, by their names within it."""
+        """Deletes objects of a folder; names are relative to the folder."""
         self._store.delete([f"{folder}/{name}" for name in names])
 
     def manifests(self, names: Iterable[str]) -> list[PartitionManifest]:
@@ -117,7 +117,8 @@ class PartitionStore:
     def missing(
         self, partitions: Iterable[Partition], tokens: Sequence[ReadToken], *, names: Mapping[Partition, list[str]]
     ) -> dict[Partition, tuple[ReadToken, ...]]:
-        """Returns the partitions that lack tokens, with these tokens. `names` are all that are stored."""
+        """Returns the partitions that lack some of the tokens, with the tokens they lack. `names` are all stored
+        manifests."""
         missing: dict[Partition, tuple[ReadToken, ...]] = {}
         for partition in partitions:
             stored = names.get(partition, [])
@@ -129,9 +130,9 @@ class PartitionStore:
         return missing
 
     def put(self, manifest: PartitionManifest, paths: Mapping[str, Path]) -> bool:
-        """Stores a partition and signs for it. Returns False where another worker stored the same before.
+        """Stores a partition and signs its manifest. Returns False if another worker stored the same one before.
 
-        Raises `NodesDisagree` where that one holds other rows: nothing is replaced.
+        Raises `NodesDisagree` if that one contains other rows; nothing is replaced.
         """
         began_at = self._clock()
         manifest = msgspec.structs.replace(manifest, attempt=secrets.token_hex(8))
@@ -155,10 +156,10 @@ class PartitionStore:
         return False
 
     def fetch(self, manifests: Iterable[PartitionManifest], directory: Path) -> dict[str, Path]:
-        """Fetches the files of partitions to local disk, by their SHA-256. Raises `PartitionBroken` for one that is not
-        what its manifest says.
+        """Fetches the files of partitions to local disk and returns their paths by SHA-256.
 
-        What lies in the directory is not fetched again: tokens of one partition share its files.
+        Files that are in the directory already are not fetched again, since the tokens of a partition share its files.
+        Raises `PartitionBroken` for a file that differs from its manifest.
         """
         stored = {sha256: (name, manifest) for manifest in manifests for sha256, name in manifest.file_names().items()}
         wanted = {sha256: directory / f"{sha256}.parquet" for sha256 in stored}
@@ -191,7 +192,7 @@ class PartitionStore:
 
 
 def by_partition(manifests: Iterable[str]) -> dict[Partition, list[str]]:
-    """Returns names of manifests by their partition."""
+    """Groups names of manifests by their partition."""
     names: dict[Partition, list[str]] = {}
     for name in manifests:
         partition = partition_of(name.partition("/")[0])
@@ -220,7 +221,7 @@ def _refused(fault: ManifestFault, what: str) -> OperatorProblem:
 
 
 def require_partitions(settings: Settings, *others: str) -> None:
-    """Raises `SettingsInvalid` where a setting of partitions, or one of the others, is not set."""
+    """Raises `SettingsInvalid` unless the settings of partitions, and the others named, are all set."""
     names = ("partition_blocks", "publish_url", *others)
     missing = [f"{PREFIX}{name.upper()}" for name in names if not getattr(settings, name)]
     if missing:
@@ -231,7 +232,7 @@ def require_partitions(settings: Settings, *others: str) -> None:
 
 
 def partition_store(settings: Settings) -> PartitionStore:
-    """Returns the store that the settings name. Raises `SettingsInvalid` where partitions are not set up."""
+    """Returns the store that the settings name. Raises `SettingsInvalid` if partitions are not set up."""
     require_partitions(settings)
     assert settings.publish_url is not None
     store = ObjectStore(f"{settings.publish_url.rstrip('/')}/partitions/{settings.chain_id}")
@@ -239,11 +240,11 @@ def partition_store(settings: Settings) -> PartitionStore:
 
 
 def write_files(rows: pa.Table, directory: Path) -> PartitionFiles:
-    """Writes the rows of a partition, in their order, and each address's change of balance, as Parquet.
+    """Writes two Parquet files: the rows of a partition in their order, and the change of each address's balance.
 
     Equal rows give equal bytes.
     """
-    # One thread: workers of one host run side by side.
+    # One thread, since several workers run on a host.
     with duckdb.connect(config={"threads": 1}) as connection:
         connection.register("partition_rows", rows)
         files = [
@@ -260,7 +261,7 @@ def write_files(rows: pa.Table, directory: Path) -> PartitionFiles:
 
 
 def scratch(data_dir: Path) -> tempfile.TemporaryDirectory[str]:
-    """Makes a directory on the disk of the data, which is gone with its context."""
+    """Returns a temporary directory on the disk of the data; leaving its context deletes it."""
     data_dir.mkdir(parents=True, exist_ok=True)
     return tempfile.TemporaryDirectory(prefix="partitions-", dir=data_dir)
 

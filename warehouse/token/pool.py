@@ -1,4 +1,5 @@
-"""Stores what the token's pool says of itself, and decides whether its events are needed: before the first price."""
+"""Stores the terms of the token's pool, and decides whether its events are still needed: for prices before the first
+observed one."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from warehouse.token.holders import first_row
 
 
 def recorded_kind(connection: duckdb.DuckDBPyConnection, pool: str, token: str) -> PoolKind | None:
-    """Returns the kind of this pool if its terms are known for this token; a pool that gave none is asked again."""
+    """Returns the kind of this pool if its terms for this token are recorded, else None; the caller then queries the
+    pool again."""
     row = first_row(connection, read_sql("recorded_pool"))
     return POOL_KINDS.get(row[2]) if row is not None and row[:2] == (pool, token) else None
 
@@ -23,7 +25,7 @@ def recorded_kind(connection: duckdb.DuckDBPyConnection, pool: str, token: str) 
 def record_pool(
     connection: duckdb.DuckDBPyConnection, pool: str, token: str, terms: PoolTerms | Refusal, now: datetime
 ) -> None:
-    """Replaces the pool. Prices that follow from another pool are dropped from the series."""
+    """Replaces the recorded pool. Drops prices of another pool from the series."""
     known = None if isinstance(terms, Refusal) else terms
     row = {
         "pool_address": pool,
@@ -45,13 +47,13 @@ def record_pool(
 
 
 def first_observed(connection: duckdb.DuckDBPyConnection, token: str) -> datetime | None:
-    """Returns the time (UTC) of the first sound price of the token that a source answered with."""
+    """Returns the time (UTC) of the first price of the token that a source gave and that is not suspicious, or None."""
     row = first_row(connection, read_sql("first_observed"), {"token_address": token})
     return None if row is None else row[0]
 
 
 def needs_pool_events(connection: duckdb.DuckDBPyConnection, token: str) -> bool:
-    """Returns whether the pool's events are read to a time before the first observed price of the token."""
+    """Returns True while the pool's events have not been read up to the first observed price of the token."""
     row = first_row(connection, read_sql("needs_pool_events"), {"first_observed": first_observed(connection, token)})
     assert row is not None
     return bool(row[0])

@@ -1,6 +1,6 @@
--- One row per holder with a balance above zero, by rank: the rows of a holder list. The query of the
--- holders and the relation of their kinds are put in as text; $sum is the sum of all rows as decimal text in smallest
--- units, share is a fraction of it.
+-- One row per holder with a balance above zero, by rank: the rows of a holder list. The query of the holders and the
+-- relation of their kinds are inserted as text; $sum is the sum of all rows as decimal text in smallest units, and share
+-- a fraction of it.
 create or replace temp table holder_list as
 with holders as (
     $holders

@@ -1,4 +1,4 @@
-"""Computes what happened to the holders in each hour and day, from the changes of new blocks only.
+"""Computes the hourly and daily series of the holders, from the changes of new blocks only.
 
 Polars counts and measures here, on doubles and flags; amounts are summed as integers. Only runs import this module: the
 API serves the tables.
@@ -45,7 +45,7 @@ class _Bucket:
 
 
 class SeriesWriter:
-    """Adds the changes of new blocks to the series. `before` is the history up to which they were added already."""
+    """Adds the changes of new blocks to the series. `before` is the history whose changes the series already has."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, before: History) -> None:
         self._connection = connection
@@ -54,7 +54,7 @@ class SeriesWriter:
         self._hourly_from_s = 0
 
     def add(self, history: History, file: HistoryFile) -> None:
-        """Computes the rows that the changes of `file` behind the history before add or replace."""
+        """Computes the rows that the changes in `file` after the previous history add or replace."""
         changes = history.changes(file)
         moves = _moves(history, changes, self._before.to_block)
         first_held = history.first_held(moves["id"].to_numpy())[1]
@@ -100,10 +100,10 @@ class SeriesWriter:
         return bucket
 
     def _entered(self, moves: pl.DataFrame, width_s: int, last: _Bucket | None) -> dict[int, tuple[int, int, int]]:
-        """Returns by bucket how many became holders for the first time, did so again, and left.
+        """Counts per bucket the addresses that became holders for the first time, did so again, and left.
 
-        Somebody who comes and leaves within one bucket is none of them. For a bucket that was counted before, it is the
-        difference to what was counted.
+        An address that both comes and leaves within one bucket is not counted. For a bucket that was counted before,
+        the numbers are the difference from the earlier count.
         """
         spans = (
             moves.with_columns(start=pl.col("time_s") // width_s * width_s)
@@ -131,7 +131,7 @@ class SeriesWriter:
         return counted
 
     def _concentrations(self, history: History, changes: Changes, width_s: int) -> dict[int, dict[str, float]]:
-        """Returns the concentration at the end of each day with changes: balances of the day before, then changes."""
+        """Returns the concentration at the end of each day with changes: earlier balances with its changes applied."""
         held = doubles(self._before.balances_at(np.arange(history.count, dtype=np.uint32), self._before.to_block))
         new = np.asarray(changes.block) > self._before.to_block
         ids = np.repeat(changes.ids, changes.counts)[new]
@@ -139,14 +139,14 @@ class SeriesWriter:
         measured = {}
         for start in np.unique(starts):
             here = starts == start
-            held[ids[here]] = values[here]  # the last of several values of an address stays
+            held[ids[here]] = values[here]  # the last of several values of an address wins
             held[[MINTED, history.zero_id]] = 0
             measured[int(start)] = concentration_of(pl.Series(held))
         return measured
 
 
 def _moves(history: History, changes: Changes, after: int) -> pl.DataFrame:
-    """Returns a row per address and block behind block `after`: whether it held before and afterwards."""
+    """Returns a row per address and block after block `after`: whether it was a holder before and afterwards."""
     held_after = is_positive(changes.balance)
     held_before = np.r_[False, held_after[:-1]][: len(held_after)]
     held_before[changes.offsets[:-1].astype(np.int64)] = is_positive(changes.before)
@@ -172,7 +172,7 @@ def _counted(spans: pl.DataFrame) -> dict[int, tuple[int, int, int]]:
 
 
 def _traded(times: Array, blocks: Array, values: Array, width_s: int) -> dict[int, tuple[int, int, int]]:
-    """Returns by bucket its last block, the number of transfers and the sum of their amounts."""
+    """Returns per bucket its last block, the number of transfers and the sum of their amounts."""
     if not len(times):
         return {}
     starts, first = np.unique(times // width_s * width_s, return_index=True)
@@ -198,9 +198,9 @@ def _continued(
     to_block: int,
     to_time_s: int,
 ) -> list[_Bucket]:
-    """Returns every bucket from the last stored one to that of `to_time_s`.
+    """Returns every bucket from the last stored one to the one that contains `to_time_s`.
 
-    One without transfers repeats the holders and the concentration of the one before.
+    A bucket without transfers repeats the holders and the concentration of the previous one.
     """
     if last is None and not traded:
         return []
@@ -245,10 +245,11 @@ def _naive(time_s: int) -> datetime:
 
 
 def record_bucket_prices(connection: duckdb.DuckDBPyConnection, token_address: str) -> None:
-    """Writes open, high, low and close into the rows since the last that has a price; older ones keep theirs.
+    """Writes open, high, low and close into the rows since the last one with a price; older rows stay unchanged.
 
-    Observed prices come first: of several sources that answered within a minute, the one counts that is believed first.
-    Until the first of them rows get the pool's prices, as far as its events are read. A row without a price says why.
+    Observed prices take precedence; if several sources answered within a minute, the first in order of trust counts.
+    Rows before the first observed price get the pool's prices, as far as its events are read. A row without a price
+    gets a reason.
     """
     token = {"token_address": token_address}
     observed = {"first_observed": first_observed(connection, token_address)}

@@ -1,5 +1,5 @@
 -- name: held_by_largest
--- One row per number of largest holders, from one to all of $rows: what they hold together, as a share of all balances.
+-- One row per number of largest holders, from one to all of $rows: their combined share of all balances.
 -- The numbers grow by a quarter at a time, with 10, 100 and 1,000 among them.
 select holders, round(least(1, sum(share) over (order by holders)), 6)
 from (
@@ -21,7 +21,7 @@ insert into $table by name
 select * from incoming
 
 -- name: balances_of
--- One row per asked address that was ever seen: 0x text, balance as decimal text in smallest units.
+-- One row per requested address that was ever seen: 0x text, balance as decimal text in smallest units.
 select '0x' || lower(hex(address)), balance_raw::varchar
 from core_holders__balances
 where address in (select unnest($addresses::blob[]))
@@ -51,7 +51,7 @@ order by place, chance
 limit $most
 
 -- name: chain_identity
--- At most one row: chain id, genesis hash, token, first block that this warehouse is of.
+-- At most one row: the chain id, genesis hash, token and first block to which this warehouse belongs.
 select chain_id, genesis_hash, token_address, start_block
 from raw_chain__identity
 
@@ -79,23 +79,23 @@ select
 from holdings
 
 -- name: daily_holders
--- One row per day, the newest 500 in their order: its begin (UTC) and the holders at its end.
+-- One row per day, the newest 500, oldest first: its start (UTC) and the holders at its end.
 select start, holders
 from (select start, holders from out_holders__daily order by start desc limit 500)
 order by start
 
 -- name: delete_tip_blocks
--- Drops the held blocks above finality that lie outside of [first, last].
+-- Drops the stored blocks above finality that lie outside [first, last].
 delete from $tip_blocks
 where number not between ? and ?
 
 -- name: delete_tip_rows
--- Drops the pending rows of $tip_rows whose block lies outside of [first, last].
+-- Drops the pending rows of $tip_rows whose block lies outside [first, last].
 delete from $tip_rows
 where block_number not between ? and ?
 
 -- name: drawn_block
--- One row: a block with transfers in [$first, $last], the newest one or one by $seed.
+-- One row: a block with transfers in [$first, $last], the newest one or one drawn by $seed.
 select block_number
 from raw_chain__transfers
 where block_number between $first and $last
@@ -103,7 +103,7 @@ order by case when $newest then -block_number end, hash(block_number, $seed)
 limit 1
 
 -- name: drawn_ranges
--- Up to $count ranges with transfers at or below block $upto, the newest first, the others in an order by $seed.
+-- Up to $count ranges with transfers at or below block $upto: the newest first, then others in an order drawn by $seed.
 select from_block, to_block, rpc_host, from_block = newest_from as newest
 from (
     select from_block, to_block, rpc_host, max(from_block) over () as newest_from
@@ -121,14 +121,14 @@ order by to_block desc
 limit 1
 
 -- name: fold_state
--- At most one row: up to where transfers are folded; amounts as decimal text in smallest units.
+-- At most one row: the block up to which transfers are folded; amounts as decimal text in smallest units.
 select
     block, block_hash, block_time, minted_raw::varchar, sent_to_zero_raw::varchar, zero_to_zero_raw::varchar, transfers
 from core_holders__state
 
 -- name: folded_holders
--- One row per holder according to the folded balances, unordered. $zero_held is what the zero address holds, decimal
--- text in smallest units; `first_held` holds the time of each address's first balance above zero.
+-- One row per holder according to the folded balances, unordered. $zero_held is the zero address's balance as decimal
+-- text in smallest units; `first_held` contains the time of each address's first balance above zero.
 select '0x' || lower(hex(held.address)) as address, balance_raw, first_seen_at, first_held_at, last_active_at
 from core_holders__balances as held
 left join first_held on held.address = first_held.address
@@ -145,7 +145,7 @@ where $zero_held::varchar <> '0' and to_address = $zero and block_number <= $blo
 having $zero_held::varchar <> '0'
 
 -- name: known_zero_balances
--- One row per proven list, oldest first: its block, and what the zero address holds there, decimal text in smallest
+-- One row per proven list, oldest first: its block, and the zero address's balance there as decimal text in smallest
 -- units.
 select block, zero_held_raw
 from out_holders__lists
@@ -216,7 +216,7 @@ where if(outgoing, from_address, to_address) = $contract
 group by outgoing
 
 -- name: decided_disputes
--- One row per dispute that receipts decided since $since (UTC), the newest first.
+-- One row per dispute that receipts have decided since $since (UTC), newest first.
 select fact, subject, block, answers::varchar, first_seen_at, last_seen_at, settled_at, settled_by
 from out_chain__disputes
 where settled_by = 'receipts' and settled_at >= $since
@@ -229,8 +229,8 @@ from $ranges
 order by rpc_host
 
 -- name: doubted_attestations
--- One row per stretch of blocks in which attestations are missing or wrong: between two of an agent whose numbers don't
--- follow one another, and from the first one of an agent whose score the registry contradicts.
+-- One row per stretch of blocks in which attestations are missing or wrong: between two attestations of an agent whose
+-- numbers are not consecutive, and from the first attestation of an agent whose score the registry contradicts.
 with numbered as (
     select
         number, block_number,
@@ -250,8 +250,8 @@ where checks.block = (select max(block) from core_trust__checks)
 group by checks.agent, checks.block
 
 -- name: doubted_contract_transfers
--- One row per block, as first and last, in which the transfers of the service token from or to the watched contract are
--- others than among all transfers of the token; and all blocks while a token's balance of the contract contradicts them.
+-- One row per block, as first and last, in which the service token's transfers from or to the watched contract differ
+-- from those among all transfers of the token. If none differ, all blocks while the contract's balance contradicts them.
 with watched as (
     select unhex(substr(address, 3)) as contract
     from raw_chain__subjects
@@ -286,7 +286,7 @@ where rows_table = 'raw_chain__contract_transfers' and fact = 'balance' and sett
 having count(*) > 0
 
 -- name: doubted_transfers
--- At most one row: all blocks of the newest list, as first and last, where its proof failed.
+-- At most one row, if the proof of the newest list failed: the first and last block that the list covers.
 select (select min(from_block) from raw_chain__ranges), block
 from (select block, proof from out_holders__lists order by block desc limit 1)
 where proof->>'verdict' = 'failed'
@@ -317,7 +317,7 @@ from $rows
 where rank > $after and rank <= $after + $limit
 
 -- name: holder_sources
--- One row per other source: its latest holder count, or why it has none.
+-- One row per other source: its latest holder count, or the reason why it has none.
 select source, theirs, reason, fetched_at
 from out_holders__sources
 order by source
@@ -336,7 +336,7 @@ select
 from core_holders__balances
 
 -- name: last_compared_block
--- One row: the block of the newest list of which every balance was compared with another node; null where none was.
+-- One row: the block of the newest list whose balances were all compared with another node; null if there is none.
 select max(block)
 from out_holders__lists
 where proof ->> '$.nodes.balances.complete' = 'true'
@@ -349,14 +349,14 @@ order by to_block desc
 limit 1
 
 -- name: insert_deltas
--- Makes the changes of the touched addresses the first balances.
+-- Inserts the changes of the touched addresses as their first balances.
 insert into core_holders__balances
     (address, balance_raw, first_seen_at, last_active_at, first_block, last_block)
 select address, delta_raw, first_seen_at, last_active_at, first_block, last_block
 from holder_deltas
 
 -- name: merge_deltas
--- Adds the changes of the touched addresses to their balances; new addresses start with theirs.
+-- Adds the changes of the touched addresses to their balances; a new address starts with its change.
 merge into core_holders__balances as held
 using holder_deltas as moved
 on held.address = moved.address
@@ -392,7 +392,7 @@ where settled_at is null and coalesce(rows_table = $rows_table, true)
 order by first_seen_at, fact, subject nulls first
 
 -- name: prune_disputes
--- Drops settled disputes but for the newest thousand.
+-- Drops settled disputes except the newest thousand.
 delete from out_chain__disputes
 where settled_at < (
     select min(settled_at)
@@ -400,7 +400,7 @@ where settled_at < (
 )
 
 -- name: partition_deltas
--- One row per token and address that the registered `partition_rows` touch, the zero address apart: its net change in
+-- One row per token and address, except the zero address, that the registered `partition_rows` touch: its net change in
 -- smallest units, as sums of 64-bit limbs, most significant first. Parquet has no HUGEINT; these sums fit 38 digits.
 with moves as (
     select token, to_address as address, true as incoming, value_raw, block_time, block_number
@@ -449,8 +449,8 @@ select
 from partition_rows
 
 -- name: ranges_to_reread
--- Up to $count stored ranges in an order that follows from $seed, those with transfers of $addresses first; where there
--- are $firsts and $lasts, only those that overlap such blocks.
+-- Up to $count stored ranges in an order drawn by $seed, those with transfers of $addresses first. With $firsts and
+-- $lasts, only the ranges that overlap such blocks.
 with wanted as (
     select unnest($firsts::bigint[]) as first_block, unnest($lasts::bigint[]) as last_block
 ),
@@ -472,7 +472,7 @@ order by
 limit $count
 
 -- name: readable_lists
--- One row per readable holder list: its block, and how many holders it has.
+-- One row per readable holder list: its block and its number of holders.
 select block, holders
 from out_holders__lists
 order by block
@@ -496,13 +496,13 @@ set settled_at = $now, settled_by = $by
 where rows_table = $rows_table and fact = $fact and subject is not distinct from $subject and settled_at is null
 
 -- name: snapshot_counts
--- One row per snapshot, the newest 500 in the order of their blocks: block time (UTC) and holders.
+-- One row per snapshot, the newest 500, oldest first: block time (UTC) and holders.
 select block_time, holders
 from (select block, block_time, holders from out_holders__lists where snapshot order by block desc limit 500)
 order by block
 
 -- name: range_totals
--- One row: how many block ranges were read, how many of them a second time, and the nodes that delivered rows.
+-- One row: the number of block ranges read, the number of those read a second time, and the nodes that delivered rows.
 select
     count(*),
     count(*) filter (reasked),
@@ -530,7 +530,7 @@ where block_number > $after and block_number <= $upto and (from_address = $zero 
 group by from_zero, to_zero
 
 -- name: tip_blocks
--- One row per block held above finality, lowest first: its number, hash, parent's hash and UTC time.
+-- One row per stored block above finality, lowest first: its number, hash, parent's hash and UTC time.
 select number, hash, parent_hash, block_time
 from $tip_blocks
 order by number
@@ -549,7 +549,7 @@ where '0x' || lower(hex(address)) not in (select address from core_holders__kind
 order by balance_raw desc, address
 
 -- name: update_dispute
--- Writes the newest answers into the open dispute about one fact; one row where there is one.
+-- Writes the newest answers into the open dispute about one fact. Returns one row if there is such a dispute.
 update out_chain__disputes
 set block = $block, answers = $answers, last_seen_at = $last_seen_at, settled_at = $settled_at,
     settled_by = $settled_by
@@ -557,18 +557,18 @@ where rows_table = $rows_table and fact = $fact and subject is not distinct from
 returning fact
 
 -- name: write_fast
--- Row groups of hashes and addresses are written as they are: to try FSST on them takes a tenth of a backfill's time, and
+-- Writes row groups of hashes and addresses uncompressed: trying FSST on them takes a tenth of a backfill's time, and
 -- would make its table a third smaller. Each is written once it is full, and not five at a time or all at the commit.
 set disabled_compression_methods = 'fsst,dict_fsst';
 set write_buffer_row_group_count = 1
 
 -- name: write_small
--- Back to every compression, for all other tables.
+-- Restores every compression method, for all other tables.
 reset disabled_compression_methods;
 reset write_buffer_row_group_count
 
 -- name: block_of_transfer
--- At most one row: the block of the transfer at position $position (from 0) of those in ($after, $upto].
+-- At most one row: the block of the transfer at $position (from 0) among those in ($after, $upto].
 select block_number
 from raw_chain__transfers
 where block_number > $after and block_number <= $upto
@@ -614,9 +614,9 @@ order by start desc
 limit 1
 
 -- name: record_bucket_prices
--- Sets the prices of a series' rows since the newest observed one, and of the first: sound observations of a token in
--- USD, one a minute, that of the source which is believed first. The first row is set again since the pool's prices are
--- put into it afterwards.
+-- Sets the observed prices of a series' rows: since the newest row with an observed price, and of the first such row.
+-- They are the token's prices in USD that are not suspicious, one per minute, from the source first in order of trust.
+-- The first row is set again because the pool's prices are merged into it afterwards.
 update $table as series
 set price_open = seen.price_open, price_high = seen.price_high, price_low = seen.price_low,
     price_close = seen.price_close, price_source = 'observed', price_quality = seen.quality, price_reason = null,
@@ -661,7 +661,7 @@ where series.start = seen.start
 
 -- name: edges_among
 -- One row per sender and recipient among the $among largest holders of a list: transfers since $since (UTC) up to
--- $block, and their sum as 64-bit limbs, the lowest first. The $most pairs with most transfers.
+-- $block, and their sum as 64-bit limbs, lowest first. Only the $most pairs with the most transfers.
 with largest as materialized (
     select address, unhex(substr(address, 3)) as raw_address, rank from $rows where rank <= $among
 )
@@ -684,8 +684,8 @@ from out_holders__edges
 order by transfers desc, from_rank, to_rank
 
 -- name: series_points
--- One row: the points of a series as a JSON array, oldest first. A point's list is the newest one taken in it;
--- where the list is of the point's last block and proven, the point is exact.
+-- One row: the points of a series as a JSON array, oldest first. A point's list is the newest one taken in it; if that
+-- list is proven and of the point's last block, the point is exact.
 with points as (
     select
         series.*,
@@ -726,33 +726,35 @@ select to_json(coalesce(list({
 from points
 
 -- name: recorded_pool
--- At most one row: the recorded pool, its token, and its kind where a price follows from it.
+-- At most one row: the recorded pool, its token, and its kind if it gives a price.
 select pool_address, token_address, kind
 from raw_chain__pool
 
 -- name: first_observed
--- One row: the time of the first sound price of the token, null without any.
+-- One row: the time of the token's first price that is not suspicious; null without any.
 select min(fetched_at)
 from raw_market__token_prices
 where token_address = $token_address and price_usd is not null and not suspicious
 
 -- name: needs_pool_events
--- One row: whether the pool's events are read up to a time before the first sound price of the token, if there is one.
+-- One row: true while the pool's events have not been read up to $first_observed, the token's first price. Without that
+-- price they are always needed.
 select coalesce(max(to_block_time) < coalesce($first_observed::timestamp, timestamp '9999-01-01'), true)
 from raw_chain__pool_ranges
 
 -- name: drop_pool_prices
--- Drops the prices of a series that follow from the pool, in whole or in part.
+-- Drops the prices of a series that come wholly or partly from the pool.
 update $table
 set price_open = null, price_high = null, price_low = null, price_close = null, price_source = null,
     price_quality = null, price_block = null
 where price_source <> 'observed'
 
 -- name: record_pool_prices
--- Sets the prices of a series' rows before the first observed one, since the newest that follows from the pool: its
--- reserves at the begin of the row, and after each of its events in it; those of a concentrated pool are virtual. The
--- row of the first observed price has the pool's before it, then the observed ones. The other token is worth a dollar,
--- or what ether was observed at within the hour before. $thin: liquidity in USD below which a price is estimated.
+-- Sets the pool's prices in a series' rows, from the newest row with a pool price up to the first observed price. They
+-- follow from the pool's reserves at the start of the row and after each of its events within it; the reserves of a
+-- concentrated pool are virtual. The row of the first observed price contains pool prices before it, then observed ones.
+-- The pool's other token is worth a dollar, or the price of ether that was observed within the hour before. $thin:
+-- liquidity in USD below which a price is estimated.
 update $table as series
 set price_open = candle.price_open,
     price_high = if(is_first, greatest(series.price_high, candle.price_high), candle.price_high),
@@ -868,7 +870,7 @@ from (
 where series.start = candle.start
 
 -- name: record_missing_prices
--- Sets why rows of a series have no price: before the first observed one, or between two.
+-- Sets the reason of rows without a price: before the first observed price, or between two.
 update $table as series
 set price_reason = missing.reason
 from (

@@ -1,4 +1,4 @@
-"""Stores events in DuckDB: ranges with their checkpoint, and the tip above finality. The schema defines the rows.
+"""Stores events in DuckDB: ranges with their checkpoints, and the tip above finality. The schema defines the rows.
 
 Each kind of event has its own tables; the token's transfers are the default.
 """
@@ -19,7 +19,7 @@ from warehouse.token.holders import combined
 
 @dataclass(frozen=True)
 class EventTables:
-    """The tables of one kind of event: its rows, its ranges, and those of the tip where it is read above finality."""
+    """The tables of one kind of event: rows and ranges, and the tip's rows and blocks if it is read above finality."""
 
     rows: str
     ranges: str
@@ -56,12 +56,12 @@ class Checkpoint:
     to_block_hash: str
     log_count: int
     to_block_time_s: int | None
-    """Null where an earlier version read the range and did not keep it."""
+    """None if an earlier version, which did not store it, read the range."""
 
 
 @dataclass(frozen=True)
 class RangeRead:
-    """One contiguous range as it was read: its rows and the content of its checkpoint row."""
+    """One contiguous range as read from a node: its rows and the content of its checkpoint row."""
 
     from_block: int
     to_block: int
@@ -75,7 +75,7 @@ class RangeRead:
 
 @dataclass(frozen=True)
 class StoredRange:
-    """A range as it was stored: its blocks, the number and digest of its rows, and the node that delivered them."""
+    """A range as recorded: its blocks, the number and digest of its rows, and the node that delivered them."""
 
     from_block: int
     to_block: int
@@ -108,7 +108,7 @@ def last_checkpoint(connection: Connection, tables: EventTables = TRANSFERS) -> 
 
 
 def forget_unless_of(connection: Connection, tables: EventTables, address: str, start_block: int) -> None:
-    """Deletes the rows if they are of another address or first block: reading starts over then."""
+    """Deletes the rows if they belong to another address or first block; reading then starts over."""
     wanted = (address, start_block)
     with transaction(connection):
         rows = connection.execute(
@@ -130,10 +130,7 @@ def delivering_hosts(connection: Connection, tables: EventTables) -> list[str]:
 
 
 def moved_to_contract(connection: Connection, contract: str, token: str, upto: int) -> int:
-    """Returns what the contract's stored transfers up to a block moved to it of a token, less what they moved from it.
-
-    In smallest units.
-    """
+    """Returns the net amount of a token (smallest units) that stored transfers up to a block moved to the contract."""
     return _net(connection, "contract_moves", contract, upto, token=bytes.fromhex(token[2:]))
 
 
@@ -151,8 +148,8 @@ def _net(connection: Connection, question: str, contract: str, upto: int, **valu
 class RangeAppender:
     """Appends contiguous ranges, rows and checkpoints, in one transaction that stays open until `commit`.
 
-    DuckDB writes the whole row groups of an open transaction straight to the file; commits of a few thousand rows each
-    would go through its log and be written twice.
+    DuckDB writes the full row groups of an open transaction directly to the file; commits of a few thousand rows each
+    would go through its write-ahead log and be written twice.
     """
 
     def __init__(self, connection: Connection, tables: EventTables = TRANSFERS) -> None:
@@ -162,10 +159,10 @@ class RangeAppender:
         self._next_block: int | None = None
 
     def append(self, ranges: Sequence[RangeRead]) -> None:
-        """Appends `ranges` to the stored ones. Raises `ValueError` on a gap, which would never be noticed again."""
+        """Appends `ranges` to the stored ones. Raises `ValueError` on a gap, which nothing would notice later."""
         if not self._is_open:
             _run(self._connection, "write_fast")
-            # With several threads each statement collects its rows by themselves first, at twice the cost.
+            # With several threads each statement first collects its rows separately, at twice the cost.
             self._connection.execute("set threads = 1")
             self._connection.begin()
             self._is_open = True

@@ -1,13 +1,13 @@
-"""Computes what the zero address holds at any block, where transfers and holder lists determine it.
+"""Computes the zero address's balance at any block, where transfers and holder lists determine it.
 
-A transfer to zero is burned by most contracts and kept by some, and its event does not tell which. A proven list knows
-the supply at its block, so also what the zero address holds there. Between two such lists the kept transfers sum up to
-the difference; each is kept or burned as a whole.
+Most contracts burn a transfer to zero and some keep it, and the event does not show which. A proven list includes the
+supply at its block, and so the zero address's balance there. Between two such lists the kept transfers sum up to the
+difference of its balances; each transfer is kept or burned as a whole.
 
 Example: burns of 5 in block 6 and of 1 in block 9, a transfer of 2 that is kept in block 271, and a list of block 343
-by which the zero address holds 2. Only the transfer of block 271 gives 2: it holds nothing up to block 270. Had the
-burn of block 9 been one of 2 too, either transfer could be the one that is kept: what it holds at the blocks 9 to 270
-is unknown.
+according to which the zero address holds 2. Only the transfer of block 271 gives 2, so the balance is zero up to block
+270. If the burn of block 9 were also 2, either transfer could be the kept one, and the balance at the blocks 9 to 270
+would be unknown.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from typing import NamedTuple
 from warehouse.token.history import History
 
 MOST_TRANSFERS = 5_000
-"""Transfers to zero between two lists, none larger than what was kept, that are weighed one by one; of more, only what
-was sent in all counts."""
+"""The most transfers to zero between two lists, each no larger than the amount kept, that are considered one by one. If
+there are more, only their total counts."""
 MOST_SUMS = 50_000
-"""Sums of kept transfers that are computed between two lists; with more, only the bounds count."""
+"""The most sums of kept transfers that are computed between two lists. If there are more, only the bounds count."""
 
 
 class Bounds(NamedTuple):
-    """The least and the most that the zero address can hold, in smallest units. Equal where its balance is known."""
+    """The least and the most that the zero address can hold, in smallest units; equal if its balance is known."""
 
     least: int
     most: int
@@ -45,7 +45,7 @@ class Moment(NamedTuple):
 
 
 class KnownBalance(NamedTuple):
-    """The balance of the zero address by the list of a block, in smallest units."""
+    """The balance of the zero address according to the list of a block, in smallest units."""
 
     block: int
     held: int
@@ -53,9 +53,9 @@ class KnownBalance(NamedTuple):
 
 @dataclass(frozen=True)
 class _Interval:
-    """The bounds between two lists: `before` the first of the moments, and behind each of them.
+    """The bounds between two lists: `before` applies up to the first moment, and `bounds` from each moment on.
 
-    Without `bounds` they follow from what was sent up to a block; there is the first moment only.
+    If `bounds` is None, they are computed from the amount sent up to a block, and only the first moment is recorded.
     """
 
     before: Bounds
@@ -64,9 +64,9 @@ class _Interval:
 
 
 class ZeroAddress:
-    """The zero address in a history, by the lists that know its balance, oldest first.
+    """The zero address in a history. `known` are its balances according to lists, oldest first.
 
-    Above the last list nothing is known: callers ask up to its block.
+    Above the last list nothing is known: callers must not look beyond its block.
     """
 
     def __init__(self, history: History, known: Sequence[KnownBalance]) -> None:
@@ -91,9 +91,9 @@ class ZeroAddress:
         return self._bounds_behind(after, at - 1, block) if at else interval.before
 
     def first_held(self, block: int) -> Moment | None:
-        """Returns the block up to `block`, and its time, behind which it held something for the first time.
+        """Returns the block, at or below `block`, at whose end it first had a balance, and its time.
 
-        None where it held nothing, or where that block is unknown.
+        Returns None if it had none, or if that block is unknown.
         """
         for after in range(1, len(self._known)):
             if self._known[after].held == self._known[after - 1].held:
@@ -108,7 +108,7 @@ class ZeroAddress:
         return None
 
     def _bounds_behind(self, after: int, at: int, block: int) -> Bounds:
-        """Returns the bounds at a block behind the moment `at` of the interval that ends with the list `after`."""
+        """Returns the bounds at a block from the moment `at` on, in the interval that ends with the list `after`."""
         bounds = self._interval(after).bounds
         if bounds is not None:
             return bounds[at]
@@ -127,7 +127,7 @@ class ZeroAddress:
 
 
 def _weighed(history: History, lower: KnownBalance, upper: KnownBalance) -> _Interval:
-    """Weighs which transfers to zero between two lists can be those that are kept."""
+    """Decides which transfers to zero between two lists can be the kept ones."""
     kept, before = upper.held - lower.held, Bounds(lower.held, lower.held)
     if kept < 0:
         return _Interval(Bounds(upper.held, lower.held), [], [])
@@ -135,12 +135,12 @@ def _weighed(history: History, lower: KnownBalance, upper: KnownBalance) -> _Int
     if not are_all and sent:
         return _Interval(before, [Moment(*sent[0][:2])], None)
     sums = _bounds([value for _, _, value in sent], kept) if are_all else None
-    if sums is None:  # no transfers give the difference, so that the contract keeps parts of them
+    if sums is None:  # no transfers sum up to the difference, so the contract keeps parts of them
         sent, _ = history.sent_to_zero(lower.block, upper.block, limit=1)
         if not sent:
             return _Interval(Bounds(lower.held, upper.held), [], [])
         sums = [(0, kept)] * len(sent)
-    bounds = {  # the last one of a block stays
+    bounds = {  # the last transfer of a block wins
         Moment(block, time_s): Bounds(lower.held + least, lower.held + most)
         for (block, time_s, _), (least, most) in zip(sent, sums, strict=True)
     }
@@ -148,7 +148,7 @@ def _weighed(history: History, lower: KnownBalance, upper: KnownBalance) -> _Int
 
 
 def _bounds(values: Sequence[int], kept: int) -> list[tuple[int, int]] | None:
-    """Returns the least and the most of `kept` that can be reached behind each value; None if no values give it."""
+    """Returns the least and the most of `kept` that can be reached after each value; None if no values sum up to it."""
     upto = list(accumulate(values))
     total = upto[-1] if upto else 0
     if not 0 <= kept <= total:
@@ -156,7 +156,7 @@ def _bounds(values: Sequence[int], kept: int) -> list[tuple[int, int]] | None:
     plain = [(max(0, kept - (total - reached)), min(kept, reached)) for reached in upto]
     if all(least == most for least, most in plain):
         return plain
-    # Sums of the first values that can still become `kept`, then those of them that do, from the last value back.
+    # First forwards: the sums of the first values that can still lead to `kept`. Then backwards: those that do.
     budget = MOST_SUMS
     sums: list[set[int]] = [{0}]
     for value, (least, most) in zip(values, plain, strict=True):
