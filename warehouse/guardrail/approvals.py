@@ -1,4 +1,4 @@
-"""Remembers in the ledger which approvals of blocked actions were used, so that each lets one check pass."""
+"""Records in the ledger which approvals of blocked actions were used, so that each lets only one check pass."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -6,10 +6,11 @@ from guardrail.approval import Approval
 from warehouse.ledger.ledger import Transaction, utc_text
 
 APPROVAL_CHANGED = "guardrail_approval"
-"""Kind of used approvals on the change feed; the entity id is the approval's, which approves nothing."""
+"""The kind under which used approvals are on the change feed; the entity id is the approval's, which approves nothing.
+"""
 
 KEPT = timedelta(days=1)
-"""Time for which a used approval stays stored after its expiry, because clocks of hosts may differ."""
+"""Time for which a used approval stays stored after its expiry, because the hosts' clocks may differ."""
 
 
 def take_approval(tx: Transaction, approval: Approval) -> bool:
@@ -30,6 +31,6 @@ def take_approval(tx: Transaction, approval: Approval) -> bool:
 def delete_expired(tx: Transaction) -> int:
     """Deletes used approvals that expired long ago and returns their number.
 
-    Deleting them is not put on the feed: nobody has to follow it.
+    The deletions don't go on the change feed, since nothing needs to follow them.
     """
     return tx.run("guardrail_delete_approvals", expired_before=utc_text(tx.now() - KEPT))

@@ -1,4 +1,4 @@
-"""Syncs guardrail checks from their log to DuckDB by number, and sums them up by day and stage."""
+"""Syncs guardrail checks from their log to DuckDB, in the order of their numbers, and sums them up by day and stage."""
 
 import json
 from collections.abc import Sequence

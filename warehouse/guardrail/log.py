@@ -1,7 +1,7 @@
-"""Logs every answered guardrail check in a store beside the ledger, in batches, and keeps it for a month.
+"""Logs every answered guardrail check in a store next to the ledger, in batches, and keeps it for a month.
 
-A check waits for no disk: a crash loses those of the last second. Decisions on the graph are not logged here but in
-their chained audit.
+A check doesn't wait for the disk, so a crash loses those of the last second. Decisions on the graph are not logged here
+but in their chained audit.
 """
 
 import json
@@ -29,7 +29,7 @@ SQL = (Path(__file__).with_name("log.sql"),)
 
 WRITE_EVERY_S = 1.0
 MOST_EFFECTS = 20
-"""Stored effects of one action."""
+"""The most effects that are stored per action."""
 
 _MOST_WAITING = 50_000
 _SCHEMA_LOCK = 0x67756172646C
@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LoggedCheck:
-    """A check as pipelines read it, without the action's text and the caller. `seq` follows the order of commits."""
+    """A check for the pipelines, without the action's text and the caller. `seq` follows the order of commits."""
 
     seq: int
     checked_at: datetime
@@ -59,7 +59,7 @@ class LoggedCheck:
 
 @dataclass(frozen=True, slots=True)
 class KnownCheck:
-    """A check as a person sees it who is asked to approve its action. `effects` say what the action would do."""
+    """A check as shown to a person who is asked to approve its action. `effects` describes what the action would do."""
 
     checked_at: datetime
     source: str
@@ -73,7 +73,7 @@ class KnownCheck:
 
 
 class GuardrailLog:
-    """Logs checks. Create it with `open_guardrail_log`. Threads may share it; a forked process needs its own."""
+    """Logs checks. Create it with `open_guardrail_log`. Threads may share it; a forked process needs its own log."""
 
     def __init__(self, store: RawStore) -> None:
         self._store = store
@@ -92,7 +92,7 @@ class GuardrailLog:
         caller: str,
         latency_us: int,
     ) -> None:
-        """Logs a check, to be written within a second. `source` is the room, `caller` the id of a key or session."""
+        """Logs a check; it is written within a second. `source` is the room, `caller` the id of a key or session."""
         row = {
             "checked_at": utc_text(result.checked_at),
             "check_id": result.check_id,
@@ -119,7 +119,7 @@ class GuardrailLog:
                 self._timer.start()
 
     def write(self) -> None:
-        """Writes the waiting checks. If that fails they are kept for the next attempt, at most the newest 50,000."""
+        """Writes the waiting checks. If that fails, up to 50,000 of the newest ones wait for the next attempt."""
         with self._writing:
             with self._lock:
                 self._timer = None
@@ -138,17 +138,19 @@ class GuardrailLog:
                     rows.pop(0)
 
     def after(self, seq: int, limit: int) -> list[LoggedCheck]:
-        """Returns at most `limit` written checks above `seq`, oldest first. Raises `StoreBusy` or `StoreUnusable`."""
+        """Returns at most `limit` written checks after `seq`, oldest first. Raises `StoreBusy` or `StoreUnusable`."""
         return [_logged(row) for row in self._store.fetch_all("after", {"seq": seq, "limit": limit})]
 
     def known(self, digest: str) -> KnownCheck | None:
-        """Returns the newest written check of this digest; None if there is none or its text was forgotten. Raises as
-        `after`."""
+        """Returns the newest written check with this digest; None if there is none or its text was forgotten.
+
+        Raises what `after` raises.
+        """
         row = self._store.fetch("of_digest", {"digest": digest})
         return None if row is None else _known(row)
 
     def forget(self, callers: Iterable[str]) -> None:
-        """Deletes the texts that these callers (ids of keys or sessions) had judged. Raises as `after`."""
+        """Deletes the texts checked for these callers (ids of keys or sessions). Raises what `after` raises."""
         self._store.write([("forget_caller", [{"caller": caller} for caller in callers])])
         self._store.scrub()
 
@@ -162,7 +164,7 @@ class GuardrailLog:
 
 
 def open_guardrail_log(settings: Settings, data_dir: Path, *, wait_s: float = 2.0) -> GuardrailLog:
-    """Opens the log beside the configured ledger: `guardrail.db`, or a PostgreSQL table.
+    """Opens the log next to the configured ledger: `guardrail.db`, or a PostgreSQL table.
 
     Raises `SettingsInvalid`, `StoreBusy`, `StoreUnusable`.
     """
@@ -182,8 +184,8 @@ def open_guardrail_log(settings: Settings, data_dir: Path, *, wait_s: float = 2.
 
 
 def _outdated(columns: frozenset[str]) -> list[str]:
-    """Returns the steps that change the table of an earlier version in a file of its own, which the ledger's migrations
-    don't reach; on PostgreSQL they do."""
+    """Returns the steps that update the table of an earlier version in the SQLite file, which the ledger's migrations
+    don't reach. On PostgreSQL they do."""
     missing = [f"add_{name}" for name in ("digest", "effects") if name not in columns]
     return missing + [f"drop_{name}" for name in ("drafts", "problem") if name in columns]
 
@@ -223,8 +225,8 @@ def _known(row: tuple[Any, ...]) -> KnownCheck:
 
 
 def _effects_in_words(result: GuardrailResult) -> list[str]:
-    """Returns what an action would do in words of closed lists, such as `delete path, all, home, not reversible`: what
-    the effects reach is left to the action's text, which can be forgotten."""
+    """Describes the effects of an action in words of closed lists, such as `delete path, all, home, not reversible`.
+    Their exact targets are only in the action's text, which can be deleted."""
     said = []
     for effect in result.effects:
         places = dict.fromkeys(target.place.value for target in effect.targets)

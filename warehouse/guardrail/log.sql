@@ -5,14 +5,14 @@ alter table guardrail_checks add column digest text not null default ''
 alter table guardrail_checks add column effects text not null default '[]'
 
 -- name: after
--- One row per check above :seq, oldest first, at most :limit, without the text that was judged and who asked.
+-- One row per check after :seq, oldest first, at most :limit, without the checked text and the caller.
 select
     seq, checked_at, check_id, source, asked_severity, severity, passed, matched, warned_stages, failed_stages,
     rules_checked, ruleset_version, latency_us
 from guardrail_checks where seq > :seq order by seq limit :limit
 
 -- name: append
--- One row: a check that was answered.
+-- Inserts a check that was answered.
 insert into guardrail_checks (
     checked_at, check_id, source, caller, action, digest, effects, asked_severity, severity, passed, matched,
     warned_stages, failed_stages, rules_checked, ruleset_version, latency_us
@@ -22,11 +22,11 @@ insert into guardrail_checks (
 )
 
 -- name: columns (sqlite)
--- One row per column of the table that is there.
+-- One row per column of the existing table.
 select name from pragma_table_info('guardrail_checks')
 
 -- name: delete_old
--- Forgets checks before :before (UTC).
+-- Deletes checks before :before (UTC).
 delete from guardrail_checks where checked_at < :before
 
 -- name: drop_drafts (sqlite)
@@ -36,17 +36,17 @@ alter table guardrail_checks drop column drafts
 alter table guardrail_checks drop column problem
 
 -- name: forget_caller
--- The texts that :caller had judged are forgotten, with what could confirm a guess of them; that they were judged, and
--- how, stays.
+-- Deletes the texts that were checked for :caller, and everything that could confirm a guess of them. The checks and
+-- their results stay.
 update guardrail_checks set action = '', digest = '', effects = '[]' where caller = :caller and (action <> '' or digest <> '')
 
 -- name: of_digest
--- The newest check of this digest; none once its text is forgotten.
+-- At most one row: the newest check with this digest; none once its text is deleted.
 select checked_at, source, caller, action, asked_severity, severity, passed, matched, effects
 from guardrail_checks where digest = :digest order by seq desc limit 1
 
 -- name: rewrite (postgresql)
--- Writes the table again without what was deleted, under an exclusive lock.
+-- Rewrites the table without deleted content, under an exclusive lock.
 vacuum (full, analyze) guardrail_checks
 
 -- name: schema

@@ -14,16 +14,16 @@ from (
 )
 
 -- name: forget_guardrail_days
--- Forgets the sums of all days from that of the check after $seq on.
+-- Deletes the sums of all days from that of the earliest check after $seq on.
 delete from out_guardrail__daily
 where day >= (select min(checked_at)::date from raw_guardrail__checks where seq > $seq)
 
 -- name: guardrail_newest_check
--- One row: the number of the newest check that is held, 0 before the first.
+-- One row: the number of the newest stored check, 0 before the first.
 select coalesce(max(seq), 0) from raw_guardrail__checks
 
 -- name: guardrail_newest_days
--- One row per UTC day and stage of the newest days, for showing; latency in microseconds.
+-- One row per UTC day and stage of the newest days, for display; latency in microseconds.
 select day::varchar as day, stage, checks, blocked, latency_p50_us, latency_p99_us
 from out_guardrail__daily order by day desc, checks desc, stage limit 20
 

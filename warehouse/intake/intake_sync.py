@@ -1,4 +1,5 @@
-"""Syncs intakes from the ledger to the graph and to DuckDB: proposes and copies what changed since the last seq."""
+"""Syncs intakes from the ledger: proposes those that changed since the last seq to the graph, and copies them to
+DuckDB."""
 
 from contracts.intake.graph import intake_proposal
 from contracts.intake.requests import Lane
@@ -14,9 +15,10 @@ INTAKE = LedgerSync("core_intake__state", "intake_newest_change")
 
 
 def sync_intakes(connection: Connection, ledger: Ledger, *, alignment: Alignment = guardrails) -> SyncResult:
-    """Proposes to the graph the intakes that changed since the last sync, and copies them to their table.
+    """Proposes the intakes that changed since the last sync to the graph, and copies them to their table.
 
-    A run that was killed at any point is safely repeated: nothing changes twice. Raises `StoreBusy`, `StoreUnusable`.
+    A run that was killed at any point can safely be repeated: nothing changes twice. Raises `StoreBusy`,
+    `StoreUnusable`.
     """
     with ledger.read() as reader:
         head = reader.head()
@@ -27,7 +29,7 @@ def sync_intakes(connection: Connection, ledger: Ledger, *, alignment: Alignment
 
 
 def _propose(ledger: Ledger, graph_key: str, alignment: Alignment) -> Decision | None:
-    """Proposes one intake as it is now. Its row is read in the same transaction, so a forgotten intake is never
+    """Proposes the current state of one intake. Reads it in the same transaction, so a forgotten intake is never
     proposed."""
     with ledger.transaction() as tx:
         row = tx.row("intake_of_graph_key", graph_key=graph_key)

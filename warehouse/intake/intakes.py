@@ -38,7 +38,7 @@ from contracts.times import instant_of, utc_day
 from warehouse.ledger.ledger import Reader, Transaction, utc_text
 
 INTAKE_CHANGED = "intake"
-"""Kind of intakes on the change feed; the entity id is the intake's id."""
+"""The kind under which intakes are on the change feed; the entity id is the intake's id."""
 
 CONSENT_SKEW = timedelta(seconds=60)
 """The greatest time by which a sender's clock may be ahead of ours."""
@@ -50,7 +50,7 @@ SERVICE = "service"
 
 @dataclass(frozen=True, slots=True)
 class AcceptedIntake:
-    """An intake that a request created, now or earlier. `erase_token` is None if a replay no longer repeats it."""
+    """An intake that a request created, now or earlier. `erase_token` is None for a replay too late to repeat it."""
 
     record: IntakeRecord
     replayed: bool
@@ -58,8 +58,8 @@ class AcceptedIntake:
 
 
 def accept(tx: Transaction, pepper: bytes, request: AnyIntake, request_key: str | None) -> AcceptedIntake:
-    """Stores and provisions a request. The same request with the same `request_digest` of a key returns the same
-    intake.
+    """Stores and provisions a request. `request_key` is the digest of its Idempotency-Key: the same request with the
+    same key returns the same intake.
 
     Raises `IdempotencyMismatch`, `RegistrationErased`, and `BodyInvalid` for a consent in the future.
     """
@@ -112,8 +112,8 @@ def erase_token(pepper: bytes, intake_id: str) -> str:
 
 
 def graph_key(intake_id: str) -> str:
-    """Derives the name of an intake for places where its id would give access: 32 hex digits that don't lead back to
-    it."""
+    """Derives the name of an intake for places where its id would give access: 32 hex digits from which the id can't be
+    recovered."""
     return sha256_hex(f"intake in the graph {intake_id}".encode())[:32]
 
 
@@ -143,7 +143,7 @@ def find_intake(reader: Reader, intake_id: str) -> IntakeRecord | None:
 
 
 def review(tx: Transaction, intake_id: str, *, approve: bool, operator: str) -> IntakeRecord:
-    """Approves an intake, or asks for changes, on behalf of an operator. Raises `IntakeUnknown`."""
+    """Approves an intake, or requests changes, on behalf of an operator. Raises `IntakeUnknown`."""
     record = known_intake(tx, intake_id)
     if approve:
         return _step(tx, record, states.approved, "review_approved", f"operator:{operator}")
@@ -155,7 +155,7 @@ def activate_by_claim(
 ) -> list[str]:
     """Activates the intakes that the quote of a newly issued claim names by agentId or userId, and returns their ids.
 
-    The name gives the payer no rights to an intake, and takes none from a claim that activated it before. Call it in
+    Naming an intake gives the payer no rights to it, and takes none from a claim that activated it before. Call this in
     the transaction that issues the claim, with `payer` in lower case.
     """
     if agent_id is None and user_id is None:
@@ -168,9 +168,9 @@ def activate_by_claim(
 
 
 def follow_claim(tx: Transaction, claim_id: str, *, holds: bool) -> None:
-    """Suspends what a claim activated when its payment left the chain, and reinstates it when the payment is back.
+    """Suspends the intakes that a claim activated when its payment left the chain, and reinstates them when it is back.
 
-    An intake that another claim names stays active through that one. Call it in the transaction that reverses or
+    An intake that another claim names stays active through that claim. Call this in the transaction that reverses or
     reinstates the claim.
     """
     move = states.reinstated if holds else states.suspended
@@ -227,7 +227,7 @@ def _known(reader: Reader, intake_id: str) -> IntakeRecord:
 def _step(
     tx: Transaction, record: IntakeRecord, move: Callable[[States], States], name: StepName, taken_by: str
 ) -> IntakeRecord:
-    """Moves an intake and records the step on its trail. Does nothing if it is in that state already."""
+    """Moves an intake to another state and records the step. Does nothing if it is in that state already."""
     moved = move(record.states)
     if moved == record.states:
         return record
@@ -246,7 +246,8 @@ def _step(
 
 
 def _consented_at(request: AnyIntake, now: datetime) -> datetime:
-    """Returns when consent was given: as stated, but never after receipt. Raises `BodyInvalid` beyond clock skew."""
+    """Returns the time of consent: the stated one, but never after receipt. Raises `BodyInvalid` if it is further ahead
+    than clock skew explains."""
     stated = {"/consentAt": request.consent_at, "/consent/at": request.consent.at}
     instants = {pointer: instant_of(text) for pointer, text in stated.items() if text is not None}
     ahead = [pointer for pointer, instant in instants.items() if instant > now + CONSENT_SKEW]

@@ -1,11 +1,11 @@
 -- name: intake_append_step
--- The next step of an intake.
+-- Appends the next step of an intake.
 insert into intake_steps (intake_id, position, name, taken_at, taken_by)
 select :intake_id, 1 + coalesce(max(position), 0), :name, :taken_at, :taken_by
 from intake_steps where intake_id = :intake_id
 
 -- name: intake_changed
--- One row per intake that changed above a seq, as it is now, without anything that says whose it is.
+-- One row per intake that changed after a seq, in its current state, without anything that identifies its sender.
 select
     graph_key, lane, profile_id, substr(received_at, 1, 10) as day, current_state, review_state, activation_state,
     repeats, case when forgotten_at is null then 0 else 1 end as forgotten
@@ -39,8 +39,8 @@ order by received_at, intake_id
 limit 1
 
 -- name: intake_forget
--- What is left of a forgotten intake: lane, profile, day and states, and the keyed digest of its Idempotency-Key, so that
--- a late retry registers nobody again.
+-- Forgets an intake except lane, profile, day, states and the keyed digest of its Idempotency-Key, so that a late retry
+-- doesn't register anyone again.
 update intakes
 set
     source = 'forgotten', received_at = substr(received_at, 1, 10) || 'T00:00:00.000000Z', consent_at = null,
@@ -50,19 +50,19 @@ set
 where intake_id = :intake_id
 
 -- name: intake_forget_contact
--- How the sender of an intake was reached and called is forgotten.
+-- Deletes the contact data and the name of an intake's sender.
 delete from intake_contacts where intake_id = :intake_id
 
 -- name: intake_forget_links
--- Who is linked to an intake is forgotten.
+-- Removes the links of other intakes to an intake.
 update intakes set linked_to = null where linked_to = :intake_id
 
 -- name: intake_forget_steps
--- The steps of an intake are forgotten.
+-- Deletes the steps of an intake.
 delete from intake_steps where intake_id = :intake_id
 
 -- name: intake_forgotten
--- The intake with an id, where it is forgotten.
+-- At most one row: the intake with an id, if it is forgotten.
 select intake_id from intakes where intake_id = :intake_id and forgotten_at is not null
 
 -- name: intake_insert
@@ -79,7 +79,7 @@ values (
 )
 
 -- name: intake_insert_contact
--- How the sender of an intake is reached and called.
+-- Inserts the contact data and the name of an intake's sender.
 insert into intake_contacts (intake_id, person_json) values (:intake_id, :person_json)
 
 -- name: intake_linked_to
@@ -95,7 +95,7 @@ order by received_at desc, intake_id
 limit :most
 
 -- name: intake_move
--- An intake's new states.
+-- Sets an intake's states.
 update intakes
 set
     current_state = :current_state, review_state = :review_state, activation_state = :activation_state,
@@ -103,13 +103,13 @@ set
 where intake_id = :intake_id
 
 -- name: intake_named_by_claim
--- Ids of the intakes that a claim names, by their agent's id or by their own, and that no claim activates already.
+-- Ids of the intakes that a claim names, by their agent's id or by their own, and that are not activated yet.
 select intake_id from intakes
 where forgotten_at is null and activation_state <> 'activated' and (agent_id = :agent_id or intake_id = :user_id)
 order by intake_id
 
 -- name: intake_newest_change
--- The newest change of an intake above a seq; null where there is none.
+-- The newest change of an intake after a seq; null if there is none.
 select max(seq) as seq from ledger_changes where seq > :seq and kind = 'intake'
 
 -- name: intake_of_claim
@@ -117,24 +117,24 @@ select max(seq) as seq from ledger_changes where seq > :seq and kind = 'intake'
 select intake_id from intakes where claim_id = :claim_id and forgotten_at is null order by intake_id
 
 -- name: intake_of_graph_key
--- The intake that a key of the graph names, as it is now; none where it is forgotten.
+-- At most one row: the current state of the intake that a key of the graph names; none if it is forgotten.
 select lane, profile_id, substr(received_at, 1, 10) as day, current_state
 from intakes
 where graph_key = :graph_key and forgotten_at is null
 
 -- name: intake_of_request
--- The intake that a request under an Idempotency-Key made, with the digest of that request.
+-- The intake that a request with an Idempotency-Key created, with the digest of that request.
 select intake_id, request_digest from intakes where idempotency_digest = :idempotency_digest
 
 -- name: intake_one
--- The intake with an id, with names of its sender; none where it is forgotten.
+-- At most one row: the intake with an id, with the personal data of its sender; none if it is forgotten.
 select i.*, c.person_json
 from intakes i
 join intake_contacts c on c.intake_id = i.intake_id
 where i.intake_id = :intake_id and i.forgotten_at is null
 
 -- name: intake_other_claim
--- The oldest claim that holds and names the intake, by its agent's id or by its own, and is not :claim_id.
+-- The oldest issued claim, other than :claim_id, that names the intake by its agent's id or by its own.
 select c.claim_id, c.payer
 from access_claims c
 join access_quotes q on q.quote_id = c.quote_id
@@ -144,7 +144,7 @@ order by c.issued_at, c.claim_id
 limit 1
 
 -- name: intake_recent
--- The newest intakes without anything that says whose they are; in an order that does not say when within a day.
+-- The newest intakes without anything that identifies their senders, in an order that does not reveal the time of day.
 select lane, substr(received_at, 1, 10) as day, profile_id, current_state
 from (
     select lane, received_at, profile_id, current_state, intake_id
@@ -155,7 +155,7 @@ from (
 order by day desc, lane, profile_id, current_state
 
 -- name: intake_record_claim
--- Which claim activated an intake, and who paid.
+-- Records the claim that activated an intake, and its payer.
 update intakes set claim_id = :claim_id, payer = :payer where intake_id = :intake_id
 
 -- name: intake_steps_of

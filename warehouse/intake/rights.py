@@ -1,5 +1,5 @@
-"""Serves the rights of an intake's sender: an operator exports or forgets everything that is stored, and the sender
-erases it with the token from the registration's response."""
+"""Serves the rights of an intake's sender: an operator can export or erase all stored data, and the sender can erase it
+with the token from the registration's response."""
 
 import hmac
 import json
@@ -51,7 +51,7 @@ _INTERNAL = {
 
 
 SENDER = "sender"
-"""Name of the token's holder in the audit when the holder erases an intake."""
+"""The name under which the audit records an erasure by the holder of the token."""
 
 
 def erase_intake(ledger: Ledger, pepper: bytes, intake_id: str, token: str) -> None:
@@ -70,10 +70,10 @@ def erase_intake(ledger: Ledger, pepper: bytes, intake_id: str, token: str) -> N
 
 
 def forget_intake(ledger: Ledger, intake_id: str, operator: str) -> int:
-    """Deletes what is stored about an intake except lane, profile, day and states, and erases its nodes and those of
-    the set-ups that registered it. Returns the number of erased nodes and edges.
+    """Deletes all data of an intake except lane, profile, day and states, and erases its nodes and those of the set-ups
+    that registered it. Returns the number of erased nodes and edges.
 
-    Counts stay unchanged. Repeating it returns 0. Raises `IntakeUnknown`.
+    Counts stay unchanged. A repetition returns 0. Raises `IntakeUnknown`.
     """
     with ledger.read() as reader:
         if reader.row("intake_forgotten", intake_id=intake_id) is not None:

@@ -11,18 +11,18 @@ order by out_intake__stats.day desc
 limit 90
 
 -- name: intake_funnel
--- One row per lane that has registrations: how many came how far.
+-- One row per lane that has registrations: the number that reached each stage.
 select lane, sum(registrations)::bigint, sum(approved)::bigint, sum(paid)::bigint, sum(active)::bigint
 from out_intake__funnel
 group by lane
 order by lane
 
 -- name: intake_settings
--- At most one row: what of the settings was seen, and when (UTC).
+-- At most one row: the settings that were recorded last, and when (UTC).
 select chain_id, missing_payment_settings, app_url, checked_at from out_intake__settings
 
 -- name: put_intakes
--- Puts intakes as they are now in place of what was held of them; $rows is a JSON array of them.
+-- Replaces intakes by their current state; $rows is a JSON array of them.
 insert or replace into raw_ledger__intakes
 select
     r.graph_key, r.lane, r.profile_id, r.day, r.current_state, r.review_state, r.activation_state, r.repeats = 1,

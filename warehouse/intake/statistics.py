@@ -1,4 +1,4 @@
-"""Reads the inputs of the documents under `/artifacts/`: the observed settings, the funnel and the daily counts."""
+"""Reads the inputs of the documents under `/artifacts/`: the recorded settings, the funnel and the daily counts."""
 
 from datetime import datetime, timedelta
 
@@ -36,9 +36,9 @@ def read_artifact(context: DocumentContext, name: str) -> Artifact:
 
 
 def see_settings(connection: Connection, settings: Settings, now: datetime, *, again: bool) -> bool:
-    """Records what documents state about the settings and returns whether it did.
+    """Records the settings that documents state. Returns True if it did.
 
-    Unless `again` is set, the same settings are not recorded again within an hour.
+    Without `again`, unchanged settings are not recorded again within an hour.
     """
     rail = rail_of(settings)
     current = (rail.chain_id, list(rail.missing), settings.app_url)

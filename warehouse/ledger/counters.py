@@ -1,9 +1,9 @@
-"""Counts requests for rates and quotas in fixed windows, exactly over any number of processes and hosts. Stored beside
-the ledger.
+"""Counts requests for rates and quotas in fixed windows, exactly over any number of processes and hosts. The counters
+are stored next to the ledger.
 
-They delay every request, so they go through the raw driver and pay for no fsync. On PostgreSQL the windows of a minute
-are lost when the server crashes, and of longer ones (a key's day) the last fraction of a second: those are in a logged
-table, committed asynchronously.
+Every request waits for them, so they use the raw driver and no fsync. When a PostgreSQL server crashes, windows of a
+minute are lost, and longer ones (a key's day) lose the last fraction of a second: they are in a logged table that is
+committed asynchronously.
 """
 
 import logging
@@ -25,29 +25,29 @@ RATES_SQL = (Path(__file__).with_name("counters.sql"), Path(__file__).with_name(
 QUOTAS_SQL = (Path(__file__).with_name("counters.sql"), Path(__file__).with_name("quotas.sql"))
 
 LONGEST_RATE_WINDOW_S = 60
-"""Longer windows have to outlive a crash of the server."""
+"""Longer windows must survive a crash of the server."""
 
 KEEP_S = 120
-"""The time for which a counter outlives its window: longer than the clocks of two hosts may differ."""
+"""The time for which a counter outlives its window: longer than the difference that two hosts' clocks may have."""
 
 _SWEEP_EVERY = 64
 _SWEEP_SIZE = 256
-"""Each sweep checks more keys than can have been added since the last one, so dead counters can't pile up."""
+"""Each sweep checks more keys than can have been added since the last one, so ended counters can't pile up."""
 
 _ABOVE_ALL_KEYS = "\U0010ffff"
 _MOST_REFUSALS_HELD = 50_000
 
 _REMEMBER_FULL_S = 60
-"""Seconds after which a take that another process gave back can be used."""
+"""Seconds after which this process can use a take that another process gave back."""
 
 _REOPEN_EVERY_S = 5.0
-"""Seconds until a store that could not be opened is tried again."""
+"""Seconds between attempts to open a store that could not be opened."""
 
 _PAGE_BYTES = 1024
-"""A take rewrites one page: it costs 14 us with 1 KiB and 18 us with SQLite's usual 4 KiB."""
+"""A take rewrites one page: it costs 14 us with pages of 1 KiB and 18 us with SQLite's usual 4 KiB."""
 
 _CHECKPOINT_PAGES = 8192
-"""Only a checkpoint waits for the disk; 8 MiB of log hold some 7,000 takes."""
+"""Only a checkpoint waits for the disk; 8 MiB of log contain some 7,000 takes."""
 
 _SCHEMA_LOCK = 0x636F756E7465
 """Key of the PostgreSQL advisory lock under which the table is created."""
@@ -63,7 +63,7 @@ class Take(NamedTuple):
 
 
 class CounterStore(Protocol):
-    """The part of a `RawStore` that counting needs."""
+    """The subset of `RawStore` that counting uses."""
 
     def fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None: ...
 
@@ -72,7 +72,7 @@ class CounterStore(Protocol):
 
 @dataclass
 class _Table:
-    """A table of counters, how many takes it saw, and how far it is swept."""
+    """A table of counters, with the number of takes from it and the key up to which it is swept."""
 
     store: CounterStore
     takes: int = 0
@@ -85,9 +85,9 @@ class _Table:
 
 
 class Counters:
-    """Counts takes. Create it with `open_counters`. Threads may share it; a forked process needs its own.
+    """Counts takes. Create it with `open_counters`. Threads may share it; a forked process needs its own counters.
 
-    `quotas` counts what is longer than a minute, if that has a store of its own. `clock` is the one that all hosts
+    `quotas` counts windows longer than a minute, if they have a separate store. `clock` is the one that all hosts
     share, if there is one.
     """
 
@@ -104,21 +104,21 @@ class Counters:
         return time.time() if self._clock is None else self._clock.now_s()
 
     def keep_time(self) -> None:
-        """Asks for that time if it was not asked for lately, as every take does. Raises as `take`."""
+        """Queries that time unless it was queried recently; every take does so too. Raises what `take` raises."""
         if self._clock is not None:
             self._clock.keep_right()
 
     def take(self, key: str, limit: int, window_s: int, now_s: float) -> Take:
         """Takes one of `limit` (at least 1) in the window of `window_s` seconds around `now_s` (seconds since 1970).
 
-        At most `limit` are allowed in a window over all processes, whose clocks may differ by less than a window. A key
-        must always come with the same `window_s`. A refusal writes nothing; afterwards this process refuses from memory
-        for a minute or until the window ends. Raises `StoreBusy` or `StoreUnusable`.
+        At most `limit` takes are allowed per window over all processes, whose clocks may differ by less than a window.
+        A key must always be used with the same `window_s`. A refusal writes nothing; afterwards this process refuses
+        from memory for a minute or until the window ends. Raises `StoreBusy` or `StoreUnusable`.
         """
         window_end_s = (int(now_s) // window_s + 1) * window_s
         reset_s = math.ceil(window_end_s - now_s)
         full = self._refused.get(key)
-        # A larger limit has to ask the store again: the key may have moved to a better plan.
+        # A larger limit must query the store again: the key may have moved to a better plan.
         if full is not None and full[0] == window_end_s and limit <= full[1] and now_s < full[2]:
             return Take(False, limit, 0, reset_s)
         self.keep_time()
@@ -139,13 +139,13 @@ class Counters:
         return Take(True, limit, limit - used, math.ceil(counted_until_s - now_s))
 
     def taken(self, key: str, window_s: int, now_s: float) -> int:
-        """Returns how many were taken of a key in the window around `now_s`. Raises `StoreBusy` or `StoreUnusable`."""
+        """Returns the number of takes of a key in the window around `now_s`. Raises `StoreBusy` or `StoreUnusable`."""
         window_end_s = (int(now_s) // window_s + 1) * window_s
         row = self._table(window_s).fetch("taken", {"key": key})
         return int(row[0]) if row is not None and row[1] >= window_end_s else 0
 
     def give_back(self, key: str, window_s: int, now_s: float) -> None:
-        """Undoes a take of the current window that led to nothing. Raises `StoreBusy` or `StoreUnusable`."""
+        """Undoes a take of the current window that was not used. Raises `StoreBusy` or `StoreUnusable`."""
         table = self._table(window_s)
         with table.lock:
             table.store.fetch("give_back", {"key": key, "now_s": int(now_s)})
@@ -168,7 +168,7 @@ class Counters:
 
 
 def _sweep(table: _Table, now_s: float) -> None:
-    """Deletes counters that ended long ago in the next slice of keys, round robin. The caller holds the lock."""
+    """Deletes long-ended counters in the next slice of keys, round robin. The caller holds the lock."""
     row = table.store.fetch("slice_end", {"after": table.swept_until, "size": _SWEEP_SIZE})
     until = _ABOVE_ALL_KEYS if row is None else str(row[0])
     table.store.fetch("sweep", {"after": table.swept_until, "until": until, "ended_s": int(now_s) - KEEP_S})
@@ -176,7 +176,7 @@ def _sweep(table: _Table, now_s: float) -> None:
 
 
 def open_counters(settings: Settings, data_dir: Path, *, wait_s: float = 2.0) -> Counters:
-    """Opens the counters beside the configured ledger: `counters.db`, or two PostgreSQL tables.
+    """Opens the counters next to the configured ledger: `counters.db`, or two PostgreSQL tables.
 
     Raises `SettingsInvalid`, `StoreBusy`, `StoreUnusable`.
     """
@@ -190,8 +190,8 @@ def _counters(settings: Settings, open_table: Callable[[tuple[Path, ...]], Count
     if settings.ledger_url is None:
         return Counters(rates)
     try:
-        # If PostgreSQL goes away after it counted a take, the retry counts it twice; that allows too few, never too
-        # many.
+        # If the connection breaks after PostgreSQL counted a take, the retry counts it twice. That allows too few
+        # requests, never too many.
         return Counters(rates, open_table(QUOTAS_SQL), ServerClock(lambda: _server_time_s(rates)))
     except BaseException:
         rates.close()
@@ -219,10 +219,11 @@ def _server_time_s(store: CounterStore) -> float:
 
 
 def open_counters_when_possible(settings: Settings, data_dir: Path, *, wait_s: float) -> Counters:
-    """Opens the counters like `open_counters`, but tolerates a store that can't be used now: takes raise and retry
-    later.
+    """Opens the counters like `open_counters`, but tolerates a store that can't be used now: takes raise until one of
+    them can open it.
 
-    So a service whose store is away or read-only starts and serves published documents. Raises `SettingsInvalid`.
+    So a service whose store is unreachable or read-only starts and serves published documents. Raises
+    `SettingsInvalid`.
     """
     try:
         return open_counters(settings, data_dir, wait_s=wait_s)
@@ -237,7 +238,7 @@ def open_counters_when_possible(settings: Settings, data_dir: Path, *, wait_s: f
 
 
 class _AbsentStore:
-    """Replaces a store that could not be opened until it can be."""
+    """Stands in for a store that could not be opened, until it can be."""
 
     def __init__(self, open_store: Callable[[], CounterStore], problem: OperatorProblem) -> None:
         self._open = open_store

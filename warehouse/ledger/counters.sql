@@ -1,5 +1,5 @@
 -- name: give_back
--- Takes one off what was counted in the window that is still open at :now_s.
+-- Subtracts one take from the window that is still open at :now_s.
 update {counters} set used = used - 1 where key = :key and used > 0 and window_end_s > :now_s
 
 -- name: schema
@@ -20,7 +20,7 @@ create table if not exists {counters} (
 ) with (fillfactor = 50)
 
 -- name: slice_end
--- At most one row: the last key of the slice of :size keys after :after; none where fewer are left.
+-- At most one row: the last key of the slice of :size keys after :after; none if fewer are left.
 select key from {counters} where key > :after order by key limit 1 offset :size - 1
 
 -- name: sweep
@@ -28,19 +28,19 @@ select key from {counters} where key > :after order by key limit 1 offset :size 
 delete from {counters} where key > :after and key <= :until and window_end_s < :ended_s
 
 -- name: sweep (postgresql)
--- Deletes the counters of a slice of keys, (:after, :until], whose window ended before :ended_s, but for those that
--- another process is just writing or sweeping: waiting for them could deadlock.
+-- Deletes the counters of a slice of keys, (:after, :until], whose window ended before :ended_s, except those that
+-- another process is writing or sweeping: waiting for them could deadlock.
 delete from {counters} where key in (
     select key from {counters} where key > :after and key <= :until and window_end_s < :ended_s for update skip locked
 )
 
 -- name: taken
--- At most one row: how many were taken in the window of a key, and when that ends.
+-- At most one row: the number of takes in the window of a key, and the window's end.
 select used, window_end_s from {counters} where key = :key
 
 -- name: take
--- Takes one of :limit in the window ending at :window_end_s; no row where all are taken, and then nothing is written.
--- A caller whose clock is at most one window late counts in the newer window, which keeps that window's limit true.
+-- Takes one of :limit in the window ending at :window_end_s. If all are taken, returns no row and writes nothing.
+-- A caller whose clock is at most one window late counts in the newer window, so that window's limit holds.
 insert into {counters} as counted (key, window_end_s, used) values (:key, :window_end_s, 1)
 on conflict (key) do update set
     used = case

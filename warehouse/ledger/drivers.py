@@ -1,4 +1,5 @@
-"""Helpers shared by ledger and counters below any engine: files, SQL text, and drivers' errors in an operator's words.
+"""Helpers that ledger and counters share, independent of SQLAlchemy's engines: files, SQL text, and the translation of
+drivers' errors for operators.
 
 This module does not import SQLAlchemy, because the counters are opened before the API's first answer.
 """
@@ -19,7 +20,7 @@ from warehouse.full_disk import free_space, is_full
 from warehouse.statements import dialect_statement
 
 OLDEST_SQLITE = (3, 51, 3)
-"""Earlier versions can lose a WAL checkpoint that races with a writer's reset of the log."""
+"""Earlier versions can lose a WAL checkpoint that races with a writer's reset of the log file."""
 
 CONNECT_ARGUMENTS: dict[str, Any] = {"connect_timeout": 5, "application_name": "svc"}
 """Arguments of every PostgreSQL connection; after `connect_timeout` seconds a silent address counts as unreachable."""
@@ -30,14 +31,14 @@ BUSY_CURE = "Find the process that keeps it locked; nothing was written, so the 
 
 @cache
 def driver_statement(files: tuple[Path, ...], name: str, dialect: str) -> str:
-    """Returns the block `name` of `files` with parameters in the style of the dialect's driver."""
+    """Returns the block `name` of `files`, with parameters in the style of the dialect's driver."""
     statement = dialect_statement(files, name, dialect)
     # A colon after a letter or digit belongs to a quoted instant, not to a parameter.
     return re.sub(r"(?<!\w):(\w+)", r"%(\1)s", statement) if dialect == "postgresql" else statement
 
 
 def assert_sqlite_version() -> None:
-    """Raises `StoreUnusable` if the driver brings an SQLite older than `OLDEST_SQLITE`."""
+    """Raises `StoreUnusable` if the driver includes an SQLite older than `OLDEST_SQLITE`."""
     if sqlite.sqlite_version_info < OLDEST_SQLITE:
         oldest = ".".join(map(str, OLDEST_SQLITE))
         raise StoreUnusable(
@@ -87,7 +88,7 @@ def scrub(connection: Any, store: str) -> None:
 
 
 def scrub_file(path: Path, wait_s: float) -> None:
-    """Scrubs an SQLite database that others write, such as Dagster's. Raises `StoreBusy`, `StoreUnusable`."""
+    """Scrubs an SQLite database that other programs write, such as Dagster's. Raises `StoreBusy`, `StoreUnusable`."""
     store = f"The database {path}"
     try:
         with closing(sqlite.connect(str(path), timeout=wait_s, isolation_level=None)) as connection:
@@ -97,7 +98,10 @@ def scrub_file(path: Path, wait_s: float) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Reads the schema of an SQLite database that others write. Raises `StoreBusy`, `StoreUnusable`."""
+    """Checks by reading its schema that an SQLite database which other programs write is usable.
+
+    Raises `StoreBusy`, `StoreUnusable`.
+    """
     store = f"The database {path}"
     try:
         with closing(sqlite.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
@@ -107,7 +111,7 @@ def check_file(path: Path) -> None:
 
 
 def problem_of(store: str, error: BaseException) -> OperatorProblem | None:
-    """Translates a driver's error into an operator's problem. Returns None for errors that the program caused."""
+    """Translates a driver's error into an `OperatorProblem`. Returns None for errors that the program caused."""
     name = str(getattr(error, "sqlite_errorname", None) or "")
     for prefix, what, cure in _SQLITE_PROBLEMS:
         if name.startswith(prefix):

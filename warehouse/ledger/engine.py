@@ -1,4 +1,4 @@
-"""Connects to the ledger's database, SQLite or PostgreSQL, and translates their failures for an operator.
+"""Connects to the ledger's database, SQLite or PostgreSQL, and translates its failures for an operator.
 
 The differences between the two engines are in this module, in `schema.py` and in blocks or files named for one dialect.
 """
@@ -24,15 +24,15 @@ from warehouse.ledger.drivers import (
 )
 
 WRITES = "ledger_writes"
-"""Execution option of a connection whose transactions write."""
+"""The execution option of a connection whose transactions write."""
 
 
 _PAGE_BYTES = 8_192
-"""Of a new SQLite file; one that exists keeps its own. A large import costs SQLite a sixth less than with 4 KiB, and
-single proposals the same; with 16 KiB they took a fifth longer."""
+"""Page size of a new SQLite file; an existing file keeps its own. A large import costs SQLite a sixth less than with
+4 KiB, and single proposals cost the same; with 16 KiB they took a fifth longer."""
 
 LOG_BYTES = 64_000_000
-"""Size to which SQLite's log shrinks when it begins again. Only imports let it grow further, up to a gigabyte."""
+"""Size to which SQLite's log shrinks when it starts over. Only imports let it grow further, up to a gigabyte."""
 
 _POOL_SIZE = 5
 _IDLE_IN_TRANSACTION_S = 60
@@ -64,7 +64,7 @@ def sqlite_engine(path: Path, wait_s: float) -> Engine:
     """
     assert_sqlite_version()
     create_private_file(path)
-    # The connection that was used last is used next: what it has read is in memory.
+    # The connection that was used last is reused first: the pages that it has read are in memory.
     engine = create_engine(
         f"sqlite:///{path}",
         module=sqlite,
@@ -81,7 +81,7 @@ def sqlite_engine(path: Path, wait_s: float) -> Engine:
         connection.execute("pragma synchronous = full")
         connection.execute("pragma foreign_keys = on")
         connection.execute("pragma secure_delete = on")
-        # what is larger than this of a log after very much was written is given back when the log begins again
+        # A log that grew larger than this through a big import shrinks to this size when it starts over.
         connection.execute(f"pragma journal_size_limit = {LOG_BYTES}")
 
     @event.listens_for(engine, "begin")
@@ -89,7 +89,7 @@ def sqlite_engine(path: Path, wait_s: float) -> Engine:
         writes = connection.get_execution_options().get(WRITES, False)
         cursor = connection.connection.cursor()
         cursor.execute(f"pragma query_only = {'off' if writes else 'on'}")
-        # A deferred transaction that turns into a writer fails at once if another one wrote since it began.
+        # A deferred transaction that starts to write fails at once if another one wrote since it began.
         cursor.execute("begin immediate" if writes else "begin")
 
     return engine
@@ -112,7 +112,7 @@ def postgresql_engine(url: URL, wait_s: float) -> Engine:
         with connection.cursor() as cursor:
             cursor.execute(f"set lock_timeout = {round(wait_s * 1000)}")
             cursor.execute(f"set idle_in_transaction_session_timeout = {_IDLE_IN_TRANSACTION_S * 1000}")
-            # Answered writes have to be on the disk, whatever the server's default; a stricter setting is left
+            # A write must be on disk before it is answered, whatever the server's default; a stricter setting stays
             # unchanged.
             cursor.execute(
                 "select set_config('synchronous_commit', 'on', false) "
@@ -125,7 +125,7 @@ def postgresql_engine(url: URL, wait_s: float) -> Engine:
 
 @contextmanager
 def begun(engine: Engine) -> Iterator[Connection]:
-    """Opens a connection in a transaction that ends with the block. A connection that broke leaves the pool."""
+    """Opens a connection in a transaction that ends with the block. A broken connection is removed from the pool."""
     with engine.begin() as connection:
         try:
             yield connection
@@ -140,9 +140,9 @@ def begun(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def failures_named(store: str) -> Iterator[None]:
-    """Turns the driver's errors for a busy, unreachable, full or damaged `store` into an `OperatorProblem`.
+    """Turns the driver's errors about a busy, unreachable, full or damaged `store` into an `OperatorProblem`.
 
-    Errors that a program makes (a violated constraint, bad SQL) pass unchanged.
+    Errors of the program itself (a violated constraint, bad SQL) pass unchanged.
     """
     try:
         yield

@@ -1,7 +1,7 @@
-"""The ledger on SQLite or PostgreSQL: transactions, the change feed and the stamp. Only this module writes it.
+"""The ledger on SQLite or PostgreSQL: transactions, the change feed and the identity stamp. Only this module writes it.
 
-A room brings its tables by a migration, its questions in `ledger.sql` of its folder and its steps as functions that
-take a `Transaction` or a `Reader`.
+A room adds its tables by a migration, its statements in the `ledger.sql` of its folder, and its operations as functions
+that accept a `Transaction` or a `Reader`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,11 +30,12 @@ from warehouse.statements import ROOMS
 SQL = tuple(sorted(ROOMS.glob("*/ledger.sql")))
 
 QUEUE_WAIT_S = 10.0
-"""The time that a write waits for earlier ones of its process: several large proposals and hundreds of small ones."""
+"""The longest time that a write waits for earlier ones of its process: it is enough for several large proposals and
+hundreds of small ones."""
 
 LOG_BYTES_OF_BULK = 1_000_000_000
-"""Size of SQLite's log at which a commit moves into the file what `moving_log` left, while very much is written. The
-log begins at its start again only then."""
+"""Size of SQLite's log, during a big import, at which a commit moves into the database file what `moving_log` has not
+moved yet. Only then does the log start over."""
 
 Clock = Callable[[], datetime]
 """Returns the current instant in UTC."""
@@ -63,7 +64,7 @@ class Change:
 
 
 class Reader:
-    """Answers named questions about one state of the ledger; it does not see later commits."""
+    """Runs named queries on one state of the ledger; it does not see later commits."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -75,7 +76,7 @@ class Reader:
         return [dict(zip(names, values, strict=True)) for values in cursor.fetchall()]
 
     def values(self, question: str, **parameters: Any) -> list[tuple[Any, ...]]:
-        """Returns all rows of the statement `question` by the order of its columns, for very many rows."""
+        """Returns all rows of the statement `question` as tuples in the order of its columns, for very many rows."""
         return list(self._execute(question, parameters).fetchall())
 
     def row(self, question: str, **parameters: Any) -> Row | None:
@@ -90,7 +91,7 @@ class Reader:
         return self._number("head")
 
     def changes_after(self, seq: int, limit: int) -> list[Change]:
-        """Returns at most `limit` changes above `seq`, oldest first."""
+        """Returns at most `limit` changes after `seq`, oldest first."""
         return [
             Change(row["seq"], row["kind"], row["entity_id"], datetime.fromisoformat(row["recorded_at"]))
             for row in self.rows("changes_after", seq=seq, limit=limit)
@@ -107,7 +108,7 @@ class Reader:
         return int(number)
 
     def _execute(self, name: str, parameters: Mapping[str, Any]) -> DBAPICursor:
-        """Runs the statement `name` with the driver itself: SQLAlchemy's results cost more CPU than the statements."""
+        """Runs the statement `name` on the driver directly: SQLAlchemy's results cost more CPU than the statements."""
         cursor = self._connection.connection.cursor()
         cursor.execute(self._statement(name), parameters)
         return cursor
@@ -117,7 +118,7 @@ class Reader:
 
 
 class Transaction(Reader):
-    """The ledger's only writer at this moment: it sees every earlier commit, and nobody else writes meanwhile."""
+    """The ledger's only writer while it is open: it sees every earlier commit, and nobody else writes meanwhile."""
 
     def __init__(self, connection: Connection, clock: Clock) -> None:
         super().__init__(connection)
@@ -132,8 +133,8 @@ class Transaction(Reader):
         return self._execute(step, parameters).rowcount
 
     def changed(self, kind: str, entity_id: str) -> int:
-        """Puts a change of an entity on the feed and returns its `seq`. Every transaction that changes an entity must
-        do so."""
+        """Adds a change of an entity to the change feed and returns its `seq`. Every transaction that changes an entity
+        must call this."""
         seq = self._number("advance_head")
         self.run("record_change", seq=seq, kind=kind, entity_id=entity_id, recorded_at=utc_text(self._clock()))
         return seq
@@ -144,7 +145,7 @@ class Transaction(Reader):
             self._connection.connection.cursor().executemany(self._statement(step), rows)
 
     def append_rows(self, table: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
-        """Adds rows that the table does not have, many of them in the time of few statements."""
+        """Bulk-inserts rows that the table does not have yet: many rows take the time of a few statements."""
         if not rows:
             return
         cursor = self._connection.connection.cursor()
@@ -158,7 +159,7 @@ class Transaction(Reader):
             cursor.executemany(f"insert into {table} ({names}) values ({values})", rows)  # noqa: S608 - names of ours
 
     def changed_each(self, changes: Sequence[tuple[str, str]]) -> list[int]:
-        """Puts a change on the feed for each kind and entity id, in order, and returns their `seq`s."""
+        """Adds a change to the change feed for each kind and entity id, in order, and returns their `seq`s."""
         seqs = self.next_seqs(len(changes))
         now = utc_text(self._clock())
         rows = [(seq, kind, entity_id, now) for seq, (kind, entity_id) in zip(seqs, changes, strict=True)]
@@ -166,7 +167,7 @@ class Transaction(Reader):
         return list(seqs)
 
     def next_seqs(self, count: int) -> range:
-        """Takes the next `seq`s of the feed for events of the graph, which are on it by themselves."""
+        """Reserves the next `seq`s of the change feed for events of the graph, which need no entry of their own."""
         if not count:
             return range(0)
         last = self._number("advance_head_by", count=count)
@@ -174,7 +175,7 @@ class Transaction(Reader):
 
 
 class Ledger:
-    """Opens transactions. Create it with `open_ledger`. Threads may share it; a forked process needs its own.
+    """Opens transactions. Create it with `open_ledger`. Threads may share it; a forked process needs its own ledger.
 
     Every method raises `StoreBusy` or `StoreUnusable` if the database can't be used.
     """
@@ -193,13 +194,13 @@ class Ledger:
     def transaction(self, cache_bytes: int | None = None) -> Iterator[Transaction]:
         """Opens a write transaction that commits at the end of the block and rolls back if it raises.
 
-        There is one at a time over all processes, on both engines. The lock is taken at the start, so what a
-        transaction reads can't change under it, no two can deadlock, and `seq` follows the order of commits. Threads of
-        this process queue first, so none of them times out on another's lock. Keep the block short, without network
+        There is one at a time over all processes, on both engines. It takes the lock at the start, so nothing that it
+        reads can change meanwhile, no two transactions can deadlock, and `seq` follows the order of commits. Threads of
+        this process queue before that, so none times out on another's lock. Keep the block short, without network
         calls.
 
-        With `cache_bytes`, which is for programs that write very much, SQLite keeps that much of its file in memory
-        from then on, and moves its log into the file less often.
+        `cache_bytes` is for programs that write very much: from then on SQLite keeps that much of its file in memory,
+        and checkpoints its log less often.
         """
         self._ask_time()
         with self._writer_queue.turn(), failures_named(self._store), begun(self._writers) as connection:
@@ -215,9 +216,9 @@ class Ledger:
 
     @contextmanager
     def moving_log(self) -> Iterator[Callable[[], None]]:
-        """Yields what moves SQLite's log into its file beside the next transactions, which waits for nobody. At the end
-        the rest is moved, and the log's space given back unless somebody reads. Does nothing on PostgreSQL, which does
-        so itself."""
+        """Yields a function that starts a checkpoint of SQLite's log, in parallel with the next transactions, and
+        returns at once. At the end of the block the rest is checkpointed, and the log's space released unless there
+        are readers. Does nothing on PostgreSQL, which checkpoints by itself."""
         moved: Future[None] = Future()
         moved.set_result(None)
         is_sqlite = self._readers.dialect.name == "sqlite"
@@ -230,11 +231,11 @@ class Ledger:
         with ThreadPoolExecutor(1) as thread:
             yield move
         if is_sqlite:
-            # Emptying keeps writers out for as long as it moves pages: there are few after the first.
+            # Truncating blocks writers while it moves pages; the passive checkpoint leaves it few.
             self._move_log("passive", "truncate")
 
     def _move_log(self, *modes: str) -> None:
-        # by a connection of its own: the pool's last one has in memory what the next transaction writes
+        # On a separate connection: the pool's last one has in memory what the next transaction writes.
         with suppress(sqlite.Error), closing(sqlite.connect(str(self._readers.url.database), timeout=0)) as connection:
             connection.execute("pragma synchronous = full")
             for mode in modes:
@@ -242,7 +243,7 @@ class Ledger:
 
     @contextmanager
     def read(self) -> Iterator[Reader]:
-        """Opens a read of one state from start to end. Waits for no writer."""
+        """Opens a reader that sees the same state throughout the block. It waits for no writer."""
         self._ask_time()
         with failures_named(self._store), begun(self._readers) as connection:
             yield Reader(connection)
@@ -257,7 +258,7 @@ class Ledger:
             return reader.head()
 
     def changes_after(self, seq: int, limit: int) -> list[Change]:
-        """Returns at most `limit` committed changes above `seq`, oldest first. Later commits get a higher seq."""
+        """Returns at most `limit` committed changes after `seq`, oldest first. Later commits get a higher seq."""
         with self.read() as reader:
             return reader.changes_after(seq, limit)
 
@@ -286,9 +287,9 @@ class Ledger:
             )
 
     def scrub(self) -> None:
-        """Removes every byte of deleted content that SQLite's write-ahead log still has.
+        """Removes all deleted content that SQLite's write-ahead log still contains.
 
-        On PostgreSQL it does nothing: its operator decides when its log is overwritten.
+        Does nothing on PostgreSQL, whose operator decides when its log is overwritten.
         """
         if self._readers.dialect.name == "sqlite":
             with failures_named(self._store), closing(self._readers.raw_connection()) as connection:
@@ -297,7 +298,7 @@ class Ledger:
     def rewrite(self) -> None:
         """Rewrites every table without deleted content. The time depends on the size of the ledger.
 
-        On SQLite it rewrites the whole file, on PostgreSQL the tables that hold people's texts; its log and backups are
+        On SQLite this is the whole file, on PostgreSQL the tables that contain people's texts; its log and backups are
         left to its operator. Raises `StoreBusy` if others keep reading the old content.
         """
         with failures_named(self._store):
@@ -330,9 +331,9 @@ def open_ledger(
 ) -> Ledger:
     """Opens the configured ledger, and creates and migrates it if needed.
 
-    Its clock is this machine's, and on PostgreSQL the server's, unless another is given. A write waits `QUEUE_WAIT_S`
-    seconds for earlier writes of this process, then `wait_s` for those of others. Raises `SettingsInvalid`,
-    `StoreTooNew`, `StoreBusy`, `StoreUnusable`.
+    Unless `clock` is given, its clock is this machine's, or on PostgreSQL the server's. A write waits at most
+    `QUEUE_WAIT_S` seconds for earlier writes of this process, then `wait_s` for those of others. Raises
+    `SettingsInvalid`, `StoreTooNew`, `StoreBusy`, `StoreUnusable`.
     """
     location = ledger_location(settings.ledger_url, data_dir)
     if isinstance(location, Path):
@@ -361,7 +362,7 @@ def _this_machine() -> datetime:
 
 
 def _server_clock(engine: Engine, store: str) -> tuple[Clock, Callable[[], None]]:
-    """Returns the clock of a PostgreSQL server, and what asks for its time where that is due."""
+    """Returns the clock of a PostgreSQL server, and the function that queries its time when that is due."""
 
     def ask() -> float:
         with begun(engine) as connection:
@@ -375,7 +376,7 @@ def _server_clock(engine: Engine, store: str) -> tuple[Clock, Callable[[], None]
 
 
 def _finish_migration(tx: Transaction) -> None:
-    """Finishes what a migration begins in SQL but only the graph's own write path can complete."""
+    """Finishes what a migration begins in SQL but only the graph's write path can complete."""
     # Imported here because it is needed once and itself imports this module.
     from warehouse.access.owners import settle_moved_keys
 

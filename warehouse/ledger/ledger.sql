@@ -3,12 +3,12 @@
 update ledger_head set seq = seq + 1 where only_row = 1 returning seq
 
 -- name: advance_head_by
--- Takes the next :count seqs and gives the last of them; a rollback gives them back.
+-- Takes the next :count seqs and returns the last of them; a rollback gives them back.
 update ledger_head set seq = seq + :count where only_row = 1 returning seq
 
 -- name: changes_after
--- One row per change above :seq, oldest first, at most :limit; recorded_at in UTC. An event of the graph is a change by
--- itself; earlier versions noted it a second time.
+-- One row per change after :seq, oldest first, at most :limit; recorded_at in UTC. An event of the graph is a change
+-- without an entry in ledger_changes, which earlier versions also added.
 select seq, kind, entity_id, recorded_at
 from (
     select seq, kind, entity_id, recorded_at
@@ -35,24 +35,24 @@ limit :limit
 select seq from ledger_head where only_row = 1
 
 -- name: identity
--- At most one row: the chain and token that this ledger is of.
+-- At most one row: the chain and token to which this ledger belongs.
 select chain_id, genesis_hash, token_address from ledger_identity
 
 -- name: lock_head (postgresql)
--- One row: the feed's head, locked until the transaction ends. What BEGIN IMMEDIATE does on SQLite.
+-- One row: the feed's head, locked until the transaction ends, as BEGIN IMMEDIATE does on SQLite.
 select seq from ledger_head where only_row = 1 for update
 
 -- name: record_change
--- One row per change of one entity; recorded_at in UTC.
+-- Inserts a change of one entity; recorded_at in UTC.
 insert into ledger_changes (seq, kind, entity_id, recorded_at) values (:seq, :kind, :entity_id, :recorded_at)
 
 -- name: stamp
--- One row: the chain and token that this ledger is of; stamped_at in UTC.
+-- Inserts the chain and token to which this ledger belongs; stamped_at in UTC.
 insert into ledger_identity (only_row, chain_id, genesis_hash, token_address, stamped_at)
 values (1, :chain_id, :genesis_hash, :token_address, :stamped_at)
 
 -- name: tables_with_texts (postgresql)
--- One row per table that holds, or has held, texts of people; in PostgreSQL alone, where tables are rewritten one by one.
+-- One row per table that contains, or has contained, people's texts. Only PostgreSQL rewrites its tables one by one.
 select tablename as name
 from pg_tables
 where schemaname = current_schema()

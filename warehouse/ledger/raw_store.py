@@ -1,4 +1,4 @@
-"""Runs short statements through the raw driver, for the stores beside the ledger that every request waits for."""
+"""Runs short statements through the raw driver, for the stores next to the ledger that every request waits for."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -20,10 +20,10 @@ from warehouse.ledger.drivers import (
 )
 
 Steps = Sequence[tuple[str, Sequence[dict[str, Any]]]]
-"""Names of statements, each with the rows that it is executed for."""
+"""Names of statements, each with the rows for which to execute it."""
 
 Outdated = Callable[[frozenset[str]], Sequence[str]]
-"""Returns the names of the steps that a table with these columns still needs."""
+"""Returns the names of the steps that update a table with these columns."""
 
 
 class RawStore(Protocol):
@@ -38,7 +38,7 @@ class RawStore(Protocol):
         """Executes the steps in one transaction, one at a time over all processes."""
 
     def scrub(self) -> None:
-        """Removes deleted content from every byte of the store."""
+        """Removes all deleted content from the store's files."""
 
     def close(self) -> None: ...
 
@@ -56,11 +56,11 @@ def open_raw_store(
     outdated: Outdated | None = None,
     waits_for_disk: bool = True,
 ) -> RawStore:
-    """Opens a store beside the configured ledger, with its schema in place: the file `path`, or a PostgreSQL table.
+    """Opens a store next to the configured ledger, with its schema in place: the file `path`, or a PostgreSQL table.
 
-    `title` names it in problems; `lock` is the key of its PostgreSQL advisory lock; `outdated` says what changes an
-    SQLite file of an earlier version. With `waits_for_disk` false PostgreSQL answers before its log is on the disk,
-    as SQLite does here always. Raises `SettingsInvalid`, `StoreBusy`, `StoreUnusable`.
+    `title` is its name in errors; `lock` is the key of its PostgreSQL advisory lock; `outdated` gives the steps that
+    update an SQLite file of an earlier version. With `waits_for_disk` false PostgreSQL answers before its log is on
+    disk, as SQLite always does here. Raises `SettingsInvalid`, `StoreBusy`, `StoreUnusable`.
     """
     if settings.ledger_url is None:
         assert_sqlite_version()
@@ -70,7 +70,7 @@ def open_raw_store(
         if outdated is not None:
             store.upgrade(outdated)
         return store
-    from warehouse.ledger.engine import postgresql_address  # SQLAlchemy takes half a second of a start
+    from warehouse.ledger.engine import postgresql_address  # importing SQLAlchemy adds half a second to a start
     from warehouse.ledger.raw_postgresql import RawPostgresql
 
     url = postgresql_address(settings.ledger_url)
@@ -110,7 +110,7 @@ class RawSqlite:
             self._connection.execute(self._statement(step))
 
     def upgrade(self, outdated: Outdated) -> None:
-        """Runs the steps that the columns of the file's table ask for. Another process may be faster."""
+        """Runs the steps that the file's table needs, judging by its columns. Another process may do so first."""
         with self._closed_on_failure():
             if not outdated(self._columns()):
                 return

@@ -1,4 +1,4 @@
-"""Converts between rows of the ledger and the dataclasses that rooms make of them: a field is a column of its name."""
+"""Converts between rows of the ledger and the dataclasses of rooms: each field is the column of the same name."""
 
 from dataclasses import fields
 from datetime import datetime
@@ -14,12 +14,12 @@ Record = TypeVar("Record")
 
 
 def record_of(kind: type[Record], row: Row, **others: Any) -> Record:
-    """Returns a row as a dataclass with its times parsed. `others` are fields that are not columns of their names."""
+    """Returns a row as a dataclass, with its times parsed. `others` are fields without a column of the same name."""
     return msgspec.convert({**row, **others}, kind)
 
 
 def columns_of(record: Any) -> Row:
-    """Returns the fields of a flat dataclass as parameters of a statement, which takes those that it names."""
+    """Returns the fields of a flat dataclass as parameters of a statement, which uses those that it names."""
     return {field.name: _column(getattr(record, field.name)) for field in fields(record)}
 
 

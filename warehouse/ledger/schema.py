@@ -1,4 +1,4 @@
-"""Checks the ledger's schema revision and migrates a database to the newest one, once, even if processes start
+"""Checks the ledger's schema revision, and migrates a database to the newest one exactly once, even if processes start
 together."""
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from warehouse.statements import without_comments
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 _MIGRATION_LOCK = 0x6C6564676572
-"""Key of the PostgreSQL advisory lock under which one process migrates; any number that nobody else uses."""
+"""Key of the PostgreSQL advisory lock under which one process migrates: an arbitrary number that nobody else uses."""
 
 
 @cache
@@ -36,7 +36,7 @@ def migrate(engine: Engine, store: str, finish: Callable[[Connection], None]) ->
         if connection.dialect.name == "postgresql":
             connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
             if inspect(connection).has_table("ledger_head"):
-                # Every writer takes this lock first. Taking it here ensures that none holds it while it waits for a
+                # Every writer takes this lock first. Taking it here ensures that no writer holds it while waiting for a
                 # table that is changed below.
                 connection.execute(text("select seq from ledger_head for update"))
         _upgrade(connection)
@@ -44,7 +44,7 @@ def migrate(engine: Engine, store: str, finish: Callable[[Connection], None]) ->
 
 
 class Operations(Protocol):
-    """The part of `alembic.op` that a migration uses."""
+    """The subset of `alembic.op` that migrations use."""
 
     def execute(self, sqltext: str, /) -> None: ...
 
@@ -70,7 +70,7 @@ def _is_current(connection: Connection, store: str) -> bool:
 
 def _upgrade(connection: Connection) -> None:
     """Runs the missing migrations. Does nothing if another process was faster."""
-    # Imported here because it costs a service's start 0.2 s and is needed once.
+    # Imported here because it would add 0.2 s to every start, and is needed once.
     from alembic import command
     from alembic.config import Config
 

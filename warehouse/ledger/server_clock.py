@@ -1,6 +1,7 @@
-"""The clock of the database server, which several hosts share: one whose own clock is wrong counts and expires alike.
+"""The clock of the database server, which several hosts share: with it, even a host whose own clock is wrong counts and
+expires like the others.
 
-A process asks the server now and then, and between two answers adds the time that has passed here.
+A process queries the server from time to time, and between two answers adds the time that has passed on its host.
 """
 
 import logging
@@ -10,18 +11,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 SQL = Path(__file__).with_name("server_clock.sql")
-"""Its only statement, `server_time`, is how to ask."""
+"""The file of the statement `server_time`, which queries the clock."""
 
 ASKED_EVERY_S = 10.0
 
 TOLERATED_S = 5.0
-"""Beyond this difference the operator is told."""
+"""A larger difference is logged for the operator."""
 
 _log = logging.getLogger(__name__)
 
 
 class ServerClock:
-    """Seconds since 1970 as the server counts them. Threads may share it. `ask` asks the server."""
+    """The server's time in seconds since 1970. Threads may share it. `ask` queries the server."""
 
     def __init__(
         self,
@@ -37,18 +38,18 @@ class ServerClock:
         self._answer: tuple[float, float] | None = None
 
     def now_s(self) -> float:
-        """Returns the server's time without asking it; that of this host before the first answer."""
+        """Returns the server's time without a query; before the first answer, this host's."""
         if self._answer is None:
             return self._wall()
         server_s, answered_at = self._answer
         return server_s + self._monotonic() - answered_at
 
     def keep_right(self) -> None:
-        """Asks the server if there is no answer yet, or too old a one. Raises what `ask` raises."""
+        """Queries the server if there is no answer yet or the last one is too old. Raises what `ask` raises."""
         if self._answer is not None and self._monotonic() - self._answer[1] < ASKED_EVERY_S:
             return
         if not self._lock.acquire(blocking=False):
-            return  # another thread asks
+            return  # another thread is querying
         try:
             self._answer = self._asked()
         finally:

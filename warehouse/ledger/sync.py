@@ -1,4 +1,4 @@
-"""Syncs the ledger's changes to the warehouse's tables and remembers the last synced seq of each room.
+"""Syncs the ledger's changes to the warehouse's tables, and records the last synced seq of each room.
 
 Each room decides what it reads from the ledger and what it proposes to the graph.
 """
@@ -23,19 +23,19 @@ class SyncResult:
 
 
 def forget_synced(connection: Connection) -> None:
-    """Empties every table that is synced from the ledger, so that the next syncs read it from its beginning."""
+    """Empties every table that is synced from the ledger, so that the next syncs read the ledger from its beginning."""
     for (statement,) in connection.execute(read_sql("empty_synced_tables")).fetchall():
         connection.execute(statement)
 
 
 @dataclass(frozen=True)
 class LedgerSync:
-    """Syncs a room's tables; the tables that are derived from them are refilled later in the run.
+    """Syncs a room's tables; the tables derived from them are refilled later in the run.
 
-    `state` is the table that holds the synced seq, `newest_change` the ledger's statement for the room's newest change.
+    `state` is the table of the synced seq, `newest_change` the ledger's statement for the room's newest change.
 
-    Example: with the last synced seq 7 and changes at 8 and 9, a run reads the rows above 7, then `put`s them and seq 9
-    in one transaction. A run that dies before it commits is repeated from 7.
+    Example: with the last synced seq 7 and changes at 8 and 9, a run reads the rows after 7, then `put`s them and seq 9
+    in one transaction. If a run dies before it commits, the next one starts from 7 again.
     """
 
     state: str
@@ -47,13 +47,13 @@ class LedgerSync:
         return int(row[0]) if row else 0
 
     def has_moved(self, ledger: Ledger, since: int) -> bool:
-        """Returns True if something of the room changed in the ledger above a seq."""
+        """Returns True if anything of the room changed in the ledger after a seq."""
         with ledger.read() as reader:
             row = reader.row(self.newest_change, seq=since)
         return row is not None and row["seq"] is not None
 
     def put(self, connection: Connection, rows_by_statement: Mapping[str, Sequence[Row]], seq: int) -> None:
-        """Writes rows with their statements and records `seq`: all or nothing."""
+        """Writes rows with their statements and records `seq`, all or nothing."""
         with transaction(connection):
             for statement, rows in rows_by_statement.items():
                 if rows:

@@ -1,6 +1,6 @@
 """Orders the writes of one process's threads: first come, first served, with a bounded wait.
 
-The database's own lock separates processes; it knows no order.
+Between processes only the database's lock decides, which keeps no order.
 """
 
 import threading
@@ -12,7 +12,7 @@ from contracts.errors import StoreBusy
 
 
 class WriterQueue:
-    """Gives one thread at a time its turn. A lock of the standard library would let a newcomer overtake."""
+    """Gives one thread at a time its turn. A lock of the standard library would let later threads overtake."""
 
     def __init__(self, store: str, wait_s: float) -> None:
         self._store = store
@@ -47,7 +47,7 @@ class WriterQueue:
             return
         with self._guard:
             if signal not in self._waiting:
-                return  # the turn came as the wait timed out
+                return  # the turn came just as the wait timed out
             self._waiting.remove(signal)
         raise StoreBusy(
             f"{self._store} was busy with earlier writes for {self._wait_s:g} s.",
