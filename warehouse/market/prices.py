@@ -37,18 +37,18 @@ _LAST_SOUND: dict[Market, str] = {"token": "last_sound_token_price", "eth": "las
 
 _ETH_FIELDS = ("observed_at", "quality", "reason", "price_usd", "block")
 _TOKEN_FIELDS = tuple(field.name for field in fields(Quote))
-"""Fields of a quote that the tables have."""
+"""Fields of a quote that the tables store."""
 
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 _NEAR = {_HOUR: timedelta(minutes=5), _DAY: timedelta(minutes=30)}
-"""Tolerance for an observation that represents the price of an hour or a day ago."""
+"""The distance in time up to which an observation counts as the price of an hour or a day ago."""
 
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class SourceAnswer:
-    """An attempt to ask a source, and the quote it returned. `quote` is None where `attempt.reason` is set."""
+    """A request to a source and the quote it returned. `quote` is None if `attempt.reason` is set."""
 
     attempt: Attempt
     quote: Quote | None
@@ -57,7 +57,8 @@ class SourceAnswer:
 def record_prices(
     connection: duckdb.DuckDBPyConnection, market: Market, answers: Sequence[SourceAnswer], *, token: str | None = None
 ) -> None:
-    """Stores answers and marks jumps from the last sound price before them. `token` is set for the token's prices."""
+    """Stores answers, and marks prices that jump from the last sound price as suspicious. `token` is set for prices of
+    the token."""
     reference = _reference(connection, market, token, answers)
     with transaction(connection):
         for answer in answers:
@@ -76,15 +77,16 @@ def record_prices(
 
 
 def fresh_eth_price(connection: duckdb.DuckDBPyConnection, sources: Sequence[str], now: datetime) -> Decimal | None:
-    """Returns ETH in USD of the first of `sources` with a sound price now, or None."""
+    """Returns the price of ETH in USD from the first of `sources` that has a sound one now, or None."""
     chosen = _choose(connection, "eth", None, sources, now)
     return None if chosen is None or chosen.row is None or chosen.stale else chosen.row["price_usd"]
 
 
 def choose_eth_price(connection: duckdb.DuckDBPyConnection, sources: Sequence[str], now: datetime) -> None:
-    """Replaces the row that is served with the answer of the first of `sources` that has a sound price.
+    """Replaces the served row with the answer of the first of `sources` that has a sound price.
 
-    Without any source configured there is no row. Where no source has a sound price now, the last one is served, stale.
+    If no source is configured, there is no row. If no source has a sound price now, the last sound one is served as
+    stale.
     """
     chosen = _choose(connection, "eth", None, sources, now)
     row = None
@@ -97,7 +99,7 @@ def choose_eth_price(connection: duckdb.DuckDBPyConnection, sources: Sequence[st
 def choose_token_price(
     connection: duckdb.DuckDBPyConnection, token: str | None, sources: Sequence[str], now: datetime
 ) -> None:
-    """Replaces the row that is served, as `choose_eth_price` does. Our history fills in changes that a source lacks."""
+    """Replaces the served row, as `choose_eth_price` does. Changes that the source lacks come from our history."""
     chosen = None if token is None else _choose(connection, "token", token, sources, now)
     if chosen is None or token is None:
         _serve(connection, "token", None)
@@ -126,35 +128,36 @@ def choose_token_price(
 
 
 def are_prices_served(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Returns whether any run has chosen a price to serve, of the token or of ETH."""
+    """Returns True if any run has chosen a price to serve, of the token or of ETH."""
     return bool(_rows(connection, "served_prices", {}))
 
 
 @dataclass(frozen=True)
 class Traded:
-    """The amounts of a day's trades, in the token's smallest unit, by the prices in USD that were read around each.
+    """The amounts of a day's trades, in the token's smallest unit, by which prices in USD were read around each.
 
-    A trade moves the price of its pool, and is worth the root of the prices before and after it.
+    A trade moves its pool's price, so its price is the geometric mean of the prices before and after it.
     """
 
     valued: float = 0.0
-    """Times USD."""
+    """Sum of amounts times their prices, for trades with a later price."""
     before: float = 0.0
-    """Times the root of the USD before; no price was read since."""
+    """Sum of amounts times the square root of the price before them, for trades since which no price was read."""
     unvalued: float = 0.0
+    """Sum of amounts without any price around them."""
 
     def usd(self, price_now: float) -> float:
-        """Returns their worth with the price that is read now, USD for a whole token, for each smallest unit."""
+        """Returns the trades' worth, with `price_now` as the price after the last ones.
+
+        All prices are USD per whole token, so the result must still be divided by the smallest units in a token.
+        """
         return self.valued + self.before * sqrt(price_now) + self.unvalued * price_now
 
 
 @dataclass(frozen=True)
 class PoolPast:
-    """A pool's last day according to our own transfers.
-
-    It has trades and their amounts (all None while the chain is not read that far), and blocks of an hour and of a day
-    ago.
-    """
+    """A pool's last day according to the stored transfers: the trades and their amounts (all None until the chain is
+    read that far), and the blocks of an hour and of a day ago."""
 
     buys: int | None
     sells: int | None
@@ -166,8 +169,8 @@ class PoolPast:
 def pool_past(connection: duckdb.DuckDBPyConnection, pool: str, now: datetime) -> PoolPast:
     """Reads a pool's last day, estimated from transfers.
 
-    A transfer out of the pool counts as a buy, one into it as a sell; mints and amounts of zero are neither. Liquidity
-    that is added or removed, and plain transfers, count like trades.
+    A transfer out of the pool counts as a buy, one into it as a sell; mints and amounts of zero don't count. Adding or
+    removing liquidity and plain transfers count like trades.
     """
     moment = naive_utc(now)
     address = bytes.fromhex(pool.removeprefix("0x"))
@@ -184,7 +187,7 @@ def pool_past(connection: duckdb.DuckDBPyConnection, pool: str, now: datetime) -
 
 @dataclass(frozen=True)
 class _Chosen:
-    """The price to serve: `row` is the observation, None where there never was a sound one."""
+    """The price to serve: `row` is the observation, None if there never was a sound one."""
 
     row: Row | None
     quality: Quality
@@ -280,13 +283,13 @@ def _reference(
 def _last_sound(
     connection: duckdb.DuckDBPyConnection, market: Market, token: str | None, sources: Sequence[str]
 ) -> Row | None:
-    """Returns the newest sound observation; within one minute, the one that is believed first."""
+    """Returns the newest sound observation; of several within one minute, that of the first of `sources`."""
     parameters = {**_token_column(token), "sources": list(sources)}
     return next(iter(_rows(connection, _LAST_SOUND[market], parameters)), None)
 
 
 def _quote_columns(market: Market, answer: SourceAnswer, reference: Decimal | None) -> Row:
-    """Returns the columns that come from a quote, empty without a quote."""
+    """Returns the columns that come from a quote; they are null without one."""
     names = _TOKEN_FIELDS if market == "token" else _ETH_FIELDS
     quote = answer.quote
     if quote is None:

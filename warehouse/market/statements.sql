@@ -1,12 +1,12 @@
 -- name: block_before
--- The newest block that is held at or before a time (UTC), with its number; no row where none is.
+-- At most one row: the number of the newest block with a stored transfer at or before a time (UTC).
 select max(block_number) as block
 from raw_chain__transfers
 where block_time <= $moment
 having max(block_number) is not null
 
 -- name: eth_price
--- One row: ETH in USD as served; `not_configured` where no source is.
+-- One row: the served price of ETH in USD; its reason is `not_configured` if no source is configured.
 select
     source,
     coalesce(quality, 'unavailable') as quality,
@@ -28,7 +28,7 @@ order by fetched_at desc
 limit 10
 
 -- name: eth_price_history
--- Sound prices of ETH (USD) of the last week, by source: one row per source and ten minutes, its last one.
+-- Sound prices of ETH (USD) of the last week: one row per source and ten minutes, the last price in them.
 select source, max(fetched_at) as fetched, arg_max(price_usd, fetched_at)::double as price_usd
 from raw_market__eth_prices
 where price_usd is not null and not suspicious
@@ -37,7 +37,7 @@ group by source, time_bucket(interval 10 minutes, fetched_at)
 order by fetched
 
 -- name: last_sound_eth_price
--- The newest sound answer about ETH, within a minute that of the first of `$sources`: at most one row.
+-- At most one row: the newest sound answer about ETH; of several within a minute, that of the first of `$sources`.
 select *
 from raw_market__eth_prices
 where price_usd is not null and not suspicious
@@ -48,7 +48,7 @@ order by
 limit 1
 
 -- name: last_sound_token_price
--- The newest sound answer about a token, within a minute that of the first of `$sources`: at most one row.
+-- At most one row: the newest sound answer about a token; of several within a minute, that of the first of `$sources`.
 select * exclude (token_address)
 from raw_market__token_prices
 where token_address = $token_address and price_usd is not null and not suspicious
@@ -59,23 +59,24 @@ order by
 limit 1
 
 -- name: latest_eth_prices
--- The newest answer of each source about ETH, a failed one included.
+-- The newest answer of each source about ETH, including failed ones.
 select *
 from raw_market__eth_prices
 qualify row_number() over (partition by source order by fetched_at desc) = 1
 
 -- name: latest_token_prices
--- The newest answer of each source about a token, a failed one included.
+-- The newest answer of each source about a token, including failed ones.
 select * exclude (token_address)
 from raw_market__token_prices
 where token_address = $token_address
 qualify row_number() over (partition by source order by fetched_at desc) = 1
 
 -- name: pool_trades
--- One row: transfers of the token out of a pool (buys) and into it (sells) since $since (UTC), final and pending, of
--- amounts above zero: those of zero anybody can emit for nothing. And their amounts in the smallest unit by the pool's
--- prices (USD) that were read around each: `valued` times the root of both, or the later one alone; `before` times the
--- root of the earlier one, where none was read since; and `unvalued`. `read_to` is the newest block time that is held.
+-- One row: the number of transfers of the token out of a pool (buys) and into it (sells) since $since (UTC), final and
+-- pending, of amounts above zero, since anybody can emit transfers of zero for free. Also their amounts in the smallest
+-- unit, by the pool's prices (USD) that were read around each: `valued` times the geometric mean of both prices, or the
+-- later one if it is the only one; `before` times the square root of the earlier one, if none was read since; and
+-- `unvalued` without prices. `read_to` is the newest stored block time.
 with moves as (
     select block_number, from_address, to_address, value_raw from raw_chain__transfers where block_time > $since
     union all
@@ -115,13 +116,13 @@ select
 from priced
 
 -- name: served_prices
--- The prices that were chosen, USD; no row before the first choice, and where no source is configured.
+-- The chosen prices, USD; no row before the first choice, and if no source is configured.
 select price from out_market__token_price
 union all
 select price from out_market__eth_price
 
 -- name: token_price
--- One row: the token's price as served, USD and percent; `not_configured` where no source is.
+-- One row: the served price of the token, USD and percent; its reason is `not_configured` if no source is configured.
 select
     source,
     coalesce(quality, 'unavailable') as quality,
@@ -154,7 +155,7 @@ order by fetched_at desc
 limit 10
 
 -- name: token_price_history
--- The token's sound prices (USD) of the last week, by source: one row per source and ten minutes, its last one.
+-- The token's sound prices (USD) of the last week: one row per source and ten minutes, the last price in them.
 select source, max(fetched_at) as fetched, arg_max(price_usd, fetched_at)::double as price_usd
 from raw_market__token_prices
 where price_usd is not null and not suspicious
@@ -163,7 +164,7 @@ group by source, time_bucket(interval 10 minutes, fetched_at)
 order by fetched
 
 -- name: token_price_near
--- The sound price (USD) that a source gave nearest to a time (UTC), within a tolerance: at most one row.
+-- At most one row: a source's sound price (USD) nearest to a time (UTC), within a tolerance.
 select price_usd
 from raw_market__token_prices
 where

@@ -1,6 +1,6 @@
--- Macros of a connection that turn amounts into their public forms. No SQL type computes with 256 bits: u256_text adds the
--- limbs' decimal digits in pieces of 13, each limb multiplied by the pieces of 2^64, 2^128 and 2^192, and carries. Nearly
--- all amounts are below 2^127 and take the short way. A piece's sum stays below 2^127 too.
+-- Macros that convert amounts to their public forms, created per connection. No SQL type computes with 256 bits, so
+-- u256_text adds the limbs' decimal digits in pieces of 13, each limb multiplied by the pieces of 2^64, 2^128 and 2^192,
+-- with carries. Nearly all amounts are below 2^127 and take the short path. A piece's sum also stays below 2^127.
 create or replace temp macro u256_piece0(v) as
     v.limb0::hugeint + v.limb1::hugeint * 4073709551616 + v.limb2::hugeint * 7431768211456
     + v.limb3::hugeint * 4464034512896;
@@ -28,7 +28,7 @@ create or replace temp macro u256_text(v) as case
         '0'
     )
 end;
--- The limbs of a decimal text: 26 digits each, 0 the lowest, with the sign of the whole. Nearly all amounts have one.
+-- The limbs of a decimal text: 26 digits each, limb 0 the lowest, each with the number's sign. Nearly all amounts have one.
 create or replace temp macro amount_limb(text, place) as case
     when strlen(text) <= 26 * place then 0::decimal(26, 0)
     when strlen(text) <= 26 then text::decimal(26, 0)

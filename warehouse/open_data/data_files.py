@@ -1,7 +1,7 @@
-"""Makes the data files of a generation from the warehouse: Parquet and CSV of public tables, and one DuckDB file.
+"""Builds the data files of a generation from the warehouse: Parquet and CSV of public tables, and one DuckDB file.
 
-A part's version is a digest of everything that its bytes follow from, so a file whose rows did not change is linked
-from the last generation instead of written.
+A part's version is a digest of everything that determines its bytes, so a file whose rows did not change is linked from
+the last generation instead of written.
 """
 
 import hashlib
@@ -30,13 +30,14 @@ DATABASE_FILE = f"public{DATABASE_PATH}"
 DATABASE_AT_MOST_EVERY = timedelta(hours=1)
 
 _FORM = "1"
-"""Changes when the same rows get other bytes."""
+"""Must change when equal rows give other bytes than before."""
 
 _ROWS_PER_GROUP = 6144
-"""Whole vectors of DuckDB. A look-up of one key reads the file's index and one group."""
+"""Rows per Parquet row group: a multiple of DuckDB's vector size. A look-up of one key reads the file's index and one
+group."""
 
 _COUNTED_BLOCKS = 1000
-"""Blocks per bucket when rows are counted; below that, blocks are counted one by one."""
+"""Blocks per bucket when rows are counted; within a bucket, blocks are counted one by one."""
 
 _PARQUET = f"format parquet, compression zstd, row_group_size {_ROWS_PER_GROUP}"
 _CSV = "format csv, header, timestampformat '%Y-%m-%dT%H:%M:%SZ'"
@@ -47,7 +48,7 @@ def data_parts(
 ) -> dict[str, Part]:
     """Returns every data file. `blocks` are those of the readable holder lists, with their numbers of holders.
 
-    The DuckDB file comes last, since it is made of the others, and is not made again within an hour.
+    The DuckDB file comes last, since it is built from the others; it is rebuilt at most once an hour.
     """
     prepare(connection)
     unit = service_unit(connection)
@@ -60,9 +61,9 @@ def data_parts(
 
 
 def recent_day_parts(connection: duckdb.DuckDBPyConnection, draft: Draft) -> dict[str, Part]:
-    """Returns the files of yesterday and today of tables that are published by day: prices are read every minute.
+    """Returns the files of yesterday and today of tables that are published by day, since prices are read every minute.
 
-    All other files stay as they are, including the DuckDB file.
+    All other files stay unchanged, including the DuckDB file.
     """
     prepare(connection)
     unit = service_unit(connection)
@@ -137,7 +138,7 @@ def _whole(connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: Uni
 def _list_parts(
     connection: duckdb.DuckDBPyConnection, holders_dir: Path, blocks: Mapping[int, int], unit: Unit
 ) -> Iterator[tuple[str, Part]]:
-    """Yields the holder lists by address, so that one address is found in one group of rows."""
+    """Yields the holder lists sorted by address, so that a look-up of one address reads one group of rows."""
     public = public_tables()[HOLDERS]
     for block, holders in blocks.items():
         file = holders_dir / list_file_name(block)
@@ -160,14 +161,14 @@ def _part(
     rows: int,
     digest: object,
 ) -> tuple[str, Part]:
-    """Returns the path and the part of one file. `source` follows `from`; the digest stands for its rows."""
+    """Returns the path and the part of one file. `source` is the SQL after `from`; `digest` identifies its rows."""
     options = _CSV if name.format == "csv" else _PARQUET
 
     def write(path: Path) -> None:
         with full_disk_named(path):
             connection.execute(f"copy ({public.rows(unit, source)} {order}) to {literal(path)} ({options})")
 
-    anywhere = public.rows(unit, public.source.name)  # a moved data directory changes no row
+    anywhere = public.rows(unit, public.source.name)  # moving the data directory must not change the version
     version = hashlib.sha256(repr((_FORM, anywhere, options, rows, digest)).encode()).hexdigest()
     return f"{FOLDER}{name}", Part(version, write=write, rows=rows)
 
@@ -175,7 +176,7 @@ def _part(
 def _first_part(
     connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: Unit, source: str, digest: object
 ) -> tuple[str, Part]:
-    """Returns path and part of the file with the newest rows; the digest stands for all rows that may be among them."""
+    """Returns path and part of the file with the newest rows; `digest` identifies all rows that may be among them."""
     selected = newest_rows(public, unit, source, ROWS_IN_FILE)
 
     def write(path: Path) -> None:
@@ -188,7 +189,7 @@ def _first_part(
 
 
 def _database(connection: duckdb.DuckDBPyConnection, parts: Mapping[str, Part], unit: Unit, draft: Draft) -> Part:
-    """Makes the file of all datasets with their comments. Of the holder lists it has the newest."""
+    """Returns the DuckDB file of all datasets with their comments. Of the holder lists it contains only the newest."""
     described = "\n".join(public.comments("open_data") for public in public_tables().values())
     versions = {path: part.version for path, part in parts.items()}
     version = hashlib.sha256(repr((_FORM, STORAGE_VERSION, described, versions)).encode()).hexdigest()
@@ -224,7 +225,7 @@ def _created(public: PublicTable, unit: Unit, files: list[Path]) -> str:
 
 
 def _sources(folder: Path, parts: Iterable[str]) -> dict[str, list[Path]]:
-    """Returns the Parquet files of each dataset, in the order of their rows; of the holder lists the newest."""
+    """Returns the Parquet files of each dataset, in the order of their rows; of the holder lists only the newest."""
     named = [parse_file_name(path.removeprefix(FOLDER)) for path in parts]
     names = [name for name in named if name is not None and name.format == "parquet"]
     found: dict[str, list[Path]] = {}
@@ -235,8 +236,8 @@ def _sources(folder: Path, parts: Iterable[str]) -> dict[str, list[Path]]:
 
 
 def _too_young_to_change(parts: Mapping[str, Part], draft: Draft) -> str | None:
-    """Returns the version of the last generation's file where that is less than an hour old, else None; and None where
-    that was made before the first holder list."""
+    """Returns the version of the last generation's file if it is less than an hour old, else None. Also returns None if
+    the file was built before the first holder list."""
     components = {} if draft.previous is None else draft.previous.manifest.components
     last = components.get(DATABASE_FILE)
     if HOLDERS in _sources(Path(), parts) and HOLDERS not in _sources(Path(), components):
@@ -254,9 +255,9 @@ def _facts(
 
 
 def _filled(name: str, public: PublicTable, **values: object) -> str:
-    """Returns a statement about a table, whose names can't be parameters."""
+    """Returns a statement with the names of a table and its columns inserted, since names can't be parameters."""
     assert public.publication.column is not None
-    # Texts and hashes take most of the time to read, and don't change where numbers and times stay.
+    # Texts and hashes take most of the time to read, and don't change while numbers and times stay the same.
     digested = [
         f'"{column}"'
         for column in public.source.meanings

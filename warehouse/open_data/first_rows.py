@@ -1,4 +1,4 @@
-"""Reads the newest rows of every public table, as a document and as the CSV files that have more of them."""
+"""Reads the newest rows of every public table, for a document and for the CSV files that contain more of them."""
 
 import duckdb
 
@@ -19,8 +19,8 @@ _PART_OF_AMOUNT = ("_limb0", "_limb1", "_limb2")
 
 
 def read_first_rows(context: DocumentContext) -> PublishedFirstRows:
-    """Returns the newest rows of every public table that has a place to read them from: of a table that has not moved
-    those that are published, since prices are published every minute and the other tables are large."""
+    """Returns the newest rows of every public table that can be read now. For a table that has not changed it repeats
+    the published rows, since prices are published every minute and the other tables are large."""
     connection = context.connection
     published = _published(context)
     prepare(connection)
@@ -46,15 +46,15 @@ def _published(context: DocumentContext) -> dict[str, FirstRows]:
 
 
 def newest_rows(public: PublicTable, unit: Unit, source: str, most: int) -> str:
-    """Returns the statement that selects the newest rows of a table, of holders the largest."""
+    """Returns the statement that selects the newest rows of a table, or the largest holders."""
     column = public.publication.column
     if public.dataset.name != HOLDERS and column is None:
         return f"{public.rows(unit, source)} order by all desc limit {most}"
     order, inner, written = "rank", "rank", ""
     if column is not None:
-        # Of rows of one block or second the last written comes first: the same table always gives the same rows.
+        # Among rows of one block or second the last written comes first, so the same table always gives the same rows.
         order, inner, written = f"{column} desc, written desc", f"{column} desc, rowid desc", ", rowid as written"
-    # Amounts become text in the chosen rows only.
+    # Only in the chosen rows are amounts converted to text.
     newest = f"(select *{written} from {source} order by {inner} limit {most})"  # noqa: S608 - names of ours
     return f"{public.rows(unit, newest)} order by {order}"
 

@@ -1,8 +1,8 @@
-"""Derives the public form of tables from their declarations: which columns are published, as what, by which SQL.
+"""Derives the public form of tables from their declarations: the published columns, their kinds, and their SQL.
 
 Addresses and hashes become hex text. An amount in smallest units (`<name>_raw` or `<name>_wei`) becomes exact decimal
-text (`<name>_raw`), a double in whole units (`<name>`), and three limbs of 26 digits whose sums are exact. Another
-exact decimal becomes a double, and text (`<name>_exact`).
+text (`<name>_raw`), a double in whole units (`<name>`), and three limbs of 26 digits whose sums are exact. Any other
+exact decimal becomes a double and text (`<name>_exact`).
 """
 
 import re
@@ -36,14 +36,14 @@ _PLAIN: Mapping[str, Kind] = {
 _U256 = "STRUCT(limb3 UBIGINT, limb2 UBIGINT, limb1 UBIGINT, limb0 UBIGINT)"
 _AMOUNT_ENDINGS = ("_raw", "_wei")
 _STORED_UNIT = re.compile(r",? in (wei|(the|the token's) smallest unit)\b")
-"""Where the comment of an amount goes on with how the table stores it, which its public forms do not do."""
+"""The part of an amount's comment, to its end, that describes how the table stores it, unlike its public forms."""
 _WEI_DECIMALS = 18
 _LIMBS = ("lowest 26 digits", "26 digits above those of limb 0", "digits above those of limb 1")
 
 
 @dataclass(frozen=True)
 class Unit:
-    """The service token: its address (lower-case hex) and decimals. Both are None where they are not known."""
+    """The service token: its address (lower-case hex) and decimals. Both are None if unknown."""
 
     token: str | None
     decimals: int | None
@@ -57,13 +57,13 @@ class PublicTable:
     source: Table
     dataset: Dataset
     expressions: tuple[str, ...]
-    """The SQL of each column. `$whole` stands for the smallest units in a whole token."""
+    """The SQL of each column. `$whole` is replaced by the number of smallest units in a whole token."""
     texts: tuple[str, ...]
-    """The SQL of amounts as text, of which several columns are made: to plan it once for each takes longer than to read
-    a table."""
+    """The SQL of amounts as text, from which several columns are computed: planning it once per column takes longer than
+    reading a table."""
 
     def rows(self, unit: Unit, source: str) -> str:
-        """Returns a select of the public form of the declared table's rows in `source`, as it follows `from`."""
+        """Returns a select of the declared table's rows in public form. `source` is the SQL after its `from`."""
         whole = self._whole(unit)
         columns = ", ".join(
             f'{expression.replace("$whole", whole)} as "{column.name}"'
@@ -72,8 +72,8 @@ class PublicTable:
         return f"select {columns} from {_with_texts(source, self.texts)}"  # noqa: S608 - names of ours
 
     def _whole(self, unit: Unit) -> str:
-        """Returns the SQL of the smallest units in a whole token. Of a table of any token's amounts only ours are
-        known."""
+        """Returns the SQL of the number of smallest units in a whole token. In a table with amounts of several tokens,
+        it is known only for the service token."""
         if unit.decimals is None:
             return "null::double"
         names = [column.name for column in self.dataset.columns]
@@ -92,9 +92,9 @@ class PublicTable:
 
 @cache
 def public_tables() -> Mapping[str, PublicTable]:
-    """Returns every published table by its public name, in the order of these names.
+    """Returns every published table by its public name, sorted by name.
 
-    Raises `ValueError` on two of one name, and on a column whose type has no public form.
+    Raises `ValueError` if two have the same name, or a column's type has no public form.
     """
     declared = [table for table in tables().values() if table.public is not None]
     holders = read_table((Path(__file__).parent / "holders.sql").read_text(), room="token")
@@ -104,13 +104,13 @@ def public_tables() -> Mapping[str, PublicTable]:
         for table in (*declared, holders):
             public = _public_table(connection, table)
             if public.dataset.name in found:
-                raise ValueError(f"{table.name} is public by the name of another table: {public.dataset.name}")
+                raise ValueError(f"{table.name} has the public name of another table: {public.dataset.name}")
             found[public.dataset.name] = public
     return dict(sorted(found.items()))
 
 
 def prepare(connection: duckdb.DuckDBPyConnection) -> None:
-    """Creates the macros of the public form for this connection, where it has none: that takes 5 ms."""
+    """Creates the macros of the public form on this connection unless it has them, since that takes 5 ms."""
     try:
         connection.execute("select hex_text(''::blob)")
     except duckdb.CatalogException:
@@ -118,7 +118,7 @@ def prepare(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def service_unit(connection: duckdb.DuckDBPyConnection) -> Unit:
-    """Returns the service token as the warehouse knows it."""
+    """Returns the service token that the warehouse has recorded."""
     row = connection.execute(read_sql("service_token")).fetchone()
     return Unit(None, None) if row is None else Unit(*row)
 
@@ -145,12 +145,12 @@ def _public_table(connection: duckdb.DuckDBPyConnection, table: Table) -> Public
 
 
 def _text_of(amount: str) -> str:
-    """Names the text of an amount within a select."""
+    """Returns the column name of an amount's text within a select."""
     return f'"{amount} as text"'
 
 
 def _with_texts(source: str, texts: tuple[str, ...]) -> str:
-    """Returns `source` with the texts of its amounts beside its columns."""
+    """Returns `source` with the texts of its amounts added to its columns."""
     return f"(select *, {', '.join(texts)} from {source})" if texts else source  # noqa: S608 - names of ours
 
 
@@ -162,11 +162,11 @@ def _public_columns(table: str, name: str, type_: str, meaning: str, *, required
     base = next((name.removesuffix(ending) for ending in _AMOUNT_ENDINGS if name.endswith(ending)), None)
     text = _text_of(name) if type_ == _U256 else f'"{name}"::varchar'
     if type_ in (_U256, "BIGNUM") and base is None:
-        raise ValueError(f"{table}.{name} is a large number, and its name says no unit: end it in _raw or _wei")
+        raise ValueError(f"{table}.{name} is a large number whose name has no unit: end it in _raw or _wei")
     if base is not None and type_ in (_U256, "BIGNUM", "VARCHAR"):
         stored = _STORED_UNIT.search(meaning)
         if stored is None:
-            raise ValueError(f"{table}.{name} is an amount, and its comment says no unit: in wei, or the smallest unit")
+            raise ValueError(f"{table}.{name} is an amount whose comment has no unit: in wei, or the smallest unit")
         amount = meaning[: stored.start()]
         of_ether = name.endswith("_wei")
         whole = f"1e{_WEI_DECIMALS}" if of_ether else "$whole"

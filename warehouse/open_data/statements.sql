@@ -1,5 +1,6 @@
 -- name: block_facts
--- One row per $length blocks of $table from $first to $last: the rows there, the last block with one, and a digest of them.
+-- One row per $length blocks of $table from $first to $last: the number of rows, the last block with one, and a digest of
+-- the rows.
 select
     $column // $length as bucket,
     count(*)::bigint as rows,
@@ -11,7 +12,7 @@ group by bucket
 order by bucket
 
 -- name: day_facts
--- One row per UTC day of $table from $since on: the rows of the day, and a digest of them.
+-- One row per UTC day of $table from $since on: the number of rows of the day, and a digest of them.
 select $column::date::varchar as day, count(*)::bigint as rows, bit_xor(hash($digested))::hugeint as digest
 from $table
 where $column >= '$since'::date
@@ -19,7 +20,7 @@ group by day
 order by day
 
 -- name: highest_block
--- One row: the highest block in $table, -1 where it has no rows.
+-- One row: the highest block in $table, -1 if it has no rows.
 select coalesce(max($column), -1)::bigint
 from $table
 

@@ -33,7 +33,7 @@ def record_partner(
     snapshot: str | None,
     observed_at: datetime | None,
 ) -> None:
-    """Stores an answer of the partner at host `source`: `snapshot` is its JSON text, None where it was unusable."""
+    """Stores an answer of the partner at host `source`: `snapshot` is its JSON text, None if it was unusable."""
     asked_at = naive_utc(attempt.asked_at)
     with transaction(connection):
         record_attempt(connection, attempt)
@@ -64,7 +64,8 @@ def record_partner(
 
 
 def serve_partner(connection: duckdb.DuckDBPyConnection, source: str | None) -> str | None:
-    """Replaces the served row. Returns why the newest request failed. `source` is None where no partner is set."""
+    """Replaces the served row. Returns why the newest request failed, or None. `source` is None if no partner is
+    configured."""
     row, attempt = None, _first(connection, "newest_attempt", {"source": PARTNER}) or {}
     if source is not None:
         latest = _first(connection, "latest_snapshot", {"source": source}) or {}
@@ -82,7 +83,7 @@ def serve_partner(connection: duckdb.DuckDBPyConnection, source: str | None) -> 
 def record_figures(
     connection: duckdb.DuckDBPyConnection, source: str, agent_id: str, attempt: Attempt, answer: RevenueAnswer | None
 ) -> None:
-    """Stores an answer of the marketplace at host `source`, None where it was unusable."""
+    """Stores an answer of the marketplace at host `source`; `answer` is None if it was unusable."""
     asked_at = naive_utc(attempt.asked_at)
     with transaction(connection):
         record_attempt(connection, attempt)
@@ -112,7 +113,7 @@ def serve_figures(connection: duckdb.DuckDBPyConnection, source: str | None, age
 def _freshness(
     source: str, fetched_at: datetime | None, attempt: Mapping[str, Any], oddity: str | None
 ) -> dict[str, Any]:
-    """Computes freshness fields: `attempt` is the newest one; `oddity` is what is odd about the stored answer."""
+    """Computes freshness fields: `attempt` is the newest one; `oddity` is the reason stored with an unusual answer."""
     failure = attempt.get("reason")
     if fetched_at is None:
         why = failure or "not_asked_yet"

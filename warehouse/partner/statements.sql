@@ -46,11 +46,11 @@ order by last_fetched_at desc
 limit 1
 
 -- name: newest_attempt
--- At most one row: when a source was last asked (UTC), and why that was of no use; null where it was of use.
+-- At most one row: the time (UTC) of the last request to a source, and why its answer was unusable; null if usable.
 select asked_at, reason from raw_feeds__attempts where source = $source order by asked_at desc limit 1
 
 -- name: partner_base_snapshot
--- One row: the partner's snapshot as served; `not_configured` where there is no partner. Times are UTC.
+-- One row: the partner's served snapshot; its reason is `not_configured` if there is no partner. Times are UTC.
 select
     source,
     coalesce(quality, 'unavailable') as quality,
@@ -65,7 +65,7 @@ select
 from (select 1) left join out_partner__snapshot on true
 
 -- name: revenue_marketplace
--- One row: the agent's figures as served, USD; `not_configured` where there is no marketplace. Times are UTC.
+-- One row: the agent's served figures, USD; their reason is `not_configured` if there is no marketplace. Times are UTC.
 select
     source,
     coalesce(quality, 'unavailable') as quality,

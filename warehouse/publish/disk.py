@@ -1,4 +1,4 @@
-"""Names a full disk, which DuckDB reports as text only."""
+"""Turns DuckDB's report of a full disk, which is only text, into an `OSError`."""
 
 import errno
 import os
@@ -11,7 +11,7 @@ import duckdb
 
 @contextmanager
 def full_disk_named(path: Path) -> Iterator[None]:
-    """Raises `OSError` (ENOSPC) where DuckDB finds no room to write `path`. Some of its error classes carry that."""
+    """Raises `OSError` (ENOSPC) if DuckDB has no space to write `path`. Several of its error classes report that."""
     try:
         yield
     except duckdb.Error as error:

@@ -1,7 +1,7 @@
-"""Builds generations: directories of immutable components under a manifest, and the pointer to the served one.
+"""Builds generations: directories of immutable components with a manifest, and the pointer to the served one.
 
-A generation is built aside, synced, renamed and only then pointed to, so that no reader ever sees half of one. Other
-modules decide its content; `warehouse.publish.serving` opens its query copy.
+A generation is built in a temporary directory, synced, renamed and only then pointed to, so that no reader ever sees an
+incomplete one. Other modules decide its content; `warehouse.publish.serving` opens its query copy.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _NEWEST_NUMBER = ".newest-generation"
 
 
 class Component(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One file of a generation. Equal versions mean equal contents; `since` names the first generation with it.
+    """One file of a generation. Equal versions mean equal contents; `since` is the first generation with this version.
 
-    A file of rows has their number, and one of a range of blocks the block of the last.
+    `rows` is the number of rows in a data file, and `last_block` the block of its last row if it has a range of blocks.
     """
 
     version: str
@@ -48,10 +48,10 @@ class Component(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class DocumentEntry(msgspec.Struct, frozen=True, rename="camel"):
-    """One published document: its inputs, the generation where they last changed, and until when it is fresh.
+    """One published document: its inputs, the generation in which they last changed, and until when it is fresh.
 
-    `made_of` names what a document that reads tables or shows others was made of: it is not made again while that is
-    the same.
+    `made_of` identifies the sources of a document that reads tables or shows other documents: the document is not
+    rebuilt while they are unchanged.
     """
 
     inputs: str
@@ -65,8 +65,8 @@ class DocumentEntry(msgspec.Struct, frozen=True, rename="camel"):
 class Manifest(msgspec.Struct, frozen=True, rename="camel"):
     """The content of a generation: components by path within it, documents by route.
 
-    `audit_head` is the signed head of the graph's audit when it was built; None before the first decision. `disputes`
-    is the number of facts about which RPC nodes differed.
+    `audit_head` is the signed head of the graph's audit at the time of the build; None before the first decision.
+    `disputes` is the number of facts about which RPC nodes disagreed.
     """
 
     generation: str
@@ -80,7 +80,7 @@ class Manifest(msgspec.Struct, frozen=True, rename="camel"):
 
 @dataclass(frozen=True)
 class Generation:
-    """A whole generation at its real path, which never changes after it was pointed to."""
+    """A complete generation at its real path, which never changes once it was pointed to."""
 
     path: Path
     manifest: Manifest
@@ -92,9 +92,9 @@ class Generation:
 
 @dataclass(frozen=True)
 class Part:
-    """A file to write: its version, and how to write it, or the finished file to link.
+    """A file of the next generation: its version, and either how to write it or the finished file to link.
 
-    A file of rows has their number, and one of a range of blocks the block of the last.
+    `rows` and `last_block` are those of `Component`.
     """
 
     version: str
@@ -109,9 +109,9 @@ class Part:
 
     @classmethod
     def of_file(cls, path: Path) -> Part:
-        """Makes a part of a finished, immutable file on the same file system.
+        """Creates a part from a finished, immutable file on the same file system.
 
-        Its inode's times stand for its content.
+        Its version is its size and modification time, without reading its content.
         """
         status = path.stat()
         return cls(f"{status.st_size}-{status.st_mtime_ns}", link=path)
@@ -127,10 +127,10 @@ class Sealed:
 
 @dataclass(frozen=True)
 class Seal:
-    """Files that describe all others of a generation, so they are made last: which they are, and how they are made.
+    """Files that describe all others of a generation, and so are built last: `covers` recognises their paths, and
+    `make` builds them.
 
-    `documents` are the routes of the documents among them. `due`: they have to be made again although nothing else
-    changed.
+    `documents` are the routes of the documents among them. `due`: they must be rebuilt although nothing else changed.
     """
 
     covers: Callable[[str], bool]
@@ -141,7 +141,7 @@ class Seal:
 
 @dataclass(frozen=True)
 class Draft:
-    """A generation about to be built: its id, its time (whole UTC seconds), and what is served until then.
+    """A generation about to be built: its id, its time (whole UTC seconds), and the generation served until then.
 
     `ahead_s` is how far that time is ahead of the clock, at most a second.
     """
@@ -153,13 +153,13 @@ class Draft:
 
     @property
     def number(self) -> int:
-        """Returns the place of the generation among all of this data directory, from 1."""
+        """Returns the serial number of the generation in this data directory, from 1."""
         return _number(self.id)
 
 
 @dataclass(frozen=True)
 class Built:
-    """The outcome of a build: the generation, newly written paths, the number of linked ones, and bytes written."""
+    """The outcome of a build: the generation, newly written paths, the number of linked files, and bytes written."""
 
     generation: Generation
     written: tuple[str, ...] = field(default=())
@@ -168,9 +168,9 @@ class Built:
 
 
 def current_generation(data_dir: Path) -> Generation | None:
-    """Returns the generation that `<data_dir>/current` points to, by its real path, or None before the first.
+    """Returns the generation that `<data_dir>/current` points to, at its real path, or None before the first.
 
-    Raises `StoreUnusable` where the pointer or the manifest can't be read.
+    Raises `StoreUnusable` if the pointer or the manifest can't be read.
     """
     pointer = current_pointer(data_dir)
     if pointer is None:
@@ -209,11 +209,11 @@ def _manifest_in(data_dir: Path, generation: Path) -> Manifest:
 
 
 def begin(data_dir: Path, now: datetime) -> Draft:
-    """Removes the remains of killed builds, and names the next generation. The caller holds the run lock.
+    """Removes the remains of killed builds, and assigns the next generation's id. The caller holds the run lock.
 
-    Ids grow strictly, also after a clock that went back, and numbers also after an older generation was served again:
-    the number is the version of what is published, and mirrors refuse one that goes back. No two generations share a
-    second, since web servers make validators of whole seconds.
+    Ids grow strictly even if the clock went back, and numbers even after an older generation was served again: the
+    number is the version of the published data, and mirrors refuse one that decreases. No two generations share a
+    second, since web servers derive validators from whole seconds.
     """
     number = _newest_number(data_dir) + 1
     _sweep(data_dir)
@@ -236,11 +236,11 @@ def build(
     *,
     disputes: int = 0,
 ) -> Built | None:
-    """Builds the drafted generation of `parts` (by path within it, written in their order), and points to it.
+    """Builds the drafted generation from `parts` (by path within it, written in their order), and points to it.
 
-    Returns None if nothing would differ, and the seal is not due.
+    Returns None if nothing would differ and the seal is not due.
 
-    Parts with the same version in the last generation are hard-linked with their times. Any failure leaves the last
+    Parts with the same version in the last generation are hard-linked, with their times. Any failure leaves the last
     generation unchanged. Raises `DiskFull`, or what a part's `write` raises.
     """
     previous_components = {} if draft.previous is None else draft.previous.manifest.components
@@ -289,11 +289,11 @@ def build(
 
 
 def adopt(data_dir: Path, manifest_bytes: bytes, fetch: Callable[[Mapping[Path, Component]], None]) -> Generation:
-    """Builds the generation of a manifest that another host made, and points to it. The caller holds the run lock.
+    """Builds the generation of another host's manifest, and points to it. The caller holds the run lock.
 
-    Components that the current generation has too are hard-linked; `fetch` writes the files of all others. A generation
-    that is still here is only pointed to. Raises `GenerationBroken` where a file is not what the manifest says,
-    `DiskFull`, or what `fetch` raises; the last generation is unchanged then.
+    Components that the current generation also has are hard-linked; `fetch` writes the files of all others. A
+    generation that still exists here is only pointed to. Raises `GenerationBroken` if a file differs from the manifest,
+    `DiskFull`, or what `fetch` raises; the last generation is then unchanged.
     """
     manifest = _whole_manifest(manifest_bytes)
     generation_id = manifest.generation
@@ -327,10 +327,10 @@ def adopt(data_dir: Path, manifest_bytes: bytes, fetch: Callable[[Mapping[Path, 
 
 
 def remove_older(data_dir: Path, before: str | None = None) -> int:
-    """Removes every generation except the current one, or all before the id `before`, whatever their age.
+    """Removes every generation except the current one, or only those before the id `before`, whatever their age.
 
-    Returns their number. The caller holds the run lock. Readers with open files of a removed one can read on; the names
-    are gone.
+    Returns their number. The caller holds the run lock. Readers with open files of a removed generation can read on;
+    only the names are gone.
     """
     _sweep(data_dir)
     current = current_generation(data_dir)
@@ -351,7 +351,7 @@ def _same(components: Mapping[str, Component], parts: Mapping[str, Part]) -> boo
 
 def _place(target: Path, inside: tuple[str, ...], part: Part, draft: Draft) -> Component:
     """Writes or links the file of a part, with the mode that its path `inside` the data directory requires, and syncs
-    it. It is opened once, since a publication has more than a thousand files."""
+    it. Opens it only once, since a generation has more than a thousand files."""
     if part.link is not None:
         os.link(part.link, target)
     elif part.write is not None:
@@ -370,7 +370,7 @@ def _place(target: Path, inside: tuple[str, ...], part: Part, draft: Draft) -> C
 
 @contextmanager
 def _building(data_dir: Path, generation_id: str) -> Iterator[Path]:
-    """Provides a directory to fill, which becomes the generation and is pointed to. Any failure removes it."""
+    """Yields a directory to fill; at the end of the block it becomes the current generation. Any failure removes it."""
     root = data_dir / "generations"
     building = root / f"{_BUILDING}{generation_id}"
     try:
@@ -405,16 +405,16 @@ def _place_of(data_dir: Path, generation_id: str) -> Path:
 
 
 def _whole_manifest(content: bytes) -> Manifest:
-    """Returns the manifest in `content`. Raises `GenerationBroken` where its paths lead out of a generation."""
+    """Parses a manifest. Raises `GenerationBroken` if it can't be read, or a path leads out of the generation."""
     try:
         manifest = msgspec.json.decode(content, type=Manifest)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise _broken("?", f"its manifest can't be read: {error}") from None
     if _ID.match(manifest.generation) is None:
-        raise _broken(manifest.generation, "that is no id")
+        raise _broken(manifest.generation, "that is not the id of a generation")
     for path in manifest.components:
         if path.startswith("/") or not {"", ".", ".."}.isdisjoint(path.split("/")):
-            raise _broken(manifest.generation, f"{path!r} is no path within it")
+            raise _broken(manifest.generation, f"{path!r} is not a path within it")
     return manifest
 
 
@@ -424,7 +424,7 @@ def _verify(target: Path, component: Component, generation_id: str) -> None:
     with target.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     if sha256 != component.sha256:
-        raise _broken(generation_id, f"the object {component.sha256} has another content than its name says")
+        raise _broken(generation_id, f"the content of the object {component.sha256} does not match its name")
 
 
 def _broken(generation: str, why: str) -> GenerationBroken:
@@ -435,7 +435,7 @@ def _broken(generation: str, why: str) -> GenerationBroken:
 
 
 def point_to(data_dir: Path, generation_id: str) -> None:
-    """Moves the pointer to a whole generation of this directory. The caller holds the run lock."""
+    """Moves the pointer to a complete generation of this directory. The caller holds the run lock."""
     aside = data_dir / ".current-next"
     aside.unlink(missing_ok=True)
     aside.symlink_to(Path("generations") / generation_id)
@@ -444,7 +444,7 @@ def point_to(data_dir: Path, generation_id: str) -> None:
 
 
 def _sweep(data_dir: Path) -> None:
-    """Removes directories that were never pointed to: half-built ones, and whole ones newer than the pointer."""
+    """Removes directories that were never pointed to: unfinished ones, and complete ones newer than the pointer."""
     current = current_generation(data_dir)
     for path in _directories(data_dir):
         unfinished = path.name.startswith(_BUILDING)
@@ -454,7 +454,7 @@ def _sweep(data_dir: Path) -> None:
 
 
 def _newest_number(data_dir: Path) -> int:
-    """Returns the number of the newest generation that was ever here, or 0, also after `_sweep` removed that one."""
+    """Returns the number of the newest generation that ever existed here, even if `_sweep` removed it, or 0."""
     kept = data_dir / _NEWEST_NUMBER
     text = kept.read_bytes() if kept.exists() else b""
     recorded = int(text) if text.isdigit() else 0
@@ -466,7 +466,7 @@ def _newest_number(data_dir: Path) -> int:
 
 
 def _prune(data_dir: Path, newest: datetime) -> None:
-    """Keeps the newest few, and all recent ones, which requests and other processes may still read."""
+    """Removes old generations except the newest few and all recent ones, which other processes may still read."""
     ids = sorted((path.name for path in _directories(data_dir) if _ID.match(path.name)), reverse=True)
     oldest_kept = f"{newest - KEPT_AGE:%Y%m%dT%H%M%SZ}"
     for generation_id in ids[KEPT_COUNT:]:
@@ -480,7 +480,7 @@ def _directories(data_dir: Path) -> list[Path]:
 
 
 def published_at(generation_id: str) -> str:
-    """Returns when a generation was begun, by its id, which is in whole seconds, as the ledger stores times."""
+    """Returns the time of a generation in the ledger's text form, from its id, which has whole seconds."""
     return utc_text(datetime.strptime(generation_id.partition("-")[0], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC))
 
 

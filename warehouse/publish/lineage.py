@@ -1,8 +1,8 @@
-"""Tells which tables a document reads. They are recorded while it is read from an empty warehouse.
+"""Determines which tables a document reads, by recording the statements while it is read from an empty warehouse.
 
-That covers every table, because a reader runs all its statements before it evaluates their rows. `lineage.json` beside
-this module holds what was recorded, and `python -m warehouse.publish.lineage` writes it: recording takes longer than
-all else that a process does for the assets of documents.
+That covers every table, because a reader runs all its statements before it evaluates their rows. `lineage.json` next to
+this module contains the result, and `python -m warehouse.publish.lineage` writes it: recording takes longer than
+everything else that a process does for the assets of documents.
 """
 
 import json
@@ -26,7 +26,7 @@ _MACROS = re.compile(r"\bcreate or replace temp macro\b")
 
 
 class RecordingConnection:
-    """A connection that records the statements that it runs. Where some create macros, the others may use them."""
+    """A connection that records the statements that it runs. If some of them create macros, others may use these."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -34,7 +34,7 @@ class RecordingConnection:
         self.has_macros = False
 
     def execute(self, statement: str, parameters: Any = None) -> Connection:
-        """Runs a statement as the connection does, and records the text of one that may read tables."""
+        """Runs a statement on the connection, and records its text if it may read tables."""
         if _MACROS.search(statement):
             self.has_macros = True
         else:
@@ -43,13 +43,13 @@ class RecordingConnection:
 
     @property
     def tables(self) -> frozenset[str]:
-        """Returns the tables that those statements read."""
+        """Returns the tables that the recorded statements read."""
         read = partial(tables_read_on, self._connection) if self.has_macros else tables_read
         return frozenset().union(*map(read, self.statements))
 
 
 def tables_of(projection: Projection) -> frozenset[str]:
-    """Returns the tables that a document reads: its lineage. Empty where it is made without a store."""
+    """Returns the tables that a document reads, its lineage. Empty if it is built without a store."""
     return _recorded().get(projection.name, frozenset())
 
 
@@ -67,7 +67,7 @@ def text() -> str:
 def _tables_read(projection: Projection) -> frozenset[str]:
     with empty_warehouse().cursor() as connection:
         recording = RecordingConnection(connection)
-        # These settings take longer to make than to read with.
+        # A full installation would take longer to create than the reading does.
         read(projection, DocumentContext(cast(Connection, recording), Path(), Installation("https://svc.invalid")))
         return recording.tables
 

@@ -1,7 +1,7 @@
 """Reads and writes the object store of `SVC_PUBLISH_URL`: objects by the hash of their content, and pointers.
 
-The same code serves S3, Google Cloud Storage, Azure and a directory (`file://`). Credentials are those that the store's
-own tools take from the environment, such as `AWS_ACCESS_KEY_ID`.
+The same code serves S3, Google Cloud Storage, Azure and a directory (`file://`). Credentials come from the environment
+variables that the store's own tools use, such as `AWS_ACCESS_KEY_ID`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 POINTERS, OBJECTS, RUNS = "pointers", "objects", "runs.json"
 AT_ONCE = 16
-"""Transfers that are under way together."""
+"""The number of concurrent transfers."""
 
 _TIMEOUT_S = 10
 _TOOK = re.compile(r" in [0-9.]+(?:ns|µs|ms|s)\b")
@@ -38,14 +38,14 @@ _RETRIES: RetryConfig = {"max_retries": 2, "retry_timeout": timedelta(seconds=_T
 
 @dataclass(frozen=True, slots=True)
 class StoredObject:
-    """An object's name, and when it was last written, by the store's clock."""
+    """An object's name, and the time of its last write by the store's clock."""
 
     name: str
     written_at: datetime
 
 
 class ObjectStore:
-    """One prefix of a store. Everything raises `ObjectStoreAway` where the store can't be used."""
+    """One prefix of a store. Every method raises `ObjectStoreAway` if the store can't be used."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -61,7 +61,7 @@ class ObjectStore:
             ) from None
 
     def pointer_numbers(self, *, above: int = 0) -> list[int]:
-        """Returns the numbers of all stored pointers above `above`, ascending."""
+        """Returns the numbers of all stored pointers greater than `above`, ascending."""
         offset = f"{POINTERS}/{pointer_name(above)}"
         with self._at_hand():
             listed = [
@@ -72,15 +72,15 @@ class ObjectStore:
         return sorted(number for name in listed if (number := pointer_number(name)) is not None)
 
     def pointer(self, number: int) -> bytes | None:
-        """Returns the stored bytes of a pointer, or None if there is none of that number."""
+        """Returns the stored bytes of a pointer, or None if there is none with that number."""
         return self.content(f"{POINTERS}/{pointer_name(number)}")
 
     def create_pointer(self, number: int, body: bytes) -> bool:
-        """Stores a pointer under a number that is free. Returns False where another publisher was first."""
+        """Stores a pointer under a free number. Returns False if another publisher took it first."""
         return self.create(f"{POINTERS}/{pointer_name(number)}", body)
 
     def create(self, name: str, body: bytes) -> bool:
-        """Stores bytes under a name that is free. Returns False where another writer was first."""
+        """Stores bytes under a free name. Returns False if another writer took it first."""
         with self._at_hand():
             try:
                 obstore.put(self._store, name, body, mode="create")
@@ -89,12 +89,12 @@ class ObjectStore:
         return True
 
     def put_runs(self, content: bytes) -> None:
-        """Stores how the publishing host's jobs went, in place of what was stored before."""
+        """Replaces the stored status of the publishing host's jobs."""
         with self._at_hand():
             obstore.put(self._store, RUNS, content)
 
     def runs(self) -> bytes | None:
-        """Returns what `put_runs` stored, or None before."""
+        """Returns what `put_runs` stored last, or None."""
         return self.content(RUNS)
 
     def content(self, name: str) -> bytes | None:
@@ -122,7 +122,7 @@ class ObjectStore:
         return sha256
 
     def bytes_of(self, sha256: str) -> bytes | None:
-        """Returns an object's bytes, or None where it is not stored or is not what its name says."""
+        """Returns an object's bytes, or None if it is not stored or its content does not match its name."""
         with self._at_hand():
             try:
                 content = bytes(obstore.get(self._store, object_name(sha256)).bytes())
@@ -131,7 +131,7 @@ class ObjectStore:
         return content if hashlib.sha256(content).hexdigest() == sha256 else None
 
     def put_files(self, files: Mapping[str, Path]) -> None:
-        """Stores files under these names. One that is stored already is written again, so its time is new."""
+        """Stores files under these names. A file that is stored already is written again, which renews its time."""
 
         async def put(name: str, path: Path, slots: asyncio.Semaphore) -> None:
             async with slots:
@@ -145,9 +145,9 @@ class ObjectStore:
             asyncio.run(put_all())
 
     def get_files(self, files: Iterable[tuple[str, Path]]) -> None:
-        """Writes stored objects, given by their names, to files; there is no file of one that is not stored.
+        """Downloads objects, given by name, to files. An object that is not stored gives no file.
 
-        The caller verifies what they contain.
+        The caller verifies the contents.
         """
 
         async def get(name: str, path: Path, slots: asyncio.Semaphore) -> None:
@@ -192,5 +192,5 @@ def object_name(sha256: str) -> str:
 
 
 def _first_line(error: BaseException) -> str:
-    """Returns what a client says, but for how long it took: the same fault has the same words."""
+    """Returns the first line of a client's error without the time it took, so that equal faults give equal texts."""
     return _TOOK.sub("", str(error).strip().partition("\n")[0]).rstrip(".")

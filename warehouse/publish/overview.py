@@ -1,4 +1,4 @@
-"""Composes documents of others (site metrics, context). Each value is copied from the document that owns it."""
+"""Composes documents from others (site metrics, context). Each value is copied from the document that owns it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,13 +42,14 @@ from warehouse.token.holders import first_row
 HOLDERS, PRICE, ETH = "/api/token/holders", "/api/token/price", ETH_PRICE_PATH
 BIDWALL, TRUST, GRAPH = "/api/bidwall/balance", "/api/v2/trust/protocol", "/api/worldmodel/live"
 FROM_TRANSFERS = "estimated_from_transfers"
-"""Reason of a volume that is not what swaps moved, but what transfers of the token into and out of its pool moved."""
+"""The reason given for a volume that is computed from transfers into and out of the token's pool, not from swaps."""
 
 NOT_TOLD = "not_told"
-"""Reason of a figure that its document lacks beside others: the source does not tell it, or not yet."""
+"""The reason given for a figure that is missing in a document which has others: its source does not provide it, or not
+yet."""
 
 PARTS = (HOLDERS, PRICE, ETH, BIDWALL, TRUST)
-"""Paths of the documents that are the inputs here."""
+"""Paths of the input documents."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ Contents = Mapping[str, tuple[Projection, Fields]]
 
 
 def _contents(context: DocumentContext) -> Contents:
-    """Returns the content of each input document by path: the same for all documents of a generation."""
+    """Returns the content of each input document by path, read once per generation."""
     return context.remembered(
         "contents of the overview",
         lambda: {row.path: (row, fields_of(read(row, context))) for row in PROJECTIONS if row.path in PARTS},
@@ -73,7 +74,7 @@ def _contents(context: DocumentContext) -> Contents:
 
 
 def read_site_metrics(context: DocumentContext) -> SiteMetrics:
-    """Reads every live number."""
+    """Reads all live numbers."""
     contents = _contents(context)
     graph = _graph(context.connection)
 
@@ -110,7 +111,7 @@ def read_site_metrics(context: DocumentContext) -> SiteMetrics:
 
 
 def read_context(context: DocumentContext) -> ContextSnapshot:
-    """Reads the context with which an agent begins."""
+    """Reads the context that an agent starts with."""
     contents = _contents(context)
     graph = _graph(context.connection)
     status = first_row(context.connection, read_sql("holder_status"))
@@ -161,7 +162,7 @@ def read_context(context: DocumentContext) -> ContextSnapshot:
 
 
 def read_service_context(context: DocumentContext) -> ServiceContext:
-    """Reads the service and its documents: the description of the service, which changes only with its settings."""
+    """Reads the description of the service and its documents, which changes only with the settings."""
     status = first_row(context.connection, read_sql("holder_status"))
     return ServiceContext(
         schema_="svc.context.v1",
@@ -191,7 +192,7 @@ _NEXT = [
 
 
 def _part(contents: Contents, path: str) -> dict[str, Any]:
-    """Makes a `Sourced` from the fields of the document at `path`."""
+    """Returns the fields of a `Sourced` for the document at `path`."""
     projection, fields = contents[path]
     return {
         "source": fields["source"],
@@ -221,7 +222,7 @@ def _value(contents: Contents, path: str, name: str) -> Any:
 
 
 def _freshness(contents: Contents, parts: list[Any]) -> dict[str, Any]:
-    """Combines the parts with a number: the worst quality, the oldest reading, the earliest end of freshness."""
+    """Combines the parts that have a value: the worst quality, the oldest reading, the earliest end of freshness."""
     there = [part for part in parts if part.quality is not Quality.UNAVAILABLE]
     missing = [part for part in parts if part.quality is Quality.UNAVAILABLE and part.reason not in _OFF]
     fetched = [
@@ -244,7 +245,7 @@ def _freshness(contents: Contents, parts: list[Any]) -> dict[str, Any]:
 
 
 _OFF = (NOT_CONFIGURED, NO_GRAPH)
-"""Reasons that are a choice of the operator or a state of the service, not a failure."""
+"""Reasons that reflect an operator's choice or a normal state of the service, not a failure."""
 
 
 def _mode(parts: list[Sourced]) -> OverviewMode:

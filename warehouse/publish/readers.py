@@ -1,4 +1,4 @@
-"""Reads the content of a published document from the source that its row names, for publishing and the API."""
+"""Reads the content of a published document from the source named in its registry row, for publishing and the API."""
 
 from collections.abc import Callable
 from functools import cache
@@ -18,22 +18,22 @@ from warehouse.statements import read_sql
 from warehouse.token.holder_lists import lists_dir
 
 SHOWN_IN_VARIANTS = (ETH_PRICE_PATH,)
-"""Documents of a minute's run, which leaves the query copy unchanged."""
+"""Documents that the run of every minute publishes, which leaves the query copy unchanged."""
 
 
 def context_for(connection: duckdb.DuckDBPyConnection, settings: Settings) -> DocumentContext:
-    """Makes the context of publishing, with the signing keys.
+    """Creates the context for publishing, with the signing keys.
 
-    Raises `SettingsInvalid` or `StoreUnusable` on bad keys.
+    Raises `SettingsInvalid` or `StoreUnusable` if the keys are unusable.
     """
     installation = installation_of(settings, SigningKeys(settings).current())
     return DocumentContext(connection, lists_dir(settings.data_dir), installation)
 
 
 def read(projection: Projection, context: DocumentContext, parameters: BaseModel | None = None) -> Content:
-    """Reads the content of one document that shows no others. `parameters` are None for the published default.
+    """Reads the content of one document that shows no other documents. `parameters` is None for the published default.
 
-    Raises `RequestProblem` on parameters that fit their model but name nothing that exists.
+    Raises `RequestProblem` on parameters that fit their model but refer to nothing that exists.
     """
     if projection.make is not None:
         return projection.made_for(context.installation)
@@ -47,15 +47,15 @@ def read(projection: Projection, context: DocumentContext, parameters: BaseModel
 
 @cache
 def reader_of(name: str) -> Callable[..., Content]:
-    """Returns the room's function that a row names as its reader, and imports it if necessary."""
+    """Returns the room's function that a registry row names as its reader; imports it if necessary."""
     reader: Callable[..., Content] = resolve_name(f"warehouse.{name}")
     return reader
 
 
 def read_row(connection: duckdb.DuckDBPyConnection, statement: str) -> Fields:
-    """Returns the one row of a statement as fields; `JSON` columns are embedded unchanged.
+    """Returns the only row of a statement as fields; `JSON` columns are embedded unchanged.
 
-    Raises `ValueError` on no row or several.
+    Raises `ValueError` if it gives no row, or several.
     """
     cursor = connection.execute(statement)
     rows = cursor.fetchall()
@@ -68,5 +68,5 @@ def read_row(connection: duckdb.DuckDBPyConnection, statement: str) -> Fields:
 
 
 def holders_by_list(context: DocumentContext) -> dict[int, int]:
-    """Returns the numbers of holders of the readable lists, whose files belong to a generation, by block."""
+    """Returns the number of holders of each readable list, whose files belong to a generation, by block."""
     return dict(context.connection.execute(read_sql("readable_lists")).fetchall())

@@ -1,7 +1,8 @@
-"""Knows the address at which the processes of the API serve a data directory, so that nobody publishes for another one.
+"""Records the address at which the processes of the API serve a data directory, so that nobody publishes for another
+one.
 
-Each of them holds the lock of a file with its address for as long as it lives; the kernel drops the lock with the
-process, so a killed one leaves nothing that counts.
+Each process holds a lock on a file with its address for as long as it lives. The kernel drops the lock with the
+process, so the file of a killed one is ignored.
 """
 
 import fcntl
@@ -14,7 +15,7 @@ from contracts.errors import ForeignGeneration
 from contracts.settings import Settings
 
 FOLDER = "serving"
-"""One file for each process that serves, below SVC_DATA_DIR: its address, locked."""
+"""The folder in SVC_DATA_DIR with one locked file per serving process, which contains its address."""
 
 
 def hold_address(data_dir: Path, base_url: str) -> None:
@@ -23,7 +24,7 @@ def hold_address(data_dir: Path, base_url: str) -> None:
     folder.mkdir(exist_ok=True)
     name = token_hex(8)
     draft = folder / f".{name}"
-    # never closed: the lock is the process's
+    # Never closed: the process holds the lock until it ends.
     descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     os.write(descriptor, base_url.encode())
@@ -31,11 +32,11 @@ def hold_address(data_dir: Path, base_url: str) -> None:
 
 
 def served_address(data_dir: Path) -> str | None:
-    """Returns the address at which a process serves `data_dir`, or None. Removes what ended processes left."""
+    """Returns the address at which a process serves `data_dir`, or None. Removes the files of ended processes."""
     for path in (data_dir / FOLDER).glob("[!.]*"):
         with suppress(FileNotFoundError), path.open() as file:
             try:
-                # Shared, so that two who look at once don't take one another for a process that serves.
+                # Shared, so that two processes that check at the same time don't mistake one another for a serving one.
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
                 return file.read()
@@ -45,8 +46,8 @@ def served_address(data_dir: Path) -> str | None:
 
 
 def refuse_other_address(settings: Settings) -> None:
-    """Raises `ForeignGeneration` where a running service has another address than the settings: it could not serve
-    what would be published for theirs."""
+    """Raises `ForeignGeneration` if a running service has another address than the settings: it could not serve a
+    generation that is published for theirs."""
     served = served_address(settings.data_dir)
     if served is not None and served != settings.public_base_url:
         raise ForeignGeneration(

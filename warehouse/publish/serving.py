@@ -1,4 +1,4 @@
-"""Writes the query copy inside a generation from the warehouse, and reads it while generations come and go."""
+"""Writes the query copy of a generation from the warehouse, and reads it while generations replace one another."""
 
 import hashlib
 import tempfile
@@ -27,12 +27,12 @@ FILE_NAME = "serving.duckdb"
 
 
 def table_digests(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Returns a digest of the rows and the columns of every `out_` table, by its name."""
+    """Returns a digest of the rows and the columns of every `out_` table, by name."""
     columns: dict[str, list[str]] = {}
     for table, column, kind in connection.execute(read_sql("columns")).fetchall():
         columns.setdefault(table, []).append(f"{column} {kind}")
     statement = read_sql("table_digest")
-    # In one statement, since planning each by itself takes longer than reading most tables.
+    # In one statement, since planning one per table takes longer than reading most tables.
     digests = " union all ".join(
         f"select '{table.name}', * from ({statement.replace('$table', table.name)})"  # noqa: S608 - names of ours
         for table in _published()
@@ -44,7 +44,7 @@ def table_digests(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
 
 
 def serving_copy(connection: duckdb.DuckDBPyConnection, digests: Mapping[str, str]) -> Part:
-    """Makes the copy of every `out_` table as a part of a generation. `digests` are those of the tables now."""
+    """Returns the copy of all `out_` tables as a part of a generation. `digests` are the tables' current ones."""
     comments = "\n".join(table.comments("serving_copy") for table in _published())
     version = hashlib.sha256(repr((duckdb.__version__, comments, sorted(digests.items()))).encode())
 
@@ -63,8 +63,8 @@ def _published() -> list[Table]:
 
 @lru_cache(maxsize=2)
 def _empty_copy(columns: tuple[tuple[str, str, str], ...], comments: str) -> bytes:
-    """Returns the content of a copy without rows. A process that publishes again finds it made: to declare tables and
-    comments takes longer than to write the rows."""
+    """Returns the bytes of a copy without rows. They are cached for a process that publishes repeatedly: declaring
+    tables and comments takes longer than writing the rows."""
     published = {table.name for table in _published()}
     declared: dict[str, list[str]] = {}
     for table, column, kind in columns:
@@ -108,7 +108,7 @@ class GenerationReading:
 class ServedGenerations:
     """Opens the current generation for queries.
 
-    A request keeps the one it began with; a superseded one closes behind its last request.
+    A request keeps the generation that it started with; a superseded one is closed after its last request.
     """
 
     def __init__(self, data_dir: Path) -> None:
@@ -144,12 +144,12 @@ class ServedGenerations:
                 self._close_unless_needed(opened)
 
     def remembers(self, name: str) -> bool:
-        """Decides whether the current generation is open and its readers remember `name`. Never waits for a thread."""
+        """Decides whether the current generation is open and has `name` in its cache. Never waits for a thread."""
         opened = self._open
         return opened is not None and name in opened.memo and current_pointer(self.data_dir) == self._pointer
 
     def close(self) -> None:
-        """Closes the open generation, at the latest when its last request ends."""
+        """Closes the open generation now, or when its last request ends."""
         with self._lock:
             opened, self._open, self._pointer = self._open, None, None
             if opened is not None:

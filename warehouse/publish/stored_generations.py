@@ -1,8 +1,8 @@
-"""Takes generations to an object store and from it, so that hosts without a shared disk serve the same one.
+"""Copies generations to an object store and from it, so that hosts without a shared disk serve the same one.
 
 A publisher stores the components that the store lacks, then the manifest, and last a pointer under the next free
 number. A reader takes the highest valid pointer, fetches what it lacks, verifies it, and only then moves its own
-pointer: at every moment both serve a whole generation, whoever dies where.
+pointer. So both serve a complete generation at every moment, whichever of them dies at whatever point.
 """
 
 from __future__ import annotations
@@ -34,18 +34,19 @@ from warehouse.publish.generations import (
 from warehouse.publish.object_store import OBJECTS, ObjectStore, object_name
 
 FOLLOWED = "followed.json"
-"""The file of a data directory with the pointer that was followed last."""
+"""The file in a data directory that contains the pointer followed last."""
 
 LOCK_WAIT_S = 60.0
 UNREFERENCED_AGE = timedelta(days=1)
-"""An object that no kept pointer refers to is deleted at this age: another publisher may just be storing it."""
+"""The age at which an object is deleted that no remaining pointer refers to. Younger ones may be in use: another
+publisher may be storing its generation."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Origin:
-    """The place of stored generations: the store, the address that they are made for, and the service's keys."""
+    """The origin of stored generations: the store, the address that they are built for, and the service's keys."""
 
     store: ObjectStore
     base_url: str
@@ -53,7 +54,7 @@ class Origin:
 
 
 def origin_of(settings: Settings) -> Origin:
-    """Returns the origin that the settings name. Raises `SettingsInvalid` where they name none."""
+    """Returns the origin that the settings name. Raises `SettingsInvalid` if they name none."""
     if settings.publish_url is None:
         raise SettingsInvalid("SVC_PUBLISH_URL is not set.", cure="Set it to an object store, as .env.example shows.")
     return Origin(ObjectStore(settings.publish_url), settings.public_base_url, SigningKeys(settings))
@@ -61,7 +62,7 @@ def origin_of(settings: Settings) -> Origin:
 
 @dataclass(frozen=True)
 class Pointing:
-    """The part of a pointer that its maker decides."""
+    """The fields of a pointer that its creator decides."""
 
     generation: str
     manifest: str
@@ -70,7 +71,7 @@ class Pointing:
 
 
 def newest_pointer(origin: Origin) -> Pointer | None:
-    """Returns the highest valid pointer, or None. Invalid ones are logged and passed over."""
+    """Returns the highest valid pointer, or None. Invalid ones are logged and skipped."""
     return _newest(origin, origin.store.pointer_numbers())
 
 
@@ -81,11 +82,11 @@ def valid_pointers(origin: Origin) -> list[Pointer]:
 
 
 def push(origin: Origin, data_dir: Path, now: datetime, *, forgets_older: bool = False) -> Pointer | None:
-    """Stores this host's generation and points to it. Returns None where the store already points to it or a newer one,
-    and where it was made for another address.
+    """Stores this host's generation and points to it. Returns None if the store already points to it or a newer one, or
+    if it was built for another address.
 
-    With `forgets_older` it points to it again, and every host deletes all older ones. Raises `ObjectStoreAway`; what
-    was stored until then is used by the next attempt.
+    With `forgets_older` the store points to it again, and every host deletes all older ones. Raises `ObjectStoreAway`;
+    the next attempt uses what was stored until then.
     """
     generation = current_generation(data_dir)
     if generation is None or generation.manifest.base_url != origin.base_url:
@@ -107,9 +108,9 @@ def push(origin: Origin, data_dir: Path, now: datetime, *, forgets_older: bool =
 
 
 def roll_back(origin: Origin, generation_id: str, now: datetime) -> Pointer:
-    """Points the store to an older generation. Publishers go on from the newest one that they make afterwards.
+    """Points the store to an older generation. The next newer generation that a publisher builds replaces it.
 
-    Raises `GenerationUnknown` where no kept pointer is of it, and `ObjectStoreAway`.
+    Raises `GenerationUnknown` if no remaining pointer refers to it, and `ObjectStoreAway`.
     """
     taken: list[int] | None = None
     while True:
@@ -130,11 +131,12 @@ def roll_back(origin: Origin, generation_id: str, now: datetime) -> Pointer:
 
 
 def follow(origin: Origin, data_dir: Path, *, after: int = 0) -> Pointer | None:
-    """Takes over the generation of the highest valid pointer after number `after`, and returns that pointer, if any.
+    """Fetches the generation of the highest valid pointer after number `after`, serves it, and returns that pointer, if
+    any.
 
-    A generation that can't be taken over whole is passed over for the next lower one, but never for one that was
-    followed here before: a store may answer with what it held earlier. Raises `GenerationBroken` where nothing is left
-    then, and `ObjectStoreAway`.
+    If a generation can't be fetched completely, the next lower pointer is tried, but never one older than the pointer
+    followed here last, since a store may answer with an outdated state. Raises `GenerationBroken` if none is left, and
+    `ObjectStoreAway`.
     """
     broken: GenerationBroken | None = None
     current = current_generation(data_dir)
@@ -168,7 +170,7 @@ def follow(origin: Origin, data_dir: Path, *, after: int = 0) -> Pointer | None:
 def prune(origin: Origin, now: datetime) -> int:
     """Deletes pointers that no reader needs, and objects that no other pointer refers to. Returns their number.
 
-    Only the publisher that made the newest pointer may do it.
+    Only the publisher that created the newest pointer may call this.
     """
     pointers = valid_pointers(origin)
     kept = {pointer.number for pointer in pointers if pointer.written_at > now - KEPT_AGE}
@@ -179,8 +181,8 @@ def prune(origin: Origin, now: datetime) -> int:
 def forget_older(origin: Origin, data_dir: Path, now: datetime) -> None:
     """Points to this host's generation and deletes all others from the store, whatever their age.
 
-    Hosts that follow delete theirs with that pointer. Raises `ObjectStoreAway`, and `GenerationUnknown` where another
-    publisher's generation is newer; it can be repeated.
+    Following hosts delete theirs when they read that pointer. Raises `ObjectStoreAway`, and `GenerationUnknown` if
+    another publisher's generation is newer; it can be repeated.
     """
     pointer = push(origin, data_dir, now, forgets_older=True)
     if pointer is None:
@@ -193,7 +195,8 @@ def forget_older(origin: Origin, data_dir: Path, now: datetime) -> None:
 
 
 def _keep(origin: Origin, pointers: list[Pointer], kept: set[int], unneeded_before: datetime | None) -> int:
-    """Deletes all other pointers, and all objects that the kept ones don't need and that were written before then."""
+    """Deletes all pointers except the `kept` ones, and all objects that these don't need and that were written before
+    `unneeded_before` (None: at any time)."""
     needed: set[str] = set()
     for manifest_hash in {pointer.manifest for pointer in pointers if pointer.number in kept}:
         manifest = _manifest(origin, manifest_hash)
@@ -213,7 +216,8 @@ def _keep(origin: Origin, pointers: list[Pointer], kept: set[int], unneeded_befo
 
 
 def _followed(data_dir: Path, current: Generation | None) -> Pointer | None:
-    """Returns the pointer that was followed last, if what it points to is served; it is a diary, not data."""
+    """Returns the pointer that was followed last if its generation is still served, else None. A damaged file counts as
+    none: nothing depends on it."""
     try:
         pointer = msgspec.json.decode((data_dir / FOLLOWED).read_bytes(), type=Pointer)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
@@ -237,9 +241,9 @@ def _valid(origin: Origin, number: int) -> Pointer | None:
 
 
 def _new_numbers(origin: Origin, taken: list[int] | None) -> list[int]:
-    """Returns the numbers of all pointers. `taken` are those after which the next number was not free.
+    """Returns the numbers of all pointers. `taken` is an earlier list of them, whose next number was not free.
 
-    Raises `ObjectStoreAway` where the store shows no other: what it lists is old.
+    Raises `ObjectStoreAway` if the store still lists the same: its list is outdated.
     """
     numbers = origin.store.pointer_numbers()
     if taken is not None and numbers == taken:
@@ -252,7 +256,7 @@ def _new_numbers(origin: Origin, taken: list[int] | None) -> list[int]:
 
 
 def _created(origin: Origin, numbers: list[int], pointing: Pointing, now: datetime) -> Pointer | None:
-    """Creates the pointer after `numbers`. Returns None where another publisher took its number meanwhile."""
+    """Creates the pointer after `numbers`. Returns None if another publisher took its number meanwhile."""
     number = max(numbers, default=0) + 1
     pointer = Pointer(
         number=number,
@@ -283,7 +287,7 @@ def _take_over(origin: Origin, data_dir: Path, pointer: Pointer) -> None:
 
 
 def _stored(origin: Origin, head: Pointer | None) -> set[str]:
-    """Returns the hashes of the objects that the store surely holds: those of the newest pointer's generation."""
+    """Returns the hashes of objects that the store certainly has: those of the newest pointer's generation."""
     manifest = None if head is None else _manifest(origin, head.manifest)
     return set() if manifest is None else {component.sha256 for component in manifest.components.values()}
 

@@ -57,7 +57,8 @@ class TrustState:
 
 @dataclass(frozen=True)
 class ScoreCheck:
-    """One question to the contract. Without `theirs` (meets, score), `reason` is why it gave no answer."""
+    """One query to the contract, with our answer (meets, score) and its answer. If `theirs` is None, `reason` is why
+    there was no answer."""
 
     agent: str
     min_score: int
@@ -72,9 +73,9 @@ def read_trust_state(connection: duckdb.DuckDBPyConnection) -> TrustState | None
 
 
 def fold_scores(connection: duckdb.DuckDBPyConnection, registry: str, half_life_s: int) -> frozenset[str]:
-    """Counts all attestations above the last fold in one transaction. Returns the attested agents.
+    """Counts all attestations after the last fold in one transaction. Returns the attested agents.
 
-    Another registry or half-life, or attestations that are read again, make the count start over.
+    The count starts over for another registry or half-life, and if attestations are being read again.
     """
     reach = first_row(connection, read_sql("trust_reach"))
     with transaction(connection):
@@ -131,12 +132,12 @@ def scores(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 
 
 def newly_attested(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """Returns the agents that were attested since the last question to the contract."""
+    """Returns the agents that were attested since the last query to the contract."""
     return [agent for (agent,) in connection.execute(read_sql("newly_attested")).fetchall()]
 
 
 def checked_at_block(connection: duckdb.DuckDBPyConnection, block: int) -> bool:
-    """Returns whether the contract gave any answer about the scores at `block`."""
+    """Returns True if the contract gave any answer about the scores at `block`."""
     row = first_row(
         connection, "select 1 from core_trust__checks where block = ? and theirs_meets is not null limit 1", [block]
     )
@@ -146,7 +147,7 @@ def checked_at_block(connection: duckdb.DuckDBPyConnection, block: int) -> bool:
 def record_checks(
     connection: duckdb.DuckDBPyConnection, block: int, checks: Sequence[ScoreCheck], now: datetime
 ) -> None:
-    """Stores the contract's answers at `block` and deletes questions older than two days."""
+    """Stores the contract's answers at `block` and deletes checks older than two days."""
     oldest = naive_utc(now) - _CHECKS_KEPT
     with transaction(connection):
         connection.execute("delete from core_trust__checks where block = ? or checked_at < ?", [block, oldest])
@@ -154,7 +155,7 @@ def record_checks(
 
 
 def is_trust_recorded(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Returns whether any run has recorded the registry's status."""
+    """Returns True if any run has recorded the registry's status."""
     return first_row(connection, read_sql("trust_status")) is not None
 
 
@@ -170,7 +171,8 @@ def record_trust_status(
 ) -> None:
     """Replaces the served rows: the scores and their status.
 
-    `reason` is why they could not be counted; where attestations are missing by the registry's numbers, that is it.
+    `reason` is why they could not be counted. Without one, missing attestations, which the registry's numbering shows,
+    become the reason.
     """
     state = first_row(connection, "select half_life_s, block, block_hash, block_time from core_trust__state")
     half_life_s, block, block_hash, block_time = state or (None,) * 4
@@ -215,7 +217,7 @@ def record_trust_status(
 
 @dataclass(frozen=True)
 class _Status:
-    """The status row in the form that the documents need."""
+    """The status row in the form that the documents use."""
 
     chain_id: int | None
     registry: str | None
@@ -251,7 +253,7 @@ def read_trust_protocol(context: DocumentContext) -> TrustProtocol:
 
 
 def read_trust_registry(context: DocumentContext) -> TrustRegistry:
-    """Reads who was attested by whom."""
+    """Reads the attested agents, their attesters and the newest attestations."""
     status = _status(context.connection)
     lists = {
         name: _listed(context.connection, f"trust_listed_{name}") for name in ("agents", "attesters", "attestations")
@@ -283,7 +285,7 @@ def _listed(connection: duckdb.DuckDBPyConnection, question: str) -> list[dict[s
 
 
 def read_trust_score(context: DocumentContext, agent: str) -> TrustScore:
-    """Reads the score of an agent (lower-case hex); one without attestations has zeros and is not registered."""
+    """Reads the score of an agent (lower-case hex). An agent without attestations has zeros and is not registered."""
     status = _status(context.connection)
     known = status.consistency is not None
     row = first_row(context.connection, read_sql("trust_score"), {"agent": agent}) if known else None
