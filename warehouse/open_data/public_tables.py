@@ -59,7 +59,7 @@ class PublicTable:
     expressions: tuple[str, ...]
     """The SQL of each column. `$whole` is replaced by the number of smallest units in a whole token."""
     texts: tuple[str, ...]
-    """The SQL of amounts as text, from which several columns are computed: planning it once per column takes longer than
+    """The SQL of amounts as text, from which several columns are computed: planning it once for each takes longer than
     reading a table."""
 
     def rows(self, unit: Unit, source: str) -> str:

@@ -1,5 +1,5 @@
 -- At most one row: the ledger's seq up to which changes are synced.
 create table if not exists core_access__state (
     only_row boolean primary key check (only_row),  -- Always true
-    seq bigint not null  -- The ledger's seq up to which changes are taken over
+    seq bigint not null  -- The ledger's seq up to which changes are synced
 );

@@ -3,8 +3,8 @@ create table if not exists out_discovery__probes (
     capability varchar primary key,  -- Its id in the capability registry
     status varchar not null,  -- live, planned or off
     reason varchar,  -- Reason why it is impaired or not live, as a stable code
-    determined_by varchar not null,  -- http: asked at its public address; warehouse: its data was read; settings: they
-    -- alone
+    determined_by varchar not null,  -- http: a request to its public address; warehouse: its data; settings: only the
+    -- settings
     evidence varchar not null,  -- Evidence: the request, table or setting that decided it
     checked_at timestamp not null  -- Time at which this finding was made, renewed hourly, UTC
 );

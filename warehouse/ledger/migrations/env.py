@@ -1,4 +1,4 @@
-"""Alembic runs this file. It migrates inside the transaction that `warehouse.ledger.schema` opened and locked."""
+"""Alembic runs this file. It migrates within the transaction that `warehouse.ledger.schema` opened and locked."""
 
 from alembic import context
 

@@ -1,6 +1,6 @@
 -- One row per file of the history of balances, which answers what any address held at any block.
 create table if not exists out_holders__history (
-    kind varchar not null,  -- changes: transfers of contiguous blocks with the balances behind them; state: all balances
+    kind varchar not null,  -- changes: transfers of contiguous blocks with the balances after them; state: all balances
     -- at the end of a block; addresses: every address up to the newest state
     name varchar not null,  -- Name of the file
     from_block bigint not null,  -- First block that it covers

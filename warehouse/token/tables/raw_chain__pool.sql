@@ -8,6 +8,6 @@ create table if not exists raw_chain__pool (
     currency varchar,  -- usd if the other token is USDC, eth if it is wrapped ether; null beside a reason
     reason varchar,  -- Why no price follows from this pool, as a stable code
     read_at timestamp not null,  -- Time at which the contracts were read, UTC
-    kind varchar  -- pair if it says its reserves, concentrated if it says its price and the liquidity there; null beside
-    -- a reason
+    kind varchar  -- pair if its events give its reserves, concentrated if they give its price and the liquidity there;
+    -- null beside a reason
 );

@@ -1,5 +1,5 @@
--- One row per event of the token's pool that says its reserves, at or below finality, up to the first observed price: a
--- pair's Sync has them, and from a concentrated pool's Swap follow the virtual ones of its price and its depth there.
+-- One row per event of the token's pool that gives its reserves, at or below finality, up to the first observed price: a
+-- pair's Sync contains them, and a concentrated pool's Swap gives virtual ones by its price and its depth there.
 create table if not exists raw_chain__pool_reserves (
     block_number bigint not null,  -- Block of the event
     log_index integer not null,  -- Position of the event among the logs of its block
@@ -10,7 +10,7 @@ create table if not exists raw_chain__pool_reserves (
     block_time_quality time_quality not null,  -- exact from the node; estimated between two known blocks
     sqrt_price_x96 u256,  -- Of a Swap: square root of the price of token0 in token1, both in their smallest units,
     -- times 2^96, below 2^160
-    liquidity_raw u256  -- Of a Swap: liquidity in range behind it, below 2^128: the root of the product of the reserves
+    liquidity_raw u256  -- Of a Swap: liquidity in range after it, below 2^128: the root of the product of the reserves
 );
 alter table raw_chain__pool_reserves alter column reserve0_raw drop not null;
 alter table raw_chain__pool_reserves alter column reserve1_raw drop not null;

@@ -1,9 +1,9 @@
--- API keys, and what is kept of their use.
+-- API keys and their use.
 
--- One row per key, which is never deleted. digest is the HMAC-SHA256 of the key under the pepper of pepper_version;
--- hint its prefix and last four characters. A rotation adds a row of the same family, by which quotas are counted.
--- sealed is the key, encrypted, so that a lost answer can be repeated; null from its first use on. Past paid_until the
--- free tier holds. Times are RFC 3339 text in UTC.
+-- One row per key; rows are never deleted. digest is the HMAC-SHA256 of the key under the pepper of pepper_version, and
+-- hint its prefix and last four characters. A rotation adds a row of the same family, for which quotas are counted.
+-- sealed is the encrypted key, so that a lost answer can be repeated; null from its first use on. After paid_until the
+-- free tier applies. Times are RFC 3339 text in UTC.
 create table api_keys (
     key_id text not null primary key,
     family_id text not null,
@@ -27,7 +27,7 @@ create unique index api_keys_one_alive_of_claim on api_keys (claim_id) where sta
 
 create index api_keys_of_owner on api_keys (owner);
 
--- One row per key and UTC day on which it was used: requests that were admitted. Written in batches.
+-- One row per key and UTC day on which it was used: the number of admitted requests. Written in batches.
 create table api_key_uses (
     key_id text not null references api_keys (key_id),
     day text not null,

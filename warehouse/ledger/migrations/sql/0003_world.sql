@@ -1,7 +1,7 @@
--- The graph: its events, what is current, what was decided, what waits. Times are RFC 3339 text in UTC.
+-- The graph: its events, current states, decisions and pending proposals. Times are RFC 3339 text in UTC.
 -- A revision is the seq of an event. Bodies are the JSON of contracts.world.records.
 
--- One row per accepted change: the new state of one node or edge. decision_seq names the decision that let it in.
+-- One row per accepted change: the new state of one node or edge. decision_seq is the decision that approved it.
 create table world_events (
     seq bigint not null primary key,
     kind text not null check (kind in ('node', 'edge')),
@@ -17,8 +17,8 @@ create index world_events_by_entity on world_events (entity_id, seq);
 create index world_events_by_decision on world_events (decision_seq);
 create index world_events_of_constitution on world_events (kind, entity_id) where actor = 'constitution';
 
--- One row per node: its newest state. owner is '' for public ones; live is 0 where it was over when it was recorded, or
--- is erased; dedupe_key is of owner, type and title; fact_key of owner, subject and a single-valued predicate.
+-- One row per node: its newest state. owner is '' for public ones; live is 0 if it had ended when it was recorded, or is
+-- erased; dedupe_key is of owner, type and title; fact_key of owner, subject and a single-valued predicate.
 create table world_nodes (
     id text not null primary key,
     owner text not null,
@@ -53,8 +53,8 @@ create index world_edges_by_source on world_edges (source, type);
 create index world_edges_by_target on world_edges (target, type);
 create index world_edges_by_owner on world_edges (owner, revision);
 
--- One row per decision, a chain: link is the hash of the row and of the link before it. What was decided is committed to
--- by a salted hash, so that it can be forgotten without breaking the chain.
+-- One row per decision, a chain: link is the hash of the row and of the previous link. commitment is a salted hash of the
+-- payload, so that the payload can be deleted without breaking the chain.
 create table world_decisions (
     seq bigint not null primary key,
     number bigint not null unique,
@@ -64,8 +64,8 @@ create table world_decisions (
     link text not null
 );
 
--- At most one row per decision: what the commitment is of, and whose it is ('' for the public part). Deleted for the
--- rights of a person.
+-- At most one row per decision: the payload to which it is committed, and its owner ('' for the public part). Deleted for
+-- the rights of a person.
 create table world_decision_payloads (
     seq bigint not null primary key references world_decisions (seq),
     owner text not null,
@@ -75,7 +75,7 @@ create table world_decision_payloads (
 
 create index world_decision_payloads_by_owner on world_decision_payloads (owner);
 
--- One row per escalated proposal and whose it is; decided_seq is the decision that settled it, null while it waits.
+-- One row per escalated proposal, with its owner; decided_seq is the decision that settled it, null while it waits.
 create table world_pending (
     seq bigint not null primary key references world_decisions (seq),
     owner text not null,
@@ -85,8 +85,8 @@ create table world_pending (
 
 create index world_pending_by_decided on world_pending (decided_seq, seq);
 
--- One row per request with an idempotency key that was approved or escalated, so that the same one gets the same answer.
--- scope is who asked.
+-- One row per request with an idempotency key that was approved or escalated, so that a repetition gets the same answer.
+-- scope is the requester.
 create table world_requests (
     scope text not null,
     key text not null,
@@ -95,8 +95,8 @@ create table world_requests (
     primary key (scope, key)
 );
 
--- One row per onboarding capsule: the decision that made it, the one that waits to make it public, and whose it became.
--- request_key is who asked with which idempotency key.
+-- One row per onboarding capsule: the decision that created it, the pending one that would make it public, and who
+-- claimed it. request_key combines the requester and the idempotency key.
 create table world_capsules (
     id text not null primary key,
     request_key text unique,

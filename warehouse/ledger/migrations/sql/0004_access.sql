@@ -1,9 +1,9 @@
--- Quotes, claims, receipts and money that matched nothing. Amounts are in the coin's smallest unit, addresses and hashes
--- in lower case, times RFC 3339 text in UTC.
+-- Quotes, claims, receipts and unmatched payments. Amounts are in the coin's smallest unit, addresses and hashes in lower
+-- case, times RFC 3339 text in UTC.
 
--- One row per quote. quote_json and requirement_json are the RFC 8785 bytes that the hashes are of; the columns beside
--- them serve questions only. While a quote is open no other one of its payer may ask for the same amount; it stays so
--- for the claim grace after its expiry.
+-- One row per quote. quote_json and requirement_json are the RFC 8785 bytes that are hashed; the other columns are for
+-- queries only. While a quote is open, its payer can have no other quote with the same amount; a quote stays open for the
+-- claim grace period after its expiry.
 create table access_quotes (
     quote_id text not null primary key,
     plan_id text not null,
@@ -58,7 +58,7 @@ where idempotency_digest is not null;
 
 create index access_claims_not_final on access_claims (issued_at) where final_at is null;
 
--- One row per claim: the RFC 8785 bytes that receipt_hash is of, and the signature over that. Never changed.
+-- One row per claim: the RFC 8785 bytes whose hash is receipt_hash, and the signature over the hash. Never changed.
 create table access_receipts (
     receipt_id text not null primary key,
     claim_id text not null unique references access_claims (claim_id),
@@ -67,15 +67,15 @@ create table access_receipts (
     signature_json text not null
 );
 
--- One row per quote whose claim is being verified: by whom, and until when at most.
+-- One row per quote whose claim is being verified: who verifies it, and until when at most.
 create table access_leases (
     quote_id text not null primary key,
     owner text not null,
     expires_at text not null
 );
 
--- One row per transfer that came to us with a claim and pays none; quote_id is the quote of the first such claim. The
--- amount is decimal text, since other tokens use all of uint256.
+-- One row per transfer to us that a claim named but that pays for none; quote_id is the quote of the first such claim.
+-- The amount is decimal text, since other tokens use all of uint256.
 create table access_unmatched_payments (
     payment_id text not null primary key,
     chain_id bigint not null,

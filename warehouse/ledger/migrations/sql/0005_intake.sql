@@ -1,10 +1,10 @@
--- Intakes, who sent them, and the steps they took. Times are RFC 3339 text in UTC.
+-- Intakes, their senders, and their steps. Times are RFC 3339 text in UTC.
 
--- One row per intake, forgotten ones too: of those lane, profile, UTC day of receipt and states are left. details_json is
--- what was sent without contact and person. identity_digest is the HMAC of what two requests of one sender have in
--- common; repeats is 1 where such a request was there before, and linked_to the first of them. idempotency_digest is the
--- HMAC of the client's Idempotency-Key, request_digest that of its body. graph_key names the intake in the graph and in
--- the warehouse, where its id, which opens it, is not.
+-- One row per intake, including forgotten ones, of which lane, profile, UTC day of receipt and states remain.
+-- details_json is the request without contact and person. identity_digest is the HMAC of what two requests of the same
+-- sender have in common; repeats is 1 if there was such a request before, and linked_to is the first of them.
+-- idempotency_digest is the HMAC of the client's Idempotency-Key, request_digest that of the body. graph_key is the name
+-- of the intake in the graph and the warehouse, which must not contain its id, because the id gives access to it.
 create table intakes (
     intake_id text not null primary key,
     graph_key text not null unique,
@@ -41,14 +41,14 @@ create index intakes_of_claim on intakes (claim_id) where claim_id is not null;
 
 create index intakes_by_receipt on intakes (received_at);
 
--- One row per intake that is not forgotten: how its sender is reached and called. Read by `svc intake export` alone, but
--- for the names that the interface puts into a summary.
+-- One row per intake that is not forgotten: the contact data and the name of its sender. Only `svc intake export` reads
+-- it, except for the names that the interface includes in a summary.
 create table intake_contacts (
     intake_id text not null primary key references intakes (intake_id),
     person_json text not null
 );
 
--- One row per step of an intake, counted from 1; by is `service`, `operator:NAME` or `claim:ID`.
+-- One row per step of an intake, counted from 1; taken_by is `service`, `operator:NAME` or `claim:ID`.
 create table intake_steps (
     intake_id text not null references intakes (intake_id),
     position integer not null,

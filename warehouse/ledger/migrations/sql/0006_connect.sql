@@ -1,4 +1,4 @@
--- Pairing codes, and the sessions that were opened with them. Times are RFC 3339 text in UTC.
+-- Pairing codes and the sessions opened with them. Times are RFC 3339 text in UTC.
 
 -- One row per pairing code that we issued, or that a companion vouched for when it was used. code_digest is the HMAC of
 -- the code; consumed_at is null until it opened a session.
@@ -13,8 +13,8 @@ create table connect_pairings (
 
 create index connect_pairings_by_expiry on connect_pairings (expires_at);
 
--- One row per session, at most one of a pairing. token_digest is the HMAC of its token. assistant, os and
--- runtime_profile are null until a plan was asked for; progress_json is how far that is, and revision counts what changed.
+-- One row per session, at most one per pairing. token_digest is the HMAC of its token. assistant, os and runtime_profile
+-- are null until a plan is requested; progress_json is the progress in it, and revision counts the changes.
 create table connect_sessions (
     session_id text not null primary key,
     token_digest text not null unique,

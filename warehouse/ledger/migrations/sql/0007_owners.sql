@@ -1,23 +1,23 @@
 -- A key's owner is the address that paid, until the operator that its quote names has signed.
 
--- What was called the owner of a quote is the operator that it names: the payer, where it names no other address.
+-- The former owner of a quote is the operator that it names, or the payer if it names no other address.
 alter table access_quotes rename column owner to operator;
 
--- Who owns the claim's keys: its payer, or its quote's operator once that has signed.
+-- The owner of the claim's keys: its payer, or its quote's operator once that has signed.
 alter table access_claims add column owner text not null default '';
 
 update access_claims set owner = payer;
 
--- Which key asked for the decision; null for what no key asked for, and for what was decided before this was kept.
+-- The key that requested the decision; null if no key did, and for decisions from before this was recorded.
 alter table world_decision_payloads add column key_id text;
 
 create index world_decision_payloads_by_key on world_decision_payloads (key_id);
 
 create index api_keys_of_claim on api_keys (claim_id);
 
--- One row per key that an operator owned which had never signed, and which its payer owns since moved_at. nodes and edges
--- of the operator became the payer's with all keys of the two; left_behind are those that stayed, since nobody can say
--- which key wrote them. moved_at is null until the graph was looked at, by the version that migrates.
+-- One row per key that an operator which had never signed owned, and that its payer has owned since moved_at. nodes and
+-- edges count what moved from the operator to the payer with all keys of the two; left_behind counts what stayed, since
+-- nobody can say which key wrote it. moved_at is null until the migrating version has moved the graph.
 create table access_moved_keys (
     key_id text not null primary key references api_keys (key_id),
     from_owner text not null,

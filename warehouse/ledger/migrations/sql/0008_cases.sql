@@ -1,9 +1,9 @@
--- Cases of money that matched nothing, the supplementary quotes that they offer, and every transfer that a claim uses.
+-- Cases of unmatched payments, the supplementary quotes that they offer, and every transfer that a claim uses.
 -- Amounts are in the coin's smallest unit, addresses and hashes in lower case, times RFC 3339 text in UTC.
 
--- One row per transfer that came to us and that no claim used when it was reported. quote_id is a quote of the transfer's
--- sender, null while no claim of such a quote has named it; proven is 1 where the sender signed that claim. The amounts
--- are decimal text, since other tokens use all of uint256. refund_amount is what is, or was, to be sent back.
+-- One row per transfer to us that no claim used when it was reported. quote_id is a quote of the transfer's sender, null
+-- until a claim of such a quote has named it; proven is 1 if the sender signed that claim. The amounts are decimal text,
+-- since other tokens use all of uint256. refund_amount is the amount that is, or was, due to be refunded.
 create table access_cases (
     case_id text not null primary key,
     chain_id bigint not null,
@@ -33,7 +33,7 @@ create index access_cases_of_quote on access_cases (quote_id);
 
 create index access_cases_in_state on access_cases (state);
 
--- Unmatched payments become cases. One that was filed under a quote of another payer is filed under none.
+-- Unmatched payments become cases. A payment that was filed under another payer's quote is now filed under none.
 insert into access_cases (
     case_id, chain_id, transaction_hash, log_position, asset, sender, recipient, amount, block_number, block_hash,
     block_time_s, code, quote_id, proven, state, refund_amount, refund_transaction_hash, recorded_at, changed_at
@@ -47,7 +47,7 @@ left join access_quotes q on q.quote_id = p.quote_id and q.payer = p.sender;
 
 drop table access_unmatched_payments;
 
--- One row per quote that a case offered for the difference between what was sent and what was asked.
+-- One row per quote that a case offered for the difference between the amount sent and the price.
 create table access_supplements (
     quote_id text not null primary key references access_quotes (quote_id),
     case_id text not null references access_cases (case_id)
@@ -55,9 +55,9 @@ create table access_supplements (
 
 create index access_supplements_of_case on access_supplements (case_id);
 
--- One row per transfer that a claim uses: one, or two where a supplementary quote brought the rest. quote_id is the quote
--- that the transfer was sent for. state and block say where the transfer is now; final_at is null while its block may
--- still leave the chain.
+-- One row per transfer that a claim uses: one, or two if a supplementary quote was paid with the rest. quote_id is the
+-- quote for which the transfer was sent. state and block describe where the transfer is now; final_at is null while its
+-- block may still leave the chain.
 create table access_payments (
     claim_id text not null references access_claims (claim_id),
     quote_id text not null references access_quotes (quote_id),

@@ -1,5 +1,5 @@
--- What a person sees who approves an action: the digest of its check, and what it would do. There is no table before the
--- log is first opened, which makes it as it is now.
+-- What is shown to a person who approves an action: the digest of its check, and its effects. The table may not exist
+-- yet: the first opening of the log creates it with these columns.
 alter table if exists guardrail_checks
 add column if not exists digest text not null default '',
 add column if not exists effects text not null default '[]',

@@ -1,12 +1,12 @@
--- The standing of statements, and states whose time comes.
+-- The standing of statements, and the times at which states become due.
 
 -- The highest class of sources that a key may claim, and the public Ed25519 key (base64url) of the system that signs with
--- it; contracts/standing.yaml has the classes.
+-- it; contracts/standing.yaml defines the classes.
 alter table api_keys add column max_class text not null default 'document';
 
 alter table api_keys add column signer text;
 
--- The next time at which the newest state begins or ends to hold, in UTC; null: none.
+-- The next time at which the newest state begins or ends to be valid, in UTC; null: none.
 alter table world_nodes add column due text;
 
 alter table world_edges add column due text;

@@ -1,4 +1,4 @@
--- Imports are staged until they are applied, and bring decisions of other installations.
+-- Imports are staged until they are applied, and include decisions of other installations.
 
 -- One row per decision of another installation that wrote an imported state of :owner; body is its record as JSON.
 create table world_origin_decisions (
@@ -20,7 +20,7 @@ create table world_imports (
 
 create index world_imports_by_owner on world_imports (owner);
 
--- One row per chunk that arrived, compressed; sha256 and bytes are of what was sent.
+-- One row per received chunk, compressed; sha256 and bytes are those of the uploaded content.
 create table world_import_chunks (
     import_id text not null references world_imports (id) on delete cascade,
     number integer not null,

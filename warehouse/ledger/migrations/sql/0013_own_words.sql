@@ -1,6 +1,6 @@
--- The words that owners add to the ontology, and what owners erased.
+-- The words that owners add to the ontology, and the owners' erasures.
 
--- One row per version of an owner's ontology; seq is that of the decision that let it in, body the JSON of
+-- One row per version of an owner's ontology; seq is that of the decision that approved it, body the JSON of
 -- contracts.world.own_ontology, recorded_at in UTC.
 create table world_ontologies (
     owner text not null,
@@ -11,7 +11,7 @@ create table world_ontologies (
     primary key (owner, version)
 );
 
--- One row per erasure that an owner asked for; scope is node, source or everything, subject_sha256 the hash of owner and
+-- One row per erasure that an owner requested; scope is node, source or everything, subject_sha256 the hash of owner and
 -- erased id or source. Files are rewritten later: finished_at (UTC) is null until then.
 create table world_erasures (
     id text not null primary key,

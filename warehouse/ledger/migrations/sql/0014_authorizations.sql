@@ -1,11 +1,11 @@
 -- Payments by signature (x402): authorizations, the nonces of relayers, and the transactions that were signed to send
 -- them. Amounts are in the coin's smallest unit, fees in wei per gas, addresses, hashes and hex in lower case, times RFC
--- 3339 text in UTC, but valid_after and valid_before, which are Unix seconds.
+-- 3339 text in UTC, except valid_after and valid_before, which are Unix seconds.
 
--- One row per authorization, stored before anything is sent. Its quote names what was bought; its claim, once it is paid,
--- is that of the quote. request_digest is of the request that it pays for. from_block is the head when it came. answer is
--- the sealed answer that the payment buys, null before it is made (a key's is made with the claim) and once it is
--- forgotten. code says why it failed. closed_at is null while the chain may still say something else.
+-- One row per authorization, stored before anything is sent. Its quote names what is bought; its claim, once it is paid,
+-- is that of the quote. request_digest is that of the request it pays for. from_block is the chain's head when it
+-- arrived. answer is the sealed answer that the payment buys, null before it exists (a key is created with the claim) and
+-- after it is deleted. code is why it failed. closed_at is null while anything can still happen to it on the chain.
 create table access_authorizations (
     payment_id text not null primary key,
     quote_id text not null unique references access_quotes (quote_id),
@@ -33,8 +33,8 @@ create index access_authorizations_not_closed on access_authorizations (stored_a
 
 create index access_authorizations_of_payer on access_authorizations (payer);
 
--- One row per nonce of a relayer: what it is for, null where it only fills a gap. A lost one was used up by somebody
--- else's transaction, and its authorization gets another.
+-- One row per nonce of a relayer: the authorization that it is for, null if it only fills a gap. A lost nonce was used by
+-- somebody else's transaction, and its authorization gets another one.
 create table access_relays (
     relayer text not null,
     chain_id bigint not null,
@@ -47,7 +47,7 @@ create table access_relays (
 create unique index access_relays_of_payment on access_relays (payment_id) where lost = 0;
 
 -- One row per signed transaction of a nonce: the first, and those that replace it with a higher fee. Stored before it is
--- sent. raw is what is sent, as hex.
+-- sent. raw is the transaction as sent, in hex.
 create table access_relayed_transactions (
     transaction_hash text not null primary key,
     relayer text not null,

@@ -1,8 +1,8 @@
--- Trial keys: one row per family of keys that a wallet got without a payment, until what it wrote is erased.
+-- Trial keys: one row per family of keys that a wallet got without a payment, until its graph is erased.
 
--- The first key's id is the family's. challenge_sha256 is of the message that the wallet signed. wallet_digest and
--- network_digest are keyed digests by which limits are counted; the network's is of its day, and null after it. day is
--- the UTC day of issue. erased_at is when what the owner wrote was erased. Times are RFC 3339 text in UTC.
+-- The first key's id is the family's. challenge_sha256 is that of the message that the wallet signed. wallet_digest and
+-- network_digest are keyed digests for counting against limits; the network's includes its day, and is null after that.
+-- day is the UTC day of issue. erased_at is when the owner's graph was erased. Times are RFC 3339 text in UTC.
 create table access_trials (
     family_id text not null primary key references api_keys (key_id),
     challenge_sha256 text not null unique,

@@ -1,4 +1,4 @@
--- The state of an edge is the body of its event, the newest one of the edge, whose seq is the edge's revision.
+-- The state of an edge is the body of its newest event, whose seq is the edge's revision.
 alter table world_edges drop constraint world_edges_pkey;
 
 alter table world_edges add primary key (revision);

@@ -1,5 +1,5 @@
--- Every index of millions of rows has its price at every write. In SQLite an `integer primary key` is the row's own
--- number: a table with any other one has an index besides.
+-- Every index on millions of rows makes every write more expensive. In SQLite an `integer primary key` is the row's own
+-- number; any other primary key needs an additional index.
 
 create table changes_by_seq (
     seq integer not null primary key check (seq > 0),
@@ -32,13 +32,13 @@ drop table world_events;
 
 alter table events_by_seq rename to world_events;
 
--- Their last column is the row's number.
+-- The last column of each index is implicitly the row's number.
 create index world_events_by_entity on world_events (entity_id);
 create index world_events_by_decision on world_events (decision_seq);
 create index world_events_by_time on world_events (recorded_at);
 create index world_events_of_constitution on world_events (kind, entity_id) where actor = 'constitution';
 
--- One row per edge: where its newest state leads. The state itself is the body of its event, the newest one of the edge.
+-- One row per edge: the ends of its newest state. The state itself is the body of the edge's newest event.
 create table edges_by_revision (
     revision integer not null primary key,
     id text not null,

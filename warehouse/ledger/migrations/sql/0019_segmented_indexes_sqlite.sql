@@ -1,5 +1,5 @@
--- Ids of edges are hashes and targets come in no order: each insert changes a page anywhere in an index. With the segment
--- first that is a page of the segment, and a commit writes few of them.
+-- Ids of edges are hashes and targets are in no order, so each insert changes a random page of an index. With the segment
+-- as first column it is a page of the segment, and a commit writes few pages.
 drop index world_events_by_entity;
 
 create index world_events_by_entity on world_events (segment, entity_id);

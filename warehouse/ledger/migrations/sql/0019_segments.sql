@@ -1,5 +1,5 @@
--- One row per segment: 0 is of ordinary writes, any other of some hundred thousand rows that one large import wrote, and
--- its number the seq of the import's decision that began it.
+-- One row per segment: 0 is for ordinary writes; any other contains some hundred thousand rows of one large import, and
+-- its number is the seq of the import's decision that began it.
 create table world_segments (segment bigint not null primary key);
 
 insert into world_segments (segment) values (0);

@@ -1,5 +1,5 @@
--- What a large import wrote needs no place of its own in these indexes: the last event of a batch stands in the ordinary
--- segment for all of them, which have its time, and edges from an owner's own nodes are found by their sources.
+-- Rows of a large import need no entries in these indexes: the last event of a batch, in the ordinary segment, represents
+-- all of them, which have the same time, and edges from an owner's own nodes are found by their sources.
 drop index world_events_by_time;
 
 create index world_events_by_time on world_events (recorded_at) where segment = 0;

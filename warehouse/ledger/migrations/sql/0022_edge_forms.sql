@@ -1,5 +1,5 @@
--- What many edges of an import have in common, once: all of their states but their ids, their ends and their revisions. Its
--- number is the revision of the first of them.
+-- One row per form: what many edges of an import have in common, which is all of their states except ids, ends and
+-- revisions. Its number is the revision of the first of them.
 create table world_edge_forms (
     number bigint not null primary key,
     decision_seq bigint not null,
@@ -10,7 +10,7 @@ create table world_edge_forms (
     tail text not null
 );
 
--- An edge with a form has one state, which has no event of its own.
+-- An edge with a form has exactly one state, and no event for it.
 alter table world_edges add column form bigint;
 
 create view world_formed_states as
@@ -32,7 +32,7 @@ from world_edges as edges
 join world_edge_forms as forms on forms.number = edges.form
 where edges.form is not null;
 
--- One row per state of a node or an edge. Columns of one affinity in both parts let SQLite look into each by its indexes.
+-- One row per state of a node or an edge. With columns of equal affinity in both parts, SQLite can use the indexes of each.
 create view world_states as
 select seq, kind, entity_id, decision_seq, actor, source, recorded_at, body, segment from world_events
 union all

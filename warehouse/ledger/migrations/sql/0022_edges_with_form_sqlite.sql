@@ -1,2 +1,2 @@
--- By segments, as other indexes of random keys.
+-- By segment, like other indexes of random keys.
 create index world_edges_with_form on world_edges (segment, id) where form is not null;

@@ -1,4 +1,4 @@
-"""Creates the tables of API keys and of their use."""
+"""Creates the tables of API keys and their use."""
 
 from alembic import op
 

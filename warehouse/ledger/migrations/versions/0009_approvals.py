@@ -1,4 +1,4 @@
-"""Creates the table of approvals that were taken, and gives keys a role."""
+"""Creates the table of used approvals, and gives keys a role."""
 
 from alembic import op
 

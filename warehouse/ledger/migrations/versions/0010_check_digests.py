@@ -1,5 +1,5 @@
-"""Gives logged checks a digest and their effects in words, by which a person sees what they approve, and drops two
-columns that nothing fills. On SQLite the log is a file of its own, which is changed when it is opened."""
+"""Adds a digest and the effects in words to logged checks, which show a person what they approve, and drops two columns
+that nothing fills. On SQLite the log is a separate file, which is updated when it is opened."""
 
 from alembic import op
 

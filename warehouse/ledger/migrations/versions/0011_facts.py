@@ -1,4 +1,4 @@
-"""Adds the standing of keys and the times at which states become due, and compares the subjects of facts folded."""
+"""Adds the standing of keys and the times at which states become due, and compares subjects of facts in folded form."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,7 +18,7 @@ PAGE = 5_000
 
 
 class _State(msgspec.Struct, rename="camel"):
-    """The part of a stored state that the new columns follow from."""
+    """The fields of a stored state from which the new columns are computed."""
 
     owner: str | None = None
     properties: dict[str, Any] = {}
@@ -40,7 +40,7 @@ def upgrade() -> None:
 
 
 def _fold_subjects(connection: Connection) -> None:
-    """Finds facts by their folded subject from now on. Facts that held beside one another go on to hold."""
+    """Recomputes the keys of facts from their folded subjects. Facts that were valid side by side stay valid."""
     for row_id, _, state in _states(connection, "world_nodes", "fact_key is not null"):
         key = fact_key(load_ontology(), state.owner, state.properties)
         if key is not None:
@@ -50,7 +50,8 @@ def _fold_subjects(connection: Connection) -> None:
 
 
 def _find_due(connection: Connection, table: str) -> None:
-    """Plans what a stated time will change. What began to hold later than it was recorded stays as it is until then."""
+    """Sets the times at which live states become due by their stated validity. A state that becomes valid after it was
+    recorded stays unchanged until then."""
     for row_id, live, state in _states(connection, table, "live = 1"):
         if state.erased or not state.recorded_at:
             continue

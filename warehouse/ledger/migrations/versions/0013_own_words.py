@@ -1,4 +1,4 @@
-"""Adds the ontologies of owners and their erasures, and finds every statement about a subject by its predicate."""
+"""Adds the ontologies and erasures of owners, and a key by which every statement about a subject is found."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ PAGE = 5_000
 
 
 class _State(msgspec.Struct):
-    """The part of a stored node that its key follows from."""
+    """The fields of a stored node from which its key is computed."""
 
     owner: str | None = None
     properties: dict[str, Any] = {}

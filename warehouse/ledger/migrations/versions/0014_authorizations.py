@@ -1,4 +1,4 @@
-"""Creates the tables of payments by signature: authorizations, the relayer's nonces, and the transactions sent."""
+"""Creates the tables of payments by signature: authorizations, the relayer's nonces, and its signed transactions."""
 
 from alembic import op
 

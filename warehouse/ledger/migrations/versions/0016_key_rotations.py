@@ -1,4 +1,4 @@
-"""Creates the table of rotations that keys ask for themselves, and indexes for families of keys and days of use."""
+"""Creates the tables of rotations and revocations that keys request, and indexes for key families and days of use."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""Creates the table of the graphs that sessions of connect have opened by a key or a signature."""
+"""Creates the table of the graphs that connect sessions have opened by a key or a signature."""
 
 from alembic import op
 

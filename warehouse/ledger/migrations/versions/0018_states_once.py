@@ -1,4 +1,4 @@
-"""Keeps the state of an edge once, in its event, and numbers the rows that are many by their seq alone."""
+"""Stores the state of an edge only once, in its event, and makes seq the only key of the tables with very many rows."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""Divides the indexes of random keys into segments, of which a large import writes the last."""
+"""Divides the indexes of random keys into segments; a large import writes only to the last one."""
 
 from alembic import op
 

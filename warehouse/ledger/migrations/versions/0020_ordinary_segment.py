@@ -1,5 +1,5 @@
-"""Puts the last event of each batch, and edges from nodes that are not under their owner's name, into the ordinary
-segment, of which alone SQLite keeps the indexes of times and of an owner's edges."""
+"""Moves the last event of each batch, and edges from nodes that are not under their owner's name, into the ordinary
+segment: only there does SQLite index the times of events and the edges of an owner."""
 
 from alembic import op
 from sqlalchemy import text

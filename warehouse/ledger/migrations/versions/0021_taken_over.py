@@ -1,5 +1,5 @@
-"""Gives operators that have signed the idempotency keys of what their keys sent before, and adds indexes by which what
-an owner took over is found."""
+"""Gives operators that have signed the idempotency keys of the requests that their keys sent before, and adds indexes
+for finding what an owner received from others."""
 
 from alembic import op
 from sqlalchemy import text

@@ -1,4 +1,4 @@
-"""Lets the edges of an import keep once what they have in common, instead of a whole state each."""
+"""Stores what the edges of an import have in common only once, instead of a complete state for each edge."""
 
 from alembic import op
 
