@@ -1,1 +1,1 @@
-"""Runs on a clock: ingestion, derived tables, checks and publishing. Never imports the API."""
+"""Everything that runs on a schedule: ingestion, derived tables, checks and publishing. Never imports the API."""

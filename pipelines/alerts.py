@@ -1,4 +1,4 @@
-"""Tells SVC_ALERT_URL that a job began to fail or recovered: one POST of JSON for each, however often it fails."""
+"""Reports to SVC_ALERT_URL that a job began to fail or recovered: one POST of JSON each, however often it fails."""
 
 import asyncio
 import logging
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Alert:
-    """One message. `since` is when the first failure ended (UTC); `reason` is its stable code, None when mended."""
+    """One message. `since` is the end of the first failed run (UTC); `reason` is its stable code, None on recovery."""
 
     event: str
     job: str
@@ -33,7 +33,7 @@ class Alert:
     consecutive_failures: int
 
     def body(self, base_url: str) -> Mapping[str, Any]:
-        """Returns the JSON that is posted."""
+        """Returns the JSON to post."""
         return {
             "event": self.event,
             "service": base_url,
@@ -45,7 +45,7 @@ class Alert:
 
 
 def outstanding(status: RunStatus) -> list[Alert]:
-    """Returns the alerts that follow from the status and were not delivered. Pure."""
+    """Returns the alerts that the status calls for and that were not delivered yet. Pure."""
     failing = [
         Alert("job_failing", name, job.failing_since, job.reason, job.consecutive_failures)
         for name, job in sorted(status.jobs.items())
@@ -60,14 +60,14 @@ def outstanding(status: RunStatus) -> list[Alert]:
 
 
 def delivered(status: RunStatus, alert: Alert) -> RunStatus:
-    """Returns the status once an alert was delivered. Pure."""
+    """Returns the status after an alert was delivered. Pure."""
     others = {name: since for name, since in status.alerted.items() if name != alert.job}
     alerted = {**others, alert.job: alert.since} if alert.event == "job_failing" else others
     return msgspec.structs.replace(status, alerted=alerted)
 
 
 async def post(url: str, body: Mapping[str, Any], transport: httpx.AsyncBaseTransport | None = None) -> bool:
-    """Posts once, and once more where that fails. Returns whether the address accepted it."""
+    """Posts, with one retry. Returns True if the address accepted the alert."""
     content, headers = msgspec.json.encode(body), {"Content-Type": "application/json"}
     async with client(TIMEOUT_S, proxied=True, transport=transport) as http:
         for _ in range(ATTEMPTS):
@@ -80,12 +80,12 @@ async def post(url: str, body: Mapping[str, Any], transport: httpx.AsyncBaseTran
             except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, OSError):
                 continue
             except BodyRefused:
-                return True  # it answered 200, and only its text is odd
+                return True  # it answered 200, and only its body is unusual
     return False
 
 
 def send_alerts(settings: Settings, status: RunStatus) -> None:
-    """Delivers what is outstanding. What the address does not accept is tried again at the next call."""
+    """Delivers the outstanding alerts. The next call retries those that the address did not accept."""
     if settings.alert_url is None:
         return
     for alert in outstanding(status):

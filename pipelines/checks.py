@@ -1,8 +1,8 @@
-"""Builds asset checks from the checks that tables declare. DuckDB reduces a table to facts, Great Expectations judges.
+"""Builds asset checks from the checks that tables declare. DuckDB reduces a table to facts; Great Expectations judges.
 
-Every run gathers the facts, and has them judged only where they differ from those that passed last. What each column is
-like is gathered where a run has time for pictures, at most hourly. Importing Great Expectations costs seconds of CPU:
-the warm worker has done it, any other process does it only for facts that lie outside of their bounds.
+Every run gathers the facts, and has them judged only if they differ from those that passed last. Only runs that have
+time for pictures, at most hourly, gather statistics of columns. Importing Great Expectations costs seconds of CPU time:
+the warm worker has done it; any other process does it only for facts outside their bounds.
 """
 
 import hashlib
@@ -42,18 +42,18 @@ if TYPE_CHECKING:
 NOT_NULL = "expect_column_values_to_not_be_null"
 BETWEEN = "expect_column_values_to_be_between"
 BOUNDS = "bounds"
-"""The judge where every fact lies within its bounds, unless this process is warm."""
+"""The judge if every fact is within its bounds, unless this process is warm."""
 
 _GX = "great_expectations"
 _CHARTS: dict[str, dict[str, object]] = {"altair": {}, "scipy": {"stats": None}}
-"""Modules for charts and for tests of distributions, and what Great Expectations gets of each instead. No table asks
-for either; they are a third of what its import takes, and 80 MB."""
+"""Modules for charts and for tests of distributions, with the stand-in that Great Expectations gets for each. No table
+needs either; they take a third of the time of its import, and 80 MB."""
 
 
 @dataclass(frozen=True)
 class TableVerdict:
-    """The judgement of a table's facts: `failures` holds (expectation, fact, observed) for each broken one, `judge` who
-    judged now, if anybody did."""
+    """The verdict on a table's facts: `failures` has (expectation, fact, observed) for each violated expectation, and
+    `judge` names what judged now, if anything did."""
 
     passed: bool
     failures: tuple[tuple[str, str, Any], ...]
@@ -62,7 +62,7 @@ class TableVerdict:
 
 @dataclass
 class Readiness:
-    """Holds whether this process is warm: it has imported Great Expectations, and judges everything by it."""
+    """Whether this process is warm, that is, has imported Great Expectations and judges everything with it."""
 
     warm: bool = False
 
@@ -76,21 +76,21 @@ def _suite_judge() -> str:
 
 
 def judge(table: str, facts: Mapping[str, Any], columns: Sequence[ColumnFacts] = ()) -> TableVerdict:
-    """Returns the verdict over the facts of `table` and of its columns."""
+    """Returns the verdict on the facts of `table` and of its columns."""
     if not READINESS.warm and all(bounded.within for bounded in asserted_facts(table, facts, columns)):
         return TableVerdict(passed=True, failures=(), judge=BOUNDS)
     return run_suite(table, facts, columns)
 
 
 def run_suite(table: str, facts: Mapping[str, Any], columns: Sequence[ColumnFacts] = ()) -> TableVerdict:
-    """Runs the suite of `table` over its row of facts.
+    """Runs the suite of `table` on its row of facts.
 
-    A fact of null fails too, although the expectation passes it.
+    A fact that is null fails too, although the expectation lets it pass.
     """
     import pandas as pd
 
     definition = _facts_batch()
-    from great_expectations.core.expectation_suite import ExpectationSuite  # after it, which imports the package
+    from great_expectations.core.expectation_suite import ExpectationSuite  # after `_facts_batch`, which imports it
 
     asserted = asserted_facts(table, facts, columns)
     values = {bounded.fact: bounded.value for bounded in asserted}
@@ -114,15 +114,17 @@ def asserted_sha256(asserted: Sequence[Bounded], judged_by: str) -> str:
 
 
 def warm_up() -> None:
-    """Imports Great Expectations, for seconds of CPU, before a run needs it. It judges everything from then on."""
+    """Imports Great Expectations before a run needs it, which takes seconds of CPU time. From then on it judges all
+    facts."""
     _facts_batch()
     READINESS.warm = True
 
 
 def write_data_docs(connection: Connection, directory: Path, on_step: Callable[[str], None]) -> Path:
-    """Writes the Data Docs of Great Expectations for the facts as they are now, and returns their first page.
+    """Writes the Data Docs of Great Expectations for the current facts, and returns their first page.
 
-    They are pages for the operator, and are not published. They take minutes, so `on_step` gets a line a table.
+    These pages are for the operator and are not published. Writing them takes minutes, so `on_step` gets a line per
+    table.
     """
     import pandas as pd
 
@@ -160,15 +162,15 @@ def _expectations(asserted: Sequence[Bounded]) -> list[dict[str, Any]]:
 
 @cache
 def _facts_batch() -> "BatchDefinition[Any]":
-    """Returns the batch definition through which frames of facts enter Great Expectations.
+    """Returns the batch definition by which Great Expectations reads frames of facts.
 
-    It keeps nothing between frames.
+    It stores nothing between frames.
     """
     return _batch_definition(_context(None))
 
 
 def _context(directory: Path | None) -> Any:
-    """Makes a context that keeps nothing, or one that keeps its project in `directory`."""
+    """Creates a context that stores nothing, or one that stores its project in `directory`."""
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
     with stand_ins(_CHARTS):
         import great_expectations as gx
@@ -196,8 +198,8 @@ check_tables = [
         deps=sorted(table.name for table in tables().values() if table.checks is not None),
     )
     for name, description in {
-        "out_checks__results": "Facts as they were judged last, with their bounds. The checks of the tables write it.",
-        "out_checks__columns": "What the columns of checked tables are like. The checks of the tables write it hourly.",
+        "out_checks__results": "The facts that were judged last, with their bounds. The checks of the tables write it.",
+        "out_checks__columns": "Statistics of the columns of checked tables. The checks of the tables write it hourly.",
     }.items()
 ]
 
@@ -234,7 +236,7 @@ def _check(table: str, checks: Checks) -> dg.AssetChecksDefinition:
 
 @dataclass(frozen=True)
 class TableOutcome:
-    """A verdict, when and by whom it was reached, and the facts: numbers as numbers."""
+    """A verdict, when and how it was reached, and the facts: numbers as numbers."""
 
     verdict: TableVerdict
     judged: str
@@ -242,9 +244,9 @@ class TableOutcome:
 
 
 def check_table(connection: Connection, table: str, *, quick: bool) -> TableOutcome:
-    """Gathers the facts of `table`, judges them where they changed, and records the results. The caller holds the lock.
+    """Gathers the facts of `table`, judges them if they changed, and records the results. The caller holds the lock.
 
-    A `quick` one takes what columns are like from the record.
+    With `quick` the statistics of columns are the recorded ones.
     """
     facts, now = gather_facts(connection, table), datetime.now(UTC)
     if not quick:

@@ -1,4 +1,4 @@
-"""Dagster's instance, made fit for runs in threads side by side."""
+"""Dagster's instance, adapted to runs in parallel threads."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -8,31 +8,31 @@ import dagster as dg
 from dagster._core.instance.ref import InstanceRef
 
 EVENTS_AT_ONCE = 1000
-"""More than a run plans: its plan is one transaction."""
+"""Batch size for events: more than a run plans, so that its plan is stored in one transaction."""
 
 UNUSED_DAEMONS = frozenset({"SENSOR", "BACKFILL"})
-"""There are no sensors, and no partitions that a backfill would fill."""
+"""Daemons without work: there are no sensors, and no partitions to backfill."""
 
 
 class ThreadedInstance(dg.DagsterInstance):
-    """An instance for one worker, few daemons and events in batches. It does not configure logging with each run.
+    """An instance for one worker, few daemons and events in batches. It does not configure logging for each run.
 
-    That closes the handlers of the run beside it, and waits for one of them while it holds the lock of all logging,
-    which that run may be waiting for: both stand still for ever.
+    Configuring closes the handlers of the parallel run, and waits for one of them while it holds the global logging
+    lock, for which that run may be waiting: a deadlock.
     """
 
     @classmethod
     def config_schema(cls) -> Mapping[str, Any]:
-        """Returns the options beside Dagster's own: none."""
+        """Returns the additional options: none."""
         return {}
 
     @classmethod
     def config_defaults(cls, base_dir: str) -> Any:
-        """Returns Dagster's own defaults."""
+        """Returns Dagster's defaults."""
         return InstanceRef.config_defaults(base_dir)
 
     def dispose(self) -> None:
-        """Closes the storages, also that of ticks, which Dagster forgets."""
+        """Closes the storages, including that of ticks, which Dagster leaves open."""
         super().dispose()
         if self.schedule_storage is not None:
             self.schedule_storage.dispose()
@@ -42,9 +42,9 @@ class ThreadedInstance(dg.DagsterInstance):
         return []
 
     def _get_event_batch_size(self) -> int:
-        """Returns how many of the events that Dagster makes at once are stored at once."""
+        """Returns the number of simultaneously created events that are stored in one batch."""
         return EVENTS_AT_ONCE
 
     def get_required_daemon_types(self) -> Sequence[str]:
-        """Returns the daemons that there is work for."""
+        """Returns the daemons that have work to do."""
         return [kind for kind in super().get_required_daemon_types() if kind not in UNUSED_DAEMONS]

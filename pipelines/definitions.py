@@ -41,11 +41,11 @@ ROOMS = [
 """The modules whose assets and checks Dagster loads."""
 
 FURTHER_TOKENS = [further_token_assets]
-"""The module that is loaded beside them where there is a tokens file."""
+"""The module that is also loaded if a tokens file is configured."""
 
 
 def build_definitions(settings: Settings) -> dg.Definitions:
-    """Returns everything that Dagster shows and runs, for one installation."""
+    """Returns all definitions that Dagster shows and runs, for one installation."""
     further = FURTHER_TOKENS if settings.tokens_file is not None and settings.partition_blocks else []
     installation = installation_of(settings)
     documents = publish.documents_of_what_is_off(installation)
@@ -74,6 +74,6 @@ def build_definitions(settings: Settings) -> dg.Definitions:
 
 @dg.definitions
 def definitions() -> dg.Definitions:
-    """Returns the definitions of this environment's settings, for `workspace.yaml`."""
+    """Returns the definitions for the environment's settings. `workspace.yaml` names this function."""
     keep_files_private()
     return build_definitions(load_settings())

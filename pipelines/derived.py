@@ -1,7 +1,7 @@
-"""Derived tables as assets: one step refills every table whose declaration holds the query of its rows.
+"""Derived tables as assets: one step refills every table whose declaration contains the query of its rows.
 
-The tables that they read are committed by earlier steps. A run that dies in between leaves the rows of the run before;
-every run refills all of them, so the next one catches up.
+Earlier steps commit the tables that these read. A run that dies in between leaves the rows of the previous run; every
+run refills all of them, so the next one catches up.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Decides whether a run of the chain job is due, why, and what of it has moved."""
+"""Decides whether a run of the chain job is due, why, and which of its inputs have changed."""
 
 import asyncio
 from collections.abc import Iterator
@@ -30,18 +30,18 @@ from warehouse.world.events import head_revision
 from warehouse.world.fold import read_world_state
 
 POLL_TIMEOUT_S, POLL_PATIENCE_S = 10.0, 30.0
-"""Limits for one request and for a whole poll. Dagster ends a tick that takes a minute."""
+"""Limits for one request and for a complete poll. Dagster aborts a tick that takes a minute."""
 
 LOCK_PATIENCE_S = 5.0
-"""Limit on how long a tick of the chain waits for a run of another job to end."""
+"""The longest time that a tick of the chain waits for a run of another job to end."""
 
 
 @dataclass(frozen=True)
 class DueRun:
-    """The reason for a run that is due, in a few words, and the assets whose inputs changed; it makes these and those
-    downstream.
+    """The reason for a due run, in a few words, and the assets whose inputs changed: the run materializes these and
+    those downstream.
 
-    `moved` is None if the run makes all assets.
+    `moved` is None if the run materializes all assets.
     """
 
     why: str
@@ -49,7 +49,7 @@ class DueRun:
 
 
 async def poll_chain(settings: Settings) -> ChainHead:
-    """Reads the head of the chain, in one batch per node."""
+    """Reads the head of the chain, with one batch request per node."""
     async with RpcPool(
         settings.rpc_urls, chain_id=settings.chain_id, timeout_s=POLL_TIMEOUT_S, patience_s=POLL_PATIENCE_S
     ) as pool:
@@ -59,8 +59,8 @@ async def poll_chain(settings: Settings) -> ChainHead:
 def chain_due(settings: Settings, now: datetime, *, lock_wait_s: float = LOCK_PATIENCE_S) -> DueRun | None:
     """Polls the chain and returns `due_run` for its head.
 
-    An unreachable chain is treated like a failed run: published documents are marked stale, and the problem is raised.
-    Raises `RunBusy` where another run holds the lock for longer than `lock_wait_s` seconds.
+    An unreachable chain counts as a failed run: published documents are marked stale, and the problem is raised. Raises
+    `RunBusy` if another run holds the lock for longer than `lock_wait_s` seconds.
     """
     with run_lock(settings.data_dir, wait_s=lock_wait_s):
         try:
@@ -72,7 +72,7 @@ def chain_due(settings: Settings, now: datetime, *, lock_wait_s: float = LOCK_PA
 
 
 def stated_settings_changed(settings: Settings, generation: Generation) -> bool:
-    """Returns whether a document that depends only on the settings would differ from the one in `generation`."""
+    """Decides whether any document that depends only on the settings would differ from the one in `generation`."""
     installation = installation_of(settings)
     return any(
         entry is None or entry.inputs != rendered(row, row.made_for(installation)).inputs_sha256
@@ -87,7 +87,7 @@ SYNCED_ROOMS: tuple[tuple[str, LedgerSync, frozenset[str]], ...] = (
     ("intakes have changed", INTAKE, frozenset({"raw_ledger__intakes"})),
     ("connect sessions have changed", CONNECT, frozenset({"raw_ledger__connect_sessions"})),
 )
-"""The name of the ledger's changes of each room, and an asset of the step that syncs them."""
+"""Per room, the reason that its changes in the ledger give, its sync, and an asset of the step that syncs them."""
 
 CHAIN = frozenset({"evm_chain"})
 WORLD = frozenset({"core_world__nodes"})
@@ -96,16 +96,16 @@ WORLD = frozenset({"core_world__nodes"})
 def due_run(settings: Settings, head: ChainHead | None, now: datetime) -> DueRun | None:
     """Returns the run that would change something, or None. Raises `RunBusy` during a run.
 
-    `head` is the current head of the chain, None where no token is configured. An hourly or daily snapshot makes
-    everything, so that what follows from time alone is never older than an hour.
+    `head` is the current head of the chain, None if no token is configured. For an hourly or daily snapshot the run
+    materializes everything, so that assets which depend only on time are never older than an hour.
     """
     generation = current_generation(settings.data_dir)
     if generation is None or generation.manifest.base_url != settings.public_base_url:
         return DueRun("nothing is published for this address")
     if any(document.stale_reason for document in generation.manifest.documents.values()):
-        return DueRun("what is published is marked stale")
+        return DueRun("published documents are marked stale")
     if stated_settings_changed(settings, generation):
-        return DueRun("what documents state of the settings has changed")
+        return DueRun("settings that documents state have changed")
     with Warehouse(settings.data_dir).read_only() as connection:
         if connection is None:
             return None if head is None else DueRun("nothing is read yet")
@@ -119,7 +119,7 @@ def due_run(settings: Settings, head: ChainHead | None, now: datetime) -> DueRun
 
 
 def _ledger_moved(settings: Settings, connection: Connection) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yields what the ledger holds that no run has synced."""
+    """Yields the changes in the ledger that no run has synced, each as a reason and the assets that it moves."""
     with closing(open_ledger(settings, settings.data_dir)) as ledger:
         with ledger.read() as reader:
             revision = head_revision(reader)
@@ -131,7 +131,7 @@ def _ledger_moved(settings: Settings, connection: Connection) -> Iterator[tuple[
 
 
 def _chain_moved(connection: Connection, head: ChainHead | None) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yields what the chain holds that no run has read."""
+    """Yields the changes of the chain that no run has read, likewise."""
     if head is None:
         return
     seen, state = read_head(connection), read_state(connection)

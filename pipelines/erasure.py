@@ -1,8 +1,8 @@
 """Erases forgotten data from every file: after the ledger forgot it, its texts remain in copies and free pages.
 
-The operator's commands do it at once, erasures by owners together once a day.
+The operator's commands do so at once; erasures by owners are handled together once a day.
 
-Every step can be repeated, so an operator runs a killed command again. Backups and deleted files that the disk retains
+Every step can be repeated, so an operator can rerun a killed command. Backups and deleted files that the disk retains
 are the operator's responsibility: docs/erasure.md.
 """
 
@@ -30,7 +30,7 @@ from warehouse.world.forget import finish_erasures, waiting_erasures
 from warehouse.world.served import SNAPSHOT_DIR
 
 DATABASE_WAIT_S = 30.0
-"""Limit on the wait for one of Dagster's databases."""
+"""The longest wait for one of Dagster's databases."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,11 @@ class Erased:
 def erase_traces(
     settings: Settings, callers: Sequence[str], on_step: Callable[[str], None] = lambda text: None
 ) -> Erased:
-    """Rewrites every store without what the ledger has forgotten, and deletes what can't be rewritten.
+    """Rewrites every store without the data that the ledger has forgotten, and deletes files that can't be rewritten.
 
-    `callers` are ids of keys and sessions whose judged texts are erased too; `on_step` is called before each step.
-    Every step is tried, whatever the outcome of the others. Raises `ErasureUnfinished` with what is left.
+    `callers` are ids of keys and sessions whose texts in the guardrail log are erased too; `on_step` is called before
+    each step. Every step is tried, whatever the outcome of the others. Raises `ErasureUnfinished`, which lists the
+    unfinished ones.
     """
     counts = {"generations": 0, "runs": 0, "logs": 0}
 
@@ -70,7 +71,7 @@ def erase_traces(
         "Dagster's records of runs": dagster,
         "the logs": logs,
         "the guardrail log": lambda: _erase_judged(settings, callers),
-        # last, when every process has followed the pointer to the new one
+        # Last, when every process has followed the pointer to the new one.
         "older generations": generations,
     }
     problems: dict[str, OperatorProblem | OSError] = {}
@@ -91,7 +92,7 @@ def erase_traces(
 
 
 def files_due_for_erasures(settings: Settings, now: datetime) -> str | None:
-    """Returns why the files have to be rewritten for erasures by owners, in a few words, or None."""
+    """Returns why the files must be rewritten for erasures by owners, in a few words, or None."""
     with closing(open_ledger(settings, settings.data_dir)) as ledger, ledger.read() as reader:
         waiting = waiting_erasures(reader)
     is_due = files_due(waiting.since, waiting.last_finished, now)
@@ -99,9 +100,10 @@ def files_due_for_erasures(settings: Settings, now: datetime) -> str | None:
 
 
 def erase_for_owners(settings: Settings, on_step: Callable[[str], None] = lambda text: None) -> int:
-    """Erases what owners erased from every file and records it. Returns the number of finished erasures.
+    """Erases the data that owners erased from every file and records this. Returns the number of finished erasures.
 
-    Erasures that come meanwhile wait for the next time. Raises `ErasureUnfinished`; all of them wait on then.
+    Erasures that are requested meanwhile wait for the next time. Raises `ErasureUnfinished`; then all of them keep
+    waiting.
     """
     with closing(open_ledger(settings, settings.data_dir)) as ledger:
         with ledger.read() as reader:
@@ -117,7 +119,7 @@ def _rewrite_ledger(settings: Settings) -> None:
 
 
 def _rewrite_warehouse(settings: Settings) -> None:
-    """Publishes a generation without the forgotten data, for the address that is served, and rewrites the warehouse."""
+    """Publishes a generation without the forgotten data, for the served address, and rewrites the warehouse."""
     publish_again(settings)
     warehouse = Warehouse(settings.data_dir)
     with run_lock(settings.data_dir, wait_s=LOCK_WAIT_S):
@@ -128,7 +130,7 @@ def _rewrite_warehouse(settings: Settings) -> None:
             ):
                 fold_events(connection, ledger)
         warehouse.rewrite()
-        # the snapshot's files are linked into the generation; what else lies there a killed run left
+        # The snapshot's files are linked into the generation; anything else there was left by a killed run.
         shutil.rmtree(settings.data_dir / SNAPSHOT_DIR, ignore_errors=True)
 
 

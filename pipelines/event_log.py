@@ -1,4 +1,4 @@
-"""Keeps Dagster's event log: the events of all runs in one SQLite file, which stays open between them."""
+"""Stores Dagster's event log: the events of all runs in one SQLite file, which stays open between them."""
 
 import logging
 from collections import defaultdict
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 RUN_ENDS = frozenset(
     {dg.DagsterEventType.RUN_SUCCESS, dg.DagsterEventType.RUN_FAILURE, dg.DagsterEventType.RUN_CANCELED}
 )
-"""The events after which a planned check has no verdict to come."""
+"""The events after which a planned check can't get a verdict any more."""
 
 _PLANNED = dg.DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED
 
@@ -50,20 +50,21 @@ WAITING = frozenset(
         dg.DagsterEventType.STEP_SUCCESS,
     }
 )
-"""Events that a step ends with, one right after the other. They are stored with the event after them."""
+"""The events at the end of a step, in quick succession. Each is stored together with the event after it."""
 
 UNTOLD = frozenset({dg.DagsterEventType.HOOK_SKIPPED, dg.DagsterEventType.LOGS_CAPTURED})
-"""Events that say nothing here: each step of the chain job skips its hook, and no output is captured."""
+"""Events without information here: each step of the chain job skips its hook, and no output is captured."""
 
 
 RECORD = '{{"__class__": "EventLogRecord", "event_log_entry": {event}, "storage_id": {storage_id}}}'
-"""Dagster's form of an event and its id, from the text of the event."""
+"""Dagster's serialized form of an event with its id, built from the event's text."""
 
 
 def lean(event: dg.EventLogEntry) -> dg.EventLogEntry | None:
-    """Returns an event without what another one or its own fields say again, or None where it says nothing. Pure.
+    """Returns an event without content that another event or its own fields repeat, or None if it has no information.
+    Pure.
 
-    An output repeats all metadata of its asset's materialization, pictures too; outputs of ops have none.
+    An output repeats all metadata of its asset's materialization, including pictures; outputs of ops have none.
     """
     told = event.dagster_event
     if told is None:
@@ -77,24 +78,24 @@ def lean(event: dg.EventLogEntry) -> dg.EventLogEntry | None:
 
 
 def _stored(value: Any) -> Any:
-    """Converts a time in UTC to the text that Dagster stores; other values stay as they are."""
+    """Converts a time in UTC to the text that Dagster stores; other values stay unchanged."""
     return value.replace(tzinfo=None).isoformat(" ", "microseconds") if isinstance(value, datetime) else value
 
 
 class OneFileEventLog(SqliteEventLogStorage):
-    """Dagster's event log, in the file where its default mirrors the events of assets.
+    """Dagster's event log, in the file to which its default storage mirrors the events of assets.
 
-    The default makes a database for each run, which it never deletes, stores events of assets and checks twice, and
-    opens its files five times for each of hundreds of events: that took a third of a run's CPU. Here the events of a
-    step are one transaction. A commit is not synced to the disk, so a power failure may lose the newest events, as a
-    kill may those of the step that just ends: they are a diary, not data.
+    The default creates a database for each run and never deletes it, stores events of assets and checks twice, and
+    opens its files five times for each of hundreds of events: that took a third of a run's CPU time. Here the events of
+    a step are one transaction. A commit is not synced to disk, so a power failure may lose the newest events, and a
+    kill those of the step that is ending: they are only a log, and no data depends on them.
 
-    A check keeps its last verdict while a run goes on that will judge it again. If the run ends without a new one, the
-    check shows that, as always in Dagster.
+    A check keeps its last verdict during a run that will judge it again. If the run ends without a new verdict, the
+    check shows that, as usual in Dagster.
     """
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
-        keep_files_private()  # every process of Dagster opens this, also one that an operator started
+        keep_files_private()  # every Dagster process opens this, including one that an operator started
         self._lock = RLock()
         self._engine: Any = None
         self._transaction: Any = None
@@ -115,7 +116,7 @@ class OneFileEventLog(SqliteEventLogStorage):
         return False
 
     def store_event(self, event: dg.EventLogEntry) -> None:
-        """Stores an event, or lets it wait for the next one. Whoever reads through this object finds both."""
+        """Stores an event, or lets it wait for the next one. Reads through this object see both."""
         kept = lean(event)
         if kept is None:
             return
@@ -134,7 +135,7 @@ class OneFileEventLog(SqliteEventLogStorage):
                 pass
 
     def _store_waiting(self, connection: Any) -> None:
-        """Stores the events that wait, in order. Dagster stores them one by one, each with several statements."""
+        """Stores the waiting events, in order. Dagster would store them one by one, each with several statements."""
         events, self._waiting = self._waiting, []
         if not events:
             return
@@ -161,7 +162,8 @@ class OneFileEventLog(SqliteEventLogStorage):
     def _store_assets(
         self, connection: Any, stored: Iterable[tuple[dg.EventLogEntry, int, str]]
     ) -> dict[dg.AssetKey, dict[str, Any]]:
-        """Stores what these events tell of assets, and returns the columns. Each comes with its id and its text."""
+        """Stores what these events change about assets, and returns the columns by asset. `stored` has each event with
+        its id and its text."""
         told: dict[dg.AssetKey, dict[str, Any]] = {}
         tagged: list[tuple[dg.EventLogEntry, int]] = []
         for event, event_id, text in stored:
@@ -183,7 +185,7 @@ class OneFileEventLog(SqliteEventLogStorage):
         return told
 
     def _remember(self, key: dg.AssetKey, columns: Mapping[str, Any]) -> None:
-        """Brings the record of an asset up to what was stored of it, or forgets it where that has to be read."""
+        """Updates the cached record of an asset to what was stored, or drops it if it must be read again."""
         record = self._records.pop(key, None)
         if record is None or record.asset_entry.asset_details is not None or "last_run_id" not in columns:
             return
@@ -193,8 +195,8 @@ class OneFileEventLog(SqliteEventLogStorage):
         self._records[key] = replace(record, asset_entry=replace(record.asset_entry, **changed))
 
     def _told_of_asset(self, key: dg.AssetKey, event: dg.EventLogEntry, event_id: int, text: str) -> dict[str, Any]:
-        """Returns the columns of an asset that an event changes. The record of a materialization is made of the text of
-        its event, and remembered: Dagster writes the event again for it, and reads it for the next step."""
+        """Returns the columns of an asset that an event changes. The record of a materialization is built from the text
+        of its event, and cached: Dagster would serialize the event again for it, and parse it for the next step."""
         if event.dagster_event_type is not dg.DagsterEventType.ASSET_MATERIALIZATION:
             return self._get_asset_entry_values(event, event_id, True)
         record = RECORD.format(event=text, storage_id=event_id)
@@ -206,7 +208,8 @@ class OneFileEventLog(SqliteEventLogStorage):
         }
 
     def get_asset_records(self, asset_keys: Sequence[dg.AssetKey] | None = None) -> Sequence[AssetRecord]:
-        """Reads again only what was written since: each step asks for its inputs, and most have many in common."""
+        """Returns the records of assets; reads only those that were written since. Each step requests its inputs, and
+        most steps have many in common."""
         if asset_keys is None:
             return super().get_asset_records()
         with self._connect(INDEX_SHARD_NAME) as connection:
@@ -222,13 +225,14 @@ class OneFileEventLog(SqliteEventLogStorage):
         return [record for record in found if record is not None]
 
     def _state(self, connection: Any) -> Any:
-        """Returns what changes with each write to the file, by this process or another."""
+        """Returns a value that changes with each write to the file, by this process or another."""
         return tuple(connection.exec_driver_sql("select total_changes(), data_version from pragma_data_version").one())
 
     get_event_records = SqlEventLogStorage.get_event_records
 
     def delete_events(self, run_id: str) -> None:
-        """Deletes the events of a run, and its verdicts except those that no later run replaced: Dagster keeps all."""
+        """Deletes the events of a run, and its verdicts except those that no later run has replaced; Dagster would keep
+        all verdicts."""
         newer = AssetCheckExecutionsTable.alias()
         newer_of_the_check = newer.select().where(
             newer.c.asset_key == _CHECKS.asset_key, newer.c.check_name == _CHECKS.check_name, newer.c.id > _CHECKS.id
@@ -238,18 +242,19 @@ class OneFileEventLog(SqliteEventLogStorage):
             connection.execute(
                 AssetCheckExecutionsTable.delete().where(_CHECKS.run_id == run_id, newer_of_the_check.exists())
             )
-        for path in Path(self._base_dir).glob(f"{run_id}.db*"):  # of a run that Dagster's default recorded
+        for path in Path(self._base_dir).glob(f"{run_id}.db*"):  # from a run that Dagster's default storage recorded
             path.unlink(missing_ok=True)
 
     def watch(self, run_id: str, cursor: str | None, callback: Any) -> None:
-        """Tells `callback` of a run's events. They are polled: the file changes at a checkpoint, not at each event."""
+        """Reports a run's events to `callback`, by polling: the file changes at a checkpoint, not at each event."""
         self._watcher.watch_run(run_id, cursor, callback)
 
     def end_watch(self, run_id: str, handler: Any) -> None:
         self._watcher.unwatch_run(run_id, handler)
 
     def delete_freshness_before(self, moment: datetime) -> int:
-        """Deletes changes of freshness, which belong to no run, except the last of each asset. Returns their number."""
+        """Deletes events of changed freshness, which belong to no run, except the last one of each asset. Returns their
+        number."""
         kind = dg.DagsterEventType.FRESHNESS_STATE_CHANGE.value
         before = _stored(moment.astimezone(UTC))
         with self._connect(INDEX_SHARD_NAME) as connection:
@@ -268,7 +273,7 @@ class OneFileEventLog(SqliteEventLogStorage):
                 if waiting:
                     with self._connect(INDEX_SHARD_NAME):
                         pass
-            except Exception as error:  # raised here, it would leave Dagster's instance half closed
+            except Exception as error:  # raising it here would leave Dagster's instance half closed
                 _log.warning("%d events of runs are not kept: %s", waiting, error)
             if self._engine is not None:
                 self._engine.dispose()
@@ -281,10 +286,10 @@ class OneFileEventLog(SqliteEventLogStorage):
         return table_name in self._tables
 
     def _has_asset_key_col_on_connection(self, conn: Any, column_name: str) -> bool:
-        return column_name in AssetKeyTable.c  # asked at each event of an asset, by reading the schema
+        return column_name in AssetKeyTable.c  # Dagster would read the schema at each event of an asset
 
     def _get_latest_materialization_records(self, raw_asset_rows: Any) -> Mapping[dg.AssetKey, Any]:
-        """Reads again only what has changed: each step asks for its inputs, and most have many in common."""
+        """Parses only the records that have changed: each step requests its inputs, and most have many in common."""
         found: dict[dg.AssetKey, Any] = {}
         changed = []
         for row in raw_asset_rows:
@@ -302,10 +307,10 @@ class OneFileEventLog(SqliteEventLogStorage):
         return found
 
     def _store_asset_check_evaluation_planned(self, event: dg.EventLogEntry, event_id: int | None) -> None:
-        """Leaves the last verdict as it is. Dagster hides it by a row without one."""
+        """Leaves the last verdict unchanged. Dagster would hide it by a row without a verdict."""
 
     def _show_unjudged_checks(self, connection: Any, run_id: str) -> None:
-        """Adds the rows without a verdict of those checks that an ended run has planned and not judged."""
+        """Adds rows without a verdict for the checks that an ended run has planned and not judged."""
         planned = (_EVENTS.run_id == run_id, _EVENTS.dagster_event_type == _PLANNED.value)
         judged = {
             tuple(row)
@@ -326,8 +331,7 @@ class OneFileEventLog(SqliteEventLogStorage):
 
     @contextmanager
     def _connect(self, shard: str) -> Iterator[Any]:
-        """Opens a transaction, which begins with the events that wait, or goes on with the one that this thread has
-        opened."""
+        """Opens a transaction, which first stores the waiting events, or continues this thread's open one."""
         with self._lock:
             if self._transaction is not None:
                 yield self._transaction
@@ -338,7 +342,7 @@ class OneFileEventLog(SqliteEventLogStorage):
                     self._store_waiting(connection)
                     yield connection
             except BaseException:
-                self._records_at = None  # what is remembered may not have been stored
+                self._records_at = None  # cached records may not have been stored
                 raise
             finally:
                 self._transaction = None
@@ -349,7 +353,7 @@ class OneFileEventLog(SqliteEventLogStorage):
             location = self.conn_string_for_shard(INDEX_SHARD_NAME)
             engine = create_engine(location, pool_size=1, connect_args=patience)
             self._initdb(engine)
-            engine.dispose()  # it took two connections, and one is kept
+            engine.dispose()  # `_initdb` took two connections, and the pool keeps one
             with engine.connect() as connection:
                 connection.exec_driver_sql("pragma synchronous = normal")
             self._engine = engine

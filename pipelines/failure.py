@@ -1,4 +1,4 @@
-"""Marks the last good generation stale after a failed run, with the reason. No other module decides what to mark."""
+"""Marks the last good generation stale after a failed run, with the reason. Only this module decides what to mark."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ def leave_last_good(context: dg.HookContext) -> None:
 def failure_marked(settings: Settings, *, lock_wait_s: float) -> Iterator[None]:
     """Does the same for a job that raises to its caller: such a job does not call its hooks.
 
-    Raises `CheckFailed` where a check of the run failed, else the run's own exception.
+    Raises `CheckFailed` if a check of the run failed, else the run's own exception.
     """
     try:
         yield
@@ -43,7 +43,7 @@ def failure_marked(settings: Settings, *, lock_wait_s: float) -> Iterator[None]:
 def stale_reason(failure: BaseException | None) -> str | None:
     """Returns the stable code that documents carry after a failed run: the problem's own, or `run_failed`.
 
-    Returns None where the stores are of another chain or token: this run must not touch what is published there.
+    Returns None if the stores belong to another chain or token: this run must not touch what is published there.
     """
     while failure is not None:
         if isinstance(failure, ForeignStore):
@@ -63,9 +63,9 @@ def mark_stale(settings: Settings, failure: BaseException | None) -> None:
 
 
 def mark_stale_for(settings: Settings, reason: str) -> PublishReport:
-    """Marks the documents stale that `reason` affects: all where a check failed, else all except prices.
+    """Marks the documents stale that `reason` affects: all if a check failed, else all except prices.
 
-    Prices have their own sources and are published every minute; where those fail, their documents say so.
+    Prices have their own sources and are published every minute; if the sources fail, their documents report it.
     """
     touched = [row for row in PROJECTIONS if reason == CheckFailed.code or row.group != PRICE_GROUP]
     return republish_stale(settings, reason, projections=touched)

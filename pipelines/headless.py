@@ -1,4 +1,4 @@
-"""Runs the jobs that are due without any Dagster process, for `svc pipeline run` and cron."""
+"""Runs the due jobs without any Dagster process, for `svc pipeline run` and cron."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ LOST_EVENT = "Exception while writing logger call to event log"
 
 @dataclass(frozen=True)
 class PipelineReport:
-    """The outcome of `svc pipeline run`: the number of runs, why the first was due, and facts of the last one."""
+    """The outcome of `svc pipeline run`: the number of runs, why the first was due, and the facts of the last one."""
 
     runs: int
     why: str | None
@@ -42,8 +42,10 @@ class PipelineReport:
 
 
 def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
-    """Runs what is due, and afterwards ends trials and erases from the files what owners erased, if that is due. Raises
-    the errors of all, and `KeyboardInterrupt` where a signal ends a run."""
+    """Runs the due jobs, then ends trials, and erases from the files what owners erased if that is due.
+
+    Raises the errors of all of them, and `KeyboardInterrupt` if a signal ends a run.
+    """
     try:
         report = _run_with_records(settings, snapshot=snapshot)
     except dg.DagsterExecutionInterruptedError:
@@ -55,12 +57,12 @@ def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
 
 
 def _run_with_records(settings: Settings, *, snapshot: bool) -> PipelineReport:
-    """Runs slice after slice until the chain is read up to finality, publishing after each one.
+    """Runs slice after slice until the chain is read up to finality, and publishes after each one.
 
     Waits for a run in progress. Raises `CheckFailed`, or the exception that stopped a step; the last good generation is
-    marked stale then, except for stores of another chain or token. Prices are asked before each slice and at the end.
-    Where the chain has nothing new, or does not answer, only the other due jobs run. Issued claims are watched first,
-    so that their state is synced. How the runs went is recorded, and told to SVC_ALERT_URL.
+    then marked stale, unless the stores belong to another chain or token. Prices are read before each slice and at the
+    end. If the chain has nothing new, or does not answer, only the other due jobs run. Issued claims are checked first,
+    so that their state is synced. The outcomes of the runs are recorded and reported to SVC_ALERT_URL.
     """
     prepare_home(settings.data_dir)
     watch_claims(settings)
@@ -73,8 +75,8 @@ def _run_with_records(settings: Settings, *, snapshot: bool) -> PipelineReport:
 
 
 class _WithoutLostEvents:
-    """Passes on what is written to stderr, without Dagster's word that an event could not be stored: the error is
-    also raised, or stored as an event, so that it is reported once."""
+    """Passes on everything written to stderr except Dagster's message that an event could not be stored: that error is
+    also raised, or stored as an event, and should be reported only once."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -94,12 +96,12 @@ def _run_due(settings: Settings, instance: dg.DagsterInstance, *, snapshot: bool
         _run_jobs(settings, instance, definitions, JOBS)
         raise
     if snapshot:
-        due = DueRun("a snapshot is asked for")
+        due = DueRun("a snapshot was requested")
     if due is None:
         return _run_jobs(settings, instance, definitions, JOBS)
     job = definitions.resolve_job_def(CHAIN_JOB)
     chosen = None if due.moved is None else moved_assets(definitions.resolve_asset_graph(), due.moved)
-    config = quiet_console("CRITICAL")  # a failure is raised, and reported once
+    config = quiet_console("CRITICAL")  # a failure is raised, and so reported once
     if snapshot:
         config.ops["out_holders__lists"] = ListConfig(snapshot=True)
     runs = 0
@@ -120,7 +122,7 @@ def _run_due(settings: Settings, instance: dg.DagsterInstance, *, snapshot: bool
 def _run_jobs(
     settings: Settings, instance: dg.DagsterInstance, definitions: dg.Definitions, jobs: Sequence[Job]
 ) -> PipelineReport:
-    """Runs those of the jobs that are due without a daemon. Their failures mark nothing: their documents age."""
+    """Runs the jobs that are due without a daemon. Their failures mark nothing as stale: their documents age anyway."""
     reasons: list[str] = []
     assets: dict[str, dict[str, Any]] = {}
     for job in jobs:
@@ -150,7 +152,7 @@ def _facts(result: dg.ExecuteInProcessResult) -> tuple[dict[str, dict[str, Any]]
 
 
 def _plain(metadata: Mapping[str, dg.MetadataValue]) -> dict[str, Any]:
-    """Selects the values that make sense outside Dagster: no schemas, pictures or tables."""
+    """Selects the values that make sense outside Dagster, so no schemas, pictures or tables."""
     plain = (dg.IntMetadataValue, dg.FloatMetadataValue, dg.TextMetadataValue, dg.BoolMetadataValue)
     return {name.removeprefix("dagster/"): value.value for name, value in metadata.items() if isinstance(value, plain)}
 

@@ -1,4 +1,4 @@
-"""Publishes the warehouse without reading the chain: the first generation, and one for another address."""
+"""Publishes the warehouse without reading the chain: the first generation, or one for another address."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -24,8 +24,8 @@ ROOMS = (token, bidwall, trust, market, partner, world)
 def publish_initial(settings: Settings) -> PublishReport:
     """Publishes for the settings' BASE_URL, after any run in progress. A stale mark stays until a good run removes it.
 
-    Before anything is read, the documents contain `backfilling`, or `not_configured` without a token, and those of
-    other services `not_asked_yet`; the graph contains its constitution and the events that the ledger has accepted.
+    Before anything is read, the documents' reason is `backfilling`, or `not_configured` without a token, and that of
+    documents from other services `not_asked_yet`; the graph contains its constitution and the ledger's events.
     """
     with (
         run_lock(settings.data_dir, wait_s=LOCK_WAIT_S),
@@ -37,15 +37,15 @@ def publish_initial(settings: Settings) -> PublishReport:
         report = publish(context_for(connection, settings), settings)
         reasons = [entry.stale_reason for entry in last.manifest.documents.values()] if last else []
         if reason := next(filter(None, reasons), None):
-            from pipelines.failure import mark_stale_for  # with it comes Dagster, which takes a second to import
+            from pipelines.failure import mark_stale_for  # imports Dagster, which takes a second
 
             report = replace(report, generation=mark_stale_for(settings, reason).generation)
     return report
 
 
 def publish_again(settings: Settings) -> None:
-    """Publishes for the address that is served, or else for that of the last generation; before the first one it does
-    nothing."""
+    """Publishes for the served address, or if nothing is served, for that of the last generation. Does nothing before
+    the first generation."""
     current = current_generation(settings.data_dir)
     if current is not None:
         address = served_address(settings.data_dir) or current.manifest.base_url

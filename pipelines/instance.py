@@ -1,4 +1,4 @@
-"""Configures Dagster's home: where runs and ticks are stored, and how many runs may go at once."""
+"""Configures Dagster's home: where runs and ticks are stored, and how runs are launched."""
 
 import json
 from functools import reduce
@@ -8,11 +8,11 @@ from contracts.errors import DiskFull, OperatorProblem, StoreUnusable
 from warehouse.file_modes import make_data_directory, make_private_directory
 from warehouse.full_disk import free_space, is_full
 
-# Runs go to the warm worker at once, which queues them: a queue of Dagster's own is polled every few seconds.
+# Runs go to the warm worker at once, which queues them: Dagster's own queue is polled only every few seconds.
 # Monitoring ends runs that no worker takes, that outlive their worker or that hang. A slice of a chain takes a minute.
-# The worker runs jobs in threads, which can't have their output captured one by one.
+# The worker runs jobs in threads, whose output can't be captured separately.
 # No asset has an automation condition, so nothing evaluates them.
-# Records, ticks and the event log lie where Dagster's defaults lie.
+# Records, ticks and the event log are in Dagster's default locations.
 DAGSTER_YAML = """\
 telemetry:
   enabled: false
@@ -74,7 +74,8 @@ retention:
 
 
 LOCATION_NAME = "pipelines.definitions"
-"""The name of the code location in Dagster, for every module: schedules and runs are recorded under it."""
+"""The name of the code location in Dagster, whichever module it is loaded from: schedules and runs are recorded under
+it."""
 
 WORKSPACE_YAML = """\
 load_from:
@@ -82,13 +83,14 @@ load_from:
       socket: {socket}
       location_name: {location_name}
 """
-"""One code server for daemon and web server: each would start its own, and the daemon a new one every minute."""
+"""One code server for daemon and web server: otherwise each would start its own, and the daemon a new one every minute.
+"""
 
 
 FIRST_RUN_MARK = "first-run"
-"""A file in Dagster's home from before the first run of `svc run` until that has ended. A worker that starts and finds
-it knows that the process of the first run is gone, which Dagster can't know where that had not begun a run of its own.
-"""
+"""A file in Dagster's home that exists from before the first run of `svc run` until that run has ended. A starting
+worker that finds it knows that the process of the first run is gone. Dagster can't know that if the process had not
+begun a run yet."""
 
 DIARY_CURE = "Dagster begins a new one, and nothing but its own records of runs is lost."
 
@@ -120,7 +122,7 @@ def prepare_workspace(home: Path, socket: Path) -> Path:
 
 
 def diary_unusable(home: Path, why: str, error: BaseException) -> OperatorProblem:
-    """Returns the problem with a home whose storage can't be opened or written, as the error of a file says."""
+    """Returns the problem with a Dagster home whose storage can't be opened or written because of `error`."""
     if is_full(home, error):
         return DiskFull(f"Dagster's records in {home} can't be written: the disk is full.", cure=free_space(home))
     return StoreUnusable(f"Dagster's records in {home} can't be used: {why}.", cure=f"Move {home} away: {DIARY_CURE}")

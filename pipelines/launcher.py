@@ -15,13 +15,14 @@ from pipelines.runs import PROCESS_TAG, is_taken, process_of
 
 PIPE = "worker.pipe"
 KILL_AFTER_S = 3.0
-"""After this long a process that ignores SIGTERM is killed."""
+"""Seconds after which a process that ignores SIGTERM is killed."""
 
 
 def hand_over(home: Path, run_id: str) -> bool:
-    """Writes a run's id to the worker's pipe. Returns False where no worker reads it; one that starts finds the run.
+    """Writes a run's id to the worker's pipe. Returns False if no worker reads it; a worker that starts later finds the
+    run.
 
-    Lines this short are written whole, whoever else writes.
+    Writes of lines this short are atomic, even if other processes write at the same time.
     """
     try:
         pipe = os.open(home / PIPE, os.O_WRONLY | os.O_NONBLOCK)
@@ -37,7 +38,7 @@ def hand_over(home: Path, run_id: str) -> bool:
 
 
 class WorkerLauncher(RunLauncher[Any], ConfigurableClass):
-    """Dagster's launcher of runs. A run costs no process of its own, whose imports alone take seconds of CPU."""
+    """Dagster's launcher of runs. A run gets no separate process, whose imports would take seconds of CPU time."""
 
     def __init__(self, inst_data: ConfigurableClassData | None = None) -> None:
         self._inst_data = inst_data
@@ -45,7 +46,7 @@ class WorkerLauncher(RunLauncher[Any], ConfigurableClass):
 
     @property
     def inst_data(self) -> ConfigurableClassData | None:
-        """Returns the configuration that Dagster made this from."""
+        """Returns the configuration from which Dagster created this object."""
         return self._inst_data
 
     @classmethod
@@ -55,21 +56,21 @@ class WorkerLauncher(RunLauncher[Any], ConfigurableClass):
 
     @classmethod
     def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, Any]) -> Self:
-        """Makes the launcher for Dagster."""
+        """Creates the launcher for Dagster."""
         return cls(inst_data=inst_data)
 
     def launch_run(self, context: LaunchRunContext) -> None:
-        """Hands the run over. Without a worker it waits for one, until Dagster's monitoring ends it."""
+        """Hands the run over. Without a worker the run waits for one, until Dagster's monitoring ends it."""
         run = context.dagster_run
-        if is_taken(run):  # a retry has the tags of the run before it
+        if is_taken(run):  # a retry has the tags of the previous run
             self._instance.add_run_tags(run.run_id, {PROCESS_TAG: ""})
         if not hand_over(Path(self._instance.root_directory), run.run_id):
             self._instance.report_engine_event("No worker is running; the next one takes this run.", run)
 
     def terminate(self, run_id: str) -> bool:
-        """Ends the process of a run, which `svc run` starts again. A thread within it could not be ended.
+        """Ends the process of a run, which `svc run` restarts: a single thread of it could not be ended.
 
-        Returns False where the run has ended.
+        Returns False if the run has ended.
         """
         run = self._instance.get_run_by_id(run_id)
         if run is None or run.is_finished:
@@ -87,11 +88,11 @@ class WorkerLauncher(RunLauncher[Any], ConfigurableClass):
 
     @property
     def supports_check_run_worker_health(self) -> bool:
-        """Lets Dagster's monitoring end runs whose process is gone."""
+        """Returns True, so that Dagster's monitoring ends runs whose process is gone."""
         return True
 
     def check_run_worker_health(self, run: DagsterRun) -> CheckRunHealthResult:
-        """Returns whether the process of a run lives."""
+        """Reports whether the process of a run is alive."""
         if not is_taken(run):
             return CheckRunHealthResult(WorkerStatus.UNKNOWN, "No process has taken this run.")
         if process_of(run) is None:

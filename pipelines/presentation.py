@@ -1,4 +1,4 @@
-"""Declares assets as an analyst sees them in Dagster: headers, column schemas, row counts, tables, charts."""
+"""Builds what an analyst sees of assets in Dagster: headers, column schemas, row counts, tables, charts."""
 
 import base64
 import io
@@ -25,14 +25,14 @@ OWNERS = ["team:data"]
 LEDGER_GROUP = "ledger"
 
 POOL = "warehouse"
-"""Dagster runs one step of this pool at a time: the warehouse has one writer."""
+"""The pool of steps that Dagster runs one at a time, since the warehouse has one writer."""
 
 QUICK = {"svc/quick": "true"}
-"""Tags a run that is too frequent to draw pictures."""
+"""The tag of runs that are too frequent to draw pictures."""
 
 
 def is_quick(context: dg.AssetExecutionContext | dg.AssetCheckExecutionContext) -> bool:
-    """Returns whether this run has no time for pictures."""
+    """Returns True if this run has no time for pictures."""
     return QUICK.items() <= context.run.tags.items()
 
 
@@ -42,7 +42,7 @@ CAPABILITY = "capability"
 
 class Header(TypedDict, total=False):
     """Optional parts of an asset's header. `kinds` are those besides `duckdb`; `capability` is the one without which
-    nothing new is read into the table, so that it has no freshness to lose."""
+    nothing new is read into the table, which then needs no freshness policy."""
 
     deps: Sequence[str | dg.AssetSpec]
     kinds: Collection[str]
@@ -53,7 +53,7 @@ class Header(TypedDict, total=False):
 def table_asset(
     group: str, description: str, **more: Unpack[Header]
 ) -> Callable[[Callable[..., dg.MaterializeResult[None]]], dg.AssetsDefinition]:
-    """Declares a function as the asset that makes the warehouse table of the same name."""
+    """Declares a function as the asset that builds the warehouse table of the same name."""
 
     def declare(function: Callable[..., dg.MaterializeResult[None]]) -> dg.AssetsDefinition:
         asset: dg.AssetsDefinition = dg.asset(**_header(function.__name__, group, description, **more), pool=POOL)(
@@ -65,20 +65,20 @@ def table_asset(
 
 
 def table_spec(table: str, group: str, description: str, **more: Unpack[Header]) -> dg.AssetSpec:
-    """Makes the spec of a warehouse table, for a step that makes several."""
+    """Returns the spec of a warehouse table, for a step that builds several."""
     return dg.AssetSpec(table, **_header(table, group, description, **more))
 
 
 def other_spec(
     key: str, group: str, description: str, kind: str, *, deps: Sequence[str | dg.AssetSpec] = ()
 ) -> dg.AssetSpec:
-    """Makes the spec of an asset that is not a table: a service, the chain, a log, events in the ledger."""
+    """Returns the spec of an asset that is not a table: a service, the chain, a log, events in the ledger."""
     return dg.AssetSpec(key, deps=deps, group_name=group, description=description, kinds={kind}, owners=OWNERS)
 
 
 def model_schema(model: type[BaseModel]) -> dg.TableSchema:
-    """Describes the fields of a document as columns: JSON name, JSON type, description, else that of its type.
-    Fields of its parts follow theirs: `concentration.gini`, `holders[].share`."""
+    """Describes the fields of a document as columns: the JSON name, the JSON type, and the description of the field or
+    else of its type. Nested fields come after the field that contains them: `concentration.gini`, `holders[].share`."""
     schema = schema_of(model, "serialization")
     columns = {column.name: column for column in _columns(schema["properties"], schema.get("$defs", {}))}
     return dg.TableSchema(list(columns.values()))
@@ -87,7 +87,7 @@ def model_schema(model: type[BaseModel]) -> dg.TableSchema:
 def _columns(
     fields: Mapping[str, Any], parts: Mapping[str, Any], above: str = "", around: frozenset[str] = frozenset()
 ) -> Iterator[dg.TableColumn]:
-    """Yields the columns of fields and of their parts, except of those that they are part of."""
+    """Yields the columns of fields and of their parts. Enclosing objects, named in `around`, are not entered again."""
     for name, field in fields.items():
         yield dg.TableColumn(f"{above}{name}", _json_type(field), field.get("description") or _meaning(field, parts))
         for part, suffix in _parts_of(field):
@@ -109,12 +109,12 @@ def _parts_of(field: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def row_count(connection: Connection, table: str) -> dict[str, Any]:
-    """Counts the rows of a table, under Dagster's key."""
+    """Returns the row count of a table, under Dagster's key."""
     return {"dagster/row_count": count_rows(connection, table)}
 
 
 def log_verdicts(log: logging.Logger, decisions: Sequence[Decision]) -> dict[str, int]:
-    """Counts the approved and the rejected proposals of a run, and logs why a stage rejected one."""
+    """Counts the approved and the rejected proposals of a run, and logs why stages rejected them."""
     for decision in decisions:
         for stage in decision.stages:
             if stage.result == "fail":
@@ -145,7 +145,7 @@ def proof_markdown(proof: Proof) -> dg.MarkdownMetadataValue:
 
 
 Chart = dict[str, dg.MarkdownMetadataValue]
-"""A picture in Markdown under the name of its metadata; empty where there are no two times that a line connects."""
+"""A picture in Markdown under the name of its metadata; empty if there are fewer than two points in time."""
 
 
 def line_chart(name: str, title: str, points: Sequence[tuple[datetime, float]], unit: str) -> Chart:
@@ -156,10 +156,10 @@ def line_chart(name: str, title: str, points: Sequence[tuple[datetime, float]], 
 def lines_chart(
     name: str, title: str, lines: Mapping[str, Sequence[tuple[datetime, float]]], unit: str, *, whole: bool = False
 ) -> Chart:
-    """Draws named lines over time; `whole` where values are counts. Times in UTC."""
+    """Draws named lines over time; `whole` if the values are counts. Times in UTC."""
     if len({at for points in lines.values() for at, _ in points}) < 2:
         return {}
-    # matplotlib costs a second to import, which only a run that draws should pay.
+    # Importing matplotlib takes a second, which only a run that draws should spend.
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
@@ -210,7 +210,7 @@ def _header(
 
 
 def _column_lineage(table: str) -> dict[str, dg.TableColumnLineage]:
-    """Returns the columns that those of a table follow from, under Dagster's key."""
+    """Returns the columns from which those of a table are derived, under Dagster's key."""
     columns = column_lineage().get(table)
     if columns is None:
         return {}
@@ -222,7 +222,7 @@ def _column_lineage(table: str) -> dict[str, dg.TableColumnLineage]:
 
 
 def _meaning(field: Mapping[str, Any], named: Mapping[str, Any]) -> str | None:
-    """Returns the description of the first model that a field's type names, or what the field always is."""
+    """Returns the description of the first model that a field's type names, or the field's constant value."""
     if "const" in field:
         return f"Always {json.dumps(field['const'])}"
     if "$ref" in field:
@@ -233,7 +233,7 @@ def _meaning(field: Mapping[str, Any], named: Mapping[str, Any]) -> str | None:
 
 
 def _json_type(field: Mapping[str, Any]) -> str:
-    """Names a field's type: `integer or null`, `array of HolderRow`."""
+    """Returns a field's type in words: `integer or null`, `array of HolderRow`."""
     if "anyOf" in field:
         return " or ".join(_json_type(choice) for choice in field["anyOf"])
     if "$ref" in field:

@@ -1,4 +1,4 @@
-"""Shows the progress of a long run: a bar on a terminal, elsewhere one log line every five seconds."""
+"""Shows the progress of a long run: a bar on a terminal, otherwise a log line every five seconds."""
 
 import logging
 import sys
@@ -15,7 +15,7 @@ _LINE_EVERY_S: Final = 5.0
 
 @dataclass(frozen=True)
 class Progress:
-    """A backfill at one moment: blocks of all history, and this slice's progress in `elapsed_s` seconds."""
+    """A backfill at one moment: the blocks of the whole history, and this slice's progress in `elapsed_s` seconds."""
 
     first_block: int
     at_block: int
@@ -35,21 +35,21 @@ class Progress:
 
     @property
     def left_s(self) -> float | None:
-        """Returns the seconds to the end at the pace so far, or None before there is a pace."""
+        """Returns the remaining seconds at the pace so far, or None before there is a pace."""
         if not self.slice_blocks:
             return None
         return (self.last_block - self.at_block) * self.elapsed_s / self.slice_blocks
 
 
 class Pace:
-    """Tells when the next line about something long is due: every five seconds."""
+    """Decides when the next log line about a long task is due: every five seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._last_line_s = clock()
 
     def line_is_due(self) -> bool:
-        """Returns whether five seconds have passed since the start, or since this was last true."""
+        """Returns True if five seconds have passed since the start, or since this last returned True."""
         due = self._clock() - self._last_line_s >= _LINE_EVERY_S
         if due:
             self._last_line_s = self._clock()
@@ -61,7 +61,7 @@ Listener = Callable[[Progress], None]
 
 @contextmanager
 def show_progress(stream: TextIO = sys.stderr) -> Iterator[Listener]:
-    """Returns a listener that shows progress on `stream` when that is a terminal, else in the log."""
+    """Yields a listener that shows progress on `stream` if that is a terminal, else in the log."""
     if not stream.isatty():
         yield logged_progress()
         return

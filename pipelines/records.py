@@ -1,7 +1,7 @@
-"""Keeps Dagster's records of runs and ticks in SQLite, each behind one engine.
+"""Stores Dagster's records of runs and ticks in SQLite, each with a single engine.
 
-Dagster's own classes make an engine for every question, whose closing writes the log of SQLite back into the file, and
-look for migrations whenever an instance is opened, which each evaluation of a schedule does.
+Dagster's own classes create an engine for every query, whose closing checkpoints SQLite's log, and look for migrations
+whenever an instance is opened, which each evaluation of a schedule does.
 """
 
 import sqlite3
@@ -20,11 +20,11 @@ from dagster._serdes import ConfigurableClassData
 from warehouse.file_modes import keep_files_private
 
 _PREPARED: set[str] = set()
-"""The databases whose tables this process has seen to."""
+"""The databases whose tables this process has created or checked."""
 
 
 class _Unsynced(sqlite3.Connection):
-    """A connection whose commits are not synced to the disk: what a power failure may lose is a diary, not data."""
+    """A connection whose commits are not synced to disk: a power failure may lose records, on which no data depends."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -32,7 +32,7 @@ class _Unsynced(sqlite3.Connection):
 
 
 class _OneEngine:
-    """A storage that asks through one engine until it is disposed of."""
+    """A storage that uses one engine until it is disposed of."""
 
     _conn_string: str
 
@@ -71,8 +71,8 @@ class OneEngineTicks(_OneEngine, SqliteScheduleStorage):
 
 
 def _opened(storage: Any, name: str, inst_data: ConfigurableClassData | None, base_dir: str) -> Any:
-    """Opens a storage, whose tables Dagster makes where this process has not seen them."""
-    keep_files_private()  # every process of Dagster opens this, also one that an operator started
+    """Opens a storage. Dagster creates its tables unless this process has checked them before."""
+    keep_files_private()  # every Dagster process opens this, including one that an operator started
     place = create_db_conn_string(base_dir, name)
     if place in _PREPARED and (Path(base_dir) / f"{name}.db").is_file():
         return storage(place, inst_data)

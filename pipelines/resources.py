@@ -1,4 +1,4 @@
-"""The resources of assets: the settings and what follows from them. One object per run, made under the run lock."""
+"""The resources of assets: the settings and objects derived from them. One per run, created under the run lock."""
 
 import logging
 import threading
@@ -16,7 +16,7 @@ from pipelines.runs import PROCESS_TAG, is_taken, this_process
 from warehouse.duck.connection import Warehouse, run_lock
 
 RUN_LOCK_WAIT_S = 600.0
-"""Limit on how long a run waits for the one before it; a slice of ingestion takes a minute."""
+"""The longest time that a run waits for the previous one; a slice of ingestion takes a minute."""
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ class Runtime:
 
     settings: Settings
     shared_warehouse: Warehouse | None = field(default=None, kw_only=True)
-    """The warehouse that runs of this process share, where they do."""
+    """The warehouse that the runs of this process share, if they do."""
 
     @property
     def data_dir(self) -> Path:
@@ -36,7 +36,7 @@ class Runtime:
 
     @cached_property
     def warehouse(self) -> Warehouse:
-        """Returns the DuckDB warehouse; connect only for as long as a step needs it."""
+        """Returns the DuckDB warehouse. Connect only for as long as a step needs it."""
         return self.shared_warehouse or Warehouse(self.data_dir)
 
     def rpc_pool(self) -> RpcPool:
@@ -49,7 +49,7 @@ class Runtime:
 
 
 class _SharedHold:
-    """The run lock and the open warehouse, held from the first of this process's runs to the last that overlaps it."""
+    """The run lock and the open warehouse, held from the first to the last of this process's overlapping runs."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -82,10 +82,10 @@ class _SharedHold:
 
 
 def runtime_resource(settings: Settings) -> dg.ResourceDefinition:
-    """Makes the run's `Runtime`.
+    """Returns the resource that creates the run's `Runtime`.
 
-    Dagster enters it once per run, so the lock is held from the first step to the last. Runs side by side in one
-    process, which the worker's lanes keep apart by what they write, share lock and warehouse.
+    Dagster enters it once per run, so the lock is held from the first step to the last. Parallel runs of one process,
+    which the worker's lanes separate by what they write, share lock and warehouse.
     """
     shared = _SharedHold(settings)
 

@@ -1,4 +1,4 @@
-"""Records how runs ended, from Dagster's records, for `/health`, `/metrics` and alerts."""
+"""Records the outcomes of runs, from Dagster's records, for `/health`, `/metrics` and alerts."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,7 @@ from warehouse.discovery.run_status import EndedRun, Outcome, RunStatus, update_
 
 PROCESS_LOST = "process_lost"
 _FIRST_LOOK = timedelta(hours=1)
-"""The period before the first poll that it covers."""
+"""The period before the first poll that the poll covers."""
 
 _OUTCOMES: dict[dg.DagsterRunStatus, Outcome] = {
     dg.DagsterRunStatus.SUCCESS: "success",
@@ -55,7 +55,7 @@ def _ended(instance: dg.DagsterInstance, record: dg.RunRecord) -> EndedRun:
 
 
 def _reason(instance: dg.DagsterInstance, run_id: str) -> str:
-    """Returns the stable code of a failure: messages may hold addresses that are nobody's business."""
+    """Returns the stable code of a failure, not its message, which may contain private addresses."""
     failures = instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_FAILURE)
     for entry in failures:
         failure = entry.dagster_event.step_failure_data if entry.dagster_event else None

@@ -19,8 +19,7 @@ from pipelines.instance import diary_unusable, prepare_home
 from warehouse.ledger.drivers import problem_of
 
 RUNS_KEPT_FOR = timedelta(days=1)
-"""Growth that this bounds: prices every minute at 71 kB and a chain that moves every two minutes at 0.6 MB make 0.5 GB.
-"""
+"""This bounds the size: prices every minute at 71 kB and a chain that moves every two minutes at 0.6 MB give 0.5 GB."""
 
 RUNS_DELETED_AT_ONCE = 500
 PROCESS_TAG = "svc/process"
@@ -30,18 +29,19 @@ UNFINISHED = tuple(status for status in dg.DagsterRunStatus if status not in END
 
 
 def this_process() -> str:
-    """Returns the tags that distinguish a run whose process was killed from a running one."""
+    """Returns the tag value that identifies this process, to distinguish a run whose process was killed from a running
+    one."""
     process = psutil.Process()
     return f"{process.pid} {process.create_time():.2f}"
 
 
 def is_taken(run: dg.DagsterRun) -> bool:
-    """Returns whether a process has taken this run."""
+    """Returns True if a process has taken this run."""
     return bool(run.tags.get(PROCESS_TAG))
 
 
 def process_of(run: dg.DagsterRun) -> psutil.Process | None:
-    """Returns the process of a run, or None where none has taken it or that one is gone."""
+    """Returns the process of a run, or None if no process has taken it or the process is gone."""
     if not is_taken(run):
         return None
     pid, created_at = run.tags[PROCESS_TAG].split()
@@ -53,14 +53,14 @@ def process_of(run: dg.DagsterRun) -> psutil.Process | None:
 
 
 def unfinished_runs(instance: dg.DagsterInstance) -> list[dg.DagsterRun]:
-    """Returns the runs that wait, start or are in progress, newest first."""
+    """Returns the runs that are waiting, starting or in progress, newest first."""
     return list(instance.get_runs(dg.RunsFilter(statuses=UNFINISHED)))
 
 
 def end_lost_runs(instance: dg.DagsterInstance, unfinished: Iterable[dg.DagsterRun]) -> int:
-    """Records those runs as failed whose process is gone, since they would block every later one. Returns their number.
+    """Records runs whose process is gone as failed, since they would block every later one. Returns their number.
 
-    Dagster's own monitoring ends runs that no process ever took.
+    Dagster's monitoring ends runs that no process ever took.
     """
     lost = [run for run in unfinished if is_taken(run) and process_of(run) is None]
     for run in lost:
@@ -69,27 +69,27 @@ def end_lost_runs(instance: dg.DagsterInstance, unfinished: Iterable[dg.DagsterR
 
 
 def cancel_interrupted_runs(instance: dg.DagsterInstance) -> None:
-    """Records runs that a signal ended as canceled. Dagster takes them for failed, unless its own pages sent that."""
+    """Records runs that a signal ended as canceled. Dagster records them as failed unless its UI sent the signal."""
     interrupted = {RUN_FAILURE_REASON_TAG: RunFailureReason.UNEXPECTED_TERMINATION.value}
     for run in instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.FAILURE], tags=interrupted)):
         instance.report_run_canceled(run, "A signal ended this run.")
 
 
 def a_run_is_on(instance: dg.DagsterInstance, job_names: Collection[str]) -> bool:
-    """Returns whether a run of one of these jobs waits, starts or is in progress, in a process that lives."""
+    """Returns True if a run of one of these jobs is waiting, starting or in progress, in a living process."""
     unfinished = [run for run in unfinished_runs(instance) if run.job_name in job_names]
     return bool(unfinished) and len(unfinished) > end_lost_runs(instance, unfinished)
 
 
 def undone_since(instance: dg.DagsterInstance, moment: datetime) -> bool:
-    """Returns whether a run that a process took since `moment` has failed or was canceled."""
+    """Returns True if a run that was created since `moment`, and taken by a process, has failed or was canceled."""
     undone = [dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
     return any(map(is_taken, instance.get_runs(dg.RunsFilter(statuses=undone, created_after=moment))))
 
 
 def delete_old_runs(instance: dg.DagsterInstance, now: datetime) -> int:
-    """Deletes the records of runs that ended more than `RUNS_KEPT_FOR` ago, and changes of freshness as old, which
-    belong to no run. Returns the number of runs."""
+    """Deletes the records of runs that ended more than `RUNS_KEPT_FOR` ago, and events of changed freshness as old as
+    that, which belong to no run. Returns the number of runs."""
     before = now.astimezone(UTC) - RUNS_KEPT_FOR
     old = instance.get_run_records(dg.RunsFilter(statuses=ENDED, updated_before=before), limit=RUNS_DELETED_AT_ONCE)
     for record in old:
@@ -103,7 +103,7 @@ def delete_old_runs(instance: dg.DagsterInstance, now: datetime) -> int:
 def opened_instance(data_dir: Path) -> Iterator[dg.DagsterInstance]:
     """Opens Dagster's instance of a data directory.
 
-    Raises `DiskFull` or `StoreUnusable`, also where its storage fails in the block.
+    Raises `DiskFull` or `StoreUnusable`, also if its storage fails within the block.
     """
     home = prepare_home(data_dir)
     os.environ["DAGSTER_HOME"] = str(home)
@@ -113,7 +113,7 @@ def opened_instance(data_dir: Path) -> Iterator[dg.DagsterInstance]:
     except OperatorProblem:
         raise
     except Exception as error:
-        # Dagster's storage is the only SQLAlchemy here whose errors nobody has named yet
+        # Only the SQLAlchemy errors of Dagster's storage get here untranslated.
         cause = getattr(error, "orig", None) or error
         if problem := problem_of("A database of it", cause):
             raise diary_unusable(home, problem.what.rstrip("."), cause) from error

@@ -1,6 +1,6 @@
-"""The table of jobs: what each one makes, when it is due, and the cron of its schedule in Dagster.
+"""The table of jobs: what each job materializes, when it is due, and the cron of its schedule in Dagster.
 
-`definitions.py` gives jobs and schedules to Dagster; `headless.py` runs the jobs that are due without its daemon.
+`definitions.py` gives jobs and schedules to Dagster; `headless.py` runs the due jobs without its daemon.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -36,19 +36,20 @@ from warehouse.ledger.ledger import open_ledger
 CHAIN_JOB = "chain"
 
 CHAIN_LANE, MARKET_LANE = "chain", "market"
-"""The worker's queues: runs of one follow one another, runs of two go side by side and write different tables."""
+"""The worker's queues: runs of one queue are executed one after another; runs of different queues are executed in
+parallel and write different tables."""
 
 Due = Callable[[Settings, datetime], DueRun | str | None]
-"""Returns the run that is due, or only why, in a few words, or None. Raises `RunBusy` where a run is writing the
-warehouse."""
+"""Returns the due run, or only its reason in a few words, or None. Raises `RunBusy` if a run is writing the warehouse.
+"""
 
 LINKED_COPY = {QUERY_COPY: LINKED}
 RETRIED = {"dagster/retry_strategy": "ALL_STEPS"}
-"""Tags of a run that leaves the query copy as it is, and of one that begins again after a failure: its steps share
-what they hold."""
+"""The tag of runs that leave the query copy unchanged, and the tag of runs that are retried from the beginning after a
+failure, because their steps share state."""
 
 
-@dg.op(description="Look at the payment of every issued claim that may still leave the chain.")
+@dg.op(description="Check the payment of every issued claim that may still leave the chain.")
 def watch_issued_claims(context: dg.OpExecutionContext, settings: dg.ResourceParam[Settings]) -> None:
     outcomes = watch_claims(settings)
     context.log.info(f"claims: {', '.join(f'{count} {outcome}' for outcome, count in outcomes.items()) or 'none'}")
@@ -60,7 +61,7 @@ def delete_run_records(context: dg.OpExecutionContext) -> None:
     context.log.info(f"deleted {deleted} old runs")
 
 
-@dg.op(description="Delete pairing codes and sessions of connect that ended more than 30 days ago.")
+@dg.op(description="Delete pairing codes and connect sessions that ended more than 30 days ago.")
 def delete_ended_sessions(context: dg.OpExecutionContext, settings: dg.ResourceParam[Settings]) -> None:
     with closing(open_ledger(settings, settings.data_dir)) as ledger, ledger.transaction() as tx:
         deleted = delete_ended(tx)
@@ -74,13 +75,13 @@ def delete_expired_approvals(context: dg.OpExecutionContext, settings: dg.Resour
     context.log.info(f"deleted {deleted} approvals")
 
 
-@dg.op(description="Erase what trial keys wrote that ended long ago, and forget whose they were.")
+@dg.op(description="Erase the graphs of trial keys that ended long ago, and forget the keys' owners.")
 def erase_ended_trials(context: dg.OpExecutionContext, settings: dg.ResourceParam[Settings]) -> None:
     erased = end_trials(settings, datetime.now(UTC))
     context.log.info(f"erased {erased} graphs of trials")
 
 
-@dg.op(description="Rewrite every file without what owners erased, and delete older generations, logs and records.")
+@dg.op(description="Rewrite every file without data that owners erased; delete older generations, logs and records.")
 def rewrite_files(context: dg.OpExecutionContext, settings: dg.ResourceParam[Settings]) -> None:
     finished = erase_for_owners(settings, on_step=context.log.info)
     context.log.info(f"finished {finished} erasures")
@@ -90,10 +91,10 @@ def rewrite_files(context: dg.OpExecutionContext, settings: dg.ResourceParam[Set
 class Job:
     """One row of the table. `makes` are the assets of an asset job, or the ops of any other job.
 
-    A tick of `cron` starts a run where `due` gives a reason and neither this job nor one of `not_beside` is running.
-    `reads_warehouse` tells that `due` opens the warehouse, so that it waits a moment for a run that holds it. Without
-    Dagster's daemon the job runs where `headless_due` gives a reason; None where the chain's run does its work. The
-    schedule of a job that settings don't allow to be due is stopped: to evaluate it costs CPU.
+    A tick of `cron` starts a run if `due` gives a reason and neither this job nor one of `not_beside` is running.
+    `reads_warehouse` means that `due` opens the warehouse, so the tick waits briefly for a run that holds it. Without
+    Dagster's daemon the job runs if `headless_due` gives a reason; it is None if the chain's run does the job's work. A
+    job that the settings never allow to be due has a stopped schedule, since evaluating it costs CPU time.
     """
 
     name: str
@@ -112,7 +113,7 @@ class Job:
 
 
 UNHURRIED = dict.fromkeys(QUICK, "false")
-"""Tags the first run of an hour, which has time for pictures and for what columns are like."""
+"""The tag of the first run of an hour, which has time for pictures and for statistics of columns."""
 
 
 def everything_but(group: str) -> dg.AssetSelection:
@@ -127,7 +128,7 @@ def room_and_its_documents(group: str) -> dg.AssetSelection:
 
 
 def hourly(settings: Settings, now: datetime) -> str:
-    """Is due at every tick."""
+    """Returns the reason of a job that is due at every tick."""
     return "an hour has passed"
 
 
@@ -138,17 +139,17 @@ JOBS = (
         makes=everything_but("market"),
         due=chain_due,
         cron="*/2 * * * *",
-        when="Every two minutes, when the chain or the ledger has moved: what follows from that. Hourly: everything.",
+        when="Every two minutes, if the chain or the ledger has moved: the affected assets. Hourly: all assets.",
         hooks=frozenset({leave_last_good}),
         tags={},
     ),
     Job(
         name="prices",
-        description="Ask every price source, and publish the documents that read prices; all others are linked.",
+        description="Query every price source, and publish the documents that read prices; all others are linked.",
         makes=room_and_its_documents("market"),
         due=prices_configured,
         cron="* * * * *",
-        when="Every minute, where a price source is configured, also while the chain is read.",
+        when="Every minute, if a price source is configured, even while the chain is being read.",
         headless_due=prices_due,
         lane=MARKET_LANE,
         is_configured=lambda settings: any(source.is_configured(settings) for source in PRICE_SOURCES),
@@ -156,11 +157,11 @@ JOBS = (
     ),
     Job(
         name="partner",
-        description="Ask the partner and the marketplace, and publish the documents that read them.",
+        description="Query the partner and the marketplace, and publish the documents that read them.",
         makes=room_and_its_documents("partner"),
         due=partner_due,
         cron="* * * * *",
-        when="Checks every minute whether to ask the partner (every 5 minutes) or the marketplace (every 15).",
+        when="Checks every minute whether to query the partner (every 5 minutes) or the marketplace (every 15).",
         headless_due=partner_due,
         not_beside=(CHAIN_JOB,),
         reads_warehouse=True,
@@ -168,60 +169,60 @@ JOBS = (
     ),
     Job(
         name="discovery",
-        description="Probe what the service itself answers, and publish the capability registry.",
+        description="Probe the service itself, and publish the capability registry.",
         makes=room_and_its_documents("discovery"),
         due=probe_due,
         cron="* * * * *",
-        when="Checks every minute whether to ask the service: every 5 minutes, every minute while it is silent.",
+        when="Checks every minute whether to probe the service: every 5 minutes, or every minute while it is silent.",
         headless_due=hourly_probe_due,
         not_beside=(CHAIN_JOB,),
         reads_warehouse=True,
     ),
     Job(
         name="claims",
-        description="Claims until they are final: a payment that leaves the chain suspends the key, one that is back "
-        "reinstates it. The API does the same; either suffices.",
+        description="Check claims until they are final: a payment that leaves the chain suspends the key, one that "
+        "returns reinstates it. The API does the same; either suffices.",
         makes=(watch_issued_claims,),
         due=claims_due,
         cron="* * * * *",
-        when="Every minute, where a claim is not final.",
+        when="Every minute, if a claim is not final.",
         is_configured=lambda settings: not rail_of(settings).missing,
     ),
     Job(
         name="trials",
-        description="What trial keys wrote is erased 30 days after their end, and then whose they were.",
+        description="Erase the graphs of trial keys 30 days after the keys' end, and then forget their owners.",
         makes=(erase_ended_trials,),
         due=trials_due,
         cron="29 * * * *",
-        when="Hourly, where a trial is long over. The job erasure follows in every file.",
+        when="Hourly, if a trial is long over. The job erasure then erases it from every file.",
     ),
     Job(
         name="erasure",
-        description="What owners erased, which answers lack at once, goes from every file.",
+        description="Remove data that owners erased from every file; answers omit it from the start.",
         makes=(rewrite_files,),
         due=files_due_for_erasures,
         cron="41 * * * *",
-        when="Hourly, where an owner erased something and files were not rewritten for that in the last 20 hours.",
+        when="Hourly, if an owner erased something and files were not rewritten for that in the last 20 hours.",
         not_beside=(CHAIN_JOB,),
     ),
     Job(
         name="upkeep",
-        description="Deletes old records of runs, pairing codes, sessions and used approvals.",
+        description="Delete old records of runs, pairing codes, sessions and used approvals.",
         makes=(delete_run_records, delete_ended_sessions, delete_expired_approvals),
         due=hourly,
         cron="17 * * * *",
-        when="Hourly: what ended is deleted, runs and used approvals a day later, codes and sessions 30 days later.",
+        when="Hourly: runs and used approvals are deleted a day after their end, codes and sessions 30 days after.",
     ),
 )
 
 
 def quiet_console(level: str) -> dg.RunConfig:
-    """Makes a run configuration that prints only `level` and worse; Dagster's event log keeps everything."""
+    """Returns a run configuration that prints only `level` and worse; Dagster's event log stores everything."""
     return dg.RunConfig(loggers={"console": {"config": {"log_level": level}}})
 
 
 def dagster_job(job: Job) -> Any:
-    """Makes Dagster's job of a row. The class of an asset job is not public."""
+    """Builds Dagster's job for a row. The class of an asset job is not public."""
     if isinstance(job.makes, dg.AssetSelection):
         return dg.define_asset_job(
             job.name,
@@ -242,7 +243,7 @@ def dagster_job(job: Job) -> Any:
 
 
 def dagster_schedule(job: Job, settings: Settings) -> dg.ScheduleDefinition:
-    """Makes Dagster's schedule of a row, running from the start where the job can be due."""
+    """Builds Dagster's schedule for a row. It runs from the start if the job can be due."""
 
     waits = job.reads_warehouse
     status = dg.DefaultScheduleStatus.RUNNING if job.is_configured(settings) else dg.DefaultScheduleStatus.STOPPED
@@ -278,10 +279,11 @@ def dagster_schedule(job: Job, settings: Settings) -> dg.ScheduleDefinition:
 
 
 def moved_assets(graph: Any, moved: frozenset[str]) -> list[dg.AssetKey]:
-    """Returns what a run of the chain job makes when these assets have moved: they, and all that follows from them.
+    """Returns the assets that a run of the chain job materializes when these have moved: they and all downstream ones.
 
-    Prices have a job of their own. Steps that make several tables make all of them, and what follows from those that
-    have moved. Documents that show the list of files follow as well, since every change may change that.
+    Prices are excluded, since they have their own job. A step that builds several tables builds all of them, but only
+    those that have moved add downstream assets. Documents that show the list of files are included too, since every
+    change may change it.
     """
 
     made_here = set(graph.materializable_asset_keys)

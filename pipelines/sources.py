@@ -1,4 +1,4 @@
-"""A source outside this service: its name, the settings that turn it on, and how often it is asked."""
+"""A source outside this service: its name, the settings that turn it on, and how often it is queried."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class Source:
     """One source, named by the same short name everywhere.
 
     `needs` are fields of `Settings` that must all be set; the first one contains the source's address. `networks` maps
-    the chain ids that the source knows to its own names for them; None where the chain makes no difference.
+    the chain ids that the source supports to its names for them; None if the chain makes no difference.
     """
 
     name: str
@@ -28,10 +28,10 @@ class Source:
         return f"{PREFIX}{self.needs[0].upper()}"
 
     def is_configured(self, settings: Settings) -> bool:
-        """Returns whether the settings turn the source on."""
+        """Returns True if the settings turn the source on."""
         known = self.networks is None or settings.chain_id in self.networks
         return known and all(getattr(settings, name) for name in self.needs)
 
     def is_due(self, connection: Connection, settings: Settings, now: datetime) -> bool:
-        """Returns whether the source is configured and may be asked now."""
+        """Returns True if the source is configured and may be queried now."""
         return self.is_configured(settings) and may_ask(connection, self.name, now, every=self.every)

@@ -1,4 +1,4 @@
-"""Opens a span for each step of a run, so that what the step asks of other services belongs to it."""
+"""Opens a span for each step of a run, so that the step's requests to other services belong to it."""
 
 from contextlib import ExitStack
 
@@ -13,7 +13,7 @@ class StepSpans(ExitStack):
     _step: Span
 
     def follow(self, event: dg.DagsterEvent) -> None:
-        """Opens the span of a step that starts, and closes that of a step that ends."""
+        """Opens the span of a starting step, and closes that of an ending one."""
         if event.is_step_start and event.step_key:
             step = span(f"step {event.step_key}", attributes={"svc.step": event.step_key})
             self._step = self.enter_context(step)

@@ -1,7 +1,8 @@
-"""Runs what Dagster launches in one warm process: `python -m pipelines.worker`, which `svc run` starts and restarts.
+"""Executes the runs that Dagster launches in one warm process, `python -m pipelines.worker`, which `svc run` starts and
+restarts.
 
-Jobs of one lane run one after another, jobs of different lanes side by side: DuckDB has one writing process, but not
-one writing thread. A killed worker leaves nothing behind that the next one or Dagster's monitoring does not end.
+Jobs of one lane run one after another, jobs of different lanes in parallel: DuckDB allows only one writing process, but
+several writing threads. The next worker or Dagster's monitoring ends everything that a killed worker leaves behind.
 """
 
 import fcntl
@@ -50,11 +51,11 @@ from warehouse.file_modes import keep_files_private
 from warehouse.tracing import span, trace_process
 
 LOOK_EVERY_S = 30.0
-"""The interval at which the worker looks for runs that others have ended, such as Dagster's monitoring."""
+"""The interval at which the worker looks for runs that others, such as Dagster's monitoring, have ended."""
 
 PRICES_AGAIN_AFTER_S = 45.0
-"""While Dagster's daemon starts, prices are asked again at the first look after this long, and so at least once a
-minute."""
+"""While Dagster's daemon is starting, prices are read again at the first look after this many seconds, and so at least
+once a minute."""
 
 logger = logging.getLogger("svc.worker")
 
@@ -67,7 +68,7 @@ class WorkerRunning(OperatorProblem):
 
 @contextmanager
 def only_worker(home: Path) -> Iterator[None]:
-    """Makes this process the one worker of a Dagster home, until it ends in any way. Raises `WorkerRunning`."""
+    """Makes this process the only worker of a Dagster home until it ends, however it ends. Raises `WorkerRunning`."""
     with (home / "worker.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -79,7 +80,7 @@ def only_worker(home: Path) -> Iterator[None]:
 
 
 class _HookedJob(InMemoryJob):
-    """A job whose selections keep its hooks, which Dagster drops."""
+    """A job whose subsets keep its hooks, which Dagster would drop."""
 
     def get_subset(
         self,
@@ -97,7 +98,7 @@ class _HookedJob(InMemoryJob):
 def _chosen(
     job: dg.JobDefinition, assets: frozenset[dg.AssetKey] | None, checks: frozenset[dg.AssetCheckKey] | None
 ) -> dg.JobDefinition:
-    """Returns the part of a job that makes these assets, which most runs choose as those before them did."""
+    """Returns the subset of a job for these assets. Cached, since most runs select the same ones as earlier runs."""
     chosen = job.get_subset(asset_selection=assets, asset_check_selection=checks)
     return chosen.with_hooks(job.hook_defs) if job.hook_defs else chosen
 
@@ -122,11 +123,11 @@ class Worker:
         self._daemon_launches = False
 
     def recover(self) -> None:
-        """Ends runs whose process is gone, and takes those that were launched while no worker ran."""
+        """Ends runs whose process is gone, and takes runs that were launched while no worker was running."""
         end_lost_runs(self._instance, unfinished_runs(self._instance))
         mark = Path(self._instance.root_directory) / FIRST_RUN_MARK
         if mark.exists():
-            # Dagster's daemon, or a schedule that asks whether a run is on, may have ended it before this one could.
+            # Dagster's daemon, or a schedule that checks for runs in progress, may have ended it before this worker.
             if not undone_since(self._instance, datetime.fromtimestamp(mark.stat().st_mtime, UTC)):
                 self._record_lost_first_run()
             mark.unlink()
@@ -137,8 +138,8 @@ class Worker:
         self.look()
 
     def _record_lost_first_run(self) -> None:
-        """Records a run of the chain as failed for a first run that was killed before it began one, as while it
-        imported what it needs. Where the chain was read before, nothing is lost: what is new is due as ever.
+        """Records a failed run of the chain for a first run that was killed before it began one, for example during its
+        imports. If the chain was read before, nothing is lost, since new blocks are due as usual.
         """
         chain = read_run_status(self._settings.data_dir).jobs.get(CHAIN_JOB)
         if self._settings.token_address is None or (chain is not None and chain.last_success_at is not None):
@@ -148,14 +149,14 @@ class Worker:
         self._instance.report_run_failed(run, "The process of this run was gone before it began.")
 
     def idle(self) -> None:
-        """Looks, and launches prices until Dagster's daemon has launched its first run: on a busy machine it starts and
-        reaches its first tick later than a price expires."""
+        """Calls `look`, and launches prices until Dagster's daemon has launched its first run: on a busy machine the
+        daemon takes longer to reach its first tick than a price is valid."""
         self.look()
         if not self._daemon_launches and self._monotonic() - self._prices_launched_s >= PRICES_AGAIN_AFTER_S:
             self.launch_prices()
 
     def launch_prices(self) -> None:
-        """Launches the runs of prices that are due: the daemon's next tick may come after a price has expired."""
+        """Launches the due runs of prices, since the daemon's next tick may come after a price has expired."""
         self._prices_launched_s = self._monotonic()
         for job in JOBS:
             if job.lane == MARKET_LANE and not a_run_is_on(self._instance, (job.name,)):
@@ -167,7 +168,7 @@ class Worker:
                     self._instance.launch_run(run.run_id, workspace=None)  # type: ignore[arg-type]  # our launcher asks none
 
     def receive(self, run_id: str) -> None:
-        """Takes a run that was handed over, and notes whether the daemon did that."""
+        """Takes a run that was handed over, and records if the daemon launched it."""
         if run_id in self._launched:
             self._launched.remove(run_id)
         else:
@@ -181,7 +182,7 @@ class Worker:
             self._lanes[self._lane_of.get(run.job_name, CHAIN_LANE)].submit(self._execute, run_id)
 
     def look(self) -> None:
-        """Records the runs' status, and sends the alerts that follow from it, in a thread of its own."""
+        """Records the status of runs, and sends the resulting alerts, in a separate thread."""
         self._alerts.submit(self._look)
 
     def _execute(self, run_id: str) -> None:
@@ -198,7 +199,7 @@ class Worker:
             ):
                 for event in execute_run_iterator(job, run, self._instance):
                     steps.follow(event)
-        except Exception:  # the lane has to go on, whatever one run does
+        except Exception:  # the lane must continue, whatever one run does
             logger.exception("run %s", run_id)
             with suppress(Exception):
                 self._fail(run_id)
@@ -218,31 +219,32 @@ class Worker:
 
 
 def serve(settings: Settings) -> None:
-    """Takes runs until the process is ended. Raises `WorkerRunning`."""
+    """Takes and executes runs until the process is ended. Raises `WorkerRunning`."""
     home = prepare_home(settings.data_dir)
     with only_worker(home), opened_instance(settings.data_dir) as instance:
         pipe_path = home / PIPE
         if not pipe_path.is_fifo():
             pipe_path.unlink(missing_ok=True)
             os.mkfifo(pipe_path, 0o600)
-        # opened for writing too, so that it never ends when the last launcher closes it
+        # Opened for writing too, so that it doesn't reach its end when the last launcher closes it.
         pipe = os.open(pipe_path, os.O_RDWR | os.O_NONBLOCK)
-        # Half of the work of a run was the garbage collector's, which walked a million objects that never end.
+        # Half of a run's work was garbage collection, which walked a million objects that live for ever.
         with while_importing():
             worker = Worker(settings, instance)
-            # Before any thread: the import registers types with SQLAlchemy, which a run would meet half registered.
+            # Before any thread starts: the import registers types with SQLAlchemy, and a run in parallel would find
+            # only some of them registered.
             warm_up()
         collect_rarely()
         worker.recover()
         worker.launch_prices()
-        # Nothing is tidied up at the end: what a killed worker leaves is mended anyway, and threads can't be ended.
+        # No clean-up at the end: whatever a killed worker leaves is repaired anyway, and threads can't be ended.
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         for run_id in _lines(pipe, worker.idle):
             worker.receive(run_id)
 
 
 def _lines(pipe: int, idle: Callable[[], None]) -> Iterator[str]:
-    """Yields lines of the pipe, and calls `idle` whenever none comes for a while."""
+    """Yields lines of the pipe, and calls `idle` whenever none arrives for `LOOK_EVERY_S`."""
     rest = b""
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
@@ -255,7 +257,7 @@ def _lines(pipe: int, idle: Callable[[], None]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Runs the worker of the environment's settings."""
+    """Runs the worker with the environment's settings."""
     keep_files_private()
     try:
         settings = load_settings()

@@ -74,7 +74,7 @@ def test_a_run_is_due_before_anything_is_published(tmp_path: Path):
 def test_a_run_is_due_while_documents_are_marked_stale(house: House, tmp_path: Path):
     marked = house.copied(tmp_path)
     marked.republish_stale("check_failed")
-    assert due_run(marked.settings, chain_at(), NOON) == DueRun("what is published is marked stale")
+    assert due_run(marked.settings, chain_at(), NOON) == DueRun("published documents are marked stale")
 
 
 @pytest.fixture

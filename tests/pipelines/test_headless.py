@@ -131,7 +131,7 @@ def test_rows_that_break_their_contract_leave_the_last_good_generation_up_until_
     with place.warehouse() as connection:
         connection.execute(MENDING)
     second = place.run()
-    assert (second.runs, second.why) == (1, "what is published is marked stale")
+    assert (second.runs, second.why) == (1, "published documents are marked stale")
     assert second.generation != first_run[1].generation
     assert place.staleness() == {(False, None)}
     assert place.document()["consistency"]["proof"]["block"] == 58
@@ -140,7 +140,7 @@ def test_rows_that_break_their_contract_leave_the_last_good_generation_up_until_
     assert not second.assets["out_holders__lists"]["snapshot"]
 
     third = place.run(snapshot=True)
-    assert (third.runs, third.why) == (1, "a snapshot is asked for")
+    assert (third.runs, third.why) == (1, "a snapshot was requested")
     assert third.assets["out_holders__lists"]["snapshot"], "though nothing is new"
     with place.warehouse() as connection:
         held = connection.execute("select id, reason from core_holders__snapshots order by block").fetchall()
@@ -174,7 +174,7 @@ def test_a_chain_that_does_not_answer_marks_what_is_published_stale_once(
     with RecordedNode(chain) as node:
         place.rpc_url = node.url
         why = chain_due(place.settings(), datetime.now(UTC), lock_wait_s=0)
-    assert why == DueRun("what is published is marked stale"), "the next run mends it, as after a failed check"
+    assert why == DueRun("published documents are marked stale"), "the next run mends it, as after a failed check"
 
 
 def test_history_that_contradicts_what_was_final_is_not_rewritten(begun: Place, chain: RecordedChain):

@@ -281,7 +281,7 @@ def test_a_changed_setting_makes_a_whole_run_due_which_changes_every_document_at
     assert not stated_settings_changed(place.settings(), current(place))
     changed = place.settings(token_address=None)
     assert stated_settings_changed(changed, current(place))
-    assert due_run(changed, None, datetime.now(UTC)) == DueRun("what documents state of the settings has changed")
+    assert due_run(changed, None, datetime.now(UTC)) == DueRun("settings that documents state have changed")
     publish_initial(changed)
     assert not stated_settings_changed(changed, current(place))
     assert registry(place)["token_holders"]["reason"] == "not_configured"

@@ -42,9 +42,9 @@ def test_a_flag_says_how_a_table_is_public():
 @pytest.mark.parametrize(
     ("flag", "problem"),
     [
-        ("sales by week of block_number", "no known form"),
-        ("Sales", "no known form"),
-        ("../sales", "no known form"),
+        ("sales by week of block_number", "unknown form"),
+        ("Sales", "unknown form"),
+        ("../sales", "unknown form"),
         ("sales by block of height", "does not have"),
         ("sales without seller", "does not have"),
         ("sales by block of buyer without buyer", "does not have"),
